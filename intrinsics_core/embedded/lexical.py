@@ -1,0 +1,277 @@
+"""Words, stems, background idf, and BM25 over a short list of candidates.
+
+What this is: the lexical half of the embedded profile. It scores a handful of texts (retrieved passages,
+sentences of a passage) against a query, with term statistics learned beforehand from a large body of text,
+because ten candidates are too few to say which words are rare. BM25 is Robertson and Zaragoza, *The
+Probabilistic Relevance Framework* (2009), with the non-negative idf of Lucene.
+
+What this is not: an index. To search a corpus, use a retriever made for it (``bm25s``, Lucene, a vector
+store). It matches words, not meanings: synonyms and paraphrases need the sentence encoder or a language
+model.
+
+Text in any script is accepted. Words are stemmed with the English Snowball stemmer (other languages pass
+through nearly unchanged); scripts written without spaces (Chinese, Japanese, Thai, ...) give overlapping
+character bigrams, as Lucene's CJKAnalyzer does. Every token keeps its offsets into the caller's own text.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from itertools import pairwise
+
+STOPWORDS: frozenset[str] = frozenset(
+    """
+    a about above across actually after again against ago all almost alone along already also
+    although always am among an and another any anybody anyone anything anyway are aren't around as
+    at away back be became because become becomes been before behind being below beside besides
+    between beyond both but by came can can't cannot come comes could couldn't did didn't do does
+    doesn't doing don't done down during each either else enough especially etc even ever every
+    everybody everyone everything except few for from further gave get gets getting give given gives
+    go goes going gone gonna got had hadn't has hasn't have haven't having he he'd he'll he's hello
+    hence her here here's hers herself hey hi him himself his how how's however i i'd i'll i'm i've
+    if in indeed instead into is isn't it it'd it'll it's its itself just kind know later least less
+    let let's like likely lot made make makes making many may maybe me mean means might mine more
+    moreover most much must my myself near need needs neither never no nobody none nor not nothing
+    now of off often oh ok okay on once one ones only onto or other others otherwise our ours
+    ourselves out over own per perhaps please put quite rather re really regarding s said same saw
+    say says see seem seems seen several shall she she'd she'll she's should shouldn't since so some
+    somebody someone something sometimes somewhat still such sure t take taken takes tell than thank
+    thanks that that'd that'll that's thats the their theirs them themselves then there there's
+    therefore these they they'd they'll they're they've thing things think this those though through
+    throughout thus to together told too took toward towards under unless until up upon us use used
+    uses using usually very via want wants was wasn't way we we'd we'll we're we've well went were
+    weren't what what's whatever whats when when's whenever where where's wherever whether which
+    whichever while who who'd who's whoever whole whom whose why why's will with within without
+    won't would wouldn't yeah yes yet you you'd you'll you're you've your yours yourself yourselves
+    """.split()  # noqa: SIM905
+)
+"""English function words and the small talk of a chat. Never content, whatever their idf."""
+
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+# `\w` leaves out the combining marks that words of many scripts are spelled with.
+_MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0970-\u0dff"
+_LETTER = rf"(?:(?![{_UNSPACED}_])[\w{_MARKS}])"
+_TOKEN = re.compile(
+    rf"(?P<unspaced>[{_UNSPACED}]+)"
+    rf"|(?P<number>\d+(?:[.,]\d+)+(?!{_LETTER}))"
+    rf"|(?P<acronym>(?<!{_LETTER})(?:[A-Za-z]\.){{2,}})"
+    rf"|(?P<word>{_LETTER}+(?:['\u2019]{_LETTER}+)*)"
+)
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:\D|$))")
+_POSSESSIVE = re.compile(r"'s$|'$")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One word of a text: ``source[begin:end] == text``; ``term`` is its normalised, stemmed form."""
+
+    text: str
+    begin: int
+    end: int
+    term: str
+    is_stop: bool
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the token holds a digit (``1,200``, ``1990s``, ``B12``)."""
+        return any(character.isdigit() for character in self.text)
+
+    @property
+    def is_capitalised(self) -> bool:
+        """Whether the token begins with an upper-case letter."""
+        return self.text[:1].isupper()
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Callable[[str], str]:
+    from nltk.stem.snowball import SnowballStemmer
+
+    stem: Callable[[str], str] = SnowballStemmer("english").stem
+    return stem
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(word: str) -> str:
+    """The term of one word: NFKC, case folded, possessive dropped, English Snowball stem.
+
+    A word with a digit, or of more than 40 characters, is left unstemmed.
+    """
+    plain = unicodedata.normalize("NFKC", word).casefold().replace("\u2019", "'")
+    plain = _POSSESSIVE.sub("", plain)
+    if len(plain) < 3 or len(plain) > 40 or not plain.isascii() or any(c.isdigit() for c in plain):
+        return plain
+    return _stemmer()(plain) or plain
+
+
+@lru_cache(maxsize=1 << 16)
+def is_stopword(word: str) -> bool:
+    """Whether a word is in ``STOPWORDS``, ignoring case and a trailing ``'s``."""
+    plain = unicodedata.normalize("NFKC", word).casefold().replace("\u2019", "'")
+    return plain in STOPWORDS or _POSSESSIVE.sub("", plain) in STOPWORDS
+
+
+def tokens(text: str) -> list[Token]:
+    """Split a text into tokens, in order, with offsets into ``text``.
+
+    Numbers lose their thousands separators in ``term`` (``1,200`` -> ``1200``); dotted acronyms their dots
+    (``U.S.`` -> ``us``; a lower-case one, ``e.g.``, is a stopword). An upper-case word of two letters or more is content even if it spells a stopword
+    (``US``, ``IT``), unless the whole text is upper-case.
+    """
+    shouting = text.isupper()
+    found: list[Token] = []
+    for match in _TOKEN.finditer(text):
+        begin, end = match.span()
+        word = match.group()
+        if match.lastgroup == "unspaced":
+            if len(word) == 1:
+                found.append(Token(word, begin, end, stem(word), False))
+            for i in range(len(word) - 1):
+                pair = word[i : i + 2]
+                found.append(Token(pair, begin + i, begin + i + 2, stem(pair), False))
+        elif match.lastgroup == "number":
+            found.append(Token(word, begin, end, _THOUSANDS.sub("", stem(word)), False))
+        elif match.lastgroup == "acronym":
+            found.append(Token(word, begin, end, word.replace(".", "").casefold(), word.islower()))
+        else:
+            emphatic = len(word) > 1 and word.isupper() and not shouting
+            found.append(Token(word, begin, end, stem(word), not emphatic and is_stopword(word)))
+    return found
+
+
+def terms(text: str, *, stopwords: bool = False) -> list[str]:
+    """The terms of a text in order, repeats kept; stopwords are left out unless ``stopwords``."""
+    return [token.term for token in tokens(text) if stopwords or not token.is_stop]
+
+
+def content_bigrams(text: str) -> list[tuple[str, str]]:
+    """Pairs of neighbouring content terms (stopwords skipped over), in order, repeats kept."""
+    content = terms(text)
+    return list(pairwise(content))
+
+
+def numbers(text: str) -> list[str]:
+    """The terms of a text that hold a digit, in order, repeats kept."""
+    return [token.term for token in tokens(text) if token.is_number]
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """Document frequencies of a large body of text, as idf in nats.
+
+    ``default`` is the idf of a term too rare to be in the table: that of a term in a single document.
+    """
+
+    documents: int
+    default: float
+    table: Mapping[str, float]
+
+    def idf(self, term: str) -> float:
+        """``ln(1 + (N - df + .5) / (df + .5))`` of a term."""
+        return self.table.get(term, self.default)
+
+
+@lru_cache(maxsize=1)
+def background() -> Background:
+    """The shipped table (``data/idf.json``, built by ``training/idf.py``), read once."""
+    raw = json.loads((resources.files("intrinsics_core") / "data" / "idf.json").read_text("utf-8"))
+    return Background(int(raw["documents"]), float(raw["default"]), raw["idf"])
+
+
+def idf(term: str) -> float:
+    """Background idf of a term (as ``terms`` gives it), in nats: about 1 (everywhere) to 11 (unseen)."""
+    return background().idf(term)
+
+
+def candidate_idf(
+    wanted: Iterable[str], docs: Sequence[Iterable[str]], *, prior: float = 50.0
+) -> dict[str, float]:
+    """Idf of terms, blended from the background and from the candidates themselves.
+
+    With ``n`` candidates the candidates' own idf has weight ``n / (n + prior)``: ten passages hardly move the
+    background, a thousand replace it.
+
+    Args:
+        wanted: the terms to weigh.
+        docs: terms of each candidate.
+        prior: how many candidates the background is worth.
+    """
+    unique = [set(doc) for doc in docs]
+    count = len(unique)
+    share = count / (count + prior) if count else 0.0
+    weights: dict[str, float] = {}
+    for term in dict.fromkeys(wanted):
+        frequency = sum(term in doc for doc in unique)
+        own = math.log1p((count - frequency + 0.5) / (frequency + 0.5))
+        weights[term] = (1.0 - share) * idf(term) + share * own
+    return weights
+
+
+def bm25(
+    query: Mapping[str, float] | Iterable[str],
+    docs: Sequence[Sequence[str]],
+    *,
+    k1: float = 1.2,
+    b: float = 0.75,
+    prior: float = 50.0,
+) -> list[float]:
+    """BM25 score of each candidate, in the order given.
+
+    Args:
+        query: terms with their weights, or plain terms (a repeated term counts twice).
+        docs: terms of each candidate, as ``terms`` gives them.
+        k1: saturation of a term's frequency.
+        b: strength of length normalisation, 0 to 1; the mean length is that of the candidates.
+        prior: see ``candidate_idf``.
+
+    Returns:
+        One score a candidate, 0 where nothing matches. Not bounded; comparable within one call only.
+    """
+    weights: Mapping[str, float] = query if isinstance(query, Mapping) else Counter(query)
+    lengths = [len(doc) for doc in docs]
+    mean = sum(lengths) / len(lengths) if lengths else 0.0
+    rarity = candidate_idf(weights, docs, prior=prior)
+    scores: list[float] = []
+    for doc, length in zip(docs, lengths, strict=True):
+        counts = Counter(doc)
+        norm = k1 * (1.0 - b + b * (length / mean if mean else 1.0))
+        matches = (
+            weight * rarity[term] * counts[term] * (k1 + 1.0) / (counts[term] + norm)
+            for term, weight in weights.items()
+            if counts[term]
+        )
+        scores.append(sum(matches, start=0.0))
+    return scores
+
+
+def coverage(wanted: Iterable[str], given: Iterable[str]) -> float:
+    """Share of the idf mass of the distinct terms ``wanted`` that is in ``given``: 0 to 1.
+
+    Nothing wanted is covered in full: 1.
+    """
+    have = set(given)
+    distinct = set(wanted)
+    total = sum(idf(term) for term in distinct)
+    return sum(idf(term) for term in distinct & have) / total if total else 1.0
+
+
+def novel(wanted: Iterable[str], given: Iterable[str]) -> dict[str, float]:
+    """The distinct terms ``wanted`` that are not in ``given``, with their idf, in order of first use."""
+    have = set(given)
+    return {term: idf(term) for term in dict.fromkeys(wanted) if term not in have}
+
+
+def bigram_coverage(wanted: str, given: str) -> float:
+    """Share of the distinct content bigrams of one text that are in another: 0 to 1; 1 where it has none."""
+    pairs = set(content_bigrams(wanted))
+    return len(pairs & set(content_bigrams(given))) / len(pairs) if pairs else 1.0
