@@ -125,8 +125,8 @@ def tokens(text: str) -> list[Token]:
     """Split a text into tokens, in order, with offsets into ``text``.
 
     Numbers lose their thousands separators in ``term`` (``1,200`` -> ``1200``); dotted acronyms their dots
-    (``U.S.`` -> ``us``; a lower-case one, ``e.g.``, is a stopword). An upper-case word of two letters or more is content even if it spells a stopword
-    (``US``, ``IT``), unless the whole text is upper-case.
+    (``U.S.`` -> ``us``; a lower-case one, ``e.g.``, is a stopword). An upper-case word of two letters or more
+    is content even if it spells a stopword (``US``, ``IT``), unless the whole text is upper-case.
     """
     shouting = text.isupper()
     found: list[Token] = []
