@@ -27,7 +27,13 @@ from functools import lru_cache
 from importlib import resources
 from itertools import pairwise
 
-STOPWORDS: frozenset[str] = frozenset(
+
+def word_set(text: str) -> frozenset[str]:
+    """A set of words written as one text, separated by spaces."""
+    return frozenset(text.split())
+
+
+STOPWORDS: frozenset[str] = word_set(
     """
     a about above across actually after again against ago all almost alone along already also
     although always am among an and another any anybody anyone anything anyway are aren't around as
@@ -51,7 +57,7 @@ STOPWORDS: frozenset[str] = frozenset(
     weren't what what's whatever whats when when's whenever where where's wherever whether which
     whichever while who who'd who's whoever whole whom whose why why's will with within without
     won't would wouldn't yeah yes yet you you'd you'll you're you've your yours yourself yourselves
-    """.split()  # noqa: SIM905
+    """
 )
 """English function words and the small talk of a chat. Never content, whatever their idf."""
 
