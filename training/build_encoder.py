@@ -72,9 +72,7 @@ class Graph:
 
     def op(self, kind: str, inputs: list[str], out: str | list[str], domain: str = "", **attributes: Any) -> str:
         outputs = [out] if isinstance(out, str) else out
-        self.nodes.append(
-            self._helper.make_node(kind, inputs, outputs, name=outputs[0], domain=domain, **attributes)
-        )
+        self.nodes.append(self._helper.make_node(kind, inputs, outputs, name=outputs[0], domain=domain, **attributes))
         return outputs[0]
 
     def linear(self, x: str, name: str, weight: Array, bias: Array) -> str:
@@ -138,7 +136,9 @@ def bert(weights: Mapping[str, Array], *, int8: bool = True, bits: int = 7) -> A
     mask = g.op("Cast", ["attention_mask"], "mask", to=6)
     for i in range(LAYERS):
         x = _layer(g, x, mask, f"layer{i}", weights, f"encoder.layer.{i}.")
-    ones = g.op("Unsqueeze", [g.op("Cast", ["attention_mask"], "mask.float", to=1), g.constant("one", np.array([1]))], "ones")
+    ones = g.op(
+        "Unsqueeze", [g.op("Cast", ["attention_mask"], "mask.float", to=1), g.constant("one", np.array([1]))], "ones"
+    )
     total = g.op("Squeeze", [g.op("MatMul", [ones, x], "total"), "one"], "pooled")
     g.op("LpNormalization", [total], "sentence_embedding", axis=-1, p=2)  # a sum and a mean have the same direction
     return g.model()

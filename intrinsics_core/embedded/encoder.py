@@ -35,7 +35,11 @@ SHIPPED = Path(__file__).resolve().parent.parent / "data" / "encoder"
 _MODELS = ("model.onnx", "model_quantized.onnx", "model_int8.onnx", "model_O3.onnx", "model_O2.onnx")
 _WINDOW = 256  # tokens, special ones included: what the shipped encoder was trained on
 _BATCH_TOKENS = 1024  # on a CPU the cost per token is flat from here on; more would only pad more
-_PROMPT_NAMES = {"query": ("query",), "passage": ("passage", "document"), "sentence": ("sentence", "passage", "document")}
+_PROMPT_NAMES = {
+    "query": ("query",),
+    "passage": ("passage", "document"),
+    "sentence": ("sentence", "passage", "document"),
+}
 
 
 class Encoder:
@@ -221,7 +225,9 @@ class _Folder:
     @classmethod
     def read(cls, path: Path) -> _Folder:
         if not path.is_dir():
-            raise InvalidInput(f"no encoder folder at {path}", expected="a local folder with model.onnx and tokenizer.json")
+            raise InvalidInput(
+                f"no encoder folder at {path}", expected="a local folder with model.onnx and tokenizer.json"
+            )
         candidates = [path / folder / name for name in _MODELS for folder in ("", "onnx")]
         model = next((file for file in candidates if file.is_file()), None)
         if model is None:
@@ -391,7 +397,8 @@ def _key(prompt: str, text: str, position: int) -> bytes:
 
 
 def _unit(vectors: Vectors) -> Vectors:
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), np.float32(1e-12))
+    norms = np.linalg.norm(vectors, axis=-1, keepdims=True).astype(np.float32)
+    return vectors / np.maximum(norms, np.float32(1e-12))
 
 
 def _frozen(rows: list[Vectors], dim: int) -> Vectors:
