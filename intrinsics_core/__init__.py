@@ -1,0 +1,73 @@
+"""RAG intrinsics: make any retrieval-augmented chain trustworthy in one line.
+
+    >>> from intrinsics_core import answerability, run
+    >>> run(answerability([{"role": "user", "content": "Who built it?"}], ["Ada Brink built it in 1911."])).label
+    'answerable'
+
+An intrinsic function checks its input and returns a call; a driver (`run`, `arun`, `run_many`, `arun_many`) takes the
+call to its result on a runtime: the embedded encoder by default, a server, or the chat model you already have.
+"""
+
+from intrinsics_core.call import Call
+from intrinsics_core.conversation import Document, Message
+from intrinsics_core.drivers import arun, arun_many, run, run_many
+from intrinsics_core.errors import (
+    ContextTooLong,
+    IntrinsicsError,
+    InvalidInput,
+    MalformedReply,
+    RequestTimeout,
+    RuntimeUnavailable,
+    UnknownAdapter,
+    UnsupportedIntrinsic,
+)
+from intrinsics_core.intrinsics import (
+    INTRINSICS,
+    answerability,
+    citations,
+    context_relevance,
+    fact_check,
+    hallucination_detection,
+    query_expansion,
+    query_rewrite,
+    reranking,
+    uncertainty,
+)
+from intrinsics_core.profile import Format, Profile
+from intrinsics_core.runtimes import AsyncRuntime, BlockingRuntime, Runtime, as_runtime
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "INTRINSICS",
+    "AsyncRuntime",
+    "BlockingRuntime",
+    "Call",
+    "ContextTooLong",
+    "Document",
+    "Format",
+    "IntrinsicsError",
+    "InvalidInput",
+    "MalformedReply",
+    "Message",
+    "Profile",
+    "RequestTimeout",
+    "Runtime",
+    "RuntimeUnavailable",
+    "UnknownAdapter",
+    "UnsupportedIntrinsic",
+    "answerability",
+    "arun",
+    "arun_many",
+    "as_runtime",
+    "citations",
+    "context_relevance",
+    "fact_check",
+    "hallucination_detection",
+    "query_expansion",
+    "query_rewrite",
+    "reranking",
+    "run",
+    "run_many",
+    "uncertainty",
+]

@@ -1,0 +1,116 @@
+"""From sentence ids to results with exact offsets. Ids that do not exist, or come twice, are dropped and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from intrinsics_core.conversation import Task
+from intrinsics_core.results import Citation, Citations, Faithfulness, HallucinationDetection, SentenceVerdict
+
+Verdict = tuple[Faithfulness, float | None, str | None]  # label, score, explanation
+_SEVERITY: dict[Faithfulness, int] = {"NA": 0, "faithful": 1, "partial": 2, "unfaithful": 3}
+_SCORES: Mapping[Faithfulness, float | None] = {
+    "faithful": 1.0,
+    "partial": 0.5,
+    "unfaithful": 0.0,
+    "NA": None,
+}
+
+
+def hallucination(
+    task: Task,
+    verdicts: Iterable[tuple[Any, Verdict]],
+    *,
+    score: float | None = None,
+    label: Faithfulness | None = None,
+) -> HallucinationDetection:
+    """Verdicts by sentence number to a result.
+
+    Args:
+        verdicts: (sentence number, verdict); the first one for a sentence counts, further ones are dropped.
+        score: the response's faithfulness; by default the lowest sentence's: as true as its weakest claim.
+        label: the response's label; by default the most severe sentence's.
+    """
+    sentences = task.response_sentences
+    found: dict[int, Verdict] = {}
+    dropped = 0
+    for number, verdict in verdicts:
+        if _exists(number, len(sentences)) and number not in found:
+            found[number] = verdict
+        else:
+            dropped += 1
+    rows = []
+    for i, sentence in enumerate(sentences):
+        sentence_label, value, why = found.get(i, ("NA", None, None))
+        if value is None:
+            value = _SCORES[sentence_label]
+        rows.append(
+            SentenceVerdict(
+                begin=sentence.begin,
+                end=sentence.end,
+                text=sentence.text,
+                label=sentence_label,
+                score=value if sentence_label != "NA" else None,
+                explanation=why,
+            )
+        )
+    claims = [row.score for row in rows if row.score is not None]
+    return HallucinationDetection(
+        label=label or _most_severe([row.label for row in rows]),
+        score=score if score is not None else min(claims, default=None),
+        sentences=tuple(rows),
+        dropped=dropped,
+    )
+
+
+def _most_severe(labels: Sequence[Faithfulness]) -> Faithfulness:
+    return max(labels, key=_SEVERITY.__getitem__) if labels else "NA"
+
+
+def citations(task: Task, links: Iterable[tuple[Any, Any]], *, dropped: int = 0) -> Citations:
+    """Links (response sentence number, document sentence number) to a result.
+
+    Document sentences are numbered through all documents, from 0, in document order. Adjacent cited sentences of one
+    document are merged, with the text between them, so that ``document_text`` is one exact span.
+    """
+    where = [(d, s) for d, sentences in enumerate(task.document_sentences) for s in range(len(sentences))]
+    seen: set[tuple[int, int]] = set()
+    for r, c in links:
+        if _exists(r, len(task.response_sentences)) and _exists(c, len(where)) and (r, c) not in seen:
+            seen.add((r, c))
+        else:
+            dropped += 1
+    found: list[Citation] = []
+    previous: tuple[int, int] | None = None
+    for r, c in sorted(seen):
+        document, number = where[c]
+        if previous == (r, c - 1) and number > 0:
+            found[-1] = _extended(task, found[-1], document, number)
+        else:
+            found.append(_citation(task, r, document, number))
+        previous = (r, c)
+    return Citations(citations=tuple(found), dropped=dropped)
+
+
+def _exists(number: Any, count: int) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool) and 0 <= number < count
+
+
+def _citation(task: Task, r: int, document: int, number: int) -> Citation:
+    response, source = task.response_sentences[r], task.document_sentences[document][number]
+    return Citation(
+        response_begin=response.begin,
+        response_end=response.end,
+        response_text=response.text,
+        document_id=task.document_id(document),
+        document_begin=source.begin,
+        document_end=source.end,
+        document_text=source.text,
+    )
+
+
+def _extended(task: Task, citation: Citation, document: int, number: int) -> Citation:
+    end = task.document_sentences[document][number].end
+    text = task.documents[document].text[citation.document_begin : end]
+    return citation.model_copy(update={"document_end": end, "document_text": text})

@@ -1,0 +1,153 @@
+"""Drivers: the same generator run synchronously, asynchronously, or many at once.
+
+Nothing here knows what is asked. A driver advances a generator, hands what it yields to a runtime and sends the
+answers back. The asynchronous drivers never run long work on the event loop: in-process runtimes work in a thread,
+and so does the advancing of calls with much text.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from intrinsics_core.call import Call
+from intrinsics_core.errors import IntrinsicsError
+from intrinsics_core.exchange import Outcome, Program, Request
+from intrinsics_core.merging import as_intrinsics_error, merge, step
+from intrinsics_core.profile import Profile
+from intrinsics_core.profiles import as_profile
+from intrinsics_core.runtimes import Runtime, as_runtime
+
+T = TypeVar("T")
+RuntimeLike = Runtime | Mapping[str, Any] | None
+ProfileLike = Profile | str | None
+OnResult = Callable[[int, Any], None]
+
+
+def run(call: Call[T], runtime: RuntimeLike = None, *, profile: ProfileLike = None) -> T:
+    """Run one call to its result. Works inside a running event loop too (it blocks it; prefer :func:`arun` there).
+
+    Args:
+        call: what an intrinsic function returned.
+        runtime: a runtime, a config such as ``{"kind": "server", "base_url": ...}``, or None for the embedded one.
+        profile: a profile or its name; the runtime's own where left out.
+
+    Raises:
+        IntrinsicsError: see :mod:`intrinsics_core.errors`.
+    """
+    engine = as_runtime(runtime)
+    return _drive(call.start(as_profile(profile, engine)), engine)
+
+
+async def arun(call: Call[T], runtime: RuntimeLike = None, *, profile: ProfileLike = None) -> T:
+    """Like :func:`run`, without ever blocking the event loop."""
+    engine = as_runtime(runtime)
+    if engine.blocking:
+        return await asyncio.to_thread(run, call, engine, profile=profile)
+    return await _adrive(call.start(as_profile(profile, engine)), engine, heavy=call.heavy)
+
+
+def run_many(
+    calls: Iterable[Call[T] | IntrinsicsError],
+    runtime: RuntimeLike = None,
+    *,
+    profile: ProfileLike = None,
+    concurrency: int | None = None,
+    on_result: OnResult | None = None,
+) -> list[T | IntrinsicsError]:
+    """Run many calls; what they ask for at the same time reaches the runtime together.
+
+    Args:
+        calls: consumed lazily. An error among them (a row that was bad from the start) is passed through in its place.
+        concurrency: how many calls are under way at once; the runtime's own bound where left out.
+        on_result: told ``(index, result or error)`` as each one ends, in the order they end.
+
+    Returns:
+        One result or :class:`IntrinsicsError` per call, in the order of the calls. A failing call never costs another.
+    """
+    engine = as_runtime(runtime)
+    if not engine.blocking:
+        return engine.portal(arun_many(calls, engine, profile=profile, concurrency=concurrency, on_result=on_result))
+    started = _started(calls, as_profile(profile, engine))
+    return _drive(merge(started, concurrency or engine.concurrency, on_result), engine)
+
+
+async def arun_many(
+    calls: Iterable[Call[T] | IntrinsicsError],
+    runtime: RuntimeLike = None,
+    *,
+    profile: ProfileLike = None,
+    concurrency: int | None = None,
+    on_result: OnResult | None = None,
+) -> list[T | IntrinsicsError]:
+    """Like :func:`run_many`, without ever blocking the event loop."""
+    engine = as_runtime(runtime)
+    if engine.blocking:
+        return await asyncio.to_thread(
+            run_many, calls, engine, profile=profile, concurrency=concurrency, on_result=on_result
+        )
+    chosen, queue = as_profile(profile, engine), enumerate(calls)
+    results: dict[int, T | IntrinsicsError] = {}
+
+    async def worker() -> None:
+        for index, call in queue:
+            results[index] = await _guarded(call, chosen, engine)
+            if on_result:
+                on_result(index, results[index])
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(concurrency or engine.concurrency):
+            group.create_task(worker())
+    return [results[i] for i in range(len(results))]
+
+
+def _started(calls: Iterable[Call[T] | IntrinsicsError], profile: Profile) -> Iterator[Program[T] | IntrinsicsError]:
+    for call in calls:
+        yield call if isinstance(call, IntrinsicsError) else call.start(profile)
+
+
+def _drive(program: Program[T], runtime: Runtime) -> T:
+    requests, result = step(program, None)
+    try:
+        while requests is not None:
+            requests, result = step(program, _answered(runtime, requests))
+    finally:
+        program.close()
+    return result  # type: ignore[no-any-return]
+
+
+def _answered(runtime: Runtime, requests: Sequence[Request]) -> Sequence[Outcome]:
+    try:
+        return runtime.handle(requests) if requests else []
+    except Exception as error:  # a runtime that breaks as a whole breaks every request, and no row silently
+        return [as_intrinsics_error(error)] * len(requests)
+
+
+async def _aanswered(runtime: Runtime, requests: Sequence[Request]) -> Sequence[Outcome]:
+    try:
+        return await runtime.ahandle(requests) if requests else []
+    except Exception as error:
+        return [as_intrinsics_error(error)] * len(requests)
+
+
+async def _adrive(program: Program[T], runtime: Runtime, *, heavy: bool) -> T:
+    async def advance(outcomes: Sequence[Outcome] | None) -> tuple[Sequence[Request] | None, Any]:
+        return await asyncio.to_thread(step, program, outcomes) if heavy else step(program, outcomes)
+
+    requests, result = await advance(None)
+    try:
+        while requests is not None:
+            requests, result = await advance(await _aanswered(runtime, requests))
+    finally:
+        program.close()
+    return result  # type: ignore[no-any-return]
+
+
+async def _guarded(call: Call[Any] | IntrinsicsError, profile: Profile, runtime: Runtime) -> Any:
+    if isinstance(call, IntrinsicsError):
+        return call
+    try:
+        return await _adrive(call.start(profile), runtime, heavy=call.heavy)
+    except Exception as error:
+        return as_intrinsics_error(error)

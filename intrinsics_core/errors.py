@@ -1,0 +1,96 @@
+"""The one exception tree. Every error names the intrinsic, what was expected and what came.
+
+A gate never turns a failure into a verdict by itself: these errors reach the caller unless the caller chose a
+fallback, and then the result says that it is degraded and why.
+"""
+
+from __future__ import annotations
+
+_RAW_LIMIT = 2_000  # characters of a raw reply kept in the message; `raw` itself is never cut
+
+
+class IntrinsicsError(Exception):
+    """Base of all errors raised by this library.
+
+    Attributes:
+        intrinsic: name of the intrinsic at work (``"answerability"``), or None outside of one.
+        expected: what would have been right.
+        got: what came instead.
+        raw: the raw reply of the model, where there was one.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        intrinsic: str | None = None,
+        expected: str | None = None,
+        got: str | None = None,
+        raw: str | None = None,
+    ) -> None:
+        self.message, self.intrinsic, self.expected, self.got, self.raw = (
+            message,
+            intrinsic,
+            expected,
+            got,
+            raw,
+        )
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        parts = [self.message or type(self).__name__]
+        if self.expected is not None:
+            parts.append(f"expected {self.expected}")
+        if self.got is not None:
+            parts.append(f"got {self.got[:_RAW_LIMIT]}")
+        text = "; ".join(parts)
+        return f"{self.intrinsic}: {text}" if self.intrinsic else text
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions cross process borders (multiprocessing, Ray); keyword-only arguments need telling how.
+        return _rebuild, (type(self), self.message, self.intrinsic, self.expected, self.got, self.raw)
+
+    def named(self, intrinsic: str) -> IntrinsicsError:
+        """This error, with the intrinsic's name filled in where it was missing."""
+        if self.intrinsic is None:
+            self.intrinsic = intrinsic
+        return self
+
+
+def _rebuild(
+    kind: type[IntrinsicsError],
+    message: str,
+    intrinsic: str | None,
+    expected: str | None,
+    got: str | None,
+    raw: str | None,
+) -> IntrinsicsError:
+    return kind(message, intrinsic=intrinsic, expected=expected, got=got, raw=raw)
+
+
+class InvalidInput(IntrinsicsError, ValueError):
+    """The caller's input cannot be used; the message names the field and the fix."""
+
+
+class UnsupportedIntrinsic(InvalidInput):
+    """The chosen profile has no format for this intrinsic."""
+
+
+class MalformedReply(IntrinsicsError):
+    """The model's reply does not have the agreed form, after documented repairs and retries."""
+
+
+class RuntimeUnavailable(IntrinsicsError):
+    """The runtime cannot serve: not installed, refused, cut off, or answering with a server error."""
+
+
+class UnknownAdapter(RuntimeUnavailable):
+    """The runtime has no adapter of that name; the message lists what it has."""
+
+
+class ContextTooLong(IntrinsicsError):
+    """The request does not fit into the model's context window."""
+
+
+class RequestTimeout(IntrinsicsError, TimeoutError):
+    """The runtime gave no answer in time."""

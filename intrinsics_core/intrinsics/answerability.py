@@ -1,0 +1,45 @@
+"""Answerability: a gate that says "the documents don't answer this"."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from intrinsics_core.call import Call
+from intrinsics_core.conversation import Task
+from intrinsics_core.intrinsics._common import Documents, Messages, call
+from intrinsics_core.results import Answerability
+
+
+def answerability(
+    messages: Messages,
+    documents: Documents,
+    *,
+    on_error: Literal["raise", "fallback", "open", "closed"] = "raise",
+    date: str | None = None,
+) -> Call[Answerability]:
+    """Judge whether the documents answer the last user turn.
+
+    Args:
+        messages: a conversation that ends with a user turn.
+        documents: one or more. No documents is an error rather than a verdict: a retriever that found nothing and one
+            that was never asked look the same from here.
+        on_error: ``"open"`` (also ``"fallback"``) lets the question pass where the judgement failed, ``"closed"``
+            stops it; both mark the result as degraded and give no probability.
+        date: date text for prompts that carry one; the day of the call where left out.
+
+    Raises:
+        InvalidInput: at once, where the input is wrong.
+
+    Source: *A Library of LLM Intrinsics for RAG* (2025), answerability determination.
+    """
+    fallbacks = {"fallback": _open, "open": _open, "closed": _closed}
+    return call("answerability", messages, documents, ends_with=["user"], needs_documents=True, date=date,
+                fallbacks=fallbacks, on_error=on_error)  # fmt: skip
+
+
+def _open(task: Task, why: str) -> Answerability:
+    return Answerability(label="answerable", probability=None, degraded=why)
+
+
+def _closed(task: Task, why: str) -> Answerability:
+    return Answerability(label="unanswerable", probability=None, degraded=why)

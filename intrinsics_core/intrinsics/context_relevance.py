@@ -1,0 +1,47 @@
+"""Context relevance: one judgement per document."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from intrinsics_core.call import Call
+from intrinsics_core.conversation import Task
+from intrinsics_core.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.exchange import Program
+from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.profile import Profile
+from intrinsics_core.results import ContextRelevance, Judgement
+
+
+def context_relevance(
+    messages: Messages, documents: Documents, *, on_error: OnError = "raise", date: str | None = None
+) -> Call[ContextRelevance]:
+    """Judge for each document whether it helps to answer the last user turn. All are judged in one wave.
+
+    Args:
+        messages: a conversation that ends with a user turn.
+        documents: one or more.
+        on_error: ``"fallback"`` keeps a document whose judgement failed: it counts as relevant, without a score, and
+            the result is marked as degraded. The other judgements stand.
+        date: date text for prompts that carry one; the day of the call where left out.
+
+    Raises:
+        InvalidInput: at once, where the input is wrong.
+
+    Source: *A Library of LLM Intrinsics for RAG* (2025), context relevance.
+    """
+    return call("context-relevance", messages, documents, ends_with=["user"], needs_documents=True, date=date,
+                program=partial(_program, keep=on_error == "fallback"), on_error=on_error)  # fmt: skip
+
+
+def _program(task: Task, profile: Profile, *, keep: bool) -> Program[ContextRelevance]:
+    judgements, failures = [], []
+    verdicts = yield from profile.ask_many(task.intrinsic, [task.only(i) for i in range(len(task.documents))])
+    for i, verdict in enumerate(verdicts):
+        if isinstance(verdict, IntrinsicsError):
+            if not keep or isinstance(verdict, InvalidInput):
+                raise verdict
+            failures.append(f"document {task.document_id(i)!r} kept: {type(verdict).__name__}: {verdict}")
+            verdict = Judgement(document_id=task.document_id(i), label="relevant", score=None)
+        judgements.append(verdict)
+    return ContextRelevance(judgements=tuple(judgements), degraded="; ".join(failures) or None)

@@ -1,0 +1,82 @@
+"""Query expansion: several queries for one information need, to be retrieved with side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from intrinsics_core.call import Call
+from intrinsics_core.conversation import Task
+from intrinsics_core.errors import IntrinsicsError
+from intrinsics_core.exchange import Program
+from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.merging import merge
+from intrinsics_core.profile import Profile
+from intrinsics_core.results import ExpandedQuery, QueryExpansion
+
+
+def query_expansion(
+    messages: Messages, documents: Documents = (), *, on_error: OnError = "raise", date: str | None = None
+) -> Call[QueryExpansion]:
+    """Expand the last user turn into several queries.
+
+    With a language model: the original, the standalone rewrite, a rewrite in synonyms, a sampled answer, and the
+    question that this answer would answer. Rewrite, synonyms and answer are asked for in one wave. Without one: the
+    original, the rewrite, a keyword form and, where ``documents`` holds first results, pseudo-relevance terms.
+
+    Args:
+        messages: a conversation that ends with a user turn.
+        documents: first results of a retriever, where there are any.
+        on_error: ``"fallback"`` gives the original query alone, marked as degraded.
+        date: date text for prompts that carry one; the day of the call where left out.
+
+    Raises:
+        InvalidInput: at once, where the input is wrong.
+
+    Source: *A Library of LLM Intrinsics for RAG* (2025), query expansion.
+    """
+    return call("query-expansion", messages, documents, ends_with=["user"], date=date, program=_program,
+                fallbacks={"fallback": _original}, on_error=on_error)  # fmt: skip
+
+
+def _program(task: Task, profile: Profile) -> Program[QueryExpansion]:
+    if task.intrinsic in profile:  # a profile that needs no stages
+        expansion: QueryExpansion = yield from profile.ask(task.intrinsic, task)
+        return expansion
+    # One wave: the three parts do not depend on one another.
+    parts = [profile.ask_many(name, [task]) for name in ("query-rewrite", "synonym-query", "sample-answer")]
+    rewrite, synonym, answer = yield from together(parts)
+    question = yield from profile.ask("reverse-question", task.then("assistant", answer))
+    return distinct(
+        [
+            (task.query, "original"),
+            (rewrite.query, "rewrite"),
+            (synonym, "synonym"),
+            (question, "reverse question"),
+            (answer, "sampled answer"),
+        ]
+    )
+
+
+def together(programs: list[Program[list[Any]]]) -> Program[list[Any]]:
+    """Run single-value programs side by side; the first error is raised."""
+    outcomes = yield from merge(programs, width=len(programs))
+    values = [value for outcome in outcomes for value in (outcome if isinstance(outcome, list) else [outcome])]
+    for value in values:
+        if isinstance(value, IntrinsicsError):
+            raise value
+    return values
+
+
+def distinct(queries: Iterable[tuple[str, str]]) -> QueryExpansion:
+    """Queries in order, without blanks and without those that differ from an earlier one in case or space alone."""
+    seen: dict[str, ExpandedQuery] = {}
+    for text, strategy in queries:
+        key = " ".join(text.casefold().split())
+        if key and key not in seen:
+            seen[key] = ExpandedQuery(text=text.strip(), strategy=strategy)
+    return QueryExpansion(queries=tuple(seen.values()))
+
+
+def _original(task: Task, why: str) -> QueryExpansion:
+    return distinct([(task.query, "original")]).model_copy(update={"degraded": why})

@@ -1,0 +1,32 @@
+"""Query rewrite: the last user turn as a question that stands alone."""
+
+from __future__ import annotations
+
+from intrinsics_core.call import Call
+from intrinsics_core.conversation import Task
+from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.results import QueryRewrite
+
+
+def query_rewrite(
+    messages: Messages, documents: Documents = (), *, on_error: OnError = "raise", date: str | None = None
+) -> Call[QueryRewrite]:
+    """Rewrite the last user turn so that a retriever needs no history.
+
+    Args:
+        messages: a conversation that ends with a user turn.
+        documents: not needed; accepted so that all intrinsics are called alike.
+        on_error: ``"fallback"`` gives the original query, marked as degraded.
+        date: date text for prompts that carry one; the day of the call where left out.
+
+    Raises:
+        InvalidInput: at once, where the input is wrong.
+
+    Source: *A Library of LLM Intrinsics for RAG* (2025), query rewrite.
+    """
+    return call("query-rewrite", messages, documents, ends_with=["user"], date=date,
+                fallbacks={"fallback": _original}, on_error=on_error)  # fmt: skip
+
+
+def _original(task: Task, why: str) -> QueryRewrite:
+    return QueryRewrite(query=task.query, original=task.query, changed=False, degraded=why)

@@ -1,0 +1,26 @@
+"""Uncertainty: how likely the answer is right, before or after it was given."""
+
+from __future__ import annotations
+
+from intrinsics_core.call import Call
+from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.results import Uncertainty
+
+
+def uncertainty(
+    messages: Messages, documents: Documents = (), *, on_error: OnError = "raise", date: str | None = None
+) -> Call[Uncertainty]:
+    """Certainty in .05, .15 … .95 that a question will be, or was, answered correctly.
+
+    Args:
+        messages: ends with a user turn (certainty before answering) or an assistant turn (after).
+        documents: what the answer rests on, if anything.
+        on_error: there is no fallback; a failure is always raised.
+        date: date text for prompts that carry one; the day of the call where left out.
+
+    Raises:
+        InvalidInput: at once, where the input is wrong.
+
+    Source: *A Library of LLM Intrinsics for RAG* (2025), uncertainty quantification.
+    """
+    return call("uncertainty", messages, documents, ends_with=["user", "assistant"], date=date, on_error=on_error)

@@ -1,0 +1,76 @@
+"""JSON out of a model's reply.
+
+Documented repairs, and no others: prose or a code fence around the JSON is passed over; a JSON string that holds JSON
+is opened (once); the first value of the wanted kind counts. A truncated reply is malformed, not repaired: what was cut
+off is unknown.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from intrinsics_core.errors import MalformedReply
+
+_OPENERS: dict[type, str] = {dict: "{", list: "["}
+_ATTEMPTS = 64  # opening brackets tried; prose with thousands of brackets must not cost quadratic time
+
+
+def parse(text: str, kind: type, expected: str) -> Any:
+    """The first JSON value of ``kind`` (dict or list) in a reply.
+
+    Args:
+        expected: what the reply should have been, for the error.
+
+    Raises:
+        MalformedReply: there is none.
+    """
+    try:
+        value = json.loads(text)
+        if isinstance(value, str):
+            value = json.loads(value)
+        if isinstance(value, kind):
+            return value
+    except (ValueError, RecursionError):
+        pass
+    decoder, at = json.JSONDecoder(), -1
+    for _ in range(_ATTEMPTS):
+        at = text.find(_OPENERS[kind], at + 1)
+        if at < 0:
+            break
+        try:
+            value, _end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            continue
+        return value
+    raise MalformedReply("the reply holds no such JSON", expected=expected, got=repr(text), raw=text)
+
+
+def field(value: dict[str, Any], name: str, kinds: type | tuple[type, ...], expected: str, raw: str) -> Any:
+    """A field of an object, of one of these types. A bool is never a number.
+
+    Raises:
+        MalformedReply: it is missing or of another type.
+    """
+    got = value.get(name)
+    if not isinstance(got, kinds) or (
+        isinstance(got, bool) and bool not in (kinds if isinstance(kinds, tuple) else (kinds,))
+    ):
+        raise MalformedReply(f"field {name!r} of the reply is missing or of the wrong type", expected=expected,
+                             got=repr(got), raw=raw)  # fmt: skip
+    return got
+
+
+def label(text: str, options: tuple[str, ...], raw: str) -> str:
+    """One of ``options``, whatever its case and the space or quotes around it.
+
+    Raises:
+        MalformedReply: it is none of them.
+    """
+    wanted = " ".join(text.strip().strip("\"'`.").casefold().split())
+    for option in options:
+        if option.casefold() == wanted:
+            return option
+    raise MalformedReply(
+        "the reply is not a known label", expected=f"one of {', '.join(options)}", got=repr(text), raw=raw
+    )

@@ -1,0 +1,95 @@
+"""A profile: how one model family wants it said. Data plus two functions, render and parse, per intrinsic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
+
+from intrinsics_core.conversation import Task
+from intrinsics_core.errors import IntrinsicsError, MalformedReply, UnsupportedIntrinsic
+from intrinsics_core.exchange import Generate, Outcome, Program, Reply, Request
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Format(Generic[T]):
+    """How one intrinsic is asked and understood.
+
+    ``render(task)`` gives the requests; ``parse(task, replies)`` gives the value or raises MalformedReply.
+    """
+
+    render: Callable[[Task], Sequence[Request]]
+    parse: Callable[[Task, Sequence[Reply]], T]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A named set of formats. ``retries`` counts further attempts after a malformed reply."""
+
+    name: str
+    formats: Mapping[str, Format[Any]] = field(repr=False)
+    retries: int = 1
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.formats
+
+    def ask(self, name: str, task: Task) -> Program[Any]:
+        """Render, ask, parse; ask again where the reply was malformed.
+
+        Raises:
+            UnsupportedIntrinsic: this profile has no such format.
+            MalformedReply: the last reply could not be understood either.
+            IntrinsicsError: what the runtime reported.
+        """
+        (value,) = yield from self.ask_many(name, [task])
+        if isinstance(value, IntrinsicsError):
+            raise value
+        return value
+
+    def ask_many(self, name: str, tasks: Sequence[Task]) -> Program[list[Any]]:
+        """Like :meth:`ask` for many tasks in one wave; an error takes the place of the one value it spoils."""
+        try:
+            chosen = self.formats[name]
+        except KeyError:
+            raise UnsupportedIntrinsic(
+                f"profile {self.name!r} cannot serve it",
+                intrinsic=tasks[0].intrinsic if tasks else name,
+                expected=f"one of {', '.join(sorted(self.formats))}",
+                got=name,
+            ) from None
+        values: list[Any] = [None] * len(tasks)
+        open_tasks = list(range(len(tasks)))
+        for attempt in range(self.retries + 1):
+            batches = [_numbered(chosen.render(tasks[i]), attempt) for i in open_tasks]
+            wave = [request for batch in batches for request in batch]
+            replies = iter((yield wave) if wave else ())
+            malformed = []
+            for i, batch in zip(open_tasks, batches, strict=True):
+                outcomes = [next(replies) for _ in batch]
+                values[i] = _understood(chosen, tasks[i], outcomes)
+                if isinstance(values[i], MalformedReply):
+                    malformed.append(i)
+            open_tasks = malformed
+            if not open_tasks:
+                break
+        return values
+
+
+def _numbered(requests: Sequence[Request], attempt: int) -> Sequence[Request]:
+    if attempt == 0:
+        return requests
+    return [replace(r, attempt=attempt) if isinstance(r, Generate) else r for r in requests]
+
+
+def _understood(chosen: Format[Any], task: Task, outcomes: Sequence[Outcome]) -> Any:
+    replies = []
+    for outcome in outcomes:
+        if isinstance(outcome, IntrinsicsError):
+            return outcome.named(task.intrinsic)
+        replies.append(outcome)
+    try:
+        return chosen.parse(task, replies)
+    except IntrinsicsError as error:
+        return error.named(task.intrinsic)

@@ -1,0 +1,44 @@
+"""Profiles by name. Adding a model family is adding a file and a line."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from intrinsics_core.errors import InvalidInput
+from intrinsics_core.profile import Profile
+
+if TYPE_CHECKING:
+    from intrinsics_core.runtimes.base import Runtime
+
+__all__ = ["NAMES", "as_profile"]
+
+# name -> module that holds PROFILE
+_MODULES = {
+    "embedded": "intrinsics_core.profiles.embedded",
+    "prompted": "intrinsics_core.profiles.prompted",
+}
+NAMES = tuple(_MODULES)
+
+
+def as_profile(spec: Profile | str | None, runtime: Runtime) -> Profile:
+    """A profile from a profile, a name, or None (the runtime's own).
+
+    Raises:
+        InvalidInput: no profile has that name.
+    """
+    if spec is None or spec == runtime.profile.name:
+        return runtime.profile
+    if isinstance(spec, Profile):
+        return spec
+    return profile(spec)
+
+
+def profile(name: str) -> Profile:
+    """The profile of that name."""
+    try:
+        module = _MODULES[name]
+    except (KeyError, TypeError):
+        raise InvalidInput("profile is unknown", expected=f"one of {', '.join(NAMES)}", got=repr(name)) from None
+    found: Profile = import_module(module).PROFILE
+    return found

@@ -1,0 +1,164 @@
+"""Typed results. ``model_dump()`` of each is the JSON that the command line writes.
+
+All are frozen. Three things are left out of the dump where there is nothing to say: ``degraded`` (why a fallback stands
+in for a verdict), ``dropped`` (how many unusable entries of a reply were left out) and ``usage`` (always).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+
+from intrinsics_core.exchange import Usage
+
+Relevance = Literal["relevant", "partially relevant", "irrelevant"]
+Faithfulness = Literal["faithful", "partial", "unfaithful", "NA"]
+
+
+class Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Result(Frozen):
+    """Base of every result."""
+
+    degraded: str | None = Field(default=None, description="why a fallback stands here instead of a verdict")
+    dropped: int = Field(default=0, ge=0, description="entries of the reply that named nothing, or came twice")
+    usage: Usage | None = Field(default=None, exclude=True, repr=False)
+
+    @model_serializer(mode="wrap")
+    def _without_silence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        if data.get("degraded") is None:
+            data.pop("degraded", None)
+        if not data.get("dropped"):
+            data.pop("dropped", None)
+        # What the result is comes first, what is odd about it last.
+        for key in ("degraded", "dropped"):
+            if key in data:
+                data[key] = data.pop(key)
+        return data
+
+    def _repr_html_(self) -> str:
+        """Rich view in notebooks; all text escaped."""
+        from intrinsics_core.render import html
+
+        return html.result(self)
+
+
+class QueryRewrite(Result):
+    """``query`` stands alone; ``terms`` and ``retrieval_query`` are retrieval forms some profiles add."""
+
+    query: str
+    original: str
+    changed: bool
+    retrieval_query: str | None = Field(default=None, exclude=True)
+    terms: tuple[tuple[str, float], ...] = Field(default=(), exclude=True)
+
+
+class ExpandedQuery(Frozen):
+    text: str
+    strategy: str
+
+
+class QueryExpansion(Result):
+    """Queries to send side by side, the original first; texts differ."""
+
+    queries: tuple[ExpandedQuery, ...]
+
+
+class Judgement(Frozen):
+    """``score`` in 0..1 is the probability of being of use; None where a fallback kept the document."""
+
+    document_id: str
+    label: Relevance
+    score: float | None = Field(ge=0, le=1)
+
+
+class ContextRelevance(Result):
+    judgements: tuple[Judgement, ...]
+
+
+class Answerability(Result):
+    """``probability`` of *answerable*, in 0..1; None where a fallback stands in for the verdict."""
+
+    label: Literal["answerable", "unanswerable"]
+    probability: float | None = Field(ge=0, le=1)
+
+    @property
+    def answerable(self) -> bool:
+        return self.label == "answerable"
+
+
+class RankedDocument(Frozen):
+    """``rank`` from 1; ``score`` is comparable within one ranking; ``wins`` counts won comparisons, else None."""
+
+    document_id: str
+    rank: int = Field(ge=1)
+    score: float
+    wins: float | None = None
+
+
+class Ranking(Result):
+    """Every document once, best first."""
+
+    ranking: tuple[RankedDocument, ...]
+
+
+class Uncertainty(Result):
+    """``certainty`` is one of .05, .15 … .95; ``expected`` is the mean where the model gives probabilities."""
+
+    certainty: float = Field(ge=0, le=1)
+    expected: float | None = Field(default=None, ge=0, le=1)
+
+
+class SentenceVerdict(Frozen):
+    """One response sentence: ``response[begin:end] == text``; ``score`` is faithfulness in 0..1, None for NA."""
+
+    begin: int = Field(ge=0)
+    end: int = Field(ge=0)
+    text: str
+    label: Faithfulness
+    score: float | None = Field(ge=0, le=1)
+    explanation: str | None = None
+
+
+class HallucinationDetection(Result):
+    """``score`` is the response's faithfulness in 0..1, None where no sentence makes a claim."""
+
+    label: Faithfulness
+    score: float | None = Field(ge=0, le=1)
+    sentences: tuple[SentenceVerdict, ...]
+
+
+class Citation(Frozen):
+    """``response[response_begin:response_end]`` rests on ``document.text[document_begin:document_end]``."""
+
+    response_begin: int = Field(ge=0)
+    response_end: int = Field(ge=0)
+    response_text: str
+    document_id: str
+    document_begin: int = Field(ge=0)
+    document_end: int = Field(ge=0)
+    document_text: str
+
+
+class Citations(Result):
+    citations: tuple[Citation, ...]
+
+
+class SourceVerdict(Frozen):
+    """``weight`` is 0 for a source that was not selected, and its ``score`` is then None (it was not read)."""
+
+    document_id: str
+    relevance: float
+    weight: float = Field(ge=0, le=1)
+    score: float | None = Field(ge=0, le=1)
+
+
+class FactCheck(Result):
+    """``score`` is factuality in 0..1."""
+
+    score: float = Field(ge=0, le=1)
+    sources: tuple[SourceVerdict, ...]

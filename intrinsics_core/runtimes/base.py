@@ -1,0 +1,107 @@
+"""What a runtime is: the only place with I/O. A subclass writes one of ``handle`` and ``ahandle``, never both.
+
+- :class:`BlockingRuntime`: works in the calling thread (an in-process model). Asynchronous callers wait in a thread.
+- :class:`AsyncRuntime`: talks over sockets. Synchronous callers wait for one background event loop, made once per
+  process, so that connections are kept between calls and a loop that is already running does not matter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Coroutine, Sequence
+from functools import cache
+from types import TracebackType
+from typing import Any, ClassVar, Self, TypeVar
+
+from intrinsics_core.errors import IntrinsicsError
+from intrinsics_core.exchange import Outcome, Request
+from intrinsics_core.profile import Profile
+
+T = TypeVar("T")
+
+
+class Runtime(ABC):
+    """Answers requests.
+
+    Attributes:
+        profile: the profile its requests are rendered with where the caller names none.
+        blocking: whether its work is done in the calling thread.
+        concurrency: how many calls :func:`run_many` keeps under way by default.
+    """
+
+    profile: Profile
+    blocking: ClassVar[bool]
+    concurrency: int = 16
+
+    @abstractmethod
+    def handle(self, requests: Sequence[Request]) -> list[Outcome]:
+        """One outcome per request, in order. Errors of single requests are values in the list, not raised."""
+
+    @abstractmethod
+    async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
+        """Like :meth:`handle`, without blocking the event loop."""
+
+    def portal(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine on the background event loop and wait for it."""
+        future = asyncio.run_coroutine_threadsafe(coroutine, _background_loop())
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()  # Ctrl-C in the waiting thread must stop the work too
+            raise
+
+    def close(self) -> None:  # noqa: B027  (nothing to give back is the common case)
+        """Give back what it holds; it may be used again and then takes it anew."""
+
+    async def aclose(self) -> None:
+        await asyncio.to_thread(self.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class BlockingRuntime(Runtime):
+    blocking = True
+
+    async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
+        return await asyncio.to_thread(self.handle, requests)
+
+
+class AsyncRuntime(Runtime):
+    blocking = False
+
+    def handle(self, requests: Sequence[Request]) -> list[Outcome]:
+        return self.portal(self.ahandle(requests))
+
+
+def unsupported(runtime: str, request: Request) -> IntrinsicsError:
+    """The error for a kind of request that a runtime cannot answer."""
+    from intrinsics_core.errors import UnsupportedIntrinsic
+
+    return UnsupportedIntrinsic(
+        f"the {runtime} runtime cannot answer a {type(request).__name__} request: its profile does not fit it",
+        intrinsic=request.intrinsic,
+        expected="a profile made for this runtime (leave profile= out to get it)",
+    )
+
+
+@cache
+def _background_loop() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="rag-intrinsics", daemon=True).start()
+    return loop
