@@ -1,0 +1,382 @@
+"""What of a sentence is found in its sources: matched words, names, numbers, and nearness in meaning.
+
+This is the measuring half of `support`: it turns a response sentence and a set of source sentences into a few
+numbers in 0..1 and into the words that explain them. It judges nothing; `support` weighs the numbers.
+
+A *claim* is the content of a response sentence: its distinct content terms, each weighed by background idf. A term
+is found in a source sentence when the same stem, the same number in another spelling, an initialism of the
+source's capitalised words, or a close spelling (character trigrams) stands there. Word order, roles, negation and
+inference are not looked at: "Rome beat Carthage" is fully found in "Carthage beat Rome".
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from intrinsics_core.embedded.lexical import Token, background, idf, stem, tokens
+from intrinsics_core.errors import InvalidInput
+
+Floats = NDArray[np.float32]
+
+FEATURES: tuple[str, ...] = (
+    "novel",  # share of the idf mass found in no source sentence
+    "novel_peak",  # idf of the rarest word not found, as a share of the largest idf there is
+    "novel_span",  # share of the idf mass found nowhere, in the worst stretch of five content words
+    "novel_names",  # 1 - 2**-k for k capitalised words not found
+    "novel_numbers",  # 1 - 2**-k for k numbers not found
+    "scattered",  # share of the idf mass not found together: outside the best passage of three sentences
+    "scattered_span",  # share of the idf mass not found together, in the worst stretch of five content words
+    "unpaired",  # share of neighbouring content words that no source sentence holds together
+    "unquoted",  # share of content bigrams that stand in no source sentence
+    "distance",  # 1 - cosine to the nearest source sentence
+    "distance_passage",  # 1 - cosine to the nearest passage of three neighbouring source sentences
+    "length",  # log of the number of content words, as a share of that of 32: more words, more to get wrong
+)
+"""Names of the columns of `measure`, in order. Larger means less supported, in every column."""
+
+_MARKUP = re.compile(
+    r"^\s*(?:[-*•‣▪#>]+\s+|\(?\d{1,2}[.)]\s+)|\[\^?\d+(?:\s*[,;–-]\s*\d+)*\]|\*\*|__|`", re.MULTILINE
+)
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_ORDINAL = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
+_DECIMAL = re.compile(r"^\d+(?:\.\d+)?$")
+_COUNTED = re.compile(r"^(\d+(?:\.\d+)?)([a-z]+)$")
+
+_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"  # noqa: E501
+_ORDINALS = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+_WORD_NUMBERS: dict[str, float] = (
+    {word: float(i) for i, word in enumerate(_ONES.split())}
+    | {word: float(i) for i, word in enumerate(_ORDINALS.split())}
+    | {word: 10.0 * i for i, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
+)
+_SCALES: dict[str, float] = {
+    "hundred": 1e2, "thousand": 1e3, "k": 1e3, "million": 1e6, "m": 1e6, "mn": 1e6, "billion": 1e9, "bn": 1e9,
+    "b": 1e9, "trillion": 1e12,
+}  # fmt: skip
+_MONTHS = "january february march april may june july august september october november december"
+_ALIASES: dict[str, str] = {stem(m[:3]): stem(m) for m in _MONTHS.split()} | {
+    "sept": stem("september"), "dr": stem("doctor"), "mr": "mr", "st": stem("street"), "km": stem("kilometers"),
+    "kg": stem("kilograms"), "cm": stem("centimeters"), "mm": stem("millimeters"), "ft": stem("feet"),
+    "lb": stem("pounds"), "lbs": stem("pounds"), "hr": stem("hours"), "hrs": stem("hours"),
+    "min": stem("minutes"), "mins": stem("minutes"), "tv": stem("television"), "usa": "us", "america": "us",
+}  # fmt: skip
+
+_DISCOURSE: frozenset[str] = frozenset(
+    stem(word)
+    for word in """
+    accordingly additional additionally addition alternatively aspect basically case certain certainly commonly
+    conclusion consequently contrast crucial different due essentially essential example exactly fact factor factors
+    finally first following furthermore general generally hence highlight important importantly including include
+    included instance interestingly key last lastly main mainly mention mentioned namely nevertheless notably note
+    noted number order overall particular particularly point possible possibly potentially potential previously
+    primarily provide provided providing purpose reason reasons related relevant respectively result results role second
+    secondly significant significantly similar similarly simply specific specifically state stated subsequently suggest
+    suggests summarize summary term terms third total type types typically ultimately unlike variety various way ways
+    """.split()  # noqa: SIM905
+)
+"""Stems of words that organise a text rather than claim something; they weigh a quarter of their idf."""
+
+
+def clean(text: str) -> str:
+    """The text without list markers, emphasis and citation marks, with ``camelCase`` split; offsets change."""
+    return _CAMEL.sub(" ", _MARKUP.sub(" ", text))
+
+
+def _plain(value: float) -> str:
+    return format(value, ".10g")
+
+
+def spellings(words: Sequence[Token], i: int) -> set[str]:
+    """Values a number may stand for, spelled one way: ``1.2`` in "1.2 million" is 1.2 and 1200000."""
+    token = words[i]
+    lower = token.text.casefold()
+    ordinal = _ORDINAL.match(lower)
+    counted = _COUNTED.match(token.term)
+    word = _WORD_NUMBERS.get(lower)
+    if word is not None:
+        values = {word}
+        ones = _WORD_NUMBERS.get(words[i + 1].text.casefold(), 0.0) if i + 1 < len(words) else 0.0
+        if 20 <= word <= 90 and 1 <= ones <= 9:
+            values = {word + ones}
+    elif ordinal:
+        values = {float(ordinal[1])}
+    elif _DECIMAL.match(token.term):
+        values = {float(token.term)}
+    elif counted and counted[2] != "s":
+        values = {float(counted[1])}
+        if counted[2] in _SCALES:
+            values.add(float(counted[1]) * _SCALES[counted[2]])
+    else:
+        return {token.term}
+    if i + 1 < len(words):
+        scale = _SCALES.get(words[i + 1].text.casefold())
+        if scale and words[i + 1].text.casefold() != token.text.casefold():
+            values |= {value * scale for value in values}
+    return {_plain(value) for value in values}
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One content word of a claim: its surface, the keys that would match it, its idf in nats, its kind."""
+
+    text: str
+    keys: frozenset[str]
+    weight: float
+    is_name: bool
+    is_number: bool
+
+
+def _keys(words: Sequence[Token], i: int, text: str) -> set[str]:
+    """The forms under which a word is looked up; a number's begin with ``#``."""
+    token = words[i]
+    if token.is_number or token.text.casefold() in _WORD_NUMBERS:
+        found = {"#" + value for value in spellings(words, i)}
+        if text[token.end : token.end + 1] == ":" and token.text.isdigit() and 13 <= int(token.text) <= 23:
+            found.add(f"#{int(token.text) - 12}")  # 22:30 is 10:30 pm
+        return found | {token.term}
+    return {token.term, _ALIASES.get(token.term, token.term)}
+
+
+def _initialisms(words: Sequence[Token]) -> set[str]:
+    """``who`` of "World Health Organization"; runs of two to six capitalised words."""
+    found: set[str] = set()
+    run: list[str] = []
+    for token in words:
+        if token.is_capitalised and not token.is_number:
+            run.append(token.text[0].casefold())
+            found.update("".join(run[start:]) for start in range(max(0, len(run) - 6), len(run) - 1))
+        elif not token.is_stop:
+            run = []
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The content of one response sentence: distinct units, and neighbouring pairs as indices into them."""
+
+    units: tuple[Unit, ...]
+    pairs: tuple[tuple[int, int], ...]
+
+    @property
+    def weights(self) -> Floats:
+        return np.array([unit.weight for unit in self.units], dtype=np.float32)
+
+
+def claim(sentence: str) -> Claim:
+    """The claim a sentence makes; one without content words has no units."""
+    text = clean(sentence)
+    words = tokens(text)
+    content = [i for i, token in enumerate(words) if not token.is_stop]
+    capitals = sum(words[i].is_capitalised for i in content)
+    titled = capitals > 0.7 * len(content) and len(content) > 3
+    default = background().default
+    units: list[Unit] = []
+    index: dict[str, int] = {}
+    order: list[int] = []
+    for i in content:
+        token = words[i]
+        if token.term not in index:
+            index[token.term] = len(units)
+            rare = idf(token.term) > 0.8 * default
+            named = token.is_capitalised and not token.is_number and (rare or (i > 0 and not titled))
+            keys = frozenset(_keys(words, i, text))
+            weight = idf(token.term) * (0.25 if token.term in _DISCOURSE else 1.0)
+            units.append(Unit(token.text, keys, weight, named, token.is_number))
+        order.append(index[token.term])
+    pairs = tuple(dict.fromkeys((a, b) for a, b in pairwise(order) if a != b))
+    return Claim(tuple(units), pairs)
+
+
+def _trigrams(term: str) -> set[str]:
+    padded = f"^{term}"
+    return {padded[i : i + 3] for i in range(len(padded) - 2)}
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Source sentences made ready for looking things up.
+
+    texts: the sentences of all documents in order. vectors: per sentence (windows, dim), rows L2-normalised.
+    documents: for each sentence the index of its document; None: all of one document.
+    """
+
+    texts: Sequence[str]
+    vectors: Sequence[Floats]
+    documents: Sequence[int] | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.vectors) != len(self.texts):
+            raise InvalidInput(f"sources: {len(self.texts)} sentences but {len(self.vectors)} vectors")
+        if self.documents is not None and len(self.documents) != len(self.texts):
+            raise InvalidInput(f"sources: {len(self.texts)} sentences but {len(self.documents)} document indices")
+
+    @cached_property
+    def _words(self) -> list[tuple[str, list[Token]]]:
+        return [(text, tokens(text)) for text in map(clean, self.texts)]
+
+    @cached_property
+    def postings(self) -> dict[str, list[int]]:
+        """For each key, the sentences that hold it."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for i, (text, words) in enumerate(self._words):
+            keys = {key for k, token in enumerate(words) for key in _keys(words, k, text)}
+            for key in keys | _initialisms(words):
+                found[key].append(i)
+        return dict(found)
+
+    @cached_property
+    def bigrams(self) -> set[tuple[str, str]]:
+        """Neighbouring content terms of every source sentence."""
+        content = ([token.term for token in words if not token.is_stop] for _, words in self._words)
+        return {pair for line in content for pair in pairwise(line)}
+
+    @cached_property
+    def _spelled(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = defaultdict(list)
+        for key in self.postings:
+            if len(key) > 4 and key.isalpha():
+                found[key[:3]].append(key)
+        return found
+
+    def similar(self, term: str, floor: float = 0.6) -> list[str]:
+        """Source terms spelled like this one: same first three letters, Dice of trigrams at least ``floor``."""
+        if len(term) < 5 or not term.isalpha():
+            return []
+        own = _trigrams(term)
+        near = ((other, _trigrams(other)) for other in self._spelled.get(term[:3], ()))
+        return [o for o, grams in near if 2 * len(own & grams) >= floor * (len(own) + len(grams))]
+
+    def incidence(self, asked: Claim) -> Floats:
+        """(units, sentences): 1 where a unit is found in a source sentence."""
+        found = np.zeros((len(asked.units), len(self.texts)), dtype=np.float32)
+        for row, unit in enumerate(asked.units):
+            hits = [key for key in unit.keys if key in self.postings]
+            if not hits and not unit.is_number:
+                hits = [other for key in unit.keys for other in self.similar(key)]
+            for key in hits:
+                found[row, self.postings[key]] = 1.0
+        return found
+
+    @cached_property
+    def _starts(self) -> NDArray[np.intp]:
+        sizes = [len(rows) for rows in self.vectors]
+        return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp)
+
+    @cached_property
+    def _stacked(self) -> Floats:
+        return np.concatenate([np.asarray(rows, dtype=np.float32) for rows in self.vectors])
+
+    def cosines(self, rows: Floats) -> Floats:
+        """Largest cosine between any of a text's windows and any window of each source sentence."""
+        if not self.texts or not len(rows):
+            return np.zeros(len(self.texts), dtype=np.float32)
+        best = (self._stacked @ np.asarray(rows, dtype=np.float32).T).max(axis=1)
+        return np.maximum.reduceat(best, self._starts)
+
+    @cached_property
+    def passages(self) -> NDArray[np.intp]:
+        """(sentences, 3): each sentence and its two successors in its document; the last ones repeat."""
+        count = len(self.texts)
+        owner = np.zeros(count, int) if self.documents is None else np.asarray(self.documents)
+        here = np.arange(count)
+        columns = [here]
+        for _ in range(2):
+            after = np.minimum(columns[-1] + 1, max(count - 1, 0))
+            columns.append(np.where(owner[after] == owner, after, columns[-1]) if count else here)
+        return np.stack(columns, axis=1)
+
+    @cached_property
+    def _passage_vectors(self) -> Floats:
+        mean = np.add.reduceat(self._stacked, self._starts, axis=0)
+        total = mean[self.passages].sum(axis=1)
+        return total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-9)
+
+    def passage_cosine(self, rows: Floats) -> float:
+        """Largest cosine between any of a text's windows and any passage of three source sentences."""
+        if not self.texts or not len(rows):
+            return 0.0
+        return float((self._passage_vectors @ np.asarray(rows, dtype=np.float32).T).max())
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one response sentence has in the sources.
+
+    features: one number in 0..1 a column of `FEATURES`. found: (units, sentences). cosine: per source sentence.
+    missing: the units found nowhere.
+    """
+
+    claim: Claim
+    features: Floats
+    found: Floats
+    cosine: Floats
+    missing: tuple[Unit, ...]
+
+
+def _share(part: float, whole: float) -> float:
+    return float(part / whole) if whole > 0 else 0.0
+
+
+def _worst_stretch(weights: Floats, found: Floats, size: int = 5) -> float:
+    """Smallest share of a stretch of content words that one column of ``found`` covers, taken from 1."""
+    if not len(weights):
+        return 0.0
+    size = min(size, len(weights))
+    ends = np.cumsum(np.vstack([np.zeros((1, found.shape[1])), weights[:, None] * found]), axis=0)
+    whole = np.convolve(weights, np.ones(size), "valid")
+    best = (ends[size:] - ends[:-size]).max(axis=1, initial=0.0)
+    return float(np.clip(1.0 - (best / whole).min(), 0.0, 1.0))
+
+
+def measure(sentence: str, vectors: Floats, sources: Sources, given: str = "") -> Evidence:
+    """Look a response sentence up in its sources.
+
+    Args:
+        sentence: one sentence of a response.
+        vectors: its vectors, (windows, dim), rows L2-normalised.
+        sources: the source sentences.
+        given: text whose words need no source, such as the question.
+    """
+    asked = claim(sentence)
+    weights = asked.weights
+    total = float(weights.sum())
+    found = sources.incidence(asked)
+    cosine = sources.cosines(vectors)
+    anywhere = found.max(axis=1, initial=0.0) > 0
+    if given:
+        words = tokens(clean(given))
+        known = {key for i in range(len(words)) for key in _keys(words, i, given)}
+        anywhere |= np.array([bool(unit.keys & known) for unit in asked.units], dtype=bool)
+    missing = tuple(unit for unit, hit in zip(asked.units, anywhere, strict=True) if not hit)
+    lost = [unit.weight for unit in missing]
+    together = found[:, sources.passages].max(axis=2) if sources.texts else found
+    passage = float((weights @ together).max(initial=0.0))
+    first, second = np.array(asked.pairs, dtype=np.intp).reshape(-1, 2).T
+    paired = (found[first] * found[second]).max(axis=1, initial=0.0)
+    content = [token.term for token in tokens(clean(sentence)) if not token.is_stop]
+    bigrams = set(pairwise(content))
+    near = float(cosine.max(initial=0.0))
+    near_passage = sources.passage_cosine(vectors)
+    values = [
+        _share(sum(lost), total),
+        _share(max(lost, default=0.0), background().default),
+        _worst_stretch(weights, anywhere[:, None].astype(np.float32)),
+        1.0 - 2.0 ** -sum(unit.is_name for unit in missing),
+        1.0 - 2.0 ** -sum(unit.is_number for unit in missing),
+        1.0 - _share(passage, total) if total else 0.0,
+        _worst_stretch(weights, together),
+        1.0 - float(paired.mean()) if len(paired) else 0.0,
+        _share(len(bigrams - sources.bigrams), len(bigrams)),
+        1.0 - max(near, 0.0),
+        1.0 - max(near_passage, 0.0),
+        min(1.0, float(np.log1p(len(asked.units)) / np.log(33.0))),
+    ]
+    return Evidence(asked, np.array(values, dtype=np.float32), found, cosine, missing)

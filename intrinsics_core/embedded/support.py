@@ -1,0 +1,425 @@
+"""How well sources support a response, sentence by sentence, without a language model.
+
+Serves hallucination detection (a probability and a reason per sentence, one score per response), citations (which
+source sentences to name), and the fact check (does this source entail this claim).
+
+What it is: a logistic regression with weights of known sign over what `evidence` measures: words, names and numbers
+of the response that the sources lack, words that the sources hold but never together, and cosine distance of
+sentence embeddings. A response is as faithful as its weakest sentences. The numbers are fitted by
+`training/support.py` and ship in ``data/heads/support.json`` with the sets they come from and their validation.
+
+What it is not: an entailment model. It sees invented details and foreign topics; it does not see a swapped role, a
+dropped "not", a wrong inference, arithmetic, or a detail that is wrong but made of words the source uses nearby. A
+paraphrase in wholly different words scores lower than it deserves. For those a language model (or the server and
+encoder runtimes) does better. Probabilities are calibrated on the sets in the head file, and thresholds do not
+carry over well from one kind of text to another: fit them to your own examples with `calibrated`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from intrinsics_core.embedded.evidence import FEATURES, Claim, Evidence, Floats, Sources, claim, measure
+from intrinsics_core.errors import InvalidInput
+
+Label = Literal["faithful", "partial", "unfaithful", "NA"]
+
+
+@dataclass(frozen=True, slots=True)
+class CitationRule:
+    """How citations are chosen; see `cite`.
+
+    cosine: share of the cosine in a source sentence's score, 0..1; the rest is idf-weighted coverage.
+    threshold: least score of the first citation. gain: least share of the claim's idf mass that a further citation
+    must add. further: least score of a further citation. maximum: most citations of one response sentence.
+    """
+
+    cosine: float
+    threshold: float
+    gain: float
+    further: float
+    maximum: int
+
+
+@dataclass(frozen=True, slots=True)
+class SupportHead:
+    """The fitted numbers.
+
+    weights: one a column of `evidence.FEATURES`, none negative; with ``bias`` they give the log-odds that a sentence
+    is *not* supported. response: slope and bias from the weakest sentences' log-odds to the response's.
+    entailment: weights and bias of `entailment`, last the bias. thresholds: ``faithful`` and ``unfaithful``
+    (sentence probability at or above the first is faithful, below the second unfaithful, partial between) and
+    ``response`` (faithfulness at or above it is faithful).
+    """
+
+    weights: tuple[float, ...]
+    bias: float
+    response: tuple[float, float]
+    entailment: tuple[float, ...]
+    thresholds: Mapping[str, float]
+    citations: CitationRule
+    weakest: int = 2
+
+    def __post_init__(self) -> None:
+        if len(self.weights) != len(FEATURES):
+            raise InvalidInput(f"support head: {len(self.weights)} weights for {len(FEATURES)} features")
+        if len(self.entailment) != len(FEATURES) + 1:
+            raise InvalidInput(f"support head: {len(self.entailment)} entailment numbers, want {len(FEATURES) + 1}")
+        if missing := {"faithful", "unfaithful", "response"} - set(self.thresholds):
+            raise InvalidInput(f"support head: thresholds lack {sorted(missing)}")
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> SupportHead:
+        """Read a head file's content.
+
+        Raises:
+            InvalidInput: the file's features are not the ones this code measures, or a part is missing.
+        """
+        try:
+            if tuple(raw["features"]) != FEATURES:
+                raise InvalidInput(f"support head: features {raw['features']}, want {list(FEATURES)}")
+            return cls(
+                weights=tuple(float(w) for w in raw["weights"]),
+                bias=float(raw["bias"]),
+                response=(float(raw["response"]["slope"]), float(raw["response"]["bias"])),
+                weakest=int(raw["response"]["weakest"]),
+                entailment=(*map(float, raw["entailment"]["weights"]), float(raw["entailment"]["bias"])),
+                thresholds={str(k): float(v) for k, v in raw["thresholds"].items()},
+                citations=CitationRule(**raw["citations"]),
+            )
+        except (KeyError, TypeError) as error:
+            raise InvalidInput(f"support head: missing or malformed part: {error}") from error
+
+    def to_json(self) -> dict[str, Any]:
+        """The fitted part of a head file; `from_json` reads it back."""
+        return {
+            "name": "support",
+            "version": 1,
+            "features": list(FEATURES),
+            "weights": list(self.weights),
+            "bias": self.bias,
+            "response": {"slope": self.response[0], "bias": self.response[1], "weakest": self.weakest},
+            "entailment": {"weights": list(self.entailment[:-1]), "bias": self.entailment[-1]},
+            "thresholds": dict(self.thresholds),
+            "citations": asdict(self.citations),
+        }
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> SupportHead:
+    text = (resources.files("intrinsics_core") / "data" / "heads" / "support.json").read_text("utf-8")
+    return SupportHead.from_json(json.loads(text))
+
+
+def load_head(path: str | Path | None = None) -> SupportHead:
+    """The shipped head, or one from a JSON file such as `calibrated` and `to_json` make."""
+    return _shipped() if path is None else SupportHead.from_json(json.loads(Path(path).read_text("utf-8")))
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceSupport:
+    """The verdict on one response sentence.
+
+    probability: that the sources support it, 0..1; 1 for a sentence that claims nothing (label ``NA``).
+    source_scores: per source sentence, 0..1, how well it alone would serve as a citation.
+    citations: source sentences to cite, best first; empty where none will do.
+    nearest: the source sentence with the best score, None without sources.
+    missing: the words of the response sentence that stand in no source, names and numbers first.
+    """
+
+    text: str
+    probability: float
+    label: Label
+    source_scores: tuple[float, ...]
+    citations: tuple[int, ...]
+    nearest: int | None
+    missing: tuple[str, ...]
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseSupport:
+    """Verdicts in sentence order and the response's faithfulness, 0..1; 1 where nothing is claimed."""
+
+    sentences: tuple[SentenceSupport, ...]
+    faithfulness: float
+    label: Label
+
+
+# Sentences that say something about the answer instead of claiming something about the world.
+_NO_CLAIM = re.compile(
+    r"""
+      ^(?:sure|certainly|of\s+course|absolutely|great\s+question|thank\s+you|thanks|hello|hi|hey)\b.{0,60}$
+    | \b(?:i\s+hope|hope\s+(?:this|that|it)\s+helps|let\s+me\s+know|feel\s+free\s+to|happy\s+to\s+help|glad\s+to)\b
+    | \b(?:i|we)(?:\s+am|\s+was|\s+were|\s+are|'m|’m|'re|\s+do|\s+have)?\s*(?:un(?:able|aware|sure|certain)\b
+        |sorry\b|apologi[sz]e|can(?:not|['’]t|\s+not)\b|could(?:\s+not|n['’]t)\b|(?:not|n['’]t)\s+(?:able|aware|sure
+        |certain|know|have|find|see)\b|don['’]t\s+(?:know|have|find|see|think)\b|couldn['’]t\b|only\s+have\b)
+    | ^(?:sorry|unfortunately)?,?\s*unable\s+to\s+(?:answer|find|determine|provide)
+    | ^(?:this|the|your)?\s*(?:question|query)?\s*(?:can\s?not|can['’]t)\s+be\s+(?:answered|determined)\b
+    | \b(?:document|passage|source|context|text|article|excerpt|information|data|paragraph|material|report)s?\b
+        (?:\s+\S+){0,4}?\s+(?:do(?:es)?|did|is|are|was|were|has|have)(?:\s+not\b|n['’]t\b)(?:\s+\w+){0,2}?
+        \s+(?:mention|provide|specif|contain|include|state|say|explain|give|discuss|indicate|address|describe|cover
+        |enough|sufficient|offer|clarif|answer|list|refer|detail|available|known|clear)
+    | \b(?:no|not\s+enough|insufficient|limited)\s+(?:\w+\s+){0,2}(?:information|details?|data|mention|evidence)\b
+        .{0,40}\b(?:document|passage|source|context|text|article|excerpt|provided|given|available|here)
+    | \b(?:is|are|was|were)(?:\s+not|n['’]t)\s+(?:\w+\s+)?(?:mentioned|specified|stated|provided|discussed|given)\b
+    | ^(?:here(?:\s+is|\s+are|['’]s)|below\s+(?:is|are)|the\s+following\s+(?:is|are))\b.{0,120}:\s*$
+    | ^(?:\W*(?:summary|answer|response|output|conclusion|note|overview|introduction))\W*$
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def makes_claim(sentence: str) -> bool:
+    """Whether a sentence asserts something that sources could support.
+
+    Questions, greetings, offers of help, announcements ("Here is a summary:"), refusals and remarks on what the
+    documents do not say make none, nor does text without content words. Told from English phrases; a sentence in
+    another language counts as a claim unless it is a question or has no words.
+    """
+    text = sentence.strip()
+    if not text or text.rstrip("\"'”’)* ").endswith(("?", "？")) or not claim(text).units:
+        return False
+    return _NO_CLAIM.search(text) is None
+
+
+def _sigmoid(odds: float) -> float:
+    return float(1.0 / (1.0 + np.exp(-np.clip(odds, -30.0, 30.0))))
+
+
+def _scores(evidence: Evidence, rule: CitationRule) -> tuple[Floats, Floats]:
+    """Per source sentence the share of the claim it covers, and its score as a citation."""
+    weights = evidence.claim.weights
+    covered = weights @ evidence.found / max(float(weights.sum()), 1e-9)
+    return covered, (1.0 - rule.cosine) * covered + rule.cosine * np.clip(evidence.cosine, 0.0, 1.0)
+
+
+def cite(evidence: Evidence, rule: CitationRule) -> tuple[int, ...]:
+    """Source sentences to cite for one claim, best first.
+
+    The best-scoring sentence is taken if its score reaches ``rule.threshold``; then, one at a time, the sentence that
+    adds most of what is not yet covered, while it adds at least ``rule.gain``, so two sentences that complement one
+    another are both cited and a repetition is not.
+    """
+    _, scores = _scores(evidence, rule)
+    if not len(scores) or float(scores.max()) < rule.threshold:
+        return ()
+    weights = evidence.claim.weights
+    total = max(float(weights.sum()), 1e-9)
+    chosen = [int(scores.argmax())]
+    open_mass = weights * (1.0 - evidence.found[:, chosen[0]])
+    while len(chosen) < rule.maximum:
+        gains = open_mass @ evidence.found / total
+        gains[scores < rule.further] = 0.0
+        gains[chosen] = 0.0
+        best = int((gains + 1e-3 * scores).argmax())
+        if gains[best] < rule.gain:
+            break
+        chosen.append(best)
+        open_mass = open_mass * (1.0 - evidence.found[:, best])
+    return tuple(chosen)
+
+
+def _clip(text: str, limit: int = 160) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= limit else plain[: limit - 1].rstrip() + "…"
+
+
+def _missing(evidence: Evidence) -> tuple[str, ...]:
+    """Surface forms of what is not in the sources: names and numbers first, then by rarity."""
+    ordered = sorted(evidence.missing, key=lambda unit: (not (unit.is_name or unit.is_number), -unit.weight))
+    return tuple(dict.fromkeys(unit.text for unit in ordered))
+
+
+def _explain(label: Label, missing: Sequence[str], nearest: str | None) -> str:
+    if label == "NA":
+        return "makes no claim that sources could support"
+    if nearest is None:
+        return "there are no source sentences"
+    parts: list[str] = []
+    if missing:
+        more = f" and {len(missing) - 6} more" if len(missing) > 6 else ""
+        parts.append("not in the sources: " + ", ".join(f"'{word}'" for word in missing[:6]) + more)
+    elif label == "faithful":
+        parts.append("its words and numbers stand in the sources")
+    else:
+        parts.append("its words stand in the sources, but not together")
+    parts.append(f'closest source sentence: "{_clip(nearest)}"')
+    return "; ".join(parts)
+
+
+def _judge(
+    sentence: str, vectors: Floats, sources: Sources, head: SupportHead, given: str
+) -> tuple[SentenceSupport, float]:
+    """The verdict on one sentence and its log-odds of not being supported."""
+    evidence = measure(sentence, vectors, sources, given)
+    _, scores = _scores(evidence, head.citations)
+    nearest = int(scores.argmax()) if len(scores) else None
+    claims = makes_claim(sentence)
+    odds = float(evidence.features @ np.array(head.weights)) + head.bias
+    probability = 1.0 if not claims else 0.0 if nearest is None else _sigmoid(-odds)
+    label: Label = (
+        "NA"
+        if not claims
+        else "faithful"
+        if probability >= head.thresholds["faithful"]
+        else "unfaithful"
+        if probability < head.thresholds["unfaithful"]
+        else "partial"
+    )
+    missing = _missing(evidence) if claims else ()
+    verdict = SentenceSupport(
+        text=sentence,
+        probability=probability,
+        label=label,
+        source_scores=tuple(float(s) for s in scores),
+        citations=cite(evidence, head.citations) if claims else (),
+        nearest=nearest,
+        missing=missing,
+        explanation=_explain(label, missing, None if nearest is None else sources.texts[nearest]),
+    )
+    return verdict, odds
+
+
+def support(
+    sentences: Sequence[str],
+    vectors: Sequence[Floats],
+    sources: Sources,
+    head: SupportHead | None = None,
+    *,
+    given: str = "",
+) -> ResponseSupport:
+    """Judge every sentence of a response against its sources.
+
+    Args:
+        sentences: the response's sentences, in order.
+        vectors: per sentence (windows, dim) float32, rows L2-normalised.
+        sources: source sentences, their vectors, and which document each is of.
+        head: fitted numbers; None: the shipped ones.
+        given: text whose words need no source, such as the question the response answers.
+
+    Returns:
+        One verdict a sentence, in order, and the response's faithfulness: the mean log-odds of its ``head.weakest``
+        least supported claims, put through a fitted logistic.
+
+    Raises:
+        InvalidInput: as many vectors as sentences are not given.
+    """
+    if len(vectors) != len(sentences):
+        raise InvalidInput(f"support: {len(sentences)} sentences but {len(vectors)} vectors")
+    numbers = head or load_head()
+    judged = [_judge(s, v, sources, numbers, given) for s, v in zip(sentences, vectors, strict=True)]
+    odds = [value for verdict, value in judged if verdict.label != "NA"]
+    if not odds:
+        faithfulness = 1.0
+    elif not sources.texts:
+        faithfulness = 0.0
+    else:
+        worst = sorted(odds, reverse=True)[: numbers.weakest]
+        slope, bias = numbers.response
+        faithfulness = _sigmoid(-(slope * float(np.mean(worst)) + bias))
+    label: Label = (
+        "NA"
+        if not odds
+        else "faithful"
+        if faithfulness >= numbers.thresholds["response"]
+        else "unfaithful"
+    )
+    return ResponseSupport(tuple(verdict for verdict, _ in judged), faithfulness, label)
+
+
+def entailment(
+    text: str, vectors: Floats, sources: Sources, head: SupportHead | None = None, *, given: str = ""
+) -> float:
+    """How far one source entails a claim, 0..1: the fact check's score of a source.
+
+    An entailment-like score from the same evidence as `support`, fitted on fact-checking pairs. A refuting source
+    that shares the claim's words scores as high as a supporting one: only a model of inference tells them apart.
+
+    Args:
+        text: the claim, for Provenance "The answer to the question Q is A".
+        vectors: its vectors, (windows, dim).
+        sources: the sentences of the one source.
+        head: fitted numbers; None: the shipped ones.
+        given: text whose words need no source.
+    """
+    if not sources.texts:
+        return 0.0
+    numbers = head or load_head()
+    features = measure(text, vectors, sources, given).features
+    return _sigmoid(-(float(features @ np.array(numbers.entailment[:-1])) + numbers.entailment[-1]))
+
+
+def calibrated(
+    head: SupportHead, faithfulness: Sequence[float], is_faithful: Sequence[bool], *, steps: int = 50
+) -> SupportHead:
+    """The head with its response-level logistic and threshold fitted to labelled examples of one's own.
+
+    Args:
+        head: the head that gave the scores.
+        faithfulness: the response-level scores it gave.
+        is_faithful: the true labels, as many.
+        steps: Newton steps of the two-parameter (Platt) fit, smoothed towards no change.
+
+    Returns:
+        A new head: ``response`` refitted, ``thresholds["response"]`` set to the best F1 of the unfaithful class.
+
+    Raises:
+        InvalidInput: the lengths differ, or only one class is present.
+    """
+    if len(faithfulness) != len(is_faithful):
+        raise InvalidInput(f"calibrated: {len(faithfulness)} scores but {len(is_faithful)} labels")
+    truth = 1.0 - np.array(is_faithful, dtype=float)
+    if truth.min(initial=1.0) == truth.max(initial=0.0):
+        raise InvalidInput("calibrated: labels must hold both faithful and unfaithful examples")
+    score = np.clip(np.array(faithfulness, dtype=float), 1e-6, 1 - 1e-6)
+    odds = np.log((1 - score) / score)
+    positive, negative = truth.sum(), (1 - truth).sum()
+    target = np.where(truth == 1, (positive + 1) / (positive + 2), 1 / (negative + 2))  # Platt (1999)
+    slope, bias = 1.0, 0.0
+    for _ in range(steps):
+        p = 1 / (1 + np.exp(-np.clip(slope * odds + bias, -30, 30)))
+        curve = p * (1 - p)
+        gradient = np.array([(p - target) @ odds + (slope - 1.0), (p - target).sum()])
+        hessian = np.array([[curve @ odds**2 + 1.0, curve @ odds], [curve @ odds, curve.sum() + 1e-6]])
+        change = np.linalg.solve(hessian, gradient)
+        slope, bias = slope - float(change[0]), bias - float(change[1])
+    slope = max(slope, 0.05)  # more evidence against never means more faithful
+    probability = 1 / (1 + np.exp(-(slope * odds + bias)))
+    threshold = 1.0 - best_f1_threshold(probability.tolist(), truth.astype(bool).tolist())
+    first, second = head.response
+    return replace(
+        head,
+        response=(first * slope, second * slope + bias),
+        thresholds={**head.thresholds, "response": threshold},
+    )
+
+
+def best_f1_threshold(scores: Sequence[float], positive: Sequence[bool]) -> float:
+    """The score above which calling an example positive gives the best F1 of the positive class.
+
+    It lies halfway between the last score taken and the first left out.
+    """
+    order = np.argsort(-np.array(scores), kind="stable")
+    ranked, truth = np.array(scores)[order], np.array(positive, dtype=float)[order]
+    hits = truth.cumsum()
+    f1 = 2 * hits / (np.arange(1, len(truth) + 1) + truth.sum())
+    last = np.append(ranked[1:] != ranked[:-1], True)  # tied scores stand or fall together
+    cut = int(np.where(last, f1, -1.0).argmax())
+    below = ranked[cut + 1] if cut + 1 < len(ranked) else ranked[cut] - 1e-6
+    return float((ranked[cut] + below) / 2)
+
+
+__all__ = [
+    "CitationRule", "Claim", "Label", "ResponseSupport", "SentenceSupport", "Sources", "SupportHead",
+    "best_f1_threshold", "calibrated", "cite", "entailment", "load_head", "makes_claim", "support",
+]  # fmt: skip

@@ -1,0 +1,207 @@
+"""Fit the numbers behind `intrinsics_core.embedded.support` and write them as JSON.
+
+    python -m training.support --data "$RAG_INTRINSICS_DATA" --out intrinsics_core/data/heads/support.json
+
+Weights: logistic regression that predicts *not supported* from `evidence.FEATURES`, every weight at least zero (more
+evidence against a sentence never makes it more supported), each set weighed alike whatever its size, an intercept
+per set, because how much unsupported text there is differs from set to set and must not be learned as a property of
+the words. Strong ridge on standardised features: sets disagree on the fine shape, and equal shares transfer best.
+
+Validated leaving one set out: every score in ``validation`` is of a head that never saw that set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from sklearn.metrics import roc_auc_score
+
+from intrinsics_core.embedded.evidence import FEATURES
+from intrinsics_core.embedded.support import CitationRule, SupportHead, best_f1_threshold, cite
+from training.support_data import SETS, Measured, Vectors, load, measured
+
+Array = NDArray[np.float64]
+
+# How much each set counts. Halves: short or single-sentence text, further from the answers of a RAG chain.
+SUPPORT_SETS: dict[str, float] = {
+    "expertqa": 1.0, "begin": 1.0, "wice": 1.0, "summedits": 0.5, "halueval": 0.5, "fm2": 0.5, "fever": 0.5,
+}  # fmt: skip
+ENTAILMENT_SETS: dict[str, float] = {
+    "fever": 1.0, "fm2": 1.0, "wice": 1.0, "snli": 0.5, "cad": 0.5, "halueval": 0.5,
+}  # fmt: skip
+CITATION_SETS = ("wice", "clapnq")
+UNUSED = {"length"}  # follows the set (short right answers), not the support
+RIDGE = 0.3
+LIMIT = 1500
+WEAKEST = 2
+
+
+def data(measures: Sequence[Measured], level: str) -> tuple[Array, Array]:
+    """Features and unsupported flags: one row a labelled sentence, or the two weakest's mean a response."""
+    if level == "response":
+        x = np.array([np.sort(m.features, axis=0)[::-1][:WEAKEST].mean(axis=0) for m in measures])
+        return x, np.array([1.0 - float(m.example.label or 0) for m in measures])
+    pairs = [
+        (row, 1.0 - label)
+        for m in measures
+        for row, label in zip(m.features, m.example.labels, strict=True)
+        if label is not None
+    ]
+    return np.array([row for row, _ in pairs]), np.array([y for _, y in pairs])
+
+
+def fit(sets: Mapping[str, tuple[Array, Array]], share: Mapping[str, float]) -> tuple[Array, float]:
+    """Weights (features,), none negative, and the mean intercept over sets, classes balanced within each set."""
+    names = list(sets)
+    scale = np.sqrt(np.mean([sets[n][0].var(axis=0) for n in names], axis=0)) + 1e-6
+    width = len(scale)
+    used = np.array([f not in UNUSED for f in FEATURES])
+
+    def loss(p: Array) -> tuple[float, Array]:
+        w, value, slope = p[:width], 0.5 * RIDGE * float(p[:width] @ p[:width]), np.zeros_like(p)
+        slope[:width] = RIDGE * w
+        for i, name in enumerate(names):
+            x, y = sets[name]
+            z = (x / scale) @ w + p[width + i]
+            c = share[name] * np.where(y == 1, 0.5 / y.sum(), 0.5 / (1 - y).sum())
+            value += float((c * (np.logaddexp(0, z) - y * z)).sum())
+            residual = c * (1 / (1 + np.exp(-z)) - y)
+            slope[:width] += (x / scale).T @ residual
+            slope[width + i] += residual.sum()
+        return value, slope
+
+    bounds = [(0.0, None if u else 0.0) for u in used] + [(None, None)] * len(names)
+    found = minimize(loss, np.zeros(width + len(names)), jac=True, method="L-BFGS-B", bounds=bounds)
+    weights = found.x[:width] / scale
+    shares = np.array([share[n] for n in names])
+    return weights, float((found.x[width:] * shares).sum() / shares.sum())
+
+
+def rescale(odds: Array, y: Array, weight: Array) -> tuple[float, float]:
+    """Slope (positive) and bias of a weighted logistic of ``y`` on ``odds``."""
+
+    def loss(p: Array) -> float:
+        z = p[0] * odds + p[1]
+        return float((weight * (np.logaddexp(0, z) - y * z)).sum())
+
+    slope, bias = minimize(loss, np.array([1.0, 0.0]), method="L-BFGS-B", bounds=[(0.05, None), (None, None)]).x
+    return float(slope), float(bias)
+
+
+def responses(name: str, measures: Sequence[Measured], weights: Array, bias: float) -> tuple[Array, Array]:
+    """Log-odds and unfaithful flag per response; ExpertQA's claims are put back into their answers."""
+    groups: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for i, m in enumerate(measures):
+        key = m.example.group if name == "expertqa" else str(i)
+        groups[key] += [(float(row @ weights) + bias, 1.0 - float(m.example.label or 0)) for row in m.features]
+    weakest = [np.sort([odds for odds, _ in g])[::-1][:WEAKEST].mean() for g in groups.values()]
+    return np.array(weakest), np.array([max(y for _, y in g) for g in groups.values()])
+
+
+def sentence_f1(chosen: Sequence[int], alternatives: Sequence[Sequence[int]]) -> float:
+    """F1 of cited sentences against the best-matching gold alternative; citing nothing where there is none is 1."""
+    if not alternatives or not any(alternatives):
+        return float(not chosen)
+    return max(2 * len(set(chosen) & set(gold)) / (len(chosen) + len(gold)) for gold in map(set, alternatives))
+
+
+def tune_citations(sets: Mapping[str, Sequence[Measured]]) -> tuple[CitationRule, dict[str, float]]:
+    """The rule with the best mean sentence F1 over sets."""
+    best: tuple[float, CitationRule, dict[str, float]] | None = None
+    for values in product((0.3, 0.5, 0.7), (0.25, 0.3, 0.35, 0.4, 0.45), (0.08, 0.12, 0.16, 0.22, 0.3),
+                          (0.1, 0.2, 0.3), (2, 3, 4)):  # fmt: skip
+        rule = CitationRule(*values)
+        scores = {
+            name: float(np.mean([citation_f1(m, rule) for m in measures])) for name, measures in sets.items()
+        }
+        mean = float(np.mean(list(scores.values())))
+        if best is None or mean > best[0]:
+            best = (mean, rule, scores)
+    assert best is not None
+    return best[1], best[2]
+
+
+def citation_f1(m: Measured, rule: CitationRule) -> float:
+    """Sentence F1 of the union of what the response's sentences cite."""
+    return sentence_f1(sorted({i for e in m.evidence for i in cite(e, rule)}), m.example.gold)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=os.environ.get("RAG_INTRINSICS_DATA"), required=False)
+    parser.add_argument("--out", type=Path, default=Path("intrinsics_core/data/heads/support.json"))
+    parser.add_argument("--cache", type=Path, help="keep sentence vectors in this .npz file between runs")
+    args = parser.parse_args()
+    if args.data is None:
+        parser.error("name the data folder with --data or RAG_INTRINSICS_DATA")
+    folder = Path(args.data)
+    names = sorted({*SUPPORT_SETS, *ENTAILMENT_SETS, *CITATION_SETS})
+    if barred := [name for name in names if not SETS[name].fit]:
+        raise SystemExit(f"not licensed for fitting: {barred}")
+    vectors = Vectors(args.cache)
+    found: dict[str, list[Measured]] = {name: measured(load(folder, name, LIMIT), vectors) for name in names}
+    labelled = {n: [m for m in ms if m.example.label is not None] for n, ms in found.items()}
+    tables = {n: data(labelled[n], SETS[n].level) for n in names if n != "clapnq"}
+
+    validation: dict[str, float] = {}
+    cuts: list[float] = []
+    odds: dict[str, tuple[Array, Array]] = {}
+    for name in SUPPORT_SETS:
+        rest = {n: tables[n] for n in SUPPORT_SETS if n != name}
+        weights, bias = fit(rest, SUPPORT_SETS)
+        x, y = tables[name]
+        validation[f"{name} {SETS[name].level} AUROC, set left out"] = round(float(roc_auc_score(y, x @ weights)), 3)
+        odds[name] = responses(name, labelled[name], weights, bias)
+    weights, bias = fit({n: tables[n] for n in SUPPORT_SETS}, SUPPORT_SETS)
+
+    pooled = [n for n in ("expertqa", "begin", "wice", "halueval")]
+    z = np.concatenate([odds[n][0] for n in pooled])
+    y = np.concatenate([odds[n][1] for n in pooled])
+    w = np.concatenate([np.where(t == 1, 0.5 / t.sum(), 0.5 / (1 - t).sum()) for _, t in (odds[n] for n in pooled)])
+    slope, shift = rescale(z, y, w)
+    for name in pooled:
+        p = 1 / (1 + np.exp(-(slope * odds[name][0] + shift)))
+        cuts.append(best_f1_threshold(p.tolist(), odds[name][1].astype(bool).tolist()))
+
+    entail, entail_bias = fit({n: tables[n] for n in ENTAILMENT_SETS}, ENTAILMENT_SETS)
+    for name in ENTAILMENT_SETS:
+        rest_weights, _ = fit({n: tables[n] for n in ENTAILMENT_SETS if n != name}, ENTAILMENT_SETS)
+        x, y_ = tables[name]
+        validation[f"{name} entailment AUROC, set left out"] = round(float(roc_auc_score(y_, x @ rest_weights)), 3)
+
+    rule, scores = tune_citations({n: found[n] for n in CITATION_SETS})
+    validation |= {f"{n} citation sentence F1, fitted on": round(s, 3) for n, s in scores.items()}
+
+    head = SupportHead(
+        weights=tuple(round(float(v), 4) for v in weights),
+        bias=round(bias, 4),
+        response=(round(slope, 4), round(shift, 4)),
+        entailment=tuple(round(float(v), 4) for v in (*entail, entail_bias)),
+        thresholds={"faithful": 0.5, "unfaithful": 0.25, "response": round(1 - float(np.median(cuts)), 3)},
+        citations=rule,
+        weakest=WEAKEST,
+    )
+    content: dict[str, Any] = head.to_json() | {
+        "trained_on": [
+            {"set": SETS[n].file, "licence": SETS[n].licence, "rows": len(found[n])} for n in names
+        ],
+        "validation": validation,
+        "method": "sign-constrained ridge logistic regression, one intercept a set, sets balanced (training/support.py)",
+    }
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    args.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(content, indent=1))
+
+
+if __name__ == "__main__":
+    main()
