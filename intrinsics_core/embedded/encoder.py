@@ -397,8 +397,9 @@ def _key(prompt: str, text: str, position: int) -> bytes:
 
 
 def _unit(vectors: Vectors) -> Vectors:
-    norms = np.linalg.norm(vectors, axis=-1, keepdims=True).astype(np.float32)
-    return vectors / np.maximum(norms, np.float32(1e-12))
+    norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    unit: Vectors = (vectors / np.maximum(norms, 1e-12)).astype(np.float32, copy=False)
+    return unit
 
 
 def _frozen(rows: list[Vectors], dim: int) -> Vectors:
