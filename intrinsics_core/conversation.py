@@ -133,12 +133,13 @@ def check(
             intrinsic=intrinsic,
             expected="at least one document: pass documents=[...]",
         )
-    return Task(intrinsic, turns, passages, date if date is not None else _today())
+    return Task(intrinsic, turns, passages, date if date is not None else today())
 
 
-def _today() -> str:
-    today = Date.today()
-    return f"{today:%B} {today.day}, {today.year}"
+def today() -> str:
+    """The day of the call as prompts write it, e.g. ``"April 1, 2025"``."""
+    day = Date.today()
+    return f"{day:%B} {day.day}, {day.year}"
 
 
 def _items(intrinsic: str, name: str, value: Any) -> Iterable[Any]:

@@ -55,6 +55,7 @@ def run_many(
     profile: ProfileLike = None,
     concurrency: int | None = None,
     on_result: OnResult | None = None,
+    keep: bool = True,
 ) -> list[T | IntrinsicsError]:
     """Run many calls; what they ask for at the same time reaches the runtime together.
 
@@ -62,15 +63,18 @@ def run_many(
         calls: consumed lazily. An error among them (a row that was bad from the start) is passed through in its place.
         concurrency: how many calls are under way at once; the runtime's own bound where left out.
         on_result: told ``(index, result or error)`` as each one ends, in the order they end.
+        keep: False returns an empty list: memory then does not grow with the number of calls.
 
     Returns:
         One result or :class:`IntrinsicsError` per call, in the order of the calls. A failing call never costs another.
     """
     engine = as_runtime(runtime)
     if not engine.blocking:
-        return engine.portal(arun_many(calls, engine, profile=profile, concurrency=concurrency, on_result=on_result))
+        return engine.portal(
+            arun_many(calls, engine, profile=profile, concurrency=concurrency, on_result=on_result, keep=keep)
+        )
     started = _started(calls, as_profile(profile, engine))
-    return _drive(merge(started, concurrency or engine.concurrency, on_result), engine)
+    return _drive(merge(started, concurrency or engine.concurrency, on_result, keep=keep), engine)
 
 
 async def arun_many(
@@ -80,21 +84,24 @@ async def arun_many(
     profile: ProfileLike = None,
     concurrency: int | None = None,
     on_result: OnResult | None = None,
+    keep: bool = True,
 ) -> list[T | IntrinsicsError]:
     """Like :func:`run_many`, without ever blocking the event loop."""
     engine = as_runtime(runtime)
     if engine.blocking:
         return await asyncio.to_thread(
-            run_many, calls, engine, profile=profile, concurrency=concurrency, on_result=on_result
+            run_many, calls, engine, profile=profile, concurrency=concurrency, on_result=on_result, keep=keep
         )
     chosen, queue = as_profile(profile, engine), enumerate(calls)
     results: dict[int, T | IntrinsicsError] = {}
 
     async def worker() -> None:
         for index, call in queue:
-            results[index] = await _guarded(call, chosen, engine)
+            result = await _guarded(call, chosen, engine)
+            if keep:
+                results[index] = result
             if on_result:
-                on_result(index, results[index])
+                on_result(index, result)
 
     async with asyncio.TaskGroup() as group:
         for _ in range(concurrency or engine.concurrency):

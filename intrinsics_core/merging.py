@@ -13,11 +13,16 @@ OnResult = Callable[[int, Any], None]
 
 
 def merge(
-    programs: Iterable[Program[T] | IntrinsicsError], width: int, on_result: OnResult | None = None
+    programs: Iterable[Program[T] | IntrinsicsError],
+    width: int,
+    on_result: OnResult | None = None,
+    *,
+    keep: bool = True,
 ) -> Program[list[T | IntrinsicsError]]:
     """Many programs as one: each wave asks for all that the programs under way ask for.
 
-    At most ``width`` programs are under way; one that ends makes room for the next.
+    At most ``width`` programs are under way; one that ends makes room for the next. With ``keep=False``
+    results are only told to ``on_result`` and the list stays empty.
     """
     queue: Iterator[tuple[int, Program[T] | IntrinsicsError]] = enumerate(programs)
     results: dict[int, T | IntrinsicsError] = {}
@@ -29,7 +34,8 @@ def merge(
             active[index] = program, requests
             return
         active.pop(index, None)
-        results[index] = results_or_none
+        if keep:
+            results[index] = results_or_none
         if on_result:
             on_result(index, results_or_none)
 
