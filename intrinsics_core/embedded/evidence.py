@@ -15,7 +15,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -48,14 +48,16 @@ _MARKUP = re.compile(
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _ORDINAL = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
 _DECIMAL = re.compile(r"^\d+(?:\.\d+)?$")
+_DIGIT = re.compile(r"\d")
 _COUNTED = re.compile(r"^(\d+(?:\.\d+)?)([a-z]+)$")
 
 _ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"  # noqa: E501
-_ORDINALS = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+_ORDINALS = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"  # noqa: E501
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _WORD_NUMBERS: dict[str, float] = (
     {word: float(i) for i, word in enumerate(_ONES.split())}
     | {word: float(i) for i, word in enumerate(_ORDINALS.split())}
-    | {word: 10.0 * i for i, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
+    | {word: 10.0 * i for i, word in enumerate(_TENS.split(), 2)}
 )
 _SCALES: dict[str, float] = {
     "hundred": 1e2, "thousand": 1e3, "k": 1e3, "million": 1e6, "m": 1e6, "mn": 1e6, "billion": 1e9, "bn": 1e9,
@@ -137,7 +139,7 @@ class Unit:
 def _keys(words: Sequence[Token], i: int, text: str) -> set[str]:
     """The forms under which a word is looked up; a number's begin with ``#``."""
     token = words[i]
-    if token.is_number or token.text.casefold() in _WORD_NUMBERS:
+    if _DIGIT.search(token.text) or token.text.casefold() in _WORD_NUMBERS:
         found = {"#" + value for value in spellings(words, i)}
         if text[token.end : token.end + 1] == ":" and token.text.isdigit() and 13 <= int(token.text) <= 23:
             found.add(f"#{int(token.text) - 12}")  # 22:30 is 10:30 pm
@@ -150,7 +152,7 @@ def _initialisms(words: Sequence[Token]) -> set[str]:
     found: set[str] = set()
     run: list[str] = []
     for token in words:
-        if token.is_capitalised and not token.is_number:
+        if token.text[0].isupper():
             run.append(token.text[0].casefold())
             found.update("".join(run[start:]) for start in range(max(0, len(run) - 6), len(run) - 1))
         elif not token.is_stop:
@@ -170,6 +172,7 @@ class Claim:
         return np.array([unit.weight for unit in self.units], dtype=np.float32)
 
 
+@lru_cache(maxsize=1024)
 def claim(sentence: str) -> Claim:
     """The claim a sentence makes; one without content words has no units."""
     text = clean(sentence)
@@ -193,6 +196,16 @@ def claim(sentence: str) -> Claim:
         order.append(index[token.term])
     pairs = tuple(dict.fromkeys((a, b) for a, b in pairwise(order) if a != b))
     return Claim(tuple(units), pairs)
+
+
+@lru_cache(maxsize=8192)
+def _looked_up(sentence: str) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
+    """The keys under which a source sentence is found, and its content bigrams."""
+    text = clean(sentence)
+    words = tokens(text)
+    keys = {key for i in range(len(words)) for key in _keys(words, i, text)}
+    content = [token.term for token in words if not token.is_stop]
+    return frozenset(keys | _initialisms(words)), frozenset(pairwise(content))
 
 
 def _trigrams(term: str) -> set[str]:
@@ -219,24 +232,18 @@ class Sources:
             raise InvalidInput(f"sources: {len(self.texts)} sentences but {len(self.documents)} document indices")
 
     @cached_property
-    def _words(self) -> list[tuple[str, list[Token]]]:
-        return [(text, tokens(text)) for text in map(clean, self.texts)]
-
-    @cached_property
     def postings(self) -> dict[str, list[int]]:
         """For each key, the sentences that hold it."""
         found: dict[str, list[int]] = defaultdict(list)
-        for i, (text, words) in enumerate(self._words):
-            keys = {key for k, token in enumerate(words) for key in _keys(words, k, text)}
-            for key in keys | _initialisms(words):
+        for i, text in enumerate(self.texts):
+            for key in _looked_up(text)[0]:
                 found[key].append(i)
         return dict(found)
 
     @cached_property
-    def bigrams(self) -> set[tuple[str, str]]:
+    def bigrams(self) -> frozenset[tuple[str, str]]:
         """Neighbouring content terms of every source sentence."""
-        content = ([token.term for token in words if not token.is_stop] for _, words in self._words)
-        return {pair for line in content for pair in pairwise(line)}
+        return frozenset[tuple[str, str]]().union(*(_looked_up(text)[1] for text in self.texts))
 
     @cached_property
     def _spelled(self) -> dict[str, list[str]]:
@@ -352,8 +359,7 @@ def measure(sentence: str, vectors: Floats, sources: Sources, given: str = "") -
     cosine = sources.cosines(vectors)
     anywhere = found.max(axis=1, initial=0.0) > 0
     if given:
-        words = tokens(clean(given))
-        known = {key for i in range(len(words)) for key in _keys(words, i, given)}
+        known = _looked_up(given)[0]
         anywhere |= np.array([bool(unit.keys & known) for unit in asked.units], dtype=bool)
     missing = tuple(unit for unit, hit in zip(asked.units, anywhere, strict=True) if not hit)
     lost = [unit.weight for unit in missing]
@@ -361,8 +367,7 @@ def measure(sentence: str, vectors: Floats, sources: Sources, given: str = "") -
     passage = float((weights @ together).max(initial=0.0))
     first, second = np.array(asked.pairs, dtype=np.intp).reshape(-1, 2).T
     paired = (found[first] * found[second]).max(axis=1, initial=0.0)
-    content = [token.term for token in tokens(clean(sentence)) if not token.is_stop]
-    bigrams = set(pairwise(content))
+    bigrams = _looked_up(sentence)[1]
     near = float(cosine.max(initial=0.0))
     near_passage = sources.passage_cosine(vectors)
     values = [
