@@ -1,0 +1,83 @@
+"""The default runtime: a small sentence encoder on the CPU. Offline, no server, no language model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from intrinsics_core.exchange import Embed, Embedded, Outcome, Request
+from intrinsics_core.profile import Profile
+from intrinsics_core.profiles.embedded import embedded_profile
+from intrinsics_core.runtimes.base import BlockingRuntime, unsupported
+
+if TYPE_CHECKING:
+    from intrinsics_core.embedded.encoder import Encoder
+
+
+class EmbeddedRuntime(BlockingRuntime):
+    """Serves the ``embedded`` profile with the encoder that ships, or any better one.
+
+    Args:
+        path: a local folder in the sentence-transformers layout with an ONNX model; None: the encoder that ships.
+        calibrations: by intrinsic, what :func:`intrinsics_core.calibrate` fitted on your own data: a
+            `Calibration`, its JSON object, or the path of its file.
+        threads: windows encoded at the same time; None: every core this process may use.
+        cache_size: bytes of vectors kept, least recently used out first.
+
+    Raises:
+        InvalidInput: the folder or a calibration cannot be used; the message names it.
+
+    The model is loaded at the first request. Safe to share between threads.
+    """
+
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        *,
+        calibrations: Mapping[str, Any] | None = None,
+        threads: int | None = None,
+        cache_size: int = 64 * 2**20,
+    ) -> None:
+        self._arguments: dict[str, Any] = {"path": path, "threads": threads, "cache_size": cache_size}
+        self._calibrations = dict(calibrations or {})
+        self.profile: Profile = embedded_profile(self._calibrations)
+        if path is not None:
+            self.encoder.close()  # a wrong folder is told at once, not at the first request
+
+    @cached_property
+    def encoder(self) -> Encoder:
+        from intrinsics_core.embedded.encoder import Encoder  # onnxruntime and numpy: only when needed
+
+        return Encoder(**self._arguments)
+
+    def handle(self, requests: Sequence[Request]) -> list[Outcome]:
+        # One call per kind of text for the whole wave: the encoder buckets by length and encodes each text once.
+        outcomes: dict[int, Outcome] = {}
+        kinds: dict[str, list[int]] = {}
+        for i, request in enumerate(requests):
+            if isinstance(request, Embed):
+                kinds.setdefault(request.kind, []).append(i)
+            else:
+                outcomes[i] = unsupported("embedded", request)
+        for members in kinds.values():
+            wave = [request for i in members if isinstance(request := requests[i], Embed)]
+            vectors = iter(self.encoder.encode([text for request in wave for text in request.texts], kind=wave[0].kind))
+            for i, request in zip(members, wave, strict=True):
+                outcomes[i] = Embedded(tuple(next(vectors) for _ in request.texts))
+        return [outcomes[i] for i in range(len(requests))]
+
+    def close(self) -> None:
+        if "encoder" in self.__dict__:
+            self.encoder.close()
+
+    def __repr__(self) -> str:
+        return f"EmbeddedRuntime(path={self._arguments['path']!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self._arguments, self._calibrations)
+
+
+def _rebuild(arguments: dict[str, Any], calibrations: dict[str, Any]) -> EmbeddedRuntime:
+    return EmbeddedRuntime(calibrations=calibrations, **arguments)

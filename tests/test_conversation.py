@@ -1,0 +1,114 @@
+import copy
+
+import pytest
+
+from intrinsics_core import INTRINSICS, Document, InvalidInput, Message, answerability, query_rewrite, reranking
+
+USER = [{"role": "user", "content": "Who keeps the lighthouse?"}]
+ANSWERED = [*USER, {"role": "assistant", "content": "Ada keeps it."}]
+DOCUMENTS = ["Ada keeps the lighthouse."]
+ENDS_WITH_ANSWER = {"hallucination-detection", "citations", "fact-check"}
+NEEDS_DOCUMENTS = {"context-relevance", "answerability", *ENDS_WITH_ANSWER}
+
+
+@pytest.mark.parametrize(
+    ("messages", "names"),
+    [
+        (None, ["messages", "not a list"]),
+        ("who?", ["messages", "not a list"]),
+        ([], ["messages is empty"]),
+        ([None], ["messages[0]", "None"]),
+        (["who?"], ["messages[0]", "'who?'"]),
+        ([{"role": "user"}], ["messages[0]", "'content'"]),
+        ([{"content": "who?"}], ["messages[0]", "'role'"]),
+        ([{"role": "user", "content": None}], ["messages[0].content", "None"]),
+        ([{"role": "user", "content": 7}], ["messages[0].content", "7"]),
+        ([{"role": "user", "content": [{"text": 3}]}], ["messages[0].content[0]"]),
+        ([{"role": "wizard", "content": "who?"}], ["messages[0].role", "'wizard'", "user"]),
+        ([{"role": None, "content": "who?"}], ["messages[0].role", "None"]),
+        (ANSWERED, ["messages[1].role", "'user'", "'assistant'"]),
+        ([{"role": "user", "content": " \n"}], ["messages[0].content is empty"]),
+    ],
+)
+def test_bad_messages_are_named(messages, names):
+    with pytest.raises(InvalidInput) as caught:
+        answerability(messages, DOCUMENTS)
+    for name in ["answerability", *names]:
+        assert name in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("documents", "names"),
+    [
+        (None, ["documents", "not a list"]),
+        ("text", ["documents", "not a list"]),
+        ([None], ["documents[0]", "None"]),
+        ([{"id": "a"}], ["documents[0]", "'text'"]),
+        ([{"text": None}], ["documents[0].text", "None"]),
+        (["a", {"text": 3.5}], ["documents[1].text", "3.5"]),
+        ([{"text": "a", "id": ["x"]}], ["documents[0].id"]),
+        ([{"text": "a", "title": 3}], ["documents[0].title"]),
+        ([{"text": "a", "score": "high"}], ["documents[0].score", "'high'"]),
+        ([{"text": "a", "score": float("nan")}], ["documents[0].score", "nan"]),
+        ([{"text": "a", "metadata": "m"}], ["documents[0].metadata"]),
+        ([{"text": "a", "id": "x"}, {"text": "b", "id": "x"}], ["documents[1].id", "'x'", "documents[0]"]),
+        (["a", {"text": "b", "id": "0"}], ["documents[1].id", "'0'", "documents[0]"]),
+    ],
+)
+def test_bad_documents_are_named(documents, names):
+    with pytest.raises(InvalidInput) as caught:
+        answerability(USER, documents)
+    for name in ["answerability", *names]:
+        assert name in str(caught.value)
+
+
+@pytest.mark.parametrize("name", sorted(INTRINSICS))
+def test_needs_of_each_intrinsic(name):
+    intrinsic = INTRINSICS[name]
+    right, wrong = (ANSWERED, USER) if name in ENDS_WITH_ANSWER else (USER, ANSWERED)
+    assert intrinsic(right, DOCUMENTS).task.intrinsic == name
+    if name != "uncertainty":  # before answering and after
+        with pytest.raises(InvalidInput, match="wrong role"):
+            intrinsic(wrong, DOCUMENTS)
+    if name in NEEDS_DOCUMENTS:
+        with pytest.raises(InvalidInput, match="documents is empty"):
+            intrinsic(right, [])
+    else:
+        assert intrinsic(right, []).task.documents == ()
+    with pytest.raises(InvalidInput, match=r"on_error.*raise"):
+        intrinsic(right, DOCUMENTS, on_error="shrug")
+
+
+def test_documents_keep_what_they_had():
+    given = [
+        "plain",
+        {"text": "b", "id": "x", "title": "B", "score": 2, "metadata": {"page": 3}, "source": "ours"},
+        {"text": "c", "id": 7},
+        Document("d", id="y", score=0.5),
+    ]
+    before = copy.deepcopy(given)
+    documents = reranking(USER, given).task.documents
+    assert [d.id for d in documents] == ["0", "x", "7", "y"]
+    assert [d.text for d in documents] == ["plain", "b", "c", "d"]
+    assert documents[1].title == "B"
+    assert documents[1].score == 2.0
+    assert documents[1].metadata == {"page": 3}
+    assert given == before
+
+
+def test_content_parts_and_tool_turns():
+    task = query_rewrite(
+        [
+            Message("system", "Be kind."),
+            {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]},
+            {"role": "tool", "content": "42"},
+            {"role": "user", "content": [{"type": "text", "text": "Who "}, {"type": "image_url"}, {"type": "text", "text": "is it?"}]},
+        ]
+    ).task
+    assert task.query == "Who is it?"
+    assert [m.role for m in task.messages] == ["system", "assistant", "tool", "user"]
+
+
+def test_the_date_is_an_argument():
+    assert answerability(USER, DOCUMENTS, date="April 1, 2025").task.date == "April 1, 2025"
+    assert answerability(USER, DOCUMENTS).task.date[-4:].isdigit()
