@@ -51,7 +51,9 @@ class Generate:
     """Ask a language model for text: a raw ``prompt``, or ``messages`` for a chat endpoint (exactly one of them).
 
     ``adapter`` is the intrinsic's name where an adapter trained for it should answer, None for the base model; a
-    runtime maps it to the name its adapter goes by. ``template`` holds arguments of the chat template.
+    runtime maps it to the name its adapter goes by. ``models`` are the published names of that adapter (or, without
+    one, of the profile's own base model), preferred first: what a server may list it as. ``template`` holds arguments
+    of the chat template.
     ``max_tokens`` counts new tokens. ``attempt`` counts repeats after a malformed reply: a runtime must not answer
     attempt 1 from a cache of attempt 0.
     """
@@ -61,6 +63,7 @@ class Generate:
     messages: tuple[Message, ...] | None = None
     documents: tuple[Document, ...] = ()
     adapter: str | None = None
+    models: tuple[str, ...] = ()
     constraint: Constraint | None = None
     max_tokens: int | None = None
     temperature: float = 0.0
