@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date as Date
@@ -126,7 +127,7 @@ def check(
             intrinsic=intrinsic,
             expected="a last turn with text in it",
         )
-    passages = _documents(intrinsic, documents)
+    passages = documents_of(intrinsic, documents)
     if needs_documents and not passages:
         raise InvalidInput(
             "documents is empty, and the result depends on them",
@@ -190,21 +191,33 @@ def _parts(intrinsic: str, name: str, parts: Iterable[Any]) -> str:
     return "".join(texts)
 
 
-def _documents(intrinsic: str, documents: Any) -> tuple[Document, ...]:
+def documents_of(intrinsic: str, documents: Any, *, content_ids: bool = False) -> tuple[Document, ...]:
+    """Checked documents, each with an id.
+
+    ``content_ids`` is for what a retriever gave: a document without an id then gets one made of its text, so that it is
+    known again in another list, and comes once.
+    """
     passages: list[Document] = []
     seen: dict[str, int] = {}
     for index, value in enumerate(_items(intrinsic, "documents", documents)):
         document = _document(intrinsic, index, value)
-        assert document.id is not None
-        if document.id in seen:
+        made = document.id is None
+        identity = (_digest(document.text) if content_ids else str(index)) if document.id is None else document.id
+        if identity in seen:
+            if made and content_ids:
+                continue
             raise InvalidInput(
-                f"documents[{index}].id {document.id!r} is also the id of documents[{seen[document.id]}]",
+                f"documents[{index}].id {identity!r} is also the id of documents[{seen[identity]}]",
                 intrinsic=intrinsic,
                 expected="ids that differ (a document without an id gets its position as id)",
             )
-        seen[document.id] = index
-        passages.append(document)
+        seen[identity] = index
+        passages.append(replace(document, id=identity))
     return tuple(passages)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _document(intrinsic: str, index: int, value: Any) -> Document:
@@ -233,7 +246,7 @@ def _document(intrinsic: str, index: int, value: Any) -> Document:
         raise InvalidInput(f"{name}.metadata is not a mapping", intrinsic=intrinsic, got=repr(metadata))
     return Document(
         text=_text(intrinsic, f"{name}.text", given["text"]),
-        id=str(index) if identity is None else identity,
+        id=identity,
         title=None if title is None else _text(intrinsic, f"{name}.title", title),
         score=None if score is None else float(score),
         metadata={} if metadata is None else metadata,

@@ -8,6 +8,7 @@ USER = [{"role": "user", "content": "Who keeps the lighthouse?"}]
 ANSWERED = [*USER, {"role": "assistant", "content": "Ada keeps it."}]
 DOCUMENTS = ["Ada keeps the lighthouse."]
 ENDS_WITH_ANSWER = {"hallucination-detection", "citations", "fact-check"}
+PART = {"type": "text"}
 NEEDS_DOCUMENTS = {"context-relevance", "answerability", *ENDS_WITH_ANSWER}
 
 
@@ -102,7 +103,7 @@ def test_content_parts_and_tool_turns():
             Message("system", "Be kind."),
             {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]},
             {"role": "tool", "content": "42"},
-            {"role": "user", "content": [{"type": "text", "text": "Who "}, {"type": "image_url"}, {"type": "text", "text": "is it?"}]},
+            {"role": "user", "content": [PART | {"text": "Who "}, {"type": "image_url"}, PART | {"text": "is it?"}]},
         ]
     ).task
     assert task.query == "Who is it?"

@@ -1,0 +1,243 @@
+"""Composite flows: intrinsics around any retriever and generator, as one ordinary generator.
+
+rewrite -> retrieve -> keep what is relevant -> gate -> answer (one or several samples) -> cite, check, weigh. Each part
+can be left out. Parts that do not depend on one another are asked for in one wave. Where intrinsics disagree about an
+answer, the result says so instead of hiding it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+from pydantic import Field
+
+from intrinsics_core.call import Call
+from intrinsics_core.conversation import Document, Message, Task, check
+from intrinsics_core.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.exchange import Answer, Generated, Program, Retrieve, Retrieved
+from intrinsics_core.intrinsics import (
+    answerability,
+    citations,
+    context_relevance,
+    hallucination_detection,
+    query_expansion,
+    query_rewrite,
+    uncertainty,
+)
+from intrinsics_core.intrinsics._common import Messages
+from intrinsics_core.merging import merge
+from intrinsics_core.profile import Profile
+from intrinsics_core.results import (
+    Answerability,
+    Citations,
+    ContextRelevance,
+    HallucinationDetection,
+    QueryRewrite,
+    Result,
+    Uncertainty,
+)
+
+NAME = "rag"
+CANNED = "I could not find an answer to that in the documents."
+
+Unanswerable = Literal["canned", "without-documents", "expand"]
+
+
+class RagResult(Result):
+    """What a flow did and what came of it; a part that was left out, or not reached, is None.
+
+    ``documents`` are those that the answer was given from. ``disagreements`` names verdicts that do not go together.
+    """
+
+    answer: str
+    answered: bool
+    query: str
+    documents: tuple[Document, ...]
+    rewrite: QueryRewrite | None = None
+    relevance: ContextRelevance | None = None
+    answerability: Answerability | None = None
+    citations: Citations | None = None
+    hallucination: HallucinationDetection | None = None
+    uncertainty: Uncertainty | None = None
+    samples: int = Field(default=0, ge=0)
+    disagreements: tuple[str, ...] = ()
+
+
+def rag(
+    messages: Messages,
+    *,
+    rewrite: bool = True,
+    filter_context: bool = False,
+    gate: bool = True,
+    unanswerable: Unanswerable = "canned",
+    canned: str = CANNED,
+    samples: int = 1,
+    cite: bool = True,
+    detect: bool = True,
+    weigh: bool = False,
+    date: str | None = None,
+) -> Call[RagResult]:
+    """A RAG chain with intrinsics around it; run it on :class:`~intrinsics_core.runtimes.tools.Tools`.
+
+    Args:
+        messages: a conversation that ends with a user turn.
+        rewrite: retrieve with the standalone query.
+        filter_context: leave out documents judged irrelevant.
+        gate: answer only if the documents do.
+        unanswerable: what the gate does otherwise: the ``canned`` answer, an answer from the conversation
+            ``"without-documents"``, or one more retrieval with ``"expand"``-ed queries, then the canned answer.
+        canned: the canned answer.
+        samples: answers to sample; the most faithful one is kept, and among equals the most certain.
+        cite: add citations. detect: add sentence verdicts. weigh: add a certainty.
+        date: date text for prompts that carry one; the day of the call where left out.
+
+    Raises:
+        InvalidInput: at once, where the input is wrong.
+    """
+    if samples < 1:
+        raise InvalidInput("samples is out of range", intrinsic=NAME, expected="a number from 1", got=repr(samples))
+    if unanswerable not in ("canned", "without-documents", "expand"):
+        raise InvalidInput("unanswerable is unknown", intrinsic=NAME, got=repr(unanswerable),
+                           expected="canned, without-documents or expand")  # fmt: skip
+    task = check(NAME, messages, ends_with=["user"], date=date)
+    options = _Options(rewrite, filter_context, gate, unanswerable, canned, samples, cite, detect, weigh)
+    return Call(task, partial(_program, options=options))
+
+
+@dataclass(frozen=True)
+class _Options:
+    rewrite: bool
+    filter_context: bool
+    gate: bool
+    unanswerable: Unanswerable
+    canned: str
+    samples: int
+    cite: bool
+    detect: bool
+    weigh: bool
+
+
+def _program(task: Task, profile: Profile, *, options: _Options) -> Program[RagResult]:
+    messages = task.messages
+    found: dict[str, Any] = {"query": task.query}
+    if options.rewrite:
+        rewritten = yield from query_rewrite(messages, date=task.date).start(profile)
+        found |= {"rewrite": rewritten, "query": rewritten.query}
+    documents = yield from _retrieve([found["query"]])
+    if options.filter_context and documents:
+        found["relevance"] = yield from context_relevance(messages, documents, date=task.date).start(profile)
+        kept = {j.document_id for j in found["relevance"].judgements if j.label != "irrelevant"}
+        documents = [d for d in documents if d.id in kept]
+    if options.gate:
+        found["answerability"] = yield from _gate(task, profile, documents)
+        if not found["answerability"].answerable and options.unanswerable == "expand":
+            expansion = yield from query_expansion(messages, documents, date=task.date).start(profile)
+            documents = fused(
+                [documents, (yield from _retrieve([q.text for q in expansion.queries if q.text != found["query"]]))]
+            )
+            found["answerability"] = yield from _gate(task, profile, documents)
+        if not found["answerability"].answerable:
+            if options.unanswerable != "without-documents":
+                return RagResult(answer=options.canned, answered=False, documents=tuple(documents), **found)
+            documents = []
+    answers = yield [Answer(NAME, messages, tuple(documents), seed) for seed in range(options.samples)]
+    texts = [_raised(answer).text for answer in answers]
+    checked = yield from _checked(task, profile, texts, documents, options)
+    best = max(range(options.samples), key=lambda i: _worth(checked[i]))
+    result = RagResult(
+        answer=texts[best], answered=True, documents=tuple(documents), samples=options.samples, **found, **checked[best]
+    )
+    return result.model_copy(update={"disagreements": tuple(disagreements(result))})
+
+
+def _retrieve(queries: Sequence[str]) -> Program[list[Document]]:
+    outcomes = yield [Retrieve(NAME, query) for query in queries]
+    lists = [_raised(outcome).documents for outcome in outcomes]
+    return list(lists[0]) if len(lists) == 1 else fused(lists)
+
+
+def fused(lists: Iterable[Sequence[Document]], constant: int = 60) -> list[Document]:
+    """Ranked lists as one by reciprocal rank fusion (Cormack et al., 2009); a document counts once, by its id."""
+    scores: dict[str, float] = {}
+    first: dict[str, Document] = {}
+    for documents in lists:
+        for rank, document in enumerate(documents):
+            identity = document.id or document.text
+            scores[identity] = scores.get(identity, 0.0) + 1 / (constant + rank)
+            first.setdefault(identity, document)
+    return [first[identity] for identity in sorted(scores, key=lambda name: -scores[name])]
+
+
+def _gate(task: Task, profile: Profile, documents: Sequence[Document]) -> Program[Answerability]:
+    if not documents:  # here the retriever was asked: nothing found is nothing to answer from
+        return Answerability(label="unanswerable", probability=0.0)
+    return (yield from answerability(task.messages, documents, date=task.date).start(profile))
+
+
+def _checked(
+    task: Task, profile: Profile, texts: Sequence[str], documents: Sequence[Document], options: _Options
+) -> Program[list[dict[str, Any]]]:
+    """The verdicts on each answer, all asked for in one wave."""
+    wanted: list[tuple[int, str, Call[Any]]] = []
+    for i, text in enumerate(texts):
+        messages = (*task.messages, Message("assistant", text))
+        if options.cite and documents and text.strip():
+            wanted.append((i, "citations", citations(messages, documents, date=task.date)))
+        if (options.detect or len(texts) > 1) and documents and text.strip():
+            wanted.append((i, "hallucination", hallucination_detection(messages, documents, date=task.date)))
+        if options.weigh and text.strip():
+            wanted.append((i, "uncertainty", uncertainty(messages, documents, date=task.date)))
+    verdicts = yield from merge([call.start(profile) for _, _, call in wanted], width=max(1, len(wanted)))
+    checked: list[dict[str, Any]] = [{} for _ in texts]
+    for (i, name, _), verdict in zip(wanted, verdicts, strict=True):
+        checked[i][name] = _raised(verdict)
+    return checked
+
+
+def _worth(verdicts: dict[str, Any]) -> tuple[float, float]:
+    faithful, certain = verdicts.get("hallucination"), verdicts.get("uncertainty")
+    return (
+        faithful.score if faithful and faithful.score is not None else 0.5,
+        certain.certainty if certain else 0.5,
+    )
+
+
+def _raised(outcome: Any) -> Any:
+    if isinstance(outcome, IntrinsicsError):
+        raise outcome
+    assert isinstance(outcome, Retrieved | Generated | Result)
+    return outcome
+
+
+def disagreements(result: RagResult) -> list[str]:
+    """Verdicts on one answer that do not go together, in words."""
+    faithful, certain, gate, cited = result.hallucination, result.uncertainty, result.answerability, result.citations
+    unfaithful = faithful is not None and faithful.label == "unfaithful"
+    found = {
+        "certain, but unfaithful to the documents": certain is not None and certain.certainty >= 0.75 and unfaithful,
+        "faithful to the documents, but uncertain": certain is not None
+        and certain.certainty <= 0.35
+        and faithful is not None
+        and faithful.label == "faithful",
+        "unanswerable by the gate, but richly cited": gate is not None
+        and not gate.answerable
+        and cited is not None
+        and len(cited.citations) >= 2,
+        "answerable by the gate, but nothing to cite": gate is not None
+        and gate.answerable
+        and cited is not None
+        and result.answered
+        and not cited.citations,
+        "cited, but unfaithful to the documents": unfaithful and cited is not None and _all_cited(result),
+    }
+    return [words for words, holds in found.items() if holds]
+
+
+def _all_cited(result: RagResult) -> bool:
+    assert result.citations is not None and result.hallucination is not None
+    cited = {(c.response_begin, c.response_end) for c in result.citations.citations}
+    claims = [s for s in result.hallucination.sentences if s.label != "NA"]
+    return bool(claims) and all((s.begin, s.end) in cited for s in claims)
