@@ -27,7 +27,7 @@ from scipy.optimize import minimize
 from sklearn.metrics import roc_auc_score
 
 from intrinsics_core.embedded.evidence import FEATURES
-from intrinsics_core.embedded.support import CitationRule, SupportHead, best_f1_threshold, cite
+from intrinsics_core.embedded.support import CitationRule, SupportHead, cite
 from training.support_data import SETS, Measured, Vectors, load, measured
 
 Array = NDArray[np.float64]
@@ -44,6 +44,8 @@ UNUSED = {"length"}  # follows the set (short right answers), not the support
 RIDGE = 0.3
 LIMIT = 1500
 WEAKEST = 2
+RESPONSE_SETS = ("expertqa", "wice", "begin", "halueval")
+PREVALENCE = 0.3  # share of unfaithful responses that threshold and probabilities are meant for
 
 
 def data(measures: Sequence[Measured], level: str) -> tuple[Array, Array]:
@@ -87,15 +89,35 @@ def fit(sets: Mapping[str, tuple[Array, Array]], share: Mapping[str, float]) -> 
     return weights, float((found.x[width:] * shares).sum() / shares.sum())
 
 
-def rescale(odds: Array, y: Array, weight: Array) -> tuple[float, float]:
-    """Slope (positive) and bias of a weighted logistic of ``y`` on ``odds``."""
+def rescale(odds: Mapping[str, tuple[Array, Array]]) -> tuple[float, float]:
+    """Slope (positive) and bias from a response's log-odds to its chance of being unfaithful, at `PREVALENCE`."""
+    z = np.concatenate([z for z, _ in odds.values()])
+    y = np.concatenate([y for _, y in odds.values()])
+    c = np.concatenate([SUPPORT_SETS[n] * _balance(y) for n, (_, y) in odds.items()])
 
     def loss(p: Array) -> float:
-        z = p[0] * odds + p[1]
-        return float((weight * (np.logaddexp(0, z) - y * z)).sum())
+        t = p[0] * z + p[1]
+        return float((c * (np.logaddexp(0, t) - y * t)).sum())
 
     slope, bias = minimize(loss, np.array([1.0, 0.0]), method="L-BFGS-B", bounds=[(0.05, None), (None, None)]).x
     return float(slope), float(bias)
+
+
+def _balance(y: Array) -> Array:
+    return np.where(y == 1, PREVALENCE / y.sum(), (1 - PREVALENCE) / (1 - y).sum())
+
+
+def f1_at(scores: Array, y: Array, threshold: float) -> float:
+    """F1 of the unfaithful class where it makes up `PREVALENCE` of the responses."""
+    hit, false = (scores[y == 1] >= threshold).mean(), (scores[y == 0] >= threshold).mean()
+    return float(2 * PREVALENCE * hit / (PREVALENCE * hit + (1 - PREVALENCE) * false + PREVALENCE))
+
+
+def best_threshold(scores: Mapping[str, tuple[Array, Array]]) -> float:
+    """The one threshold with the best mean F1 over sets, each weighed as in `SUPPORT_SETS`."""
+    grid = np.linspace(0.02, 0.98, 97)
+    mean = [sum(SUPPORT_SETS[n] * f1_at(p, y, t) for n, (p, y) in scores.items()) for t in grid]
+    return float(grid[int(np.argmax(mean))])
 
 
 def responses(name: str, measures: Sequence[Measured], weights: Array, bias: float) -> tuple[Array, Array]:
@@ -154,7 +176,6 @@ def main() -> None:
     tables = {n: data(labelled[n], SETS[n].level) for n in names if n != "clapnq"}
 
     validation: dict[str, float] = {}
-    cuts: list[float] = []
     odds: dict[str, tuple[Array, Array]] = {}
     for name in SUPPORT_SETS:
         rest = {n: tables[n] for n in SUPPORT_SETS if n != name}
@@ -164,14 +185,9 @@ def main() -> None:
         odds[name] = responses(name, labelled[name], weights, bias)
     weights, bias = fit({n: tables[n] for n in SUPPORT_SETS}, SUPPORT_SETS)
 
-    pooled = [n for n in ("expertqa", "begin", "wice", "halueval")]
-    z = np.concatenate([odds[n][0] for n in pooled])
-    y = np.concatenate([odds[n][1] for n in pooled])
-    w = np.concatenate([np.where(t == 1, 0.5 / t.sum(), 0.5 / (1 - t).sum()) for _, t in (odds[n] for n in pooled)])
-    slope, shift = rescale(z, y, w)
-    for name in pooled:
-        p = 1 / (1 + np.exp(-(slope * odds[name][0] + shift)))
-        cuts.append(best_f1_threshold(p.tolist(), odds[name][1].astype(bool).tolist()))
+    held_out = {n: odds[n] for n in RESPONSE_SETS}
+    slope, shift = rescale(held_out)
+    threshold = best_threshold({n: (1 / (1 + np.exp(-(slope * z + shift))), y) for n, (z, y) in held_out.items()})
 
     entail, entail_bias = fit({n: tables[n] for n in ENTAILMENT_SETS}, ENTAILMENT_SETS)
     for name in ENTAILMENT_SETS:
@@ -187,7 +203,7 @@ def main() -> None:
         bias=round(bias, 4),
         response=(round(slope, 4), round(shift, 4)),
         entailment=tuple(round(float(v), 4) for v in (*entail, entail_bias)),
-        thresholds={"faithful": 0.5, "unfaithful": 0.25, "response": round(1 - float(np.median(cuts)), 3)},
+        thresholds={"faithful": 0.5, "unfaithful": 0.25, "response": round(1 - threshold, 3)},
         citations=rule,
         weakest=WEAKEST,
     )
@@ -196,7 +212,7 @@ def main() -> None:
             {"set": SETS[n].file, "licence": SETS[n].licence, "rows": len(found[n])} for n in names
         ],
         "validation": validation,
-        "method": "sign-constrained ridge logistic regression, one intercept a set, sets balanced (training/support.py)",
+        "method": "sign-constrained ridge logistic regression, an intercept a set, sets balanced (training/support.py)",
     }
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
