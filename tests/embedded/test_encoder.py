@@ -3,6 +3,7 @@
 import json
 import pickle
 import threading
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -82,7 +83,7 @@ def test_windows_cover_everything_evenly():
             assert {i for part in parts for i in part} == set(range(length))
             assert max(map(len, parts)) <= size
             assert max(map(len, parts)) == min(map(len, parts))
-            steps = [b[0] - a[0] for a, b in zip(parts, parts[1:], strict=False)]
+            steps = [b[0] - a[0] for a, b in pairwise(parts)]
             assert all(0 < step <= stride for step in steps)
 
 
@@ -277,7 +278,7 @@ def test_prompts_and_longest_input(tmp_path):
 
 
 def test_missing_files_are_named(tmp_path):
-    with pytest.raises(InvalidInput, match="no encoder folder at .*nowhere"):
+    with pytest.raises(InvalidInput, match=r"no encoder folder at .*nowhere"):
         Encoder(tmp_path / "nowhere")
     with pytest.raises(InvalidInput, match="no ONNX model"):
         Encoder(tmp_path)
@@ -291,7 +292,7 @@ def test_missing_files_are_named(tmp_path):
 
 def test_unusable_configs_are_named(tmp_path):
     write_json(write_model(tmp_path) / "1_Pooling" / "config.json", {"pooling_mode_max_tokens": True})
-    with pytest.raises(InvalidInput, match="pooling.*mean or cls.*max"):
+    with pytest.raises(InvalidInput, match=r"pooling.*mean or cls.*max"):
         Encoder(tmp_path)
     (tmp_path / "1_Pooling" / "config.json").write_text("{", "utf-8")
     with pytest.raises(InvalidInput, match=r"config\.json is not JSON"):
