@@ -1,0 +1,55 @@
+"""The command line: ``intrinsics run`` over JSON Lines, ``intrinsics demo`` to see a whole chain at work."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from intrinsics_core import __version__
+from intrinsics_core.cli import demo, run
+
+INTERRUPTED = 130  # 128 + SIGINT, what shells expect
+READER_GONE = 141  # 128 + SIGPIPE
+
+app = typer.Typer(
+    name="intrinsics",
+    help="Make any RAG chain trustworthy: rewrite, rerank, gate, flag, cite.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,  # locals hold keys
+    rich_markup_mode="markdown",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"intrinsics {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+app.command("run", epilog=run.EPILOG)(run.run)
+app.command("demo")(demo.demo)
+
+
+def main() -> None:
+    """Entry point of the ``intrinsics`` command."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # What is still buffered has no reader either; let the interpreter flush it to nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(READER_GONE)

@@ -1,0 +1,144 @@
+"""The output of a run: rows in input order, each flushed as it is ready, and a note beside the file of what run it is.
+
+The note (``OUTPUT.run.json``) is what ``--resume`` compares. It holds digests and names, never a key, and stays after
+the run, so that resuming a finished run is harmless.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from intrinsics_core.errors import InvalidInput
+
+_NOTE = ".run.json"
+
+
+class Journal:
+    """Takes lines by row number in any order and writes them in order.
+
+    Attributes:
+        rows: rows in the output.
+        failed: how many of them are error lines.
+    """
+
+    def __init__(self, stream: BinaryIO, *, rows: int = 0, failed: int = 0, owned: bool = True) -> None:
+        self.rows, self.failed = rows, failed
+        self._stream, self._owned = stream, owned
+        self._waiting: dict[int, tuple[bytes, bool]] = {}
+        self._lock, self._closed = threading.Lock(), False
+
+    def put(self, number: int, line: bytes, *, failed: bool) -> None:
+        """Row ``number``, from 0, is ready."""
+        with self._lock:
+            if self._closed:  # interrupted: what comes late is done again by --resume
+                return
+            self._waiting[number] = line, failed
+            while self.rows in self._waiting:
+                line, failed = self._waiting.pop(self.rows)
+                self._stream.write(line)
+                self._stream.flush()
+                self.rows += 1
+                self.failed += failed
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            if self._owned:
+                self._stream.close()
+
+
+def fresh(path: Path, run: Mapping[str, Any], *, overwrite: bool) -> Journal:
+    """Begin an output file.
+
+    Raises:
+        InvalidInput: it exists and may not be overwritten.
+        OSError: it cannot be written.
+    """
+    try:
+        stream = path.open("wb" if overwrite else "xb")
+    except FileExistsError:
+        raise InvalidInput(f"{path} exists", expected="--overwrite or --resume, or another --output") from None
+    _write_note(path, run)
+    return Journal(stream)
+
+
+def resumed(path: Path, run: Mapping[str, Any]) -> Journal:
+    """Go on with an output file, after its last whole row. Where there is none yet, begin it.
+
+    Raises:
+        InvalidInput: it is the output of another run, or of none.
+    """
+    if not path.exists():
+        return fresh(path, run, overwrite=False)
+    noted = note(path)
+    if noted is None:
+        if path.stat().st_size == 0:
+            return fresh(path, run, overwrite=True)
+        raise InvalidInput(
+            f"{path} cannot be resumed: {_note_path(path).name}, which says what run it is, is not beside it",
+            expected="--overwrite, or another --output",
+        )
+    if different := [name for name in run if noted.get(name) != run[name]]:
+        told = "; ".join(_difference(name, noted.get(name), run[name]) for name in different)
+        raise InvalidInput(
+            f"{path} cannot be resumed: it was begun with {told}",
+            expected="the same settings, --overwrite, or another --output",
+        )
+    rows, failed, end = _whole_rows(path)
+    stream = path.open("r+b")
+    stream.truncate(end)
+    stream.seek(end)
+    return Journal(stream, rows=rows, failed=failed)
+
+
+def note(path: Path) -> dict[str, Any] | None:
+    """What run an output file is of, or None where that is not known."""
+    try:
+        noted = json.loads(_note_path(path).read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+    return noted if isinstance(noted, dict) else None
+
+
+def _note_path(path: Path) -> Path:
+    return path.with_name(path.name + _NOTE)
+
+
+def _write_note(path: Path, run: Mapping[str, Any]) -> None:
+    target = _note_path(path)
+    draft = target.with_name(target.name + ".part")
+    draft.write_text(json.dumps(run, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    os.replace(draft, target)
+
+
+def _difference(name: str, before: Any, now: Any) -> str:
+    if isinstance(now, str) and isinstance(before, str) and name != "input":
+        return f"{name} {before!r}, not {now!r}"
+    return f"another {name.replace('_', '-')}"
+
+
+def _whole_rows(path: Path) -> tuple[int, int, int]:
+    """(rows, error rows, bytes up to the end of the last whole row)."""
+    rows = failed = end = 0
+    with path.open("rb") as lines:
+        for line in lines:
+            if not line.endswith(b"\n"):
+                break  # cut short by the interruption
+            try:
+                row = json.loads(line)
+                failed += "error" in row
+                whole = "error" in row or "result" in row
+            except (ValueError, TypeError, RecursionError):
+                whole = False
+            if not whole:
+                raise InvalidInput(
+                    f"{path} cannot be resumed: its line {rows + 1} is not a row of a run",
+                    expected="--overwrite, or another --output",
+                )
+            rows, end = rows + 1, end + len(line)
+    return rows, failed, end

@@ -1,0 +1,273 @@
+"""``intrinsics run``: one intrinsic over JSON Lines."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO, Literal, NoReturn, cast
+
+import typer
+
+from intrinsics_core.call import Call
+from intrinsics_core.cli import journal, rows, settings
+from intrinsics_core.conversation import today
+from intrinsics_core.drivers import run_many
+from intrinsics_core.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.intrinsics import INTRINSICS
+from intrinsics_core.profile import Profile
+from intrinsics_core.profiles import as_profile
+from intrinsics_core.runtimes import Runtime, as_runtime
+
+USAGE = 2
+INTERRUPTED = 130
+
+_NAMES = ", ".join(INTRINSICS)
+EPILOG = """
+A row in: `{"id": any, "messages": [{"role", "content"}], "documents": [{"id", "text", "title"?, "metadata"?}]}`
+
+A row out: `{"id", "result": {...}}` or `{"id", "error": {"type", "message", "raw"?}}`, in input order.
+Blank lines are no rows; other keys of a row are ignored.
+
+Exit codes: 0 every row is a result, 1 some rows are error lines, 2 usage or set-up, 130 interrupted.
+
+Example: `intrinsics run answerability --input questions.jsonl --output verdicts.jsonl`
+"""
+
+
+def run(
+    intrinsic: Annotated[str, typer.Argument(metavar="INTRINSIC", help=f"One of {_NAMES}.", show_default=False)],
+    input: Annotated[str, typer.Option("--input", "-i", metavar="FILE", help="JSON Lines; `-` is standard input.")],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="JSON Lines; `-` is standard output.")],
+    runtime: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JSON|FILE",
+            help='Runtime config, e.g. `{"kind": "embedded"}`, or a file that holds it.',
+            show_default="embedded",
+        ),
+    ] = None,
+    profile: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Profile.", show_default="the runtime's own")
+    ] = None,
+    date: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT", help="Date for prompts that carry one, e.g. `April 1, 2025`.", show_default="today"
+        ),
+    ] = None,
+    concurrency: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Rows under way at once.", show_default="the runtime's own"),
+    ] = None,
+    on_error: Annotated[
+        Literal["raise", "fallback"],
+        typer.Option(
+            help="A row that fails: `raise` writes an error line, `fallback` a degraded result where the "
+            "intrinsic has one."
+        ),
+    ] = "raise",
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option",
+            metavar="KEY=VALUE",
+            help="An option of the intrinsic, e.g. `top_k=3`. May be given more than once.",
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue an interrupted run of the same settings and input.")
+    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing output file.")] = False,
+) -> None:
+    """Run one intrinsic over JSON Lines, offline by default."""
+    with ExitStack() as stack:
+        with _one_line_errors():
+            function = settings.intrinsic_function(intrinsic)
+            if resume and overwrite:
+                raise InvalidInput("--resume and --overwrite exclude each other")
+            options = settings.intrinsic_options(intrinsic, option or [])
+            source, target = _source(input, resume=resume), _target(output, resume=resume, overwrite=overwrite)
+            if source and target and target.exists() and source.samefile(target):
+                raise InvalidInput("--input and --output are the same file", expected="two files")
+            config = settings.runtime_config(runtime)
+            hidden = settings.secrets(config)
+        with _one_line_errors(hidden):
+            engine, chosen = _set_up(config, profile)
+            stack.enter_context(engine)
+            digest, total = _survey(source) if source else ("standard input", None)
+            recorded = journal.note(target) if target and resume else None
+            day = date or (recorded or {}).get("date") or today()  # a run that goes on tomorrow keeps its day
+            described = {
+                "version": 1,
+                "intrinsic": intrinsic,
+                "profile": chosen.name,
+                "runtime": settings.fingerprint(config),
+                "input": digest,
+                "date": day,
+                "on_error": on_error,
+                "options": options,
+            }
+            lines = stack.enter_context(source.open("rb") if source else nullcontext(_stdin(input)))
+            kept = _journal(output, target, described, resume=resume, overwrite=overwrite)
+            stack.callback(kept.close)
+        _work(
+            lines=lines,
+            build=partial(function, date=day, on_error=on_error, **options),
+            engine=engine,
+            profile=chosen,
+            concurrency=concurrency,
+            kept=kept,
+            total=total,
+            output=output,
+            hidden=hidden,
+        )
+    if target is not None:
+        typer.echo(f"{kept.rows} rows, {kept.failed} of them error lines: {output}", err=True)
+    raise typer.Exit(1 if kept.failed else 0)
+
+
+def _work(
+    *,
+    lines: BinaryIO,
+    build: rows.Build,
+    engine: Runtime,
+    profile: Profile,
+    concurrency: int | None,
+    kept: journal.Journal,
+    total: int | None,
+    output: str,
+    hidden: set[str],
+) -> None:
+    """Every row through the runtime into the journal. Holds in memory only the rows under way."""
+    done = kept.rows
+    ids: dict[int, Any] = {}
+
+    def calls() -> Iterator[Call[Any] | IntrinsicsError]:
+        for index, row in enumerate(rows.read(lines, build, skip=done)):
+            ids[index] = row.id
+            yield row.call
+
+    with _progress(total, done, shown=sys.stderr.isatty() and not (output == "-" and sys.stdout.isatty())) as advance:
+
+        def ready(index: int, outcome: Any) -> None:
+            line = rows.encode(ids.pop(index), outcome, partial(settings.hide, hidden=hidden))
+            kept.put(done + index, line, failed=isinstance(outcome, IntrinsicsError))
+            advance()
+
+        try:
+            run_many(calls(), engine, profile=profile, concurrency=concurrency, on_result=ready, keep=False)
+        except KeyboardInterrupt:
+            kept.close()
+            hint = "" if output == "-" else "; the same command with --resume goes on from there"
+            _stop(f"interrupted after {kept.rows} rows{hint}", INTERRUPTED)
+        except (OSError, ExceptionGroup) as error:
+            cause = _first(error)
+            if not isinstance(cause, OSError) or isinstance(cause, BrokenPipeError):
+                raise cause from None
+            _stop(f"stopped after {kept.rows} rows: {cause.strerror or cause}", USAGE)
+
+
+def _first(error: Exception) -> Exception:
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _set_up(config: dict[str, Any] | None, profile: str | None) -> tuple[Runtime, Profile]:
+    try:
+        engine = as_runtime(config)
+        return engine, as_profile(profile, engine)
+    except (IntrinsicsError, OSError):
+        raise
+    except Exception as error:  # a runtime may need a package that is not there, or reject a value in its own way
+        raise InvalidInput(f"the runtime cannot be set up: {type(error).__name__}: {error}") from error
+
+
+def _source(name: str, *, resume: bool) -> Path | None:
+    """The input file, or None for a stream that can be read once only."""
+    path = Path(name)
+    if name != "-" and not path.exists():
+        raise InvalidInput(f"--input {name} does not exist")
+    if name != "-" and path.is_dir():
+        raise InvalidInput(f"--input {name} is a folder", expected="a file of JSON Lines")
+    if name != "-" and path.is_file():
+        return path
+    if resume:
+        raise InvalidInput("--resume needs a file as --input: a stream cannot be read again")
+    return None
+
+
+def _stdin(name: str) -> BinaryIO:
+    return typer.get_binary_stream("stdin") if name == "-" else cast("BinaryIO", Path(name).open("rb"))
+
+
+def _target(name: str, *, resume: bool, overwrite: bool) -> Path | None:
+    """The output file, or None for a stream (`-`, a device, a pipe)."""
+    path = Path(name)
+    if name != "-" and path.is_dir():
+        raise InvalidInput(f"--output {name} is a folder", expected="a file")
+    if name == "-" or (path.exists() and not path.is_file()):
+        if resume:
+            raise InvalidInput("--resume needs a file as --output: a stream keeps no rows")
+        return None
+    if not path.absolute().parent.is_dir():
+        raise InvalidInput(f"--output {name}: its folder does not exist")
+    if path.exists() and not (resume or overwrite):
+        raise InvalidInput(f"{name} exists", expected="--overwrite or --resume, or another --output")
+    return path
+
+
+def _journal(
+    output: str, target: Path | None, described: dict[str, Any], *, resume: bool, overwrite: bool
+) -> journal.Journal:
+    if target is None:
+        if output == "-":
+            return journal.Journal(typer.get_binary_stream("stdout"), owned=False)
+        return journal.Journal(cast("BinaryIO", open(output, "wb")))  # the journal closes it
+    if resume:
+        return journal.resumed(target, described)
+    return journal.fresh(target, described, overwrite=overwrite)
+
+
+def _survey(path: Path) -> tuple[str, int]:
+    """(digest, number of rows) of an input file, in one pass."""
+    digest, count = hashlib.sha256(), 0
+    with path.open("rb") as lines:
+        for line in lines:
+            digest.update(line)
+            count += bool(line.strip())
+    return f"sha256:{digest.hexdigest()}", count
+
+
+@contextmanager
+def _progress(total: int | None, done: int, *, shown: bool) -> Iterator[Any]:
+    if not shown:
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("rows", total=total, completed=done)
+        yield lambda: progress.advance(bar)
+
+
+@contextmanager
+def _one_line_errors(hidden: set[str] | None = None) -> Iterator[None]:
+    """What is wrong with the set-up is one line on standard error and exit code 2."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        _stop("interrupted before the first row", INTERRUPTED)
+    except (IntrinsicsError, OSError) as error:
+        _stop(settings.hide(str(error), hidden or set()), USAGE)
+
+
+def _stop(message: str, code: int) -> NoReturn:
+    typer.echo(f"intrinsics: {message}", err=True)
+    raise typer.Exit(code)

@@ -1,0 +1,153 @@
+"""What the user set: a runtime config, options of an intrinsic. A mistake is one clear line, and no key is echoed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
+from pathlib import Path
+from typing import Any, cast
+
+from intrinsics_core.call import Call
+from intrinsics_core.errors import InvalidInput
+from intrinsics_core.intrinsics import INTRINSICS
+
+_SECRET = re.compile(r"key|token|secret|passw|auth|credential|cookie", re.IGNORECASE)
+_NOT_OPTIONS = {"on_error", "date"}  # these have flags of their own
+_SHORTEST_SECRET = 6  # characters; hiding shorter ones would black out ordinary words
+
+
+def runtime_config(text: str | None) -> dict[str, Any] | None:
+    """The config in ``--runtime``: JSON text, or the name of a file that holds it.
+
+    Raises:
+        InvalidInput: neither, or not a JSON object. The message never repeats what was given: it may hold a key.
+    """
+    if text is None:
+        return None
+    where = "--runtime"
+    if not text.lstrip().startswith(("{", "[", '"')):
+        try:
+            text, where = Path(text).read_text(encoding="utf-8-sig"), "the file that --runtime names"
+        except UnicodeDecodeError:
+            raise InvalidInput("the file that --runtime names is not UTF-8 text") from None
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else "not a file name"
+            raise InvalidInput(
+                f"--runtime cannot be read: {why}",
+                expected='JSON text such as {"kind": "embedded"}, or a file that holds it',
+            ) from None
+    try:
+        config = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InvalidInput(f"{where} is not JSON: {error.msg} (line {error.lineno}, column {error.colno})") from None
+    except RecursionError:
+        raise InvalidInput(f"{where} is nested too deeply") from None
+    if not isinstance(config, dict):
+        raise InvalidInput(f"{where} is not a JSON object", expected='{"kind": ...}')
+    return config
+
+
+def fingerprint(config: Mapping[str, Any] | None) -> dict[str, str]:
+    """What tells one runtime from another, without its secrets: a new key for the same server is the same runtime."""
+    public = json.dumps(_public(dict(config or {"kind": "embedded"})), sort_keys=True)
+    kind = (config or {}).get("kind", "embedded")
+    return {"kind": str(kind), "sha256": hashlib.sha256(public.encode()).hexdigest()}
+
+
+def _public(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _public(item) for key, item in value.items() if not _SECRET.search(str(key))}
+    if isinstance(value, list):
+        return [_public(item) for item in value]
+    if isinstance(value, str):
+        # User, password and query of an address may be credentials.
+        return re.sub(r"(?<=://)[^/@\s]*@|\?.*", "", value) if "://" in value else value
+    return value
+
+
+def secrets(value: Any, *, inside: bool = False) -> set[str]:
+    """All texts of a config that must not be shown."""
+    if isinstance(value, Mapping):
+        return {s for k, v in value.items() for s in secrets(v, inside=inside or bool(_SECRET.search(str(k))))}
+    if isinstance(value, list):
+        return {s for item in value for s in secrets(item, inside=inside)}
+    if isinstance(value, str):
+        if inside:
+            return {value} if len(value) >= _SHORTEST_SECRET else set()
+        user = re.search(r"://([^/@\s]+)@", value)
+        return {user.group(1), *user.group(1).split(":")} if user else set()
+    return set()
+
+
+def hide(text: str, hidden: set[str]) -> str:
+    for secret in sorted(hidden, key=len, reverse=True):
+        text = text.replace(secret, "***")
+    return text
+
+
+def intrinsic_function(name: str) -> Callable[..., Call[Any]]:
+    """The function of that name.
+
+    Raises:
+        InvalidInput: there is none.
+    """
+    if name not in INTRINSICS:
+        raise InvalidInput("INTRINSIC is unknown", expected=f"one of {', '.join(INTRINSICS)}", got=repr(name))
+    return cast("Callable[..., Call[Any]]", INTRINSICS[name])
+
+
+def intrinsic_options(intrinsic: str, pairs: Sequence[str]) -> dict[str, Any]:
+    """``key=value`` texts as keyword arguments of the intrinsic, typed by its signature.
+
+    Raises:
+        InvalidInput: no such option, or a value it does not take.
+    """
+    factory = intrinsic_function(intrinsic)
+    hints = typing.get_type_hints(factory)
+    known = {
+        name: hints[name]
+        for name, parameter in signature(factory).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY and name not in _NOT_OPTIONS
+    }
+    options: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals:
+            raise InvalidInput("--option is not of the form key=value", intrinsic=intrinsic, got=repr(pair))
+        if name not in known:
+            raise InvalidInput("--option names no option of it", intrinsic=intrinsic,
+                               expected=f"one of {', '.join(known)}" if known else "none: it has no options",
+                               got=repr(name))  # fmt: skip
+        options[name] = _value(intrinsic, name, known[name], text.strip())
+    if options:
+        _probe(intrinsic, options)
+    return options
+
+
+def _value(intrinsic: str, name: str, hint: Any, text: str) -> Any:
+    from pydantic import TypeAdapter, ValidationError
+
+    if text.lower() in ("none", "null") and type(None) in typing.get_args(hint):
+        return None
+    try:
+        return TypeAdapter(hint).validate_strings(text)
+    except ValidationError as error:
+        raise InvalidInput(f"--option {name} has a wrong value", intrinsic=intrinsic,
+                           expected=error.errors()[0]["msg"], got=repr(text)) from None  # fmt: skip
+
+
+def _probe(intrinsic: str, options: Mapping[str, Any]) -> None:
+    """Find out before the first row whether the intrinsic takes these values."""
+    question = [{"role": "user", "content": "?"}]
+    for messages in (question, [*question, {"role": "assistant", "content": "!"}]):
+        try:
+            intrinsic_function(intrinsic)(messages, ["."], **options)
+            return
+        except InvalidInput as error:
+            if not error.message.startswith("messages"):
+                raise

@@ -1,0 +1,42 @@
+"""The `intrinsics` command with one more runtime kind: it answers as its config says, slowly or wrongly."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from intrinsics_core import runtimes
+from intrinsics_core.errors import RuntimeUnavailable
+from intrinsics_core.exchange import Generated, Outcome, Request
+from intrinsics_core.profiles.prompted import PROFILE
+
+
+class Slow(runtimes.AsyncRuntime):
+    """Config: ``reply`` (any JSON), ``delay`` seconds per request, ``api_key`` that its errors give away."""
+
+    profile = PROFILE
+
+    def __init__(
+        self, reply: Any = None, delay: float = 0, api_key: str = "", broken: bool = False, base_url: str = ""
+    ) -> None:
+        if reply == "unset":
+            raise TypeError(f"cannot log in with {api_key}")
+        self.reply, self.delay, self.api_key, self.broken = reply, delay, api_key, broken
+
+    async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
+        await asyncio.sleep(self.delay)
+        if self.broken:
+            return [RuntimeUnavailable(f"401: {self.api_key} is not valid", raw=self.api_key)] * len(requests)
+        return [Generated(json.dumps(self.reply)) for _ in requests]
+
+
+runtimes._KINDS["scripted"] = (__name__, "Slow")  # __main__, or this module where a test imports it
+sys.modules.setdefault(__name__, sys.modules["__main__"])
+
+if __name__ == "__main__":
+    from intrinsics_core.cli import main
+
+    main()

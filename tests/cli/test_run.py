@@ -1,0 +1,258 @@
+"""`intrinsics run`: rows in, rows out, on the embedded default."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from intrinsics_core import INTRINSICS
+from tests.cli.conftest import read
+
+QUESTION = {"role": "user", "content": "Who built the lighthouse of Brink?"}
+ANSWER = {"role": "assistant", "content": "Ada Brink built it in 1911. It is made of blue glass."}
+DOCUMENTS = [
+    {"id": "a", "text": "The lighthouse of Brink was built by Ada Brink in 1911.", "title": "Lighthouse"},
+    {"id": "b", "text": "Ferries leave at nine and at noon.", "metadata": {"page": 3}},
+]
+ASKED = {"id": 1, "messages": [QUESTION], "documents": DOCUMENTS}
+ANSWERED = {"id": "two", "messages": [QUESTION, ANSWER], "documents": DOCUMENTS}
+ROW = {
+    "query-rewrite": ASKED,
+    "query-expansion": ASKED,
+    "context-relevance": ASKED,
+    "answerability": ASKED,
+    "reranking": ASKED,
+    "uncertainty": ANSWERED,
+    "hallucination-detection": ANSWERED,
+    "citations": ANSWERED,
+    "fact-check": ANSWERED,
+}
+FIELDS = {
+    "query-rewrite": {"query": str, "original": str, "changed": bool},
+    "query-expansion": {"queries": [{"text": str, "strategy": str}]},
+    "context-relevance": {"judgements": [{"document_id": str, "label": str, "score": float}]},
+    "answerability": {"label": str, "probability": float},
+    "reranking": {"ranking": [{"document_id": str, "rank": int, "score": float, "wins": (float, type(None))}]},
+    "uncertainty": {"certainty": float, "expected": (float, type(None))},
+    "hallucination-detection": {
+        "label": str,
+        "score": float,
+        "sentences": [
+            {"begin": int, "end": int, "text": str, "label": str, "score": (float, type(None)),
+             "explanation": (str, type(None))},  # fmt: skip
+        ],
+    },
+    "citations": {
+        "citations": [
+            {"response_begin": int, "response_end": int, "response_text": str, "document_id": str,
+             "document_begin": int, "document_end": int, "document_text": str},  # fmt: skip
+        ]
+    },
+    "fact-check": {
+        "score": float,
+        "sources": [{"document_id": str, "relevance": float, "weight": float, "score": (float, type(None))}],
+    },
+}
+
+
+def same_shape(value: Any, shape: Any) -> None:
+    if isinstance(shape, dict):
+        assert list(value) == list(shape)
+        for key, inner in shape.items():
+            same_shape(value[key], inner)
+    elif isinstance(shape, list):
+        assert value, "an empty list proves nothing"
+        for item in value:
+            same_shape(item, shape[0])
+    else:
+        assert isinstance(value, shape), value
+
+
+def test_every_intrinsic_has_a_row_here() -> None:
+    assert set(ROW) == set(FIELDS) == set(INTRINSICS)
+
+
+@pytest.mark.parametrize("intrinsic", list(INTRINSICS))
+def test_each_intrinsic_writes_the_documented_fields(intrinsic: str, invoke: Any, write: Any, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    ran = invoke("run", intrinsic, "--input", write([ROW[intrinsic]]), "--output", out)
+    assert ran.exit_code == 0, ran.output
+    (row,) = read(out)
+    assert list(row) == ["id", "result"] and row["id"] == ROW[intrinsic]["id"]
+    same_shape(row["result"], FIELDS[intrinsic])
+
+
+def test_offsets_in_the_output_are_those_of_the_input(invoke: Any, write: Any, tmp_path: Path) -> None:
+    text = "Ada Brink built it in 1911 🗼.\r\n\r\nIt stands at the harbour."
+    documents = [{"id": "π", "text": "Intro — 🗼.\n\nAda Brink built the lighthouse of Brink in 1911."}]
+    row = {"id": 0, "messages": [QUESTION, {"role": "assistant", "content": text}], "documents": documents}
+    out = tmp_path / "out.jsonl"
+    assert invoke("run", "citations", "-i", write([row]), "-o", out).exit_code == 0
+    found = read(out)[0]["result"]["citations"]
+    assert found
+    for c in found:
+        assert text[c["response_begin"] : c["response_end"]] == c["response_text"]
+        assert documents[0]["text"][c["document_begin"] : c["document_end"]] == c["document_text"]
+    assert "🗼" in out.read_text(encoding="utf-8")
+
+
+BAD = [
+    (b"not json", None, "line 1: not JSON"),
+    (b'{"id": 5, "messages": [', None, "not JSON"),
+    (b"\xff\xfe\x00", None, "not UTF-8: byte 0xff"),
+    (b'["a list"]', None, "not a JSON object; expected"),
+    (b"null", None, "got NoneType"),
+    (b"7", None, "got int"),
+    (b'{"id": 3}', 3, "no 'messages'"),
+    (b'{"id": [1, {"a": 2}], "messages": "text"}', [1, {"a": 2}], "messages is not a list"),
+    (b'{"id": "x", "messages": [{"role": "user"}], "documents": ["d"]}', "x", "messages[0] has no 'content'"),
+    (b'{"id": "x", "messages": [{"role": "king", "content": "hi"}], "documents": ["d"]}', "x", "role is unknown"),
+    (b'{"id": "x", "messages": [{"role": "user", "content": 3}], "documents": ["d"]}', "x", "is not text"),
+    (b'{"id": "x", "messages": [{"role": "user", "content": "hi"}], "documents": null}', "x", "documents is not a"),
+    (b'{"id": "x", "messages": [{"role": "user", "content": "hi"}], "documents": [{"id": "a"}]}', "x", "has no 'text'"),
+    (b'{"id": "x", "messages": [{"role": "user", "content": "hi"}]}', "x", "documents is empty"),
+    (b'{"id": "x", "messages": []}', "x", "messages is empty"),
+    (b'{"id": NaN, "messages": []}', None, "NaN is no JSON number"),
+    (b'{"id": 1e999, "messages": []}', None, "too large a number"),
+    (b'{"id": ' + b"9" * 5000 + b"}", None, "not JSON"),
+    (b'{"id": ' + b"[" * 100_000, None, "nested too deeply"),
+    (
+        b'{"id": 1, "messages": [{"role": "user", "content": "hi"}], "documents": [{"id": "a", "text": ""},'
+        b' {"id": "a", "text": ""}]}',
+        1,
+        "is also the id of documents[0]",
+    ),
+]
+
+
+@pytest.mark.parametrize(("line", "identity", "message"), BAD, ids=range(len(BAD)))
+def test_a_bad_line_becomes_an_error_line_and_costs_no_other(
+    line: bytes, identity: Any, message: str, invoke: Any, write: Any, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.jsonl"
+    ran = invoke("run", "answerability", "-i", write([line, ASKED]), "-o", out)
+    assert ran.exit_code == 1, ran.output
+    bad, good = read(out)
+    assert list(bad) == ["id", "error"] and bad["id"] == identity
+    assert bad["error"]["type"] == "InvalidInput" and message in bad["error"]["message"]
+    assert good["id"] == 1 and good["result"]["label"] in ("answerable", "unanswerable")
+
+
+def test_order_ids_blank_lines_bom_and_crlf(invoke: Any, write: Any, tmp_path: Path) -> None:
+    def ranked(identity: Any, count: int) -> dict[str, Any]:
+        return {"id": identity, "messages": [QUESTION], "documents": [f"text {i}" for i in range(count)]}
+
+    ids = [None, True, 1.5, "ä\u2028b", {"k": [1]}, [], "last"]
+    lines: list[Any] = [b"\xef\xbb\xbf" + json.dumps(ranked(ids[0], 3)).encode() + b"\r", b"", b" \t\r"]
+    lines += [ranked(identity, 9 - n) for n, identity in enumerate(ids[1:])]
+    out = tmp_path / "out.jsonl"
+    assert invoke("run", "reranking", "-i", write(lines), "-o", out, "--concurrency", "3").exit_code == 0
+    rows = read(out)
+    assert [row["id"] for row in rows] == ids
+    assert [len(row["result"]["ranking"]) for row in rows] == [3, 9, 8, 7, 6, 5, 4]
+    # Also for readers that split lines as Unicode does.
+    assert len(out.read_text(encoding="utf-8").splitlines()) == len(ids)
+
+
+def test_a_document_without_id_gets_its_position(invoke: Any, write: Any, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    row = {"id": 1, "messages": [QUESTION], "documents": [{"text": d["text"]} for d in DOCUMENTS]}
+    assert invoke("run", "reranking", "-i", write([row]), "-o", out).exit_code == 0
+    assert [r["document_id"] for r in read(out)[0]["result"]["ranking"]] == ["0", "1"]
+
+
+def test_reranking_nothing_is_an_empty_ranking(invoke: Any, write: Any, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    assert invoke("run", "reranking", "-i", write([{"id": 1, "messages": [QUESTION]}]), "-o", out).exit_code == 0
+    assert read(out) == [{"id": 1, "result": {"ranking": []}}]
+
+
+def test_half_a_surrogate_pair_stays_valid_json(invoke: Any, write: Any, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    line = b'{"id": "\\ud83d", "messages": [{"role": "user", "content": "x \\udc00"}], "documents": ["\\ud83d y"]}'
+    invoke("run", "answerability", "-i", write([line]), "-o", out)
+    assert read(out)[0]["id"] == "\ud83d"
+
+
+def test_empty_input_is_empty_output(invoke: Any, write: Any, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    assert invoke("run", "answerability", "-i", write([]), "-o", out).exit_code == 0
+    assert out.read_bytes() == b""
+
+
+def test_standard_input_and_output(process: Any) -> None:
+    lines = json.dumps(ASKED).encode() + b"\nbroken\n" + json.dumps(ASKED | {"id": "é"}).encode()  # no last newline
+    ran = process("run", "answerability", "--input", "-", "--output", "-", stdin=lines)
+    assert ran.returncode == 1 and ran.stderr == b""
+    rows = read(ran.stdout.decode("utf-8"))
+    assert [row["id"] for row in rows] == [1, None, "é"] and "error" in rows[1]
+
+
+def test_output_to_a_device_needs_no_overwrite(process: Any, write: Any) -> None:
+    ran = process("run", "answerability", "-i", write([ASKED]), "-o", "/dev/stdout")
+    assert ran.returncode == 0 and read(ran.stdout.decode())[0]["id"] == 1
+
+
+def test_a_reader_that_goes_away_is_no_traceback(write: Any) -> None:
+    import subprocess
+
+    from tests.cli.conftest import command
+
+    path = write([ASKED] * 200)
+    with subprocess.Popen(
+        [*command(), "run", "answerability", "-i", str(path), "-o", "-", "--concurrency", "1"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as running:
+        assert running.stdout and running.stderr
+        running.stdout.readline()
+        running.stdout.close()
+        assert running.stderr.read() == b""
+        assert running.wait(60) == 141
+
+
+def test_options_reach_the_intrinsic(invoke: Any, write: Any, tmp_path: Path) -> None:
+    path = write([ANSWERED])
+    weights = {}
+    for k in ("1", "none"):
+        out = tmp_path / f"{k}.jsonl"
+        assert invoke("run", "fact-check", "-i", path, "-o", out, "--option", f"top-k={k}").exit_code == 0
+        weights[k] = [source["weight"] for source in read(out)[0]["result"]["sources"]]
+    assert sorted(weights["1"]) == [0, 1]
+    assert min(weights["none"]) >= 0 and sum(weights["none"]) == pytest.approx(1)
+
+
+SCRIPT = {"kind": "scripted", "reply": {"answerable": "nonsense"}}
+
+
+def test_on_error_raise_writes_the_raw_reply(process: Any, write: Any, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    arguments = ("run", "answerability", "-i", write([ASKED]), "-o", out, "--runtime", json.dumps(SCRIPT))
+    assert process(*arguments, scripted=True).returncode == 1
+    (row,) = read(out)
+    assert row["error"]["type"] == "MalformedReply" and json.loads(row["error"]["raw"]) == SCRIPT["reply"]
+
+
+def test_on_error_fallback_writes_a_degraded_result(process: Any, write: Any, tmp_path: Path) -> None:
+    config = tmp_path / "runtime.json"
+    config.write_text(json.dumps(SCRIPT))
+    out = tmp_path / "out.jsonl"
+    arguments = ("-i", write([ASKED]), "-o", out, "--runtime", config, "--on-error", "fallback")
+    assert process("run", "answerability", *arguments, scripted=True).returncode == 0
+    (row,) = read(out)
+    assert row["result"]["label"] == "answerable" and "MalformedReply" in row["result"]["degraded"]
+    # An intrinsic without a fallback has nothing honest to say.
+    again = ("-i", write([ANSWERED]), "-o", out, "--runtime", config, "--on-error", "fallback", "--overwrite")
+    assert process("run", "citations", *again, scripted=True).returncode == 1
+
+
+def test_keys_stay_out_of_error_lines(process: Any, write: Any, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    config = json.dumps({"kind": "scripted", "broken": True, "api_key": "sk-very-secret"})
+    ran = process("run", "answerability", "-i", write([ASKED]), "-o", out, "--runtime", config, scripted=True)
+    assert ran.returncode == 1
+    assert read(out)[0]["error"] | {"message": ""} == {"type": "RuntimeUnavailable", "message": "", "raw": "***"}
+    assert b"very-secret" not in out.read_bytes() + ran.stderr + (tmp_path / "out.jsonl.run.json").read_bytes()
