@@ -94,9 +94,7 @@ def main() -> None:
         if df >= arguments.min_df and len(term) <= 30 and (term.isalpha() or df >= 4 * arguments.min_df)
     }
     table = {"documents": count, "default": idf(1), "sources": list(SOURCES), "idf": kept}
-    arguments.out.write_text(
-        json.dumps(table, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8"
-    )
+    arguments.out.write_text(json.dumps(table, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
     print(f"{count} passages, {len(frequency)} terms, {len(kept)} kept, {arguments.out.stat().st_size} bytes")
 
 

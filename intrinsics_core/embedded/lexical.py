@@ -199,9 +199,7 @@ def idf(term: str) -> float:
     return background().idf(term)
 
 
-def candidate_idf(
-    wanted: Iterable[str], docs: Sequence[Iterable[str]], *, prior: float = 50.0
-) -> dict[str, float]:
+def candidate_idf(wanted: Iterable[str], docs: Sequence[Iterable[str]], *, prior: float = 50.0) -> dict[str, float]:
     """Idf of terms, blended from the background and from the candidates themselves.
 
     With ``n`` candidates the candidates' own idf has weight ``n / (n + prior)``: ten passages hardly move the

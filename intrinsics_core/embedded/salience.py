@@ -67,15 +67,16 @@ QUESTION_FEATURES = (
 )
 
 PERSONAL = word_set(
-    "it its it's itself they they're their theirs them themselves he he's him his himself she she's her hers"
-    " herself"
+    "it its it's itself they they're their theirs them themselves he he's him his himself she she's her hers herself"
 )
 DEMONSTRATIVE = word_set("this that that's these those there such")
 OPEN_SET = word_set("other others else another more any some same both one ones either neither rest")
 AUXILIARY = word_set(
-    "is are was were am do does did can could should would will has have had may might must isn't aren't wasn't"
-    " don't doesn't didn't can't won't what's who's where's how's it's that's"
+    "is are was were am do does did can could should would will has have had may might must isn't aren't"
+    " wasn't don't doesn't didn't can't won't what's who's where's how's it's that's"
 )
+
+QUESTION_OPENER = AUXILIARY | word_set("what who whom whose which when where why how")
 
 _SENTENCE_END = re.compile(r"[.!?\u2026\u3002\uff01\uff1f]+[\s\"'\u201d\u2019)\]]+|\n+")
 
@@ -223,9 +224,32 @@ def question_features(conversation: Sequence[Turn]) -> tuple[float, ...]:
     )
 
 
+def changes_topic(conversation: Sequence[Turn]) -> bool:
+    """Whether the last turn is a full question about something named for the first time.
+
+    It opens as a question, names something, points at nothing, and shares no content term with the earlier
+    turns ("What is the capital of France?" after turns on cheese).
+    """
+    *history, (_, last) = conversation
+    question = tokens(last)
+    words = {plain(token) for token in question}
+    content = {token.term for token in question if not token.is_stop}
+    return (
+        len(content) > 1
+        and plain(question[0]) in QUESTION_OPENER
+        and not words & (PERSONAL | DEMONSTRATIVE | OPEN_SET)
+        and any(token.is_capitalised and not token.is_stop for token in question[1:])
+        and not any(token.term in content for _, text in history for token in tokens(text))
+    )
+
+
 def dependence(conversation: Sequence[Turn], head: Head | None = None) -> float:
-    """Probability that the last turn needs the earlier ones to be understood; 0 where there are none."""
-    if len(conversation) < 2:
+    """Probability that the last turn needs the earlier ones to be understood.
+
+    0 where there are none, or the last turn ``changes_topic``: the sets fitted on have too few such turns for
+    the head to learn it.
+    """
+    if len(conversation) < 2 or changes_topic(conversation):
         return 0.0
     return (head or load_head("rewrite_dependence")).probability(question_features(conversation))
 
