@@ -94,17 +94,25 @@ def summedits(folder: Path) -> Iterator[Example]:
             documents[row["doc_id"]] = split(row["doc"])
         sentences = split(row["summary"])
         labels: list[float | None] = [1.0 if row["label"] else None] * len(sentences)
-        yield Example("summedits", sentences, [documents[row["doc_id"]]], labels, float(row["label"]),
-                      group=row["doc_id"])
+        yield Example(
+            "summedits", sentences, [documents[row["doc_id"]]], labels, float(row["label"]), group=row["doc_id"]
+        )
 
 
 def expertqa(folder: Path) -> Iterator[Example]:
     values = {"Complete": 1.0, "Partial": 0.0, "Incomplete": 0.0}
     for row in rows(folder, "expertqa_claims"):
-        if row["support"] in values and row["evidence"]:
-            documents = [split(re.sub(r"^\[\d+\] \S+\s+", "", text)) for text in row["evidence"]]
-            yield _claim("expertqa", row["claim"], documents, values[row["support"]], question=row["question"],
-                         group=row["question"] + row["system"])
+        texts = [re.sub(r"^\[\d+\] \S+\s*", "", text) for text in row["evidence"]]
+        if row["support"] in values and max(map(len, texts), default=0) > 80:  # a bare link is no evidence
+            documents = [split(text) for text in texts if text]
+            yield _claim(
+                "expertqa",
+                row["claim"],
+                documents,
+                values[row["support"]],
+                question=row["question"],
+                group=row["question"] + row["system"],
+            )
 
 
 def halueval(folder: Path) -> Iterator[Example]:
@@ -114,8 +122,14 @@ def halueval(folder: Path) -> Iterator[Example]:
         if key not in seen:
             seen.add(key)
             knowledge = re.sub(r"(?<=[a-z)\]\"][.!?])(?=[A-Z])", " ", row["knowledge"])
-            yield _claim("halueval", row["answer"], [split(knowledge)], 1.0 - row["hallucinated"],
-                         question=row["question"], group=row["question"])
+            yield _claim(
+                "halueval",
+                row["answer"],
+                [split(knowledge)],
+                1.0 - row["hallucinated"],
+                question=row["question"],
+                group=row["question"],
+            )
 
 
 def lfqa(folder: Path, with_documents_only: bool = False) -> Iterator[Example]:
@@ -134,8 +148,15 @@ def lfqa(folder: Path, with_documents_only: bool = False) -> Iterator[Example]:
         parts.sort(key=lambda row: row["n"])
         labels: list[float | None] = [values[row["label"]] for row in parts]
         label = min(v for v in labels if v is not None)
-        yield Example("lfqa_rag" if with_documents_only else "lfqa", [row["sentence"] for row in parts],
-                      documents[key, source], labels, label, question=questions[key], group=str(key))
+        yield Example(
+            "lfqa_rag" if with_documents_only else "lfqa",
+            [row["sentence"] for row in parts],
+            documents[key, source],
+            labels,
+            label,
+            question=questions[key],
+            group=str(key),
+        )
 
 
 def lfqa_rag(folder: Path) -> Iterator[Example]:
@@ -155,8 +176,15 @@ def clapnq(folder: Path) -> Iterator[Example]:
     for row in rows(folder, "clapnq_dev"):
         if row["answerable"]:
             gold = [i for i, s in enumerate(row["sentences"]) if s in row["selected_sentences"]]
-            yield Example("clapnq", split(row["answer"]), [row["sentences"]], [1.0] * len(split(row["answer"])),
-                          1.0, question=row["question"], gold=[gold])
+            yield Example(
+                "clapnq",
+                split(row["answer"]),
+                [row["sentences"]],
+                [1.0] * len(split(row["answer"])),
+                1.0,
+                question=row["question"],
+                gold=[gold],
+            )
 
 
 def fm2(folder: Path) -> Iterator[Example]:
@@ -187,8 +215,9 @@ def scifact(folder: Path) -> Iterator[Example]:
     for row in rows(folder, "scifact_claims"):
         for document, evidence in row["evidence"].items():
             gold = [e["sentences"] for e in evidence]
-            yield _claim("scifact", row["claim"], [corpus[document]], float(evidence[0]["label"] == "SUPPORT"),
-                         gold=gold)
+            yield _claim(
+                "scifact", row["claim"], [corpus[document]], float(evidence[0]["label"] == "SUPPORT"), gold=gold
+            )
 
 
 SETS: dict[str, DataSet] = {

@@ -12,7 +12,7 @@ inference are not looked at: "Rome beat Carthage" is fully found in "Carthage be
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -21,7 +21,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from intrinsics_core.embedded.lexical import Token, background, idf, stem, tokens
+from intrinsics_core.embedded.lexical import Token, background, idf, stem, terms, tokens
 from intrinsics_core.errors import InvalidInput
 
 Floats = NDArray[np.float32]
@@ -32,22 +32,28 @@ FEATURES: tuple[str, ...] = (
     "novel_span",  # share of the idf mass found nowhere, in the worst stretch of five content words
     "novel_names",  # 1 - 2**-k for k capitalised words not found
     "novel_numbers",  # 1 - 2**-k for k numbers not found
+    "misplaced",  # 1 - 2**-k for k names and numbers missing from the passage nearest to the sentence
     "scattered",  # share of the idf mass not found together: outside the best passage of three sentences
     "scattered_span",  # share of the idf mass not found together, in the worst stretch of five content words
     "unpaired",  # share of neighbouring content words that no source sentence holds together
     "unquoted",  # share of content bigrams that stand in no source sentence
     "distance",  # 1 - cosine to the nearest source sentence
     "distance_passage",  # 1 - cosine to the nearest passage of three neighbouring source sentences
-    "length",  # log of the number of content words, as a share of that of 32: more words, more to get wrong
+    "denied",  # 1 - 2**-k for k fields of a record whose value is false, no or none, and which the claim asserts
 )
 """Names of the columns of `measure`, in order. Larger means less supported, in every column."""
 
-_MARKUP = re.compile(
-    r"^\s*(?:[-*•‣▪#>]+\s+|\(?\d{1,2}[.)]\s+)|\[\^?\d+(?:\s*[,;–-]\s*\d+)*\]|\*\*|__|`", re.MULTILINE
-)
+_MARKUP = re.compile(r"^\s*(?:[-*•‣▪#>]+\s+|\(?\d{1,2}[.)]\s+)|\[\^?\d+(?:\s*[,;–-]\s*\d+)*\]|\*\*|__|`", re.MULTILINE)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _ORDINAL = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
 _DECIMAL = re.compile(r"^\d+(?:\.\d+)?$")
+_FIELD = re.compile(
+    r"""["']?\b([A-Za-z]\w*)["']?\s*:\s*(?:u?["'])?(?:(false|no|none|null)(?=["']?\s*(?:[,;}\])]|$)))?""",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NEGATION = re.compile(
+    r"\b(?:no|not|none|never|neither|nor|without|lacks?|unavailable|cannot)\b|n['’]t\b", re.IGNORECASE
+)
 _DIGIT = re.compile(r"\d")
 _COUNTED = re.compile(r"^(\d+(?:\.\d+)?)([a-z]+)$")
 
@@ -246,6 +252,20 @@ class Sources:
         return frozenset[tuple[str, str]]().union(*(_looked_up(text)[1] for text in self.texts))
 
     @cached_property
+    def denials(self) -> list[frozenset[str]]:
+        """Terms of each field (``OutdoorSeating: False``) that a source record denies.
+
+        A term in three fields or more (``Restaurants…``) names the kind of record and is left out. A field that
+        another record affirms is not denied.
+        """
+        fields = [match.groups() for text in self.texts if ":" in text for match in _FIELD.finditer(text)]
+        names = {name for name, denied in fields if denied} - {name for name, denied in fields if not denied}
+        every = {name: frozenset(terms(clean(name))) for name, _ in fields}
+        common = Counter(term for own in every.values() for term in own)
+        found = {frozenset(term for term in every[name] if common[term] < 3) for name in names}
+        return sorted(found - {frozenset()}, key=sorted)
+
+    @cached_property
     def _spelled(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = defaultdict(list)
         for key in self.postings:
@@ -318,7 +338,7 @@ class Evidence:
     """What one response sentence has in the sources.
 
     features: one number in 0..1 a column of `FEATURES`. found: (units, sentences). cosine: per source sentence.
-    missing: the units found nowhere.
+    missing: the units found nowhere. denied: fields that a source record denies and the claim asserts.
     """
 
     claim: Claim
@@ -326,6 +346,7 @@ class Evidence:
     found: Floats
     cosine: Floats
     missing: tuple[Unit, ...]
+    denied: tuple[frozenset[str], ...] = ()
 
 
 def _share(part: float, whole: float) -> float:
@@ -357,14 +378,20 @@ def measure(sentence: str, vectors: Floats, sources: Sources, given: str = "") -
     total = float(weights.sum())
     found = sources.incidence(asked)
     cosine = sources.cosines(vectors)
-    anywhere = found.max(axis=1, initial=0.0) > 0
-    if given:
-        known = _looked_up(given)[0]
-        anywhere |= np.array([bool(unit.keys & known) for unit in asked.units], dtype=bool)
+    known = _looked_up(given)[0] if given else frozenset()
+    granted = np.array([bool(unit.keys & known) for unit in asked.units], dtype=bool)
+    anywhere = granted | (found.max(axis=1, initial=0.0) > 0)
     missing = tuple(unit for unit, hit in zip(asked.units, anywhere, strict=True) if not hit)
     lost = [unit.weight for unit in missing]
     together = found[:, sources.passages].max(axis=2) if sources.texts else found
     passage = float((weights @ together).max(initial=0.0))
+    nearby = granted
+    if sources.texts:
+        closeness = weights @ together / max(total, 1e-9) + 0.5 * cosine[sources.passages].mean(axis=1)
+        nearby = granted | (together[:, int(closeness.argmax())] > 0)
+    stray = sum(u.is_name or u.is_number for u, here in zip(asked.units, nearby, strict=True) if not here)
+    held = {term for unit in asked.units for term in unit.keys}
+    denied = () if _NEGATION.search(sentence) else tuple(own for own in sources.denials if own <= held)
     first, second = np.array(asked.pairs, dtype=np.intp).reshape(-1, 2).T
     paired = (found[first] * found[second]).max(axis=1, initial=0.0)
     bigrams = _looked_up(sentence)[1]
@@ -376,12 +403,13 @@ def measure(sentence: str, vectors: Floats, sources: Sources, given: str = "") -
         _worst_stretch(weights, anywhere[:, None].astype(np.float32)),
         1.0 - 2.0 ** -sum(unit.is_name for unit in missing),
         1.0 - 2.0 ** -sum(unit.is_number for unit in missing),
+        1.0 - 2.0**-stray,
         1.0 - _share(passage, total) if total else 0.0,
         _worst_stretch(weights, together),
         1.0 - float(paired.mean()) if len(paired) else 0.0,
         _share(len(bigrams - sources.bigrams), len(bigrams)),
         1.0 - max(near, 0.0),
         1.0 - max(near_passage, 0.0),
-        min(1.0, float(np.log1p(len(asked.units)) / np.log(33.0))),
+        1.0 - 2.0 ** -len(denied),
     ]
-    return Evidence(asked, np.array(values, dtype=np.float32), found, cosine, missing)
+    return Evidence(asked, np.array(values, dtype=np.float32), found, cosine, missing, denied)

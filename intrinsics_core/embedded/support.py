@@ -160,9 +160,13 @@ _NO_CLAIM = re.compile(
     r"""
       ^(?:sure|certainly|of\s+course|absolutely|great\s+question|thank\s+you|thanks|hello|hi|hey)\b.{0,60}$
     | \b(?:i\s+hope|hope\s+(?:this|that|it)\s+helps|let\s+me\s+know|feel\s+free\s+to|happy\s+to\s+help|glad\s+to)\b
-    | \b(?:i|we)(?:\s+am|\s+was|\s+were|\s+are|'m|’m|'re|\s+do|\s+have)?\s*(?:un(?:able|aware|sure|certain)\b
+    | ^(?:\w+,?\s+){0,4}?(?:i|we)(?:\s+am|\s+was|\s+were|\s+are|'m|’m|'re|\s+do|\s+have)?\s*(?:
+        un(?:able|aware|sure|certain)\b
         |sorry\b|apologi[sz]e|can(?:not|['’]t|\s+not)\b|could(?:\s+not|n['’]t)\b|(?:not|n['’]t)\s+(?:able|aware|sure
-        |certain|know|have|find|see)\b|don['’]t\s+(?:know|have|find|see|think)\b|couldn['’]t\b|only\s+have\b)
+        |certain|know|have|find|see)\b|don['’]t\s+(?:know|have|find|see|think)\b|couldn['’]t\b|only\s+have\b
+        |have\s+no\s+(?:\w+\s+)?(?:information|details?|knowledge|idea|data)\b)
+    | \bfor\s+(?:more|further|additional)\s+(?:\w+\s+)?(?:information|details?|help|assistance)\b
+        .*\b(?:consult|contact|refer|visit|see|check)\b
     | ^(?:sorry|unfortunately)?,?\s*unable\s+to\s+(?:answer|find|determine|provide)
     | ^(?:this|the|your)?\s*(?:question|query)?\s*(?:can\s?not|can['’]t)\s+be\s+(?:answered|determined)\b
     | \b(?:document|passage|source|context|text|article|excerpt|information|data|paragraph|material|report)s?\b
@@ -179,6 +183,9 @@ _NO_CLAIM = re.compile(
 )
 
 
+_BUT = re.compile(r"[,;:–—-]?\s*\b(?:but|however|though|although|yet)\b", re.IGNORECASE)
+
+
 def makes_claim(sentence: str) -> bool:
     """Whether a sentence asserts something that sources could support.
 
@@ -189,7 +196,12 @@ def makes_claim(sentence: str) -> bool:
     text = sentence.strip()
     if not text or text.rstrip("\"'”’)* ").endswith(("?", "？")) or not claim(text).units:
         return False
-    return _NO_CLAIM.search(text) is None
+    found = _NO_CLAIM.search(text)
+    if found is None:
+        return True
+    # "I am not sure, but it was built in 1889" claims something after all.
+    turn = _BUT.search(text, found.end())
+    return turn is not None and len(claim(text[turn.end() :]).units) > 2 and makes_claim(text[turn.end() :])
 
 
 def _sigmoid(odds: float) -> float:
@@ -240,16 +252,18 @@ def _missing(evidence: Evidence) -> tuple[str, ...]:
     return tuple(dict.fromkeys(unit.text for unit in ordered))
 
 
-def _explain(label: Label, missing: Sequence[str], nearest: str | None) -> str:
+def _explain(label: Label, missing: Sequence[str], denied: Sequence[frozenset[str]], nearest: str | None) -> str:
     if label == "NA":
         return "makes no claim that sources could support"
     if nearest is None:
         return "there are no source sentences"
-    parts: list[str] = []
+    parts = (
+        ["denied by the sources: " + ", ".join(f"'{' '.join(sorted(words))}'" for words in denied)] if denied else []
+    )
     if missing:
         more = f" and {len(missing) - 6} more" if len(missing) > 6 else ""
         parts.append("not in the sources: " + ", ".join(f"'{word}'" for word in missing[:6]) + more)
-    elif label == "faithful":
+    elif label == "faithful" and not denied:
         parts.append("its words and numbers stand in the sources")
     else:
         parts.append("its words stand in the sources, but not together")
@@ -285,7 +299,7 @@ def _judge(
         citations=cite(evidence, head.citations) if claims else (),
         nearest=nearest,
         missing=missing,
-        explanation=_explain(label, missing, None if nearest is None else sources.texts[nearest]),
+        explanation=_explain(label, missing, evidence.denied, None if nearest is None else sources.texts[nearest]),
     )
     return verdict, odds
 
@@ -327,13 +341,7 @@ def support(
         worst = sorted(odds, reverse=True)[: numbers.weakest]
         slope, bias = numbers.response
         faithfulness = _sigmoid(-(slope * float(np.mean(worst)) + bias))
-    label: Label = (
-        "NA"
-        if not odds
-        else "faithful"
-        if faithfulness >= numbers.thresholds["response"]
-        else "unfaithful"
-    )
+    label: Label = "NA" if not odds else "faithful" if faithfulness >= numbers.thresholds["response"] else "unfaithful"
     return ResponseSupport(tuple(verdict for verdict, _ in judged), faithfulness, label)
 
 
