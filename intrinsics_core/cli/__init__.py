@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Annotated
 
@@ -10,9 +9,6 @@ import typer
 
 from intrinsics_core import __version__
 from intrinsics_core.cli import demo, run
-
-INTERRUPTED = 130  # 128 + SIGINT, what shells expect
-READER_GONE = 141  # 128 + SIGPIPE
 
 app = typer.Typer(
     name="intrinsics",
@@ -48,8 +44,4 @@ def main() -> None:
     try:
         app()
     except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        # What is still buffered has no reader either; let the interpreter flush it to nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(READER_GONE)
+        sys.exit(run.INTERRUPTED)

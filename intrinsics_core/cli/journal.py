@@ -10,6 +10,7 @@ import json
 import os
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -49,7 +50,8 @@ class Journal:
         with self._lock:
             self._closed = True
             if self._owned:
-                self._stream.close()
+                with suppress(OSError):  # each row was flushed: what fails now was told then
+                    self._stream.close()
 
 
 def fresh(path: Path, run: Mapping[str, Any], *, overwrite: bool) -> Journal:
@@ -118,8 +120,8 @@ def _write_note(path: Path, run: Mapping[str, Any]) -> None:
 
 def _difference(name: str, before: Any, now: Any) -> str:
     if isinstance(now, str) and isinstance(before, str) and name != "input":
-        return f"{name} {before!r}, not {now!r}"
-    return f"another {name.replace('_', '-')}"
+        return f"{name.replace('_', '-')} {before!r}, not {now!r}"
+    return f"other {name}"
 
 
 def _whole_rows(path: Path) -> tuple[int, int, int]:

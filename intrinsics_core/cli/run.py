@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -23,7 +24,8 @@ from intrinsics_core.profiles import as_profile
 from intrinsics_core.runtimes import Runtime, as_runtime
 
 USAGE = 2
-INTERRUPTED = 130
+INTERRUPTED = 130  # 128 + SIGINT, what shells expect
+READER_GONE = 141  # 128 + SIGPIPE
 
 _NAMES = ", ".join(INTRINSICS)
 EPILOG = """
@@ -166,8 +168,12 @@ def _work(
             _stop(f"interrupted after {kept.rows} rows{hint}", INTERRUPTED)
         except (OSError, ExceptionGroup) as error:
             cause = _first(error)
-            if not isinstance(cause, OSError) or isinstance(cause, BrokenPipeError):
+            if not isinstance(cause, OSError):
                 raise cause from None
+            if isinstance(cause, BrokenPipeError):
+                # What is still buffered has no reader either: let the interpreter flush it to nowhere.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                raise typer.Exit(READER_GONE) from None
             _stop(f"stopped after {kept.rows} rows: {cause.strerror or cause}", USAGE)
 
 

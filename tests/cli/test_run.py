@@ -41,14 +41,27 @@ FIELDS = {
         "label": str,
         "score": float,
         "sentences": [
-            {"begin": int, "end": int, "text": str, "label": str, "score": (float, type(None)),
-             "explanation": (str, type(None))},  # fmt: skip
+            {
+                "begin": int,
+                "end": int,
+                "text": str,
+                "label": str,
+                "score": (float, type(None)),
+                "explanation": (str, type(None)),
+            },
         ],
     },
     "citations": {
         "citations": [
-            {"response_begin": int, "response_end": int, "response_text": str, "document_id": str,
-             "document_begin": int, "document_end": int, "document_text": str},  # fmt: skip
+            {
+                "response_begin": int,
+                "response_end": int,
+                "response_text": str,
+                "document_id": str,
+                "document_begin": int,
+                "document_end": int,
+                "document_text": str,
+            },
         ]
     },
     "fact-check": {

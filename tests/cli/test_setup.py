@@ -1,0 +1,124 @@
+"""Usage and set-up: exit code 2, one line on standard error, nothing touched, no key shown, never a traceback."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from intrinsics_core import INTRINSICS, __version__
+from tests.cli.conftest import read
+
+ROW = {"id": 1, "messages": [{"role": "user", "content": "Why?"}], "documents": ["Because."]}
+
+
+def refused(ran: Any, *parts: str) -> None:
+    assert ran.exit_code == 2, ran.output
+    assert ran.stderr.startswith("intrinsics: ") and ran.stderr.count("\n") == 1
+    assert not ran.stdout
+    for part in parts:
+        assert part in ran.stderr
+
+
+def test_unknown_intrinsic_lists_the_names(invoke: Any, write: Any, tmp_path: Path) -> None:
+    refused(invoke("run", "reranked", "-i", write([ROW]), "-o", tmp_path / "out"), "'reranked'", *INTRINSICS)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("flags", "parts"),
+    [
+        (("--profile", "granite-9"), ("profile is unknown", "embedded", "prompted")),
+        (("--runtime", '{"kind": "warp"}'), ("runtime.kind is unknown", "server", "embedded")),
+        (("--runtime", '{"kind": "embedded", "api_key": "sk-secret"}'), ("unknown keys", "api_key")),
+        (("--runtime", '{"kind": "embedded", "path": "/nowhere/at/all"}'), ("/nowhere/at/all",)),
+        (("--runtime", '{"kind": "embedded", sk-secret'), ("--runtime is not JSON", "line 1, column 22")),
+        (("--runtime", '["sk-secret"]'), ("not a JSON object",)),
+        (("--runtime", "sk-secret"), ("--runtime cannot be read", "No such file")),
+        (("--runtime", "sk-secret" * 100), ("--runtime cannot be read",)),
+        (("--runtime", "sk-secret\0"), ("--runtime cannot be read",)),
+        (("--runtime", "/"), ("--runtime cannot be read", "directory")),
+        (("--option", "both_orders"), ("key=value",)),
+        (("--option", "both_orders=maybe"), ("both_orders", "'maybe'", "bool")),
+        (("--option", "top_k=1"), ("names no option", "both_orders")),
+        (("--resume", "--overwrite"), ("exclude each other",)),
+    ],
+)
+def test_wrong_settings(
+    flags: tuple[str, ...], parts: tuple[str, ...], invoke: Any, write: Any, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.jsonl"
+    out.write_text("precious\n")
+    more = () if "--overwrite" in flags else ("--overwrite",)
+    ran = invoke("run", "reranking", "-i", write([ROW]), "-o", out, *flags, *more)
+    refused(ran, *parts)
+    assert "sk-secret" not in ran.output
+    assert out.read_text() == "precious\n"
+
+
+@pytest.mark.parametrize("option", ["top_k=0", "top_p=1.5", "top_k=many", "aggregate=median", "aggregate=none"])
+def test_option_values_are_checked_before_the_first_row(option: str, invoke: Any, write: Any, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    refused(invoke("run", "fact-check", "-i", write([ROW]), "-o", out, "--option", option), option.split("=")[0])
+    assert not out.exists()
+
+
+def test_a_runtime_that_cannot_be_made_says_so_without_its_key(process: Any, write: Any, tmp_path: Path) -> None:
+    config = json.dumps({"kind": "scripted", "reply": "unset", "api_key": "sk-very-secret"})
+    ran = process("run", "reranking", "-i", write([ROW]), "-o", tmp_path / "o", "--runtime", config, scripted=True)
+    assert ran.returncode == 2
+    assert ran.stderr == b"intrinsics: the runtime cannot be set up: TypeError: cannot log in with ***\n"
+
+
+def test_files_that_are_not_there(invoke: Any, write: Any, tmp_path: Path) -> None:
+    rows, out = write([ROW]), tmp_path / "out.jsonl"
+    refused(invoke("run", "reranking", "-i", tmp_path / "none", "-o", out), "does not exist")
+    refused(invoke("run", "reranking", "-i", tmp_path, "-o", out), "is a folder")
+    refused(invoke("run", "reranking", "-i", rows, "-o", tmp_path), "is a folder")
+    refused(invoke("run", "reranking", "-i", rows, "-o", tmp_path / "no" / "out"), "folder does not exist")
+    refused(invoke("run", "reranking", "-i", rows, "-o", rows, "--overwrite"), "the same file")
+    assert read(rows) == [ROW]
+
+
+def test_existing_output(invoke: Any, write: Any, tmp_path: Path) -> None:
+    rows, out = write([ROW]), tmp_path / "out.jsonl"
+    out.write_text("precious\n")
+    refused(invoke("run", "reranking", "-i", rows, "-o", out), "exists", "--overwrite")
+    assert out.read_text() == "precious\n"
+    assert invoke("run", "reranking", "-i", rows, "-o", out, "--overwrite").exit_code == 0
+    assert len(read(out)) == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("run",), ("run", "reranking"), ("run", "reranking", "-i", "x"), ("fly",), ("run", "reranking", "--what")],
+)
+def test_usage(arguments: tuple[str, ...], process: Any) -> None:
+    ran = process(*arguments)
+    assert ran.returncode == 2 and b"Usage" in ran.stdout + ran.stderr and b"Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize("flags", [("--concurrency", "0"), ("--concurrency", "x"), ("--on-error", "open")])
+def test_usage_of_flags(flags: tuple[str, ...], invoke: Any, write: Any, tmp_path: Path) -> None:
+    ran = invoke("run", "answerability", "-i", write([ROW]), "-o", tmp_path / "out", *flags)
+    assert ran.exit_code == 2 and flags[0] in ran.stderr
+
+
+def test_version_and_help(invoke: Any) -> None:
+    assert invoke("--version").stdout == f"intrinsics {__version__}\n"
+    told = invoke("run", "--help").stdout
+    assert all(name in told for name in INTRINSICS) and "--resume" in told and "Exit codes" in told
+
+
+def test_starting_the_command_loads_no_model() -> None:
+    code = (
+        "import sys, intrinsics_core.cli as c\n"
+        "heavy = {'onnxruntime', 'tokenizers', 'torch', 'langchain_core', 'matplotlib', 'bm25s'} & set(sys.modules)\n"
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60)
+    assert ran.returncode == 0, ran.stderr
