@@ -31,6 +31,47 @@ def test_offsets_are_exact_and_nothing_is_lost(text):
     assert not text[end:].strip()
 
 
+@settings(max_examples=1500, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                *PIECES,
+                *[
+                    "ab",
+                    "Ab.",
+                    "A.",
+                    "3.",
+                    "the",
+                    "The.",
+                    "x!",
+                    "Mr.",
+                    "vs.",
+                    "e.g.",
+                    "ok?)",
+                    '"No."',
+                    "(Yes.)",
+                    "…",
+                    ".",
+                    "!",
+                    "?",
+                    ",",
+                    ";",
+                    "-",
+                ],
+                " ",
+                "\n",
+            ]
+        ),
+        max_size=30,
+    ).map("".join)
+)
+def test_the_short_cut_changes_no_decision(text):
+    from nltk.tokenize.punkt import PunktSentenceTokenizer
+
+    assert [(s.begin, s.end) for s in split(text)] == list(PunktSentenceTokenizer().span_tokenize(text))
+
+
 def test_untrained_punkt():
     assert [s.text for s in split("It was built by Dr. A. Moreau. He left.")] == [
         "It was built by Dr.",
