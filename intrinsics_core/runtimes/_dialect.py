@@ -1,0 +1,122 @@
+"""How one OpenAI-compatible server wants a request said: pure functions from a request to a body.
+
+Servers differ in a few keys. None is asked what it takes: the first request says it the usual way, and a 400 that names
+a key of ours tells to say it the other way from then on.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+from intrinsics_core.exchange import Choice, Constraint, Generate, JsonSchema, Regex
+
+Constraints = Literal["structured_outputs", "response_format", "none"]  # from the most expressive to none
+
+_ALTERNATIVES = 20  # log-probabilities per place: room for ten digits in two spellings; vLLM's own default limit
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What a server takes. ``constraints``: the key that constrains a reply."""
+
+    constraints: Constraints = "structured_outputs"
+    logprobs: bool = True
+    length: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+
+    def after(self, complaint: str, body: Mapping[str, Any]) -> Dialect | None:
+        """What to try after a 400 with this text; None where it names no key that could be said otherwise."""
+        for key, names_it, change in _OTHERWISE:
+            if key in body and names_it.search(complaint):
+                return replace(self, **change)
+        return None
+
+    def weaker(self, other: Dialect) -> Dialect:
+        """What both sides take: two requests may have learnt two things at once."""
+        return Dialect(
+            max(self.constraints, other.constraints, key=get_args(Constraints).index),
+            self.logprobs and other.logprobs,
+            max(self.length, other.length, key=len),
+        )
+
+
+# key in the body, what a complaint about it looks like, what is changed
+_OTHERWISE: tuple[tuple[str, re.Pattern[str], dict[str, Any]], ...] = (
+    ("structured_outputs", re.compile("structured_outputs"), {"constraints": "response_format"}),
+    ("response_format", re.compile("response_format"), {"constraints": "none"}),
+    ("logprobs", re.compile("logprobs"), {"logprobs": False}),
+    # A mere "max_tokens" is in many a complaint about its value, which no other name would mend.
+    ("max_tokens", re.compile("max_completion_tokens"), {"length": "max_completion_tokens"}),
+)
+
+
+def body(request: Generate, model: str, dialect: Dialect) -> dict[str, Any]:
+    """The JSON body of a request to ``/completions`` (a raw prompt) or ``/chat/completions`` (messages)."""
+    shared: dict[str, Any] = {"model": model, "temperature": request.temperature}
+    if request.top_p is not None:
+        shared["top_p"] = request.top_p
+    if request.stop:
+        shared["stop"] = list(request.stop)
+    if request.seed is not None:
+        shared["seed"] = request.seed
+    shared |= _constraint(request.constraint, dialect.constraints)
+    if request.prompt is not None:
+        return shared | _completion(request, dialect)
+    return shared | _chat(request, dialect)
+
+
+def identity(request: Generate, said: Mapping[str, Any]) -> str:
+    """Equal for requests that may share one reply. A repeat after a malformed reply is another request."""
+    return json.dumps([request.attempt, said], sort_keys=True)
+
+
+def _completion(request: Generate, dialect: Dialect) -> dict[str, Any]:
+    return (
+        {"prompt": request.prompt}
+        | ({} if request.max_tokens is None else {"max_tokens": request.max_tokens})
+        | ({"logprobs": _ALTERNATIVES} if request.logprobs and dialect.logprobs else {})
+    )
+
+
+def _chat(request: Generate, dialect: Dialect) -> dict[str, Any]:
+    documents = [
+        {"doc_id": d.id or str(i), "text": d.text} | ({"title": d.title} if d.title else {})
+        for i, d in enumerate(request.documents)
+    ]
+    return (
+        {"messages": [{"role": m.role, "content": m.content} for m in request.messages or ()]}
+        | ({"documents": documents} if documents else {})
+        | ({"chat_template_kwargs": dict(request.template)} if request.template else {})
+        | ({} if request.max_tokens is None else {dialect.length: request.max_tokens})
+        | ({"logprobs": True, "top_logprobs": _ALTERNATIVES} if request.logprobs and dialect.logprobs else {})
+    )
+
+
+def _constraint(constraint: Constraint | None, key: Constraints) -> dict[str, Any]:
+    if constraint is None or key == "none":
+        return {}
+    if key == "structured_outputs":
+        return {key: _structured(constraint)}
+    if isinstance(constraint, JsonSchema):
+        return {key: {"type": "json_schema", "json_schema": _named_schema(constraint.schema)}}
+    return {}  # response_format has no word for a choice or a pattern of plain text
+
+
+def _structured(constraint: Constraint) -> dict[str, Any]:
+    match constraint:
+        case Choice(options):
+            return {"choice": list(options)}
+        case Regex(pattern):
+            return {"regex": pattern}
+        case JsonSchema(schema):
+            return {"json": dict(schema)}
+
+
+def _named_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", str(schema.get("title") or "reply"))[:64]
+    # Endpoints that enforce a schema only when it is "strict" demand this shape of it.
+    strict = schema.get("type") == "object" and schema.get("additionalProperties") is False
+    return {"name": name, "schema": dict(schema), "strict": strict}

@@ -1,0 +1,38 @@
+"""Identical work under way is done once: whoever asks for the same while it runs waits for the same outcome."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Hashable
+from typing import Any
+
+
+class Flights:
+    """Work under way by key, on one event loop. It is cancelled when the last one who waits for it is."""
+
+    def __init__(self) -> None:
+        self._flights: dict[Hashable, _Flight] = {}
+
+    async def join(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, Any]]) -> tuple[Any, bool]:
+        """(the outcome of the work, whether this caller started it)."""
+        flight = self._flights.get(key)
+        first = flight is None
+        if flight is None:
+            flight = self._flights[key] = _Flight(asyncio.create_task(work()))
+        flight.waiters += 1
+        try:
+            return await asyncio.shield(flight.task), first
+        finally:
+            flight.waiters -= 1
+            if not flight.waiters:
+                del self._flights[key]
+                if not flight.task.done():
+                    flight.task.cancel()
+                    await asyncio.wait([flight.task])  # nothing is left running behind the caller's back
+
+
+class _Flight:
+    __slots__ = ("task", "waiters")
+
+    def __init__(self, task: asyncio.Task[Any]) -> None:
+        self.task, self.waiters = task, 0
