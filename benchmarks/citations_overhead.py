@@ -21,9 +21,12 @@ from intrinsics_core.profiles import profile
 from intrinsics_core.sentences import split
 
 DOCUMENTS, SENTENCES, RESPONSE, ROUNDS = 100, 100, 20, 7
-WORDS = (
-    "the ferry leaves harbour at noon and a keeper lights lamp on cape when storm comes Dr. Moreau 3.5 metres".split()
-)
+# fmt: off
+WORDS = [
+    "the", "ferry", "leaves", "harbour", "at", "noon", "and", "a", "keeper", "lights", "lamp", "on", "cape", "when",
+    "storm", "comes", "with", "Moreau", "3.5", "metres",
+]
+# fmt: on
 
 
 def texts(seed: int = 0) -> tuple[list[str], str]:
@@ -60,9 +63,10 @@ def ours(documents: list[str], response: str, text: str) -> int:
 
 
 def theirs(processor: object, documents: list[str], response: str, text: str) -> int:
-    from granite_io.types import ChatCompletionInputs, GenerateResult, GenerateResults
+    from granite_io.io.granite_3_3.input_processors.granite_3_3_input_processor import Granite3Point3Inputs
+    from granite_io.types import GenerateResult, GenerateResults
 
-    inputs = ChatCompletionInputs.model_validate(
+    inputs = Granite3Point3Inputs.model_validate(
         {
             "messages": [
                 {"role": "user", "content": "When does it leave?"},
