@@ -26,11 +26,16 @@ class Format(Generic[T]):
 
 @dataclass(frozen=True)
 class Profile:
-    """A named set of formats. ``retries`` counts further attempts after a malformed reply."""
+    """A named set of formats.
+
+    ``retries`` counts further attempts after a malformed reply. ``models`` are the names that an adapter (by what a
+    request calls it) or the base model (None) was published under, preferred first.
+    """
 
     name: str
     formats: Mapping[str, Format[Any]] = field(repr=False)
     retries: int = 1
+    models: Mapping[str | None, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
     def __contains__(self, name: object) -> bool:
         return name in self.formats
@@ -62,7 +67,7 @@ class Profile:
         values: list[Any] = [None] * len(tasks)
         open_tasks = list(range(len(tasks)))
         for attempt in range(self.retries + 1):
-            batches = [_numbered(chosen.render(tasks[i]), attempt) for i in open_tasks]
+            batches = [self._addressed(chosen.render(tasks[i]), attempt) for i in open_tasks]
             wave = [request for batch in batches for request in batch]
             replies = iter((yield wave) if wave else ())
             malformed = []
@@ -76,11 +81,15 @@ class Profile:
                 break
         return values
 
-
-def _numbered(requests: Sequence[Request], attempt: int) -> Sequence[Request]:
-    if attempt == 0:
-        return requests
-    return [replace(r, attempt=attempt) if isinstance(r, Generate) else r for r in requests]
+    def _addressed(self, requests: Sequence[Request], attempt: int) -> Sequence[Request]:
+        if attempt == 0 and not self.models:
+            return requests
+        return [
+            replace(r, attempt=attempt, models=r.models or self.models.get(r.adapter, ()))
+            if isinstance(r, Generate)
+            else r
+            for r in requests
+        ]
 
 
 def _understood(chosen: Format[Any], task: Task, outcomes: Sequence[Outcome]) -> Any:
