@@ -2,12 +2,13 @@
 
 Documented repairs, and no others: prose or a code fence around the JSON is passed over; a JSON string that holds JSON
 is opened (once); the first value of the wanted kind counts. A truncated reply is malformed, not repaired: what was cut
-off is unknown.
+off is unknown, and a list inside it is not the list that was asked for.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from intrinsics_core.errors import MalformedReply
@@ -16,34 +17,45 @@ _OPENERS: dict[type, str] = {dict: "{", list: "["}
 _ATTEMPTS = 64  # opening brackets tried; prose with thousands of brackets must not cost quadratic time
 
 
-def parse(text: str, kind: type, expected: str) -> Any:
+def parse(
+    text: str, kind: type, expected: str, pairs: Callable[[list[tuple[str, Any]]], dict[str, Any]] | None = None
+) -> Any:
     """The first JSON value of ``kind`` (dict or list) in a reply.
 
     Args:
         expected: what the reply should have been, for the error.
+        pairs: makes an object from its (key, value) pairs, for callers to whom a repeated key matters.
 
     Raises:
         MalformedReply: there is none.
     """
+    decoder, at = json.JSONDecoder(object_pairs_hook=pairs), -1
     try:
-        value = json.loads(text)
+        value = decoder.decode(text)
         if isinstance(value, str):
-            value = json.loads(value)
+            value = decoder.decode(value)
         if isinstance(value, kind):
             return value
     except (ValueError, RecursionError):
         pass
-    decoder, at = json.JSONDecoder(), -1
     for _ in range(_ATTEMPTS):
         at = text.find(_OPENERS[kind], at + 1)
         if at < 0:
             break
         try:
             value, _end = decoder.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            if _truncated(error):
+                break
+            continue
         except (ValueError, RecursionError):
             continue
         return value
     raise MalformedReply("the reply holds no such JSON", expected=expected, got=repr(text), raw=text)
+
+
+def _truncated(error: json.JSONDecodeError) -> bool:
+    return error.msg.startswith("Unterminated") or not error.doc[error.pos :].strip()
 
 
 def field(value: dict[str, Any], name: str, kinds: type | tuple[type, ...], expected: str, raw: str) -> Any:

@@ -7,20 +7,23 @@ from collections.abc import Sequence
 
 from intrinsics_core.exchange import TokenLogprob
 
+_AROUND = " \t\r\n\"'`"  # may stand before a label without belonging to it
+
 
 def label_probabilities(
     tokens: Sequence[TokenLogprob] | None, labels: Sequence[str], start: int = 0
 ) -> dict[str, float] | None:
-    """How likely each label was, from the place where the generated text decides between them.
+    """How likely each label was, from the places where the generated text decides between them.
 
-    A label may be split over several tokenizations ("un" + "answerable", "una" + …), so at the deciding token all
-    alternatives that can only lead to one label are summed for it. Tokens before the decision that every label (or
-    none) shares, such as quotes and whitespace, are passed over. The result is renormalised over the labels: under
-    constrained decoding, that is over the allowed tokens.
+    A label may be split over several tokenizations ("un" + "answerable", "una" + …) and several labels may share
+    their first tokens. So at each token, all alternatives that can only lead to one label are summed for it, weighted
+    with the probability of the tokens before; what was generated is followed until it leaves one label. Alternatives
+    that could still lead to several labels, and were not taken, are unknown and left out. The result is renormalised
+    over the labels: under constrained decoding, that is over the allowed tokens.
 
     Args:
         tokens: the generated tokens with their alternatives; None where the runtime gives none.
-        labels: the labels; none may be a prefix of another plus nothing (they must differ).
+        labels: the labels, all different.
         start: characters of the generated text to pass over, e.g. up to the value of a JSON field.
 
     Returns:
@@ -28,33 +31,40 @@ def label_probabilities(
     """
     if not tokens:
         return None
-    at, typed = 0, ""  # how much of a label has been generated already
+    masses = dict.fromkeys(labels, 0.0)
+    at, typed, reached = 0, "", 1.0  # `typed` of a label is generated already, with probability `reached`
     for token in tokens:
         begin, at = at, at + len(token.token)
         if at <= start:
             continue
-        cut = max(0, start - begin)
-        masses = dict.fromkeys(labels, 0.0)
+        skipped, own = token.token[: max(0, start - begin)], token.token[max(0, start - begin) :]
         for text, logprob in {**dict(token.top), token.token: token.logprob}.items():
-            candidates = _leading_to(typed, text[cut:], labels)
+            # An alternative that differs before `start` would have led to another text altogether.
+            candidates = _leading_to(typed, text[len(skipped) :], labels) if text.startswith(skipped) else []
             if len(candidates) == 1:
-                masses[candidates[0]] += math.exp(min(0.0, logprob))
-        total = sum(masses.values())
-        chosen = _leading_to(typed, token.token[cut:], labels)
-        if total > 0 and len(chosen) == 1:
-            return {name: mass / total for name, mass in masses.items()}
+                masses[candidates[0]] += reached * _probability(logprob)
+        chosen = _leading_to(typed, own, labels)
         if not chosen:
             return None  # the generated text left every label
-        typed = (typed + token.token[cut:]).lstrip(" \t\r\n\"'`")
+        if len(chosen) == 1:
+            total = sum(masses.values())
+            return {name: mass / total for name, mass in masses.items()} if total > 0 else None
+        if (typed + own).strip(_AROUND):
+            reached *= _probability(token.logprob)
+        typed = (typed + own).lstrip(_AROUND)
     return None
+
+
+def _probability(logprob: float) -> float:
+    return math.exp(min(0.0, logprob)) if logprob == logprob else 0.0  # NaN counts as impossible
 
 
 def _leading_to(typed: str, token: str, labels: Sequence[str]) -> list[str]:
     """Labels that the text so far plus this token can still become; all of them for mere quotes and space."""
-    text = (typed + token).lstrip(" \t\r\n\"'`")
+    text = (typed + token).lstrip(_AROUND)
     if not text:
         return list(labels)
-    whole = [name for name in labels if text.startswith(name) and not text[len(name) :].lstrip()[:1].isalnum()]
+    whole = [name for name in labels if text.startswith(name) and not text[len(name) :][:1].isalnum()]
     if whole:
         return [max(whole, key=len)]
     return [name for name in labels if name.startswith(text)]

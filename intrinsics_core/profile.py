@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
+from pydantic import ValidationError
+
 from intrinsics_core.conversation import Task
 from intrinsics_core.errors import IntrinsicsError, MalformedReply, UnsupportedIntrinsic
-from intrinsics_core.exchange import Generate, Outcome, Program, Reply, Request
+from intrinsics_core.exchange import Generate, Generated, Outcome, Program, Reply, Request
 
 T = TypeVar("T")
 
@@ -102,3 +104,6 @@ def _understood(chosen: Format[Any], task: Task, outcomes: Sequence[Outcome]) ->
         return chosen.parse(task, replies)
     except IntrinsicsError as error:
         return error.named(task.intrinsic)
+    except ValidationError as error:  # e.g. half a surrogate pair, which JSON can spell and text cannot hold
+        raw = "\n".join(reply.text for reply in replies if isinstance(reply, Generated))
+        return MalformedReply(f"the reply does not fit the result: {error}", raw=raw).named(task.intrinsic)
