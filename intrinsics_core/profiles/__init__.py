@@ -17,6 +17,8 @@ __all__ = ["NAMES", "as_profile"]
 _MODULES = {
     "embedded": "intrinsics_core.profiles.embedded",
     "prompted": "intrinsics_core.profiles.prompted",
+    "granite-3.2": "intrinsics_core.profiles.granite_3_2",
+    "granite-3.3": "intrinsics_core.profiles.granite_3_3",
 }
 NAMES = tuple(_MODULES)
 

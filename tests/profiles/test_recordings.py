@@ -1,0 +1,182 @@
+"""Every recorded exchange of the Granite 3.2 and 3.3 adapters: rebuilt, rendered and compared byte for byte."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from intrinsics_core.conversation import Document, Message, Task
+from intrinsics_core.exchange import Choice, Generate, Generated, JsonSchema, Regex
+from intrinsics_core.profiles import profile
+from tests.profiles.recordings import Recording, needed, rebuilt, recordings, untagged
+
+_INTRINSIC = {
+    "answerability": "answerability",
+    "certainty": "uncertainty",
+    "citations": "citations",
+    "hallucination_detection": "hallucination-detection",
+    "query_rewrite": "query-rewrite",
+    "context_relevance": "context-relevance",
+}
+_CONSTRAINTS: dict[str, Any] = {
+    "guided_choice": lambda value: Choice(tuple(value)),
+    "guided_regex": Regex,
+    "guided_json": JsonSchema,
+}
+_OURS = {"model", "n", *_CONSTRAINTS}  # which adapter is asked is the runtime's to name
+
+pytestmark = needed()
+
+
+def _task(recording: Recording) -> tuple[str, Task]:
+    """(format name, task) of a recording."""
+    if recording.name == "query_expansion":
+        return _expansion(recording)
+    if recording.name == "rerank":
+        return "comparison", _pair(recording)
+    intrinsic = _INTRINSIC[recording.name]
+    return intrinsic, rebuilt(recording, intrinsic)
+
+
+def _expansion(recording: Recording) -> tuple[str, Task]:
+    if recording.prompt.startswith("Generate a single question"):
+        answer = recording.prompt.split("[[Answer]]\n        ")[2].split("\n        [[Question]]")[0]
+        return "reverse-question", Task("query-expansion", (Message("user", "?"), Message("assistant", answer)))
+    if recording.prompt.startswith("You are given a multi-turn"):
+        history = recording.prompt.split("[[Input]]\n")[1].split("\n\n[[Output]]")[0]
+        turns = [Message(*line.split(": ", 1)) for line in history.split("\n")]
+        return "synonym-query", Task("query-expansion", tuple(turns))
+    name = "query-rewrite" if recording.params["model"] == "query_rewrite" else "sample-answer"
+    return name, rebuilt(recording, "query-expansion")
+
+
+def _pair(recording: Recording) -> Task:
+    shown = recording.turns[1][1]
+    match = re.fullmatch(
+        r".*?\n\n passage A: (.*) \n passage B: (.*) \n +query: (.*)\n preferred passage: ", shown, re.DOTALL
+    )
+    assert match
+    a, b, query = match.groups()
+    documents = (Document(a, "0"), Document(b, "1"))
+    return Task("reranking", (Message("user", query),), documents, recording.date)
+
+
+def _rendered(recording: Recording) -> tuple[Generate, Any, Task]:
+    name, task = _task(recording)
+    chosen = profile(f"granite-{recording.family}").formats[name]
+    (request,) = chosen.render(task)
+    assert isinstance(request, Generate)
+    return request, chosen, task
+
+
+@pytest.mark.parametrize("recording", recordings(), ids=str)
+def test_prompt_is_the_recorded_one(recording: Recording) -> None:
+    request, _, _ = _rendered(recording)
+    assert request.prompt == recording.prompt
+    assert request.messages is None and not request.documents
+
+
+@pytest.mark.parametrize("recording", recordings(), ids=str)
+def test_parameters_are_the_recorded_ones(recording: Recording) -> None:
+    request, _, _ = _rendered(recording)
+    ours = {
+        "max_tokens": request.max_tokens, "temperature": request.temperature, "top_p": request.top_p,
+        "seed": request.seed, "stop": list(request.stop) or None,
+    }  # fmt: skip
+    theirs = {key: value for key, value in recording.params.items() if key not in _OURS}
+    assert {key: value for key, value in ours.items() if value is not None} == theirs
+    guided = [make(recording.params[key]) for key, make in _CONSTRAINTS.items() if key in recording.params]
+    assert request.constraint == (guided[0] if guided else None)
+
+
+@pytest.mark.parametrize("recording", recordings(), ids=str)
+def test_adapter_is_asked_where_one_answered(recording: Recording) -> None:
+    request, _, _ = _rendered(recording)
+    base = recording.params["model"].startswith(("ibm-granite/", "granite3"))
+    assert (request.adapter is None) == base
+
+
+@pytest.mark.parametrize("recording", recordings(), ids=str)
+def test_reply_is_understood(recording: Recording) -> None:
+    _, chosen, task = _rendered(recording)
+    value = chosen.parse(task, [Generated(recording.reply)])
+    _EXPECTED[recording.name](recording, task, value)
+
+
+def _is_label(recording: Recording, task: Task, value: Any) -> None:
+    assert value.label == recording.reply
+
+
+def _is_digit(recording: Recording, task: Task, value: Any) -> None:
+    assert value.certainty == pytest.approx(0.05 + 0.1 * int(recording.reply))
+
+
+def _is_relevant(recording: Recording, task: Task, value: Any) -> None:
+    assert (value.label, value.document_id) == ("relevant", task.documents[0].id)
+
+
+def _is_citation(recording: Recording, task: Task, value: Any) -> None:
+    (citation,) = value.citations
+    first = task.documents[0]
+    assert citation.document_id == first.id
+    assert first.text[citation.document_begin : citation.document_end] == citation.document_text
+    tagged = recording.prompt.split("<c7> ")[1].split(" <c8>")[0]
+    assert citation.document_text == tagged
+    assert citation.response_text == task.response and value.dropped == 0
+
+
+def _is_verdict(recording: Recording, task: Task, value: Any) -> None:
+    (sentence,) = value.sentences
+    assert task.response[sentence.begin : sentence.end] == sentence.text
+    if recording.family == "3.2":
+        assert (sentence.label, sentence.score) == ("faithful", 0.95)
+    else:
+        (row,) = json.loads(recording.reply)
+        assert (sentence.label, sentence.explanation) == (row["f"], row["r"])
+
+
+def _is_rewrite(recording: Recording, task: Task, value: Any) -> None:
+    assert value.query in recording.reply and value.changed and value.original == task.query
+
+
+def _is_expansion(recording: Recording, task: Task, value: Any) -> None:
+    text = value if isinstance(value, str) else value.query
+    assert text == text.strip() and text in recording.reply
+    assert "rex" in text.casefold() and text[-1] in ".?"
+
+
+def _is_b(recording: Recording, task: Task, value: Any) -> None:
+    assert value < 0.5
+
+
+_EXPECTED: dict[str, Any] = {
+    "answerability": _is_label,
+    "certainty": _is_digit,
+    "context_relevance": _is_relevant,
+    "citations": _is_citation,
+    "hallucination_detection": _is_verdict,
+    "query_rewrite": _is_rewrite,
+    "query_expansion": _is_expansion,
+    "rerank": _is_b,
+}
+
+
+def test_all_recordings_are_read() -> None:
+    found = recordings()
+    assert [sum(r.family == family for r in found) for family in ("3.2", "3.3")] == [9, 11]
+
+
+def test_sentences_are_joined_by_one_space() -> None:
+    """The tagged documents of a citation prompt are the plain ones of the hallucination prompt, split and numbered."""
+    by_name = {(r.family, r.name): r for r in recordings()}
+    for family in ("3.2", "3.3"):
+        plain = rebuilt(by_name[family, "hallucination_detection"], "citations")
+        tags = rebuilt(by_name[family, "citations"], "citations")
+        assert [d.text for d in plain.documents] == [d.text for d in tags.documents]
+        number = sum(map(len, plain.document_sentences))
+        prompt = by_name[family, "citations"].prompt
+        assert f"<c{number - 1}> " in prompt and f"<c{number}> " not in prompt
+        assert untagged(prompt).count(plain.documents[0].text) == 1
