@@ -23,10 +23,19 @@ from intrinsics_core.conversation import Task
 from intrinsics_core.errors import InvalidInput, MalformedReply
 from intrinsics_core.exchange import Choice, Generated, JsonSchema, Regex, Reply
 from intrinsics_core.profile import Format, Profile
-from intrinsics_core.profiles import _granite, _replies
+from intrinsics_core.profiles import _granite, _published, _replies
 from intrinsics_core.profiles._granite import Dialect, Shown, ask, opening, turn, within_expansion
 from intrinsics_core.results import Citations, Faithfulness, HallucinationDetection
 
+# What servers were seen to call the adapters, then the published repositories.
+_MODELS: dict[str | None, tuple[str, ...]] = {
+    None: ("ibm-granite/granite-3.2-8b-instruct",),
+    "query-rewrite": ("query_rewrite", "ibm-granite/granite-3.2-8b-lora-rag-query-rewrite"),
+    "answerability": ("answerability", "ibm-granite/granite-3.2-8b-lora-rag-answerability-prediction"),
+    "uncertainty": ("certainty", "ibm-granite/granite-3.2-8b-lora-uncertainty"),
+    "hallucination-detection": ("hallucinations", "ibm-granite/granite-3.2-8b-lora-rag-hallucination-detection"),
+    "citations": ("citations", "ibm-granite/granite-3.2-8b-lora-rag-citation-generation"),
+}
 # A document with such a line of its own must not look like two.
 _HEADING = re.compile(r"^(\s*Document \d+)(?=[ \t]*$)", re.MULTILINE)
 
@@ -174,7 +183,8 @@ def profile(*, spelling: Literal["card", "paper"] = "card", explain: bool = True
             _cite,
         ),
     }
-    return Profile("granite-3.2", {**formats, **_granite.base_formats(dialect, 4096 if explain else 2)})
+    formats |= _granite.base_formats(dialect, 4096 if explain else 2)
+    return Profile("granite-3.2", formats, models=_published.GRANITE_3_2)
 
 
 PROFILE = profile()

@@ -18,7 +18,7 @@ from intrinsics_core.conversation import Task
 from intrinsics_core.exchange import Choice, JsonSchema, Regex, Reply
 from intrinsics_core.markup import defuse, header
 from intrinsics_core.profile import Format, Profile
-from intrinsics_core.profiles import _granite, _replies
+from intrinsics_core.profiles import _granite, _published, _replies
 from intrinsics_core.profiles._granite import Dialect, Shown, ask, opening, turn, within_expansion
 from intrinsics_core.results import Citations, HallucinationDetection, Judgement
 
@@ -27,6 +27,19 @@ def _documents(documents: Sequence[Shown]) -> str:
     return "".join(turn(f'document {{"document_id": "{header(name)}"}}', "\n" + text) for name, text in documents)
 
 
+_ADAPTERS = {
+    "query-rewrite": "query_rewrite",
+    "context-relevance": "context_relevancy",
+    "answerability": "answerability_prediction",
+    "uncertainty": "certainty",
+    "hallucination-detection": "hallucination_detection",
+    "citations": "citation_generation",
+}
+# Served by these names, published in folders of these names with "_lora".
+_MODELS: dict[str | None, tuple[str, ...]] = {
+    None: ("ibm-granite/granite-3.3-8b-instruct", "ibm-granite/granite-3.3-2b-instruct"),
+    **{intrinsic: (name, f"{name}_lora") for intrinsic, name in _ADAPTERS.items()},
+}
 _DIALECT = Dialect(grounded=" " + _granite.GROUNDED, documents=_documents)
 
 _REWRITE = """\
@@ -200,7 +213,8 @@ def profile(*, explain: bool = True) -> Profile:
         ),
         "entailment": Format(_ask_detect(), _granite.entailment(_detect)),
     }
-    return Profile("granite-3.3", {**formats, **_granite.base_formats(_DIALECT, 4096 if explain else 2)})
+    formats |= _granite.base_formats(_DIALECT, 4096 if explain else 2)
+    return Profile("granite-3.3", formats, models=_published.GRANITE_3_3)
 
 
 PROFILE = profile()
