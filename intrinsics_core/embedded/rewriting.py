@@ -22,7 +22,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from intrinsics_core.embedded.lexical import Token, idf, tokens, word_set
+from intrinsics_core.embedded.lexical import Token, idf, terms, tokens, word_set
 from intrinsics_core.embedded.salience import (
     AUXILIARY,
     TERM_FEATURES,
@@ -130,12 +130,16 @@ def rewrite(conversation: Sequence[Turn], *, threshold: float | None = None, key
         return _unchanged(original, weights, needed)
 
     worth = history_terms(turns)
-    phrases = _phrases(history, keyword_terms(turns)[:keywords])
-    question = resolve(complete(turns))
-    if not phrases and question == original:
+    completed = complete(turns)
+    question = resolve(completed)
+    # What "what about X?" put X in the place of is no longer asked about.
+    replaced = _replaced(history, completed[-1][1]) if completed != turns else set()
+    best = [term for term in keyword_terms(turns) if term not in replaced]
+    context = phrases(_latest_first(history), best[:keywords])
+    if not context and question == original:
         return _unchanged(original, weights, needed)
-    asked = list(dict.fromkeys(token.text for token in own if plain(token) not in _SMALL_TALK))
-    query = f"{question.rstrip()} ({', '.join([*asked, *phrases])})" if phrases else question
+    asked = asked_words(original)
+    query = f"{question.rstrip()} ({', '.join([*asked, *context])})" if context else question
     chosen = sorted(worth, key=lambda term: -worth[term] * idf(term))
     for term in chosen[:TERMS]:
         weights[term] = HISTORY_WEIGHT * min(1.0, worth[term])
@@ -148,6 +152,11 @@ def rewrite(conversation: Sequence[Turn], *, threshold: float | None = None, key
         dependence=needed,
         changed=True,
     )
+
+
+def _replaced(history: Sequence[Turn], completed: str) -> set[str]:
+    previous = next(text for role, text in reversed(history) if role == "user")
+    return set(terms(previous)) - set(terms(completed))
 
 
 def _unchanged(original: str, weights: Mapping[str, float], needed: float) -> Rewrite:
@@ -166,6 +175,12 @@ def history_terms(conversation: Sequence[Turn]) -> dict[str, float]:
     head = load_head("rewrite_terms")
     worth = {term: 1.0 + head.logit(row) / idf(term) for term, row in term_features(conversation).items()}
     return {term: value for term, value in worth.items() if value > 0.0}
+
+
+def asked_words(question: str) -> list[str]:
+    """The content words of a question as it spells them, each once, small talk left out."""
+    content = (t for t in tokens(question) if not t.is_stop and plain(t) not in _SMALL_TALK)
+    return list({token.term: token.text for token in content}.values())
 
 
 def keyword_terms(conversation: Sequence[Turn]) -> list[str]:
@@ -212,11 +227,14 @@ def _latest_first(history: Sequence[Turn]) -> list[str]:
     return [text for role in ("user", "assistant") for r, text in reversed(history) if r == role]
 
 
-def _phrases(history: Sequence[Turn], chosen: Sequence[str]) -> list[str]:
-    """The chosen terms as the conversation spells them, neighbours joined, each once, in the order chosen."""
+def phrases(texts: Sequence[str], chosen: Sequence[str]) -> list[str]:
+    """The chosen terms as the texts spell them, neighbours joined, each term once, in the order chosen.
+
+    Earlier texts are preferred for the spelling, longer phrases for the joining.
+    """
     left = set(chosen)
     found: dict[str, list[str]] = {}
-    runs = [(text, run) for text in _latest_first(history) for run in _runs(text, lambda t: t.term in left)]
+    runs = [(text, run) for text in texts for run in _runs(text, lambda token: token.term in left)]
     for text, run in sorted(runs, key=lambda item: -len({token.term for token in item[1]})):
         spelled = [token.term for token in run]
         if len(spelled) <= LONGEST_PHRASE and len(set(spelled)) == len(spelled) and left.issuperset(spelled):

@@ -1,0 +1,185 @@
+"""The rewrite resolves what it safely can, keeps the user's words, and leaves standalone questions alone."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from intrinsics_core.embedded.lexical import terms
+from intrinsics_core.embedded.rewriting import HISTORY_WEIGHT, TERMS, complete, resolve, rewrite
+from intrinsics_core.embedded.salience import (
+    QUESTION_FEATURES,
+    TERM_FEATURES,
+    Turn,
+    dependence,
+    load_head,
+    question_features,
+    salience,
+    term_features,
+)
+
+CHEESE: list[Turn] = [
+    ("user", "How is Brindle Fell cheese made?"),
+    ("assistant", "Brindle Fell cheese is washed in cider and aged for ten weeks. Goat milk gives it a sharp taste."),
+]
+DIALOG = st.lists(st.tuples(st.sampled_from(["user", "assistant", "system"]), st.text(max_size=200)), max_size=6)
+
+
+@pytest.mark.parametrize(
+    ("conversation", "expected"),
+    [
+        ([*CHEESE, ("user", "How long can it be stored?")], "How long can Brindle Fell cheese be stored?"),
+        ([*CHEESE, ("user", "What is its price?")], "What is Brindle Fell cheese's price?"),
+        (
+            [("user", "Tell me about Ada Quill."), ("assistant", "Ada Quill was a bridge engineer."),
+             ("user", "Where did she study?")],
+            "Where did Ada Quill study?",
+        ),
+        (
+            [("user", "Who discovered the electron?"), ("assistant", "Thomson did."),
+             ("user", "What about the proton?")],
+            "Who discovered the proton?",
+        ),
+        (
+            [("user", "What is the climate like in Utah?"), ("assistant", "Dry."), ("user", "And how about Nevada?")],
+            "What is the climate like in Nevada?",
+        ),
+        (
+            [("user", "What is the climate like in Utah?"), ("assistant", "Dry."), ("user", "What about in Nevada?")],
+            "What is the climate like in Nevada?",
+        ),
+    ],
+)  # fmt: skip
+def test_question_is_resolved(conversation: list[Turn], expected: str) -> None:
+    found = rewrite(conversation)
+    assert found.question == expected
+    assert found.query.startswith(expected)
+    assert found.changed
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is it possible to buy some?",  # "it" without meaning
+        "How long does it take to get there?",
+        "What is rennet and how is it used?",  # points inside the question
+        "Is it true that goats climb trees?",
+    ],
+)
+def test_a_pronoun_that_points_elsewhere_stays(question: str) -> None:
+    assert resolve([*CHEESE, ("user", question)]) == question
+
+
+def test_a_person_is_never_a_cheese() -> None:
+    conversation: list[Turn] = [("user", "how is cheese made?"), ("assistant", "from milk"), ("user", "Did he eat it?")]
+    assert "cheese eat" not in resolve(conversation)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the capital of Norway?",  # a new topic, named
+        "How is Brindle Fell cheese made from goat milk and cider in ten weeks?",
+    ],
+)
+def test_a_standalone_question_is_left_alone(question: str) -> None:
+    found = rewrite([*CHEESE, ("user", question)])
+    assert (found.query, found.question, found.retrieval_query) == (question,) * 3
+    assert not found.changed
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text())
+def test_a_single_turn_is_left_alone(text: str) -> None:
+    found = rewrite([("user", text)])
+    assert found.query == found.original == found.retrieval_query == text
+    assert not found.changed
+    assert rewrite([("user", found.query)]) == found
+
+
+@settings(max_examples=300, deadline=None)
+@given(DIALOG, st.text(max_size=200))
+def test_any_conversation_can_be_rewritten(history: list[Turn], last: str) -> None:
+    before = list(history)
+    found = rewrite([*history, ("user", last)], threshold=0.0)
+    assert history == before
+    assert found.original == last
+    assert found.changed == (found.query != last)
+    assert 0.0 <= found.dependence <= 1.0
+    assert found == rewrite([*history, ("user", last)], threshold=0.0)
+
+
+WORDS = "it they she this what about how is the of Brindle cheese goats Norway rennet cost made and . ? , 1998 東京 é"
+CHATTER = st.lists(st.sampled_from(WORDS.split()), max_size=12).map(" ".join)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["user", "assistant"]), CHATTER), max_size=5), CHATTER)
+def test_no_content_word_of_the_question_is_lost(history: list[Turn], last: str) -> None:
+    found = rewrite([*history, ("user", last)], threshold=0.0)
+    assert set(terms(last)) <= set(terms(found.query)) <= set(terms(found.retrieval_query))
+    said = {term for _, text in history for term in terms(text, stopwords=True)}
+    assert set(terms(found.query)) <= said | set(terms(last)), "a word was invented"
+
+
+def test_history_terms_weigh_less_than_the_question() -> None:
+    found = rewrite([*CHEESE, ("user", "How long can it be stored?")])
+    weights = dict(found.terms)
+    assert weights["store"] == 1.0
+    added = {term: weight for term, weight in weights.items() if term not in ("long", "store")}
+    assert 0 < len(added) <= TERMS
+    assert "brindl" in added
+    assert all(0.0 < weight <= HISTORY_WEIGHT for weight in added.values())
+    assert [weight for _, weight in found.terms] == sorted(weights.values(), reverse=True)
+
+
+def test_keywords_can_be_left_out() -> None:
+    conversation: list[Turn] = [*CHEESE, ("user", "How long can it be stored?")]
+    assert rewrite(conversation, keywords=0).query == "How long can Brindle Fell cheese be stored?"
+    assert rewrite(conversation, threshold=1.1).query == "How long can it be stored?"
+
+
+def test_the_retrieval_form_repeats_the_question_not_the_history() -> None:
+    found = rewrite([*CHEESE, ("user", "How long can it be stored?")])
+    assert terms(found.retrieval_query).count("store") == terms(found.query).count("store") + 1
+    assert terms(found.retrieval_query).count("brindl") == terms(found.query).count("brindl")
+
+
+@pytest.mark.parametrize("conversation", [[], [("assistant", "Hello")], [("user", "Hi"), ("assistant", "Hello")]])
+def test_the_last_turn_must_be_the_users(conversation: list[Turn]) -> None:
+    with pytest.raises(ValueError, match="last turn must be the user's"):
+        rewrite(conversation)
+
+
+def test_another_roles_turns_are_passed_over() -> None:
+    question: Turn = ("user", "How long can it be stored?")
+    plain = rewrite([*CHEESE, question])
+    assert rewrite([("system", "You know about Zanzibar."), *CHEESE, question]) == plain
+
+
+def test_what_about_needs_a_question_of_the_same_form() -> None:
+    conversation: list[Turn] = [("user", "Is it treatable?"), ("assistant", "Yes."), ("user", "What about croup?")]
+    assert complete(conversation) == conversation
+
+
+def test_dependence_follows_the_pointers() -> None:
+    pointing = dependence([*CHEESE, ("user", "How long can it be stored?")])
+    complete_one = dependence([*CHEESE, ("user", "How is Brindle Fell cheese made from goat milk?")])
+    assert pointing > 0.5 > complete_one
+    assert dependence([("user", "How long can it be stored?")]) == 0.0
+
+
+def test_salience_prefers_the_topic() -> None:
+    likely = salience([*CHEESE, ("user", "How long can it be stored?")])
+    assert likely["brindl"] > likely["week"]
+    assert all(0.0 <= value <= 1.0 for value in likely.values())
+    assert "store" not in likely
+
+
+def test_features_have_their_names_lengths() -> None:
+    conversation: list[Turn] = [*CHEESE, ("user", "How long can it be stored?")]
+    assert {len(row) for row in term_features(conversation).values()} == {len(TERM_FEATURES)}
+    assert len(question_features(conversation)) == len(QUESTION_FEATURES)
+    assert load_head("rewrite").features == load_head("rewrite_terms").features == TERM_FEATURES
+    assert load_head("rewrite_dependence").features == QUESTION_FEATURES
