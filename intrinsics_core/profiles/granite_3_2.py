@@ -27,15 +27,6 @@ from intrinsics_core.profiles import _granite, _published, _replies
 from intrinsics_core.profiles._granite import Dialect, Shown, ask, opening, turn, within_expansion
 from intrinsics_core.results import Citations, Faithfulness, HallucinationDetection
 
-# What servers were seen to call the adapters, then the published repositories.
-_MODELS: dict[str | None, tuple[str, ...]] = {
-    None: ("ibm-granite/granite-3.2-8b-instruct",),
-    "query-rewrite": ("query_rewrite", "ibm-granite/granite-3.2-8b-lora-rag-query-rewrite"),
-    "answerability": ("answerability", "ibm-granite/granite-3.2-8b-lora-rag-answerability-prediction"),
-    "uncertainty": ("certainty", "ibm-granite/granite-3.2-8b-lora-uncertainty"),
-    "hallucination-detection": ("hallucinations", "ibm-granite/granite-3.2-8b-lora-rag-hallucination-detection"),
-    "citations": ("citations", "ibm-granite/granite-3.2-8b-lora-rag-citation-generation"),
-}
 # A document with such a line of its own must not look like two.
 _HEADING = re.compile(r"^(\s*Document \d+)(?=[ \t]*$)", re.MULTILINE)
 

@@ -27,19 +27,6 @@ def _documents(documents: Sequence[Shown]) -> str:
     return "".join(turn(f'document {{"document_id": "{header(name)}"}}', "\n" + text) for name, text in documents)
 
 
-_ADAPTERS = {
-    "query-rewrite": "query_rewrite",
-    "context-relevance": "context_relevancy",
-    "answerability": "answerability_prediction",
-    "uncertainty": "certainty",
-    "hallucination-detection": "hallucination_detection",
-    "citations": "citation_generation",
-}
-# Served by these names, published in folders of these names with "_lora".
-_MODELS: dict[str | None, tuple[str, ...]] = {
-    None: ("ibm-granite/granite-3.3-8b-instruct", "ibm-granite/granite-3.3-2b-instruct"),
-    **{intrinsic: (name, f"{name}_lora") for intrinsic, name in _ADAPTERS.items()},
-}
 _DIALECT = Dialect(grounded=" " + _granite.GROUNDED, documents=_documents)
 
 _REWRITE = """\
