@@ -1,0 +1,56 @@
+"""RAG intrinsics for LangChain: make any chain or agent trustworthy in one line.
+
+Every component takes ``runtime=``: a core runtime, a config such as ``{"kind": "server", "base_url": ...}``, or your
+own chat model; left out, the embedded encoder (offline, CPU). All run natively async, batch, trace and serialise.
+
+    >>> from langchain_rag_intrinsics import IntrinsicsReranker
+    >>> IntrinsicsReranker(top_n=3).get_name()
+    'IntrinsicsReranker'
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from langchain_rag_intrinsics.answerability_gate import AnswerabilityGate
+from langchain_rag_intrinsics.chat_model import ChatModelRuntime
+from langchain_rag_intrinsics.citation_generator import CitationGenerator
+from langchain_rag_intrinsics.fact_check_tool import FactCheckTool
+from langchain_rag_intrinsics.fact_checker import FactChecker
+from langchain_rag_intrinsics.hallucination_detector import HallucinationDetector
+from langchain_rag_intrinsics.query_expander import QueryExpander
+from langchain_rag_intrinsics.query_rewriter import QueryRewriter
+from langchain_rag_intrinsics.relevance_filter import ContextRelevanceFilter
+from langchain_rag_intrinsics.reranker import IntrinsicsReranker
+from langchain_rag_intrinsics.retriever import IntrinsicsRetriever
+from langchain_rag_intrinsics.uncertainty_scorer import UncertaintyScorer
+
+if TYPE_CHECKING:
+    from langchain_rag_intrinsics.agents import AnswerabilityMiddleware, GroundednessMiddleware
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AnswerabilityGate",
+    "AnswerabilityMiddleware",
+    "ChatModelRuntime",
+    "CitationGenerator",
+    "ContextRelevanceFilter",
+    "FactCheckTool",
+    "FactChecker",
+    "GroundednessMiddleware",
+    "HallucinationDetector",
+    "IntrinsicsReranker",
+    "IntrinsicsRetriever",
+    "QueryExpander",
+    "QueryRewriter",
+    "UncertaintyScorer",
+]
+
+_MIDDLEWARE = ("AnswerabilityMiddleware", "GroundednessMiddleware")  # need the extra `agents`
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MIDDLEWARE:
+        from langchain_rag_intrinsics import agents
+
+        return getattr(agents, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

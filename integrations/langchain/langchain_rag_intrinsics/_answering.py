@@ -1,0 +1,144 @@
+"""The base of components that judge an answer: the answer comes out again, with the verdict in its metadata.
+
+A streaming answer is not held back: its chunks pass as they come, and the verdict follows as one last chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Any
+
+from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.utils import AddableDict
+
+from intrinsics_core.results import Result
+from langchain_rag_intrinsics._inputs import ANSWER, Given, as_answer
+from langchain_rag_intrinsics._intrinsic import Intrinsic
+
+Content = str | list[str | dict[Any, Any]]
+
+
+def verdict(intrinsic: str, result: Result) -> dict[str, Any]:
+    """The part of ``response_metadata`` that holds a result: what the command line writes for it."""
+    return {"rag_intrinsics": {intrinsic: result.model_dump(mode="json")}}
+
+
+def with_verdict(metadata: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """``response_metadata`` with verdicts beside those that are there."""
+    return {**metadata, **new, "rag_intrinsics": {**metadata.get("rag_intrinsics", {}), **new["rag_intrinsics"]}}
+
+
+class AnswerIntrinsic(Intrinsic):
+    """Takes a mapping with ``question`` or ``messages``, ``documents`` and ``answer`` (or ``messages`` that end with
+    the answer); returns a copy of the answer as an AIMessage whose ``response_metadata["rag_intrinsics"]`` holds the
+    verdict under the intrinsic's name.
+    """
+
+    def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:
+        yield from self.transform(iter([input]), config, **kwargs)
+
+    def transform(self, input: Iterator[Any], config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:
+        yield from self._transform_stream_with_config(input, self._pass, config, **kwargs)
+
+    async def astream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AsyncIterator[Any]:
+        async def single() -> AsyncIterator[Any]:
+            yield input
+
+        async for chunk in self.atransform(single(), config, **kwargs):
+            yield chunk
+
+    async def atransform(
+        self, input: AsyncIterator[Any], config: RunnableConfig | None = None, **kwargs: Any
+    ) -> AsyncIterator[Any]:
+        async for chunk in self._atransform_stream_with_config(input, self._apass, config, **kwargs):
+            yield chunk
+
+    def _pass(self, pieces: Iterator[Any]) -> Iterator[Any]:
+        stream = _Stream(self)
+        for piece in pieces:
+            yield from stream.take(piece)
+        given = self._read(stream.value)
+        yield from stream.close(given, self._result(given))
+
+    async def _apass(self, pieces: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        stream = _Stream(self)
+        async for piece in pieces:
+            for chunk in stream.take(piece):
+                yield chunk
+        given = self._read(stream.value)
+        for chunk in stream.close(given, await self._aresult(given)):
+            yield chunk
+
+    def _tell(self, value: Any, given: Given, result: Result) -> Any:
+        answer = given.answer
+        if answer is None:
+            return result
+        new = self._metadata(answer, result)
+        return answer.model_copy(
+            update={
+                "content": self._marked(answer, given, result),
+                "response_metadata": with_verdict(answer.response_metadata, new),
+            }
+        )
+
+    def _metadata(self, answer: AIMessage, result: Result) -> dict[str, Any]:
+        return verdict(self.intrinsic, result)
+
+    def _marked(self, answer: AIMessage, given: Given, result: Any) -> Content:
+        """The answer's content, with what the result adds to it."""
+        return answer.content
+
+    def _passed(self, chunk: AIMessageChunk) -> AIMessageChunk:
+        """A chunk in the form in which the last one can add to it."""
+        return chunk
+
+    def _added(self, passed: AIMessageChunk, given: Given, result: Any) -> Content:
+        """What the result adds to the content of the chunks that have passed."""
+        return ""
+
+
+class _Stream:
+    """The state of one streamed answer; no I/O."""
+
+    def __init__(self, intrinsic: AnswerIntrinsic) -> None:
+        self.intrinsic = intrinsic
+        self.value: Any = None  # the whole input
+        self.passed: AIMessageChunk | None = None  # the sum of what went out
+
+    def take(self, piece: Any) -> Iterator[AIMessageChunk]:
+        """Keep a piece of the input; the part of the answer that is in it goes out."""
+        if not isinstance(piece, Mapping):
+            self.value = piece if self.value is None else self.value + piece
+            return
+        self.value = AddableDict(self.value or {}) + AddableDict(piece)
+        part = next((piece[name] for name in ANSWER if piece.get(name) is not None), None)
+        if part is not None and not self.intrinsic.return_result:
+            yield self._out(as_answer(part, self.intrinsic.intrinsic))
+
+    def close(self, given: Given, result: Result) -> Iterator[Any]:
+        intrinsic, answer = self.intrinsic, given.answer
+        if intrinsic.return_result or answer is None:
+            yield result
+            return
+        if self.passed is None:  # the answer came as the last of the messages
+            yield self._out(answer)
+        assert self.passed is not None
+        yield AIMessageChunk(
+            content=intrinsic._added(self.passed, given, result),
+            response_metadata=intrinsic._metadata(answer, result),
+            id=self.passed.id,
+            chunk_position="last",
+        )
+
+    def _out(self, part: AIMessage) -> AIMessageChunk:
+        chunk = self.intrinsic._passed(_chunk(part))
+        self.passed = chunk if self.passed is None else self.passed + chunk
+        return chunk
+
+
+def _chunk(message: AIMessage) -> AIMessageChunk:
+    """The same as a chunk, which is not the last: the verdict follows."""
+    if isinstance(message, AIMessageChunk):
+        return message if message.chunk_position is None else message.model_copy(update={"chunk_position": None})
+    return AIMessageChunk.model_validate(message.model_dump(exclude={"type"}))

@@ -1,0 +1,124 @@
+"""Citation generator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from langchain_core.documents import Document
+from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.messages.content import Citation
+
+from intrinsics_core import Call, citations
+from intrinsics_core.results import Citations
+from langchain_rag_intrinsics._answering import AnswerIntrinsic, Content, verdict
+from langchain_rag_intrinsics._inputs import Given, title
+
+
+class CitationGenerator(AnswerIntrinsic):
+    """Which document spans each sentence of an answer rests on, as LangChain's own citations.
+
+    Takes ``{"question" | "messages", "documents", "answer"}``; returns a copy of the answer with a ``Citation`` for
+    each cited span among the ``annotations`` of the text block: ``start_index`` and ``end_index`` in that block's text,
+    ``cited_text``, ``title`` and ``url`` from the document's metadata, and in ``extras`` the document's id and the
+    offsets of the cited text in it. ``response_metadata["rag_intrinsics"]["citations"]`` holds the same as the command
+    line writes it. With ``return_result=True`` it returns the core's Citations.
+
+    A streaming answer streams on, each chunk's text in a content block, and its last chunk brings the annotations: add
+    the chunks up, and they are on the answer's text block.
+
+    Example:
+        >>> from langchain_core.documents import Document
+        >>> from langchain_rag_intrinsics import CitationGenerator
+        >>> answer = CitationGenerator().invoke({
+        ...     "question": "Who built the tide mill?",
+        ...     "documents": [Document("Ada Brink built the tide mill in 1911.", id="mill")],
+        ...     "answer": "Ada Brink built the tide mill in 1911.",
+        ... })
+        >>> [citation] = answer.content_blocks[0]["annotations"]
+        >>> citation["cited_text"], citation["extras"]["document_id"]
+        ('Ada Brink built the tide mill in 1911.', 'mill')
+    """
+
+    intrinsic: ClassVar[str] = "citations"
+
+    def _ask(self, given: Given) -> Call[Citations]:
+        return citations(given.messages, given.passages, **self._settings())
+
+    def _metadata(self, answer: AIMessage, result: Any) -> dict[str, Any]:
+        made_standard = isinstance(answer.content, str) and result.citations and not answer.tool_calls
+        # Says that the content is LangChain's standard blocks: providers then take the answer back as history.
+        return verdict(self.intrinsic, result) | ({"output_version": "v1"} if made_standard else {})
+
+    def _marked(self, answer: AIMessage, given: Given, result: Citations) -> Content:
+        if not result.citations:
+            return answer.content
+        marked: list[str | dict[Any, Any]] = []
+        for block, begin in _with_offsets(answer.content):
+            found = [] if begin is None else _annotations(begin, _text(block), given, result)
+            if found:
+                block = {"type": "text", "text": block} if isinstance(block, str) else block
+                block = {**block, "annotations": [*(block.get("annotations") or ()), *found]}
+            marked.append(block)
+        return marked
+
+    def _passed(self, chunk: AIMessageChunk) -> AIMessageChunk:
+        if not isinstance(chunk.content, str):
+            return chunk
+        blocks = [{"type": "text", "text": chunk.content, "index": 0}] if chunk.content else []
+        return chunk.model_copy(update={"content": blocks})
+
+    def _added(self, passed: AIMessageChunk, given: Given, result: Citations) -> Content:
+        added: list[str | dict[Any, Any]] = []
+        for block, begin in _with_offsets(passed.content):
+            if begin is not None and (found := _annotations(begin, _text(block), given, result)):
+                place = {"index": block["index"]} if isinstance(block, dict) and "index" in block else {}
+                added.append({"type": "text", "text": "", "annotations": found, **place})
+        return added
+
+
+def _with_offsets(content: Content) -> Iterator[tuple[str | dict[Any, Any], int | None]]:
+    """Each content block with the place of its text in the answer's text; None for blocks that are no text."""
+    at = 0
+    for block in [content] if isinstance(content, str) else content:
+        if isinstance(block, str) or (block.get("type") == "text" and isinstance(block.get("text"), str)):
+            yield block, at
+            at += len(_text(block))
+        else:
+            yield block, None
+
+
+def _text(block: str | dict[Any, Any]) -> str:
+    return block if isinstance(block, str) else block["text"]
+
+
+def _annotations(begin: int, text: str, given: Given, result: Citations) -> list[Citation]:
+    """The citations of a text block, a sentence that crosses its border cut there."""
+    sources = {str(i) if d.id is None else d.id: d for i, d in enumerate(given.documents)}
+    made = []
+    for row in result.citations:
+        start, end = max(row.response_begin - begin, 0), min(row.response_end - begin, len(text))
+        if start < end:
+            source = sources[row.document_id]
+            citation = Citation(
+                type="citation",
+                start_index=start,
+                end_index=end,
+                cited_text=row.document_text,
+                extras={
+                    "document_id": row.document_id,
+                    "document_begin": row.document_begin,
+                    "document_end": row.document_end,
+                },
+            )
+            if (name := title(source)) is not None:
+                citation["title"] = name
+            if (url := _url(source)) is not None:
+                citation["url"] = url
+            made.append(citation)
+    return made
+
+
+def _url(document: Document) -> str | None:
+    named = (document.metadata.get(key) for key in ("url", "source"))
+    return next((u for u in named if isinstance(u, str) and u.startswith(("http://", "https://"))), None)

@@ -1,0 +1,50 @@
+"""Fact checker."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from intrinsics_core import Call, fact_check
+from intrinsics_core.results import FactCheck
+from langchain_rag_intrinsics._answering import AnswerIntrinsic
+from langchain_rag_intrinsics._inputs import Given
+
+
+class FactChecker(AnswerIntrinsic):
+    """How true an answer is by its sources, and which sources that rests on.
+
+    Takes ``{"question" | "messages", "documents", "answer"}``; returns a copy of the answer whose
+    ``response_metadata["rag_intrinsics"]["fact-check"]`` holds the score and the sources. With ``return_result=True``
+    it returns the core's FactCheck. For agents see :class:`FactCheckTool`.
+
+    Args:
+        top_k: read at most this many sources, the most relevant; None reads all that ``top_p`` leaves.
+        top_p: read the most relevant sources until their share of all relevance reaches this; None switches it off.
+        aggregate: ``"weighted"`` mean by relevance, or the ``"min"`` or ``"max"`` of the sources' scores.
+
+    Example:
+        >>> from langchain_rag_intrinsics import FactChecker
+        >>> result = FactChecker(return_result=True).invoke({
+        ...     "question": "Who built the tide mill?",
+        ...     "documents": ["Ada Brink built the tide mill in 1911.", "The harbour has two cranes."],
+        ...     "answer": "Ada Brink built it.",
+        ... })
+        >>> [source.document_id for source in result.sources]
+        ['0', '1']
+    """
+
+    intrinsic: ClassVar[str] = "fact-check"
+
+    top_k: int | None = 5
+    top_p: float | None = None
+    aggregate: Literal["weighted", "min", "max"] = "weighted"
+
+    def _ask(self, given: Given) -> Call[FactCheck]:
+        return fact_check(
+            given.messages,
+            given.passages,
+            top_k=self.top_k,
+            top_p=self.top_p,
+            aggregate=self.aggregate,
+            **self._settings(),
+        )

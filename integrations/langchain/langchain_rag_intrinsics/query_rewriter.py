@@ -1,0 +1,40 @@
+"""Query rewriter."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, ClassVar
+
+from intrinsics_core import Call, query_rewrite
+from intrinsics_core.results import QueryRewrite
+from langchain_rag_intrinsics._inputs import Given
+from langchain_rag_intrinsics._intrinsic import Intrinsic
+
+
+class QueryRewriter(Intrinsic):
+    """A conversation in, its last question out, so that a retriever needs no history.
+
+    Takes a question, a list of messages, or a mapping with ``messages`` or ``question`` and ``chat_history``. Returns
+    the query; with ``return_result=True`` the core's QueryRewrite, which says whether it changed and holds the form
+    for retrieval. A fallback (``on_error="fallback"``) returns the question as it was and is logged as a warning.
+
+    Example:
+        >>> from langchain_rag_intrinsics import QueryRewriter
+        >>> rewriter = QueryRewriter()
+        >>> rewriter.invoke("Who built the tide mill at Port Ellery?")
+        'Who built the tide mill at Port Ellery?'
+        >>> turns = [("human", "Tell me about the Ellery tide mill."), ("ai", "It was built in 1911 by Ada Brink."),
+        ...          ("human", "Is it still running?")]
+        >>> isinstance(rewriter.invoke(turns), str)
+        True
+    """
+
+    intrinsic: ClassVar[str] = "query-rewrite"
+
+    def _ask(self, given: Given) -> Call[QueryRewrite]:
+        return query_rewrite(given.messages, given.passages, **self._settings())
+
+    def _tell(self, value: Any, given: Given, result: QueryRewrite) -> str:
+        if result.degraded:
+            logging.getLogger(__name__).warning("query not rewritten: %s", result.degraded)
+        return result.query

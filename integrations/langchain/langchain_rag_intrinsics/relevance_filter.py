@@ -1,0 +1,55 @@
+"""Relevance filter."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from langchain_core.documents import Document
+
+from intrinsics_core import Call, context_relevance
+from intrinsics_core.results import ContextRelevance, Relevance
+from langchain_rag_intrinsics._compressor import Compressor
+from langchain_rag_intrinsics._inputs import Given
+
+
+class ContextRelevanceFilter(Compressor):
+    """The documents that help to answer the question, in their own order.
+
+    A document compressor and a Runnable over ``{"query" | "question" | "messages", "documents"}``. Returns copies:
+    ``metadata["relevance_score"]`` holds the score, ``metadata["rag_intrinsics"]["context-relevance"]`` the label; ids
+    and all other metadata stay. No documents in, no documents out. With ``return_result=True``, ``invoke`` returns the
+    core's ContextRelevance.
+
+    Args:
+        labels: which labels to keep.
+        score_threshold: keep only documents that score at least this; None for all. A document without a score (its
+            judgement failed, and ``on_error`` is ``"fallback"``) is kept.
+
+    Example:
+        >>> from langchain_core.documents import Document
+        >>> from langchain_rag_intrinsics import ContextRelevanceFilter
+        >>> documents = [Document("Ada Brink built the tide mill in 1911.", id="mill")]
+        >>> kept = ContextRelevanceFilter().compress_documents(documents, "Who built the tide mill?")
+        >>> [document.id for document in kept]
+        ['mill']
+    """
+
+    intrinsic: ClassVar[str] = "context-relevance"
+
+    labels: tuple[Relevance, ...] = ("relevant", "partially relevant")
+    score_threshold: float | None = None
+
+    def _without_asking(self, given: Given) -> Any:
+        if given.documents:
+            return None
+        return ContextRelevance(judgements=()) if self.return_result else []
+
+    def _ask(self, given: Given) -> Call[ContextRelevance]:
+        return context_relevance(given.messages, given.passages, **self._settings())
+
+    def _tell(self, value: Any, given: Given, result: ContextRelevance) -> list[Document]:
+        floor = float("-inf") if self.score_threshold is None else self.score_threshold
+        kept = [
+            row for row in result.judgements if row.label in self.labels and (row.score is None or row.score >= floor)
+        ]
+        return self._verdicts(given, kept, result)

@@ -1,0 +1,31 @@
+"""Uncertainty scorer."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from intrinsics_core import Call, uncertainty
+from intrinsics_core.results import Uncertainty
+from langchain_rag_intrinsics._answering import AnswerIntrinsic
+from langchain_rag_intrinsics._inputs import Given
+
+
+class UncertaintyScorer(AnswerIntrinsic):
+    """How likely an answer is right, or, before there is one, how likely it will be.
+
+    Takes ``{"question" | "messages", "documents"?, "answer"?}``. With an answer it returns a copy of it whose
+    ``response_metadata["rag_intrinsics"]["uncertainty"]`` holds the certainty; without one, or with
+    ``return_result=True``, the core's Uncertainty.
+
+    Example:
+        >>> from langchain_rag_intrinsics import UncertaintyScorer
+        >>> before = UncertaintyScorer().invoke({
+        ...     "question": "Who built the tide mill?", "documents": ["Ada Brink built the tide mill in 1911."]})
+        >>> 0 <= before.certainty <= 1
+        True
+    """
+
+    intrinsic: ClassVar[str] = "uncertainty"
+
+    def _ask(self, given: Given) -> Call[Uncertainty]:
+        return uncertainty(given.messages, given.passages, **self._settings())
