@@ -1,0 +1,123 @@
+"""Turns for a terminal, with rich. All text goes in as `Text`: nothing in it is taken for markup or an escape code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from intrinsics_core.render.html import TONES, grade
+from intrinsics_core.render.text import clean, numbered, pieces, spot
+from intrinsics_core.render.trace import Turn
+from intrinsics_core.results import Citation, SentenceVerdict
+
+_STYLES = {"ok": "green", "warn": "yellow", "bad": "red", "na": "bright_black"}
+_MARKED = {"ok": "", "warn": "underline yellow", "bad": "underline bold red", "na": "dim"}
+_BLOCKS = 12  # width of a bar, in characters
+
+
+def turn(t: Turn, number: int = 1) -> RenderableType:
+    """One question and what became of it."""
+    parts: list[RenderableType] = [Rule(Text(f"question {number}", "dim"), align="left", style="dim"),
+                                   Text.assemble(("You  ", "bold cyan"), (clean(t.question), "bold"))]  # fmt: skip
+    if t.remark:
+        parts.append(Text(clean(t.remark), "dim italic"))
+    if t.rewrite:
+        changed = t.rewrite.changed
+        parts.append(_step("rewrite", Text(clean(t.rewrite.query) if changed else "stands alone, kept as it is")))
+    if t.retrieved:
+        parts.append(_step("retrieve, rerank", _ranked(t)))
+    if t.gate:
+        verdict = _label(t.gate.label)
+        parts.append(_step("gate", Text.assemble(verdict, "  ", bar(t.gate.probability))))
+    verdicts = t.hallucination.sentences if t.hallucination else ()
+    cited = t.citations.citations if t.citations else ()
+    border = _STYLES[TONES[t.hallucination.label]] if t.hallucination else "bright_black"
+    inside: list[RenderableType] = [answer(t.answer, verdicts, cited), *_flags(t), *_sources(t, cited)]
+    heading = "canned answer" if t.blocked else "answer"
+    parts.append(Panel(Group(*inside), title=heading, title_align="left", border_style=border, padding=(0, 1)))
+    if meters := _meters(t):
+        parts.append(_step("trust", meters))
+    return Group(*parts, Text())
+
+
+def answer(response: str, verdicts: Sequence[SentenceVerdict] = (), citations: Sequence[Citation] = ()) -> Text:
+    """A response with flagged sentences and citation numbers."""
+    said = Text()
+    for piece in pieces(response, verdicts, citations):
+        said.append(clean(piece.text), _MARKED[TONES[piece.verdict.label]] if piece.verdict else "")
+        for number in piece.cited:
+            said.append(f"[{number}]", "bold blue")
+    return said
+
+
+def bar(score: float | None) -> Text:
+    """A score in 0..1 as blocks and a number."""
+    if score is None:
+        return Text("–", "dim")
+    filled = round(min(1.0, max(0.0, score)) * _BLOCKS)
+    return Text.assemble(
+        ("━" * filled, _STYLES[grade(score)]), ("━" * (_BLOCKS - filled), "bright_black"), f" {score:.2f}"
+    )
+
+
+def _step(name: str, inner: RenderableType) -> RenderableType:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(width=16, style="cyan", no_wrap=True)
+    table.add_column()
+    table.add_row(Text(name, "cyan"), inner)
+    return Padding(table, (0, 0, 0, 2))
+
+
+def _label(label: str) -> Text:
+    return Text(label, _STYLES[TONES.get(label, "na")])
+
+
+def _ranked(t: Turn) -> RenderableType:
+    before = {d.id: place for place, d in enumerate(t.retrieved, start=1)}
+    names = {d.id: d.title or d.id or "" for d in t.retrieved}
+    labels = {j.document_id: j.label for j in t.relevance.judgements} if t.relevance else {}
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for heading in ("now", "was", "passage", "score", "relevance"):
+        table.add_column(heading, justify="right" if heading in ("now", "was", "score") else "left")
+    rows = (
+        [(r.document_id, f"{r.score:.2f}") for r in t.ranking.ranking]
+        if t.ranking
+        else [(d.id or "", "" if d.score is None else f"{d.score:.2f}") for d in t.retrieved]
+    )
+    for place, (identity, score) in enumerate(rows, start=1):
+        was = before.get(identity, place)
+        moved = "green" if was > place else "red" if was < place else "dim"
+        label = labels.get(identity, "")
+        table.add_row(Text(str(place)), Text(str(was), moved), Text(clean(names.get(identity, identity))),
+                      Text(score), _label(label))  # fmt: skip
+    return table
+
+
+def _flags(t: Turn) -> list[RenderableType]:
+    return [
+        Text.assemble(("⚠ ", "bold red"), _label(v.label), ": ", (clean(v.explanation or v.text), "italic"))
+        for v in t.flagged
+    ]
+
+
+def _sources(t: Turn, citations: Sequence[Citation]) -> list[RenderableType]:
+    quotes = {spot(c): c.document_text for c in citations}
+    lines = []
+    for where, number in numbered(citations).items():
+        document = t.document(where[0])
+        name = document.title if document and document.title else where[0]
+        lines.append(
+            Text.assemble((f"[{number}] ", "bold blue"), (clean(name), "dim"), (f" “{clean(quotes[where])}”", "dim"))
+        )
+    return [Text(), *lines] if lines else []
+
+
+def _meters(t: Turn) -> Text | None:
+    shown = [Text.assemble((f"{name} ", "dim"), bar(score)) for name, score in t.scores]
+    return Text("   ").join(shown) if shown else None

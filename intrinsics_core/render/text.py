@@ -1,0 +1,56 @@
+"""What both renderers do to text that is not ours before anyone looks at it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from intrinsics_core.results import Citation, SentenceVerdict
+
+# Control characters (a terminal obeys them), halves of surrogate pairs (no encoding has them) and direction overrides
+# (they make text read as it is not written). Tab and line feed stay.
+_UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
+
+Spot = tuple[str, int, int]  # document id, begin, end
+
+
+def clean(text: str) -> str:
+    """The text as it may be shown: line ends are ``\\n``, what cannot be shown is U+FFFD."""
+    return _UNSHOWABLE.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def spot(citation: Citation) -> Spot:
+    return citation.document_id, citation.document_begin, citation.document_end
+
+
+def numbered(citations: Sequence[Citation]) -> dict[Spot, int]:
+    """A number from 1 for each cited passage of text, in order of first citation."""
+    ordered = sorted(citations, key=lambda c: (c.response_end, c.response_begin))
+    spots = dict.fromkeys(map(spot, ordered))
+    return {where: number for number, where in enumerate(spots, start=1)}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a response: what was said of it, and the numbers of the citations that end with it."""
+
+    text: str
+    verdict: SentenceVerdict | None = None
+    cited: tuple[int, ...] = ()
+
+
+def pieces(response: str, verdicts: Sequence[SentenceVerdict] = (), citations: Sequence[Citation] = ()) -> list[Piece]:
+    """A response cut wherever a verdict or a citation begins or ends. The pieces joined are the response."""
+    numbers = numbered(citations)
+    edges = {0, len(response)}
+    edges.update(edge for v in verdicts for edge in (v.begin, v.end))
+    edges.update(edge for c in citations for edge in (c.response_begin, c.response_end))
+    cuts = sorted(edge for edge in edges if 0 <= edge <= len(response))
+    found = []
+    for begin, end in pairwise(cuts):
+        verdict = next((v for v in verdicts if v.begin <= begin and end <= v.end), None)
+        cited = sorted({numbers[spot(c)] for c in citations if c.response_end == end})
+        found.append(Piece(response[begin:end], verdict, tuple(cited)))
+    return found

@@ -1,0 +1,69 @@
+"""What happened to one question on its way through a chain: the one thing that the renderers of a whole turn need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from intrinsics_core.conversation import Document
+from intrinsics_core.results import (
+    Answerability,
+    Citations,
+    ContextRelevance,
+    FactCheck,
+    HallucinationDetection,
+    QueryRewrite,
+    Ranking,
+    SentenceVerdict,
+    Uncertainty,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """One question, what each intrinsic said, and the answer.
+
+    Attributes:
+        question: as the user asked it.
+        answer: what the user was told.
+        retrieved: the retriever's documents, in its order.
+        kept: the documents that the answer could rest on.
+        blocked: whether the gate stopped the question, so that ``answer`` is the canned one.
+        remark: a word to the reader about this turn.
+        seconds: wall-clock time of the turn.
+    """
+
+    question: str
+    answer: str
+    rewrite: QueryRewrite | None = None
+    retrieved: tuple[Document, ...] = ()
+    ranking: Ranking | None = None
+    relevance: ContextRelevance | None = None
+    kept: tuple[Document, ...] = ()
+    gate: Answerability | None = None
+    blocked: bool = False
+    citations: Citations | None = None
+    hallucination: HallucinationDetection | None = None
+    certainty: Uncertainty | None = None
+    fact_check: FactCheck | None = None
+    remark: str = ""
+    seconds: float = 0.0
+
+    def document(self, identity: str) -> Document | None:
+        """The document of that id, where the chain saw it."""
+        return next((d for d in (*self.retrieved, *self.kept) if d.id == identity), None)
+
+    @property
+    def scores(self) -> list[tuple[str, float]]:
+        """How far to trust the answer: the scores in 0..1 that there are, by name."""
+        named = (
+            ("certainty", self.certainty.certainty if self.certainty else None),
+            ("faithfulness", self.hallucination.score if self.hallucination else None),
+            ("fact check", self.fact_check.score if self.fact_check else None),
+        )
+        return [(name, score) for name, score in named if score is not None]
+
+    @property
+    def flagged(self) -> list[SentenceVerdict]:
+        """The sentences that the sources support in part or not at all."""
+        verdicts = self.hallucination.sentences if self.hallucination else ()
+        return [v for v in verdicts if v.label in ("partial", "unfaithful")]
