@@ -234,6 +234,8 @@ class Sources:
     def __post_init__(self) -> None:
         if len(self.vectors) != len(self.texts):
             raise InvalidInput(f"sources: {len(self.texts)} sentences but {len(self.vectors)} vectors")
+        if empty := [i for i, rows in enumerate(self.vectors) if not len(rows)]:
+            raise InvalidInput(f"sources: sentence {empty[0]} has no vector", expected="one row a window, one at least")
         if self.documents is not None and len(self.documents) != len(self.texts):
             raise InvalidInput(f"sources: {len(self.texts)} sentences but {len(self.documents)} document indices")
 
@@ -305,7 +307,7 @@ class Sources:
         """Largest cosine between any of a text's windows and any window of each source sentence."""
         if not self.texts or not len(rows):
             return np.zeros(len(self.texts), dtype=np.float32)
-        best = (self._stacked @ np.asarray(rows, dtype=np.float32).T).max(axis=1)
+        best = _products(self._stacked, rows).max(axis=1)
         return np.maximum.reduceat(best, self._starts)
 
     @cached_property
@@ -330,7 +332,7 @@ class Sources:
         """Largest cosine between any of a text's windows and any passage of three source sentences."""
         if not self.texts or not len(rows):
             return 0.0
-        return float((self._passage_vectors @ np.asarray(rows, dtype=np.float32).T).max())
+        return float(_products(self._passage_vectors, rows).max())
 
 
 @dataclass(frozen=True)
@@ -347,6 +349,22 @@ class Evidence:
     cosine: Floats
     missing: tuple[Unit, ...]
     denied: tuple[frozenset[str], ...] = ()
+
+
+def covered(weights: Floats, found: Floats) -> Floats:
+    """Per column of ``found`` (units, columns) the share of the weights it holds, 0..1."""
+    # einsum, not BLAS: some BLAS kernels raise the invalid flag on lanes they only pad with.
+    return np.einsum("u,us->s", weights, found) / max(float(weights.sum()), 1e-9)
+
+
+def _products(mine: Floats, rows: Floats) -> Floats:
+    theirs = np.asarray(rows, dtype=np.float32)
+    if theirs.shape[1] != mine.shape[1]:
+        raise InvalidInput(
+            "vectors of response and sources differ in length", expected=str(mine.shape[1]), got=str(theirs.shape[1])
+        )
+    with np.errstate(invalid="ignore"):
+        return mine @ theirs.T
 
 
 def _share(part: float, whole: float) -> float:
@@ -384,10 +402,10 @@ def measure(sentence: str, vectors: Floats, sources: Sources, given: str = "") -
     missing = tuple(unit for unit, hit in zip(asked.units, anywhere, strict=True) if not hit)
     lost = [unit.weight for unit in missing]
     together = found[:, sources.passages].max(axis=2) if sources.texts else found
-    passage = float((weights @ together).max(initial=0.0))
+    passage = covered(weights, together)
     nearby = granted
     if sources.texts:
-        closeness = weights @ together / max(total, 1e-9) + 0.5 * cosine[sources.passages].mean(axis=1)
+        closeness = passage + 0.5 * cosine[sources.passages].mean(axis=1)
         nearby = granted | (together[:, int(closeness.argmax())] > 0)
     stray = sum(u.is_name or u.is_number for u, here in zip(asked.units, nearby, strict=True) if not here)
     held = {term for unit in asked.units for term in unit.keys}
@@ -404,7 +422,7 @@ def measure(sentence: str, vectors: Floats, sources: Sources, given: str = "") -
         1.0 - 2.0 ** -sum(unit.is_name for unit in missing),
         1.0 - 2.0 ** -sum(unit.is_number for unit in missing),
         1.0 - 2.0**-stray,
-        1.0 - _share(passage, total) if total else 0.0,
+        1.0 - float(passage.max(initial=0.0)) if total else 0.0,
         _worst_stretch(weights, together),
         1.0 - float(paired.mean()) if len(paired) else 0.0,
         _share(len(bigrams - sources.bigrams), len(bigrams)),

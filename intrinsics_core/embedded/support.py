@@ -28,7 +28,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from intrinsics_core.embedded.evidence import FEATURES, Claim, Evidence, Floats, Sources, claim, measure
+from intrinsics_core.embedded.evidence import FEATURES, Evidence, Floats, Sources, claim, covered, measure
 from intrinsics_core.errors import InvalidInput
 
 Label = Literal["faithful", "partial", "unfaithful", "NA"]
@@ -208,11 +208,10 @@ def _sigmoid(odds: float) -> float:
     return float(1.0 / (1.0 + np.exp(-np.clip(odds, -30.0, 30.0))))
 
 
-def _scores(evidence: Evidence, rule: CitationRule) -> tuple[Floats, Floats]:
-    """Per source sentence the share of the claim it covers, and its score as a citation."""
-    weights = evidence.claim.weights
-    covered = weights @ evidence.found / max(float(weights.sum()), 1e-9)
-    return covered, (1.0 - rule.cosine) * covered + rule.cosine * np.clip(evidence.cosine, 0.0, 1.0)
+def _scores(evidence: Evidence, rule: CitationRule) -> Floats:
+    """Per source sentence its score as a citation: the share of the claim it covers, and its cosine."""
+    share = covered(evidence.claim.weights, evidence.found)
+    return (1.0 - rule.cosine) * share + rule.cosine * np.clip(evidence.cosine, 0.0, 1.0)
 
 
 def cite(evidence: Evidence, rule: CitationRule) -> tuple[int, ...]:
@@ -222,22 +221,21 @@ def cite(evidence: Evidence, rule: CitationRule) -> tuple[int, ...]:
     adds most of what is not yet covered, while it adds at least ``rule.gain``, so two sentences that complement one
     another are both cited and a repetition is not.
     """
-    _, scores = _scores(evidence, rule)
+    scores = _scores(evidence, rule)
     if not len(scores) or float(scores.max()) < rule.threshold:
         return ()
     weights = evidence.claim.weights
-    total = max(float(weights.sum()), 1e-9)
     chosen = [int(scores.argmax())]
-    open_mass = weights * (1.0 - evidence.found[:, chosen[0]])
+    still_open = 1.0 - evidence.found[:, chosen[:1]]
     while len(chosen) < rule.maximum:
-        gains = open_mass @ evidence.found / total
+        gains = covered(weights, still_open * evidence.found)
         gains[scores < rule.further] = 0.0
         gains[chosen] = 0.0
         best = int((gains + 1e-3 * scores).argmax())
         if gains[best] < rule.gain:
             break
         chosen.append(best)
-        open_mass = open_mass * (1.0 - evidence.found[:, best])
+        still_open = still_open * (1.0 - evidence.found[:, [best]])
     return tuple(chosen)
 
 
@@ -276,7 +274,7 @@ def _judge(
 ) -> tuple[SentenceSupport, float]:
     """The verdict on one sentence and its log-odds of not being supported."""
     evidence = measure(sentence, vectors, sources, given)
-    _, scores = _scores(evidence, head.citations)
+    scores = _scores(evidence, head.citations)
     nearest = int(scores.argmax()) if len(scores) else None
     claims = makes_claim(sentence)
     odds = float(evidence.features @ np.array(head.weights)) + head.bias
@@ -428,6 +426,6 @@ def best_f1_threshold(scores: Sequence[float], positive: Sequence[bool]) -> floa
 
 
 __all__ = [
-    "CitationRule", "Claim", "Label", "ResponseSupport", "SentenceSupport", "Sources", "SupportHead",
+    "CitationRule", "Label", "ResponseSupport", "SentenceSupport", "Sources", "SupportHead",
     "best_f1_threshold", "calibrated", "cite", "entailment", "load_head", "makes_claim", "support",
 ]  # fmt: skip
