@@ -45,6 +45,7 @@ FEATURES: tuple[str, ...] = (
 
 _MARKUP = re.compile(r"^\s*(?:[-*•‣▪#>]+\s+|\(?\d{1,2}[.)]\s+)|\[\^?\d+(?:\s*[,;–-]\s*\d+)*\]|\*\*|__|`", re.MULTILINE)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_COUNTED = re.compile(r"(?<![\w.,])(\d[\d.,]*)(?!(?:st|nd|rd|th|s)\b)([A-Za-z]{1,4})\b")
 _ORDINAL = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
 _DECIMAL = re.compile(r"^\d+(?:\.\d+)?$")
 _FIELD = re.compile(
@@ -55,7 +56,6 @@ _NEGATION = re.compile(
     r"\b(?:no|not|none|never|neither|nor|without|lacks?|unavailable|cannot)\b|n['’]t\b", re.IGNORECASE
 )
 _DIGIT = re.compile(r"\d")
-_COUNTED = re.compile(r"^(\d+(?:\.\d+)?)([a-z]+)$")
 
 _ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"  # noqa: E501
 _ORDINALS = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"  # noqa: E501
@@ -94,8 +94,8 @@ _DISCOURSE: frozenset[str] = frozenset(
 
 
 def clean(text: str) -> str:
-    """The text without list markers, emphasis and citation marks, with ``camelCase`` split; offsets change."""
-    return _CAMEL.sub(" ", _MARKUP.sub(" ", text))
+    """The text without list markers, emphasis and citation marks, ``camelCase`` and ``5km`` split; offsets change."""
+    return _COUNTED.sub(r"\1 \2", _CAMEL.sub(" ", _MARKUP.sub(" ", text)))
 
 
 def _plain(value: float) -> str:
@@ -107,7 +107,6 @@ def spellings(words: Sequence[Token], i: int) -> set[str]:
     token = words[i]
     lower = token.text.casefold()
     ordinal = _ORDINAL.match(lower)
-    counted = _COUNTED.match(token.term)
     word = _WORD_NUMBERS.get(lower)
     if word is not None:
         values = {word}
@@ -118,10 +117,6 @@ def spellings(words: Sequence[Token], i: int) -> set[str]:
         values = {float(ordinal[1])}
     elif _DECIMAL.match(token.term):
         values = {float(token.term)}
-    elif counted and counted[2] != "s":
-        values = {float(counted[1])}
-        if counted[2] in _SCALES:
-            values.add(float(counted[1]) * _SCALES[counted[2]])
     else:
         return {token.term}
     if i + 1 < len(words):
@@ -426,8 +421,8 @@ def measure(sentence: str, vectors: Floats, sources: Sources, given: str = "") -
         _worst_stretch(weights, together),
         1.0 - float(paired.mean()) if len(paired) else 0.0,
         _share(len(bigrams - sources.bigrams), len(bigrams)),
-        1.0 - max(near, 0.0),
-        1.0 - max(near_passage, 0.0),
+        1.0 - near,
+        1.0 - near_passage,
         1.0 - 2.0 ** -len(denied),
     ]
-    return Evidence(asked, np.array(values, dtype=np.float32), found, cosine, missing, denied)
+    return Evidence(asked, np.clip(np.array(values, dtype=np.float32), 0.0, 1.0), found, cosine, missing, denied)

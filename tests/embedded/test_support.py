@@ -1,0 +1,375 @@
+"""Support of sentences by sources, with the shipped encoder and head, on small texts of our own."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from intrinsics_core.embedded.encoder import Encoder
+from intrinsics_core.embedded.evidence import FEATURES, Sources, claim, clean, measure, spellings
+from intrinsics_core.embedded.lexical import tokens
+from intrinsics_core.embedded.support import (
+    CitationRule,
+    ResponseSupport,
+    SupportHead,
+    best_f1_threshold,
+    calibrated,
+    cite,
+    entailment,
+    load_head,
+    makes_claim,
+    support,
+)
+from intrinsics_core.errors import InvalidInput
+
+TOWN = [
+    "Marrow Bay is a harbour town on the north coast of Ostrel, with 14,200 inhabitants.",
+    "Its lighthouse was built in 1871 by the engineer Ada Quill.",
+    "The lighthouse stands 42 metres tall and was automated in 1989.",
+    "Fishing for herring was the main trade until the 1960s.",
+    "Today most visitors come for the regatta, which is held every June.",
+    "The regatta draws about 1.5 million euros a year to local shops.",
+]
+RECORD = [
+    '{"name": "Quill Inn", "OutdoorSeating": false, "WiFi": "no", "HasTV": true, "stars": 4.5, "hours": "17:0-22:0"}'
+]
+
+
+@pytest.fixture(scope="module")
+def encoder() -> Encoder:
+    return Encoder()
+
+
+def judge(encoder: Encoder, sentences: list[str], sources: list[str] = TOWN, **more: object) -> ResponseSupport:
+    ready = Sources(sources, encoder.encode(sources))
+    return support(sentences, encoder.encode(sentences), ready, **more)  # type: ignore[arg-type]
+
+
+def probability(encoder: Encoder, sentence: str, sources: list[str] = TOWN) -> float:
+    return judge(encoder, [sentence], sources).sentences[0].probability
+
+
+@pytest.mark.parametrize("sentence", TOWN)
+def test_a_verbatim_copy_is_faithful_and_cites_itself(encoder: Encoder, sentence: str) -> None:
+    result = judge(encoder, [sentence])
+    verdict = result.sentences[0]
+    assert verdict.label == result.label == "faithful"
+    assert verdict.probability > 0.8
+    assert verdict.citations[0] == verdict.nearest == TOWN.index(sentence)
+    assert verdict.missing == ()
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        ("The lighthouse was built in 1871 by Ada Quill.", "The lighthouse was built in 1878 by Ada Quill."),
+        ("The lighthouse was built in 1871 by Ada Quill.", "The lighthouse was built in 1871 by Tomas Brandt."),
+        ("The regatta is held every June.", "The regatta is held every June in Lisbon."),
+        ("The regatta is held every June.", "The regatta is held every June and 250 boats take part."),
+        ("Herring was the main trade.", "Herring was the main trade, and whales were hunted off Greenland."),
+    ],
+)
+def test_an_invented_number_or_name_lowers_support(encoder: Encoder, true: str, false: str) -> None:
+    assert probability(encoder, false) < probability(encoder, true) - 0.05
+
+
+def test_each_further_invention_lowers_support_further(encoder: Encoder) -> None:
+    steps = ["", " by Tomas Brandt", " by Tomas Brandt and Lena Okoro", " by Tomas Brandt and Lena Okoro in 1650"]
+    scores = [probability(encoder, f"The lighthouse was automated{step}.") for step in steps]
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) == len(scores)
+
+
+def test_a_foreign_sentence_is_unfaithful_uncited_and_explained(encoder: Encoder) -> None:
+    result = judge(encoder, [TOWN[0], "Saturn's rings consist of ice and were observed by Galileo in 1610."])
+    verdict = result.sentences[1]
+    assert verdict.label == "unfaithful" and verdict.citations == ()
+    assert {"Galileo", "1610"} <= set(verdict.missing[:4])  # names and numbers come first
+    assert "not in the sources" in verdict.explanation and "'1610'" in verdict.explanation
+    assert "closest source sentence" in verdict.explanation
+    assert result.label == "unfaithful"
+    assert result.faithfulness < judge(encoder, [TOWN[0]]).faithfulness
+
+
+def test_faithfulness_follows_the_weakest_sentences(encoder: Encoder) -> None:
+    foreign = "Saturn's rings were observed by Galileo in 1610."
+    many_good = judge(encoder, [*TOWN, foreign]).faithfulness
+    all_good = judge(encoder, TOWN).faithfulness
+    two_foreign = judge(encoder, [*TOWN, foreign, "Galileo also saw four moons of Jupiter from Padua."]).faithfulness
+    assert two_foreign < many_good < all_good
+
+
+def test_complementary_sentences_are_both_cited_and_repetitions_are_not(encoder: Encoder) -> None:
+    sources = [*TOWN, "Ada Quill, the engineer, built its lighthouse in 1871."]
+    both = judge(encoder, ["The lighthouse was built by Ada Quill and the regatta is held every June."], sources)
+    cited = set(both.sentences[0].citations)
+    assert 4 in cited and cited & {1, 6} and not {1, 6} <= cited
+
+
+def test_a_higher_threshold_cites_less(encoder: Encoder) -> None:
+    sources = Sources(TOWN, encoder.encode(TOWN))
+    text = "The lighthouse was built by Ada Quill and the regatta is held every June."
+    evidence = measure(text, encoder.encode([text])[0], sources)
+    rule = load_head().citations
+    assert len(cite(evidence, rule)) >= 2
+    assert len(cite(evidence, replace(rule, maximum=1))) == 1
+    assert cite(evidence, replace(rule, threshold=1.01)) == ()
+    scores = judge(encoder, [text]).sentences[0].source_scores
+    assert len(scores) == len(TOWN) and all(0.0 <= score <= 1.0 for score in scores)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1,200", "1200"), ("1200", "1200"), ("twelve", "12"), ("twenty-five", "25"), ("16th", "16"),
+        ("sixteenth", "16"), ("4.50", "4.5"), ("07", "7"), ("3 million", "3000000"), ("2.5bn", "2500000000"),
+        ("5km", "5"), ("1990s", "1990s"),
+    ],
+)  # fmt: skip
+def test_a_number_is_found_in_another_spelling(text: str, expected: str) -> None:
+    assert expected in spellings(tokens(clean(text)), 0)
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("The dam cost 1,500,000 crowns.", "The dam cost 1.5 million crowns."),
+        ("It was signed in the 16th century.", "It was signed in the sixteenth century."),
+        ("It opens at 17:30.", "It opens at 5:30 pm."),
+        ("The World Weather Watch met in Oslo.", "The WWW met in Oslo."),
+        ("They announced the merger on 3 Sept 2004.", "The announcement of the merger came on September 3, 2004."),
+    ],
+)
+def test_other_spellings_are_not_missing(encoder: Encoder, source: str, sentence: str) -> None:
+    verdict = judge(encoder, [sentence], [source]).sentences[0]
+    assert not [word for word in verdict.missing if word[0].isupper() or word[0].isdigit()], verdict.missing
+
+
+def test_markers_and_citation_marks_are_not_claims(encoder: Encoder) -> None:
+    assert clean("2. **Bold** text [3], [4-6]").split() == ["Bold", "text", ","]
+    assert judge(encoder, ["3. The lighthouse was **automated** in 1989 [7]."]).sentences[0].missing == ()
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Here is a summary of the passages:", "I hope this helps!", "Let me know if you have more questions.",
+        "Would you like to know more?", "The documents do not mention the mayor.", "I'm sorry, but I don't know.",
+        "Unable to answer based on given passages.", "The passages don't provide enough information to say.",
+        "There is no information about prices in the provided text.", "I am not aware of any such rule.",
+        "", "   ", "...", "🎉", "Sure!", "您还想知道什么？",
+    ],
+)  # fmt: skip
+def test_what_claims_nothing_is_na_and_does_not_count(encoder: Encoder, sentence: str) -> None:
+    assert not makes_claim(sentence)
+    result = judge(encoder, [TOWN[1], sentence])
+    assert result.sentences[1].label == "NA" and result.sentences[1].citations == ()
+    assert result.faithfulness == pytest.approx(judge(encoder, [TOWN[1]]).faithfulness)
+    assert judge(encoder, [sentence]).faithfulness == 1.0
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I am not sure, but the lighthouse was built in 1871 by Ada Quill.", "The town does not allow cars.",
+        "Lighthouses can be automated.", "The lighthouse cannot be visited in winter.", "灯塔建于1871年。",
+        "The survey provided detailed information about fish.",
+    ],
+)  # fmt: skip
+def test_assertions_are_claims(sentence: str) -> None:
+    assert makes_claim(sentence)
+
+
+def test_the_question_needs_no_source(encoder: Encoder) -> None:
+    text = "Marrow Bay in Ostrel has the lighthouse that Zebedee asked about."
+    plain = judge(encoder, [text]).sentences[0]
+    asked = judge(encoder, [text], given="Which lighthouse did Zebedee ask about?").sentences[0]
+    assert "Zebedee" in plain.missing and "Zebedee" not in asked.missing
+    assert asked.probability > plain.probability
+
+
+def test_a_record_denies_what_it_says_is_false(encoder: Encoder) -> None:
+    denied = judge(encoder, ["Quill Inn offers outdoor seating."], RECORD).sentences[0]
+    affirmed = judge(encoder, ["Quill Inn has no outdoor seating."], RECORD).sentences[0]
+    assert denied.probability < affirmed.probability
+    assert denied.explanation.startswith("denied by the sources: 'outdoor seat'")
+    assert "denied" not in affirmed.explanation
+    assert "denied" not in judge(encoder, ["Quill Inn has a TV."], RECORD).sentences[0].explanation
+    assert judge(encoder, ["Quill Inn is open from 5 pm to 10 pm."], RECORD).sentences[0].missing[:1] != ("5",)
+
+
+def test_chinese_text_is_judged_by_its_characters(encoder: Encoder) -> None:
+    sources = ["马罗湾的灯塔建于1871年。", "现在大多数游客来看六月的帆船赛。"]
+    good, bad = judge(encoder, ["灯塔建于1871年。", "火星上有两颗卫星和1650座火山。"], sources).sentences
+    assert good.probability > bad.probability + 0.3
+    assert good.citations == (0,) and "1650" in bad.missing
+
+
+def test_no_sources_support_nothing_and_no_sentences_claim_nothing(encoder: Encoder) -> None:
+    bare = support([TOWN[0]], encoder.encode([TOWN[0]]), Sources([], []))
+    assert (bare.faithfulness, bare.label, bare.sentences[0].label) == (0.0, "unfaithful", "unfaithful")
+    assert bare.sentences[0].source_scores == () and bare.sentences[0].nearest is None
+    empty = judge(encoder, [])
+    assert (empty.sentences, empty.faithfulness, empty.label) == ((), 1.0, "NA")
+    assert entailment("x", encoder.encode(["x"])[0], Sources([], [])) == 0.0
+    blank = judge(encoder, [TOWN[1]], ["", "  ", "🎉"])
+    assert blank.sentences[0].label == "unfaithful" and blank.sentences[0].citations == ()
+
+
+def test_entailment_prefers_the_source_that_says_it(encoder: Encoder) -> None:
+    text = "The answer to the question When was the lighthouse built is 1871"
+    vector = encoder.encode([text])[0]
+    scores = [entailment(text, vector, Sources([s], encoder.encode([s]))) for s in TOWN]
+    assert int(np.argmax(scores)) == 1 and scores[1] > scores[3] + 0.2
+    wrong = text.replace("1871", "1789")
+    assert entailment(wrong, encoder.encode([wrong])[0], Sources(TOWN[:3], encoder.encode(TOWN[:3]))) < scores[1]
+
+
+def test_documents_bound_passages(encoder: Encoder) -> None:
+    apart = Sources(TOWN[:4], encoder.encode(TOWN[:4]), [0, 0, 1, 1])
+    assert apart.passages.tolist() == [[0, 1, 1], [1, 1, 1], [2, 3, 3], [3, 3, 3]]
+    assert Sources(TOWN[:4], encoder.encode(TOWN[:4])).passages.tolist()[0] == [0, 1, 2]
+
+
+def test_several_windows_count_by_the_nearest(encoder: Encoder) -> None:
+    near, far = encoder.encode([TOWN[1], "Saturn has rings."])
+    joined = [np.concatenate([far, near]), far]
+    cosines = Sources(["long text", "other"], joined).cosines(near)
+    assert cosines[0] == pytest.approx(1.0, abs=1e-5) and cosines[1] < 0.5
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.text(max_size=60), max_size=4), st.lists(st.text(max_size=60), max_size=5), st.integers(0, 9))
+def test_any_text_gives_numbers_in_range(sentences: list[str], sources: list[str], seed: int) -> None:
+    random = np.random.default_rng(seed)
+
+    def vectors(texts: list[str]) -> list[np.ndarray]:
+        rows = [random.normal(size=(random.integers(1, 3), 8)).astype(np.float32) for _ in texts]
+        return [r / np.linalg.norm(r, axis=1, keepdims=True) for r in rows]
+
+    result = support(sentences, vectors(sentences), Sources(sources, vectors(sources)))
+    assert 0.0 <= result.faithfulness <= 1.0
+    for verdict in result.sentences:
+        assert 0.0 <= verdict.probability <= 1.0
+        assert len(verdict.source_scores) == len(sources)
+        assert len(set(verdict.citations)) == len(verdict.citations)
+        assert all(0 <= i < len(sources) for i in verdict.citations)
+        assert verdict.explanation
+
+
+def test_evidence_is_in_range_and_deterministic(encoder: Encoder) -> None:
+    sources = Sources(TOWN, encoder.encode(TOWN))
+    for text in [*TOWN, "Saturn has rings.", "", "x" * 5000, "Ada " * 3000, "1 2 3 4 5", "ß Ÿ İ ﬁ", "\x00\r\n\t"]:
+        vector = encoder.encode([text])[0]
+        first, second = measure(text, vector, sources).features, measure(text, vector, sources).features
+        assert first.shape == (len(FEATURES),) and np.array_equal(first, second)
+        assert ((first >= 0) & (first <= 1)).all(), dict(zip(FEATURES, first, strict=True))
+
+
+def test_discourse_words_weigh_less_than_content() -> None:
+    weights = {unit.text: unit.weight for unit in claim("Additionally lighthouses").units}
+    assert weights["Additionally"] < 0.5 * weights["lighthouses"]
+
+
+@pytest.mark.parametrize(("sentences", "sources", "seconds"), [(20, 500, 0.5), (100, 100, 0.6)])
+def test_speed(sentences: int, sources: int, seconds: float) -> None:
+    # Unloaded, 20 x 500 takes under .1 s; the bound allows for a busy machine and fails a quadratic slip.
+    words = "harbour town coast engineer tower tall automatic herring trade visitor regatta shop euro north".split()  # noqa: SIM905
+    random = np.random.default_rng(0)
+
+    def texts(count: int, offset: int) -> list[str]:
+        return [" ".join(random.choice(words, 20)) + f" number {i + offset} Name{i}." for i in range(count)]
+
+    def vectors(count: int) -> list[np.ndarray]:
+        rows = random.normal(size=(count, 1, 384)).astype(np.float32)
+        return list(rows / np.linalg.norm(rows, axis=2, keepdims=True))
+
+    load_head(), tokens("warm"), claim("warm")
+    best = np.inf
+    for attempt in range(3):
+        begin = time.perf_counter()
+        support(texts(sentences, attempt * 1000), vectors(sentences),
+                Sources(texts(sources, 9000 + attempt * 1000), vectors(sources)))  # fmt: skip
+        best = min(best, time.perf_counter() - begin)
+    assert best < seconds
+
+
+def test_the_shipped_head_is_sound_and_survives_a_round_trip(tmp_path: Path) -> None:
+    head = load_head()
+    assert min(head.weights) >= 0.0 and min(head.entailment[:-1]) >= 0.0
+    assert 0.0 < head.thresholds["unfaithful"] < head.thresholds["faithful"] < 1.0
+    file = tmp_path / "head.json"
+    file.write_text(json.dumps(head.to_json()), "utf-8")
+    assert load_head(file) == head
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"features": ["novel"]}, "features"), ({"weights": [1.0]}, "weights"), ({"bias": None}, "malformed"),
+        ({"thresholds": {"faithful": 0.5}}, "thresholds lack"), ({"citations": {"cosine": 1}}, "malformed"),
+        ({"entailment": {"weights": [], "bias": 0}}, "entailment"),
+    ],
+)  # fmt: skip
+def test_a_bad_head_is_refused_by_name(change: dict[str, object], named: str) -> None:
+    with pytest.raises(InvalidInput, match=named):
+        SupportHead.from_json(load_head().to_json() | change)
+
+
+def test_mismatched_vectors_are_refused(encoder: Encoder) -> None:
+    vectors = encoder.encode(TOWN)
+    with pytest.raises(InvalidInput, match="6 sentences but 5 vectors"):
+        Sources(TOWN, vectors[:5])
+    with pytest.raises(InvalidInput, match="2 sentences but 1 vectors"):
+        support(TOWN[:2], vectors[:1], Sources(TOWN, vectors))
+    with pytest.raises(InvalidInput, match="document indices"):
+        Sources(TOWN, vectors, [0])
+    with pytest.raises(InvalidInput, match="sentence 1 has no vector"):
+        Sources(TOWN[:2], [vectors[0], vectors[1][:0]])
+    with pytest.raises(InvalidInput, match="differ in length"):
+        support(TOWN[:1], [vectors[0][:, :100]], Sources(TOWN, vectors))
+
+
+def test_calibration_follows_the_labels(encoder: Encoder) -> None:
+    random = np.random.default_rng(1)
+    scores = random.uniform(0.05, 0.95, 400)
+    strict = calibrated(load_head(), scores.tolist(), (scores > 0.7).tolist())
+    lenient = calibrated(load_head(), scores.tolist(), (scores > 0.3).tolist())
+
+    def after(head: SupportHead, text: str) -> ResponseSupport:
+        return support([text], encoder.encode([text]), Sources(TOWN, encoder.encode(TOWN)), head)
+
+    text = "The lighthouse was built in 1871 with money from the herring trade."
+    assert after(strict, text).faithfulness < after(lenient, text).faithfulness
+    noisy = (scores + random.normal(0, 0.2, 400)) > 0.5
+    refit = calibrated(load_head(), scores.tolist(), noisy.tolist())
+    slope, bias = (refit.response[0] / load_head().response[0]), refit.response[1]
+    assert slope > 0 and np.isfinite(bias) and 0 < refit.thresholds["response"] < 1
+    with pytest.raises(InvalidInput, match="both"):
+        calibrated(load_head(), [0.1, 0.9], [True, True])
+    with pytest.raises(InvalidInput, match="labels"):
+        calibrated(load_head(), [0.1, 0.9], [True])
+
+
+def test_the_best_f1_threshold_is_the_best() -> None:
+    scores, truth = [0.9, 0.8, 0.7, 0.7, 0.4, 0.2], [True, False, True, True, False, False]
+
+    def f1(threshold: float) -> float:
+        called = [s >= threshold for s in scores]
+        hits = sum(c and t for c, t in zip(called, truth, strict=True))
+        return 2 * hits / (sum(called) + sum(truth))
+
+    found = best_f1_threshold(scores, truth)
+    assert f1(found) == max(f1(t) for t in np.linspace(0, 1, 101))
+    assert 0.4 < found < 0.7
+
+
+def test_citation_rule_is_read_from_the_head() -> None:
+    assert isinstance(load_head().citations, CitationRule) and load_head().citations.maximum >= 1
