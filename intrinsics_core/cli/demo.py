@@ -2,6 +2,81 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated, Literal
 
-def demo() -> None:
-    """Show a whole RAG chain at work."""
+import typer
+
+from intrinsics_core.cli import settings
+from intrinsics_core.cli.run import USAGE, one_line_errors, set_up, stop
+
+# framework -> module that tells the story with it, and what it needs.
+_FRAMEWORKS = {
+    "langchain": (
+        "intrinsics_core.demo.langchain",
+        "pip install 'rag-intrinsics[langchain,demo]' (in a clone: pip install -e '.[demo]' -e integrations/langchain)",
+    ),
+}
+_ANSWERER = {
+    True: "No language model is at work: the answers quote the passage sentence that ranks best.",
+    False: "The answers were written by the runtime's language model from the passages that were kept.",
+}
+
+
+def demo(
+    question: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--question",
+            "-q",
+            metavar="TEXT",
+            help="Ask this instead of the story's questions; may be given "
+            "more than once, as turns of one conversation.",
+        ),
+    ] = None,
+    html: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the report.")] = Path(
+        "intrinsics-demo.html"
+    ),
+    no_html: Annotated[bool, typer.Option("--no-html", help="Write no report.")] = False,
+    runtime: Annotated[
+        str | None,
+        typer.Option(metavar="JSON|FILE", help="Runtime config, or a file that holds it.", show_default="embedded"),
+    ] = None,
+    framework: Annotated[Literal["langchain"], typer.Option(help="Which framework's chain to run.")] = "langchain",
+) -> None:
+    """See a whole RAG chain at work on shipped text: rewrite, retrieve, rerank, gate, cite, flag."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from intrinsics_core.demo.story import Question, passages, story
+    from intrinsics_core.render import report, terminal
+
+    with one_line_errors():
+        config = settings.runtime_config(runtime)
+    with one_line_errors(settings.secrets(config)):
+        engine, _ = set_up(config, None)
+        module = _module(framework)
+        tale, corpus = story(), passages()
+        questions = [Question(text) for text in question] if question else tale.questions
+        console = Console()
+        console.print(Text(tale.title, "bold"), Text(tale.lead, "dim"), sep="\n")
+        turns = []
+        with engine:
+            for number, turn in enumerate(module.play(tale, questions, corpus, engine), start=1):
+                turns.append(turn)
+                console.print(terminal.turn(turn, number))
+        notes = [_ANSWERER[engine.profile.name == "embedded"]]
+        console.print(Text(notes[0], "dim"))
+        if not no_html:
+            html.write_text(report.report(tale.title, tale.lead, turns, notes=notes), encoding="utf-8")
+            console.print(Text(f"The same as a page: {html}", "bold"))
+
+
+def _module(framework: str) -> ModuleType:
+    name, command = _FRAMEWORKS[framework]
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        stop(f"the demo needs {error.name}, which is not installed: {command}", USAGE)

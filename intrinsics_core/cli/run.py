@@ -87,7 +87,7 @@ def run(
 ) -> None:
     """Run one intrinsic over JSON Lines, offline by default."""
     with ExitStack() as stack:
-        with _one_line_errors():
+        with one_line_errors():
             function = settings.intrinsic_function(intrinsic)
             if resume and overwrite:
                 raise InvalidInput("--resume and --overwrite exclude each other")
@@ -97,8 +97,8 @@ def run(
                 raise InvalidInput("--input and --output are the same file", expected="two files")
             config = settings.runtime_config(runtime)
             hidden = settings.secrets(config)
-        with _one_line_errors(hidden):
-            engine, chosen = _set_up(config, profile)
+        with one_line_errors(hidden):
+            engine, chosen = set_up(config, profile)
             stack.enter_context(engine)
             digest, total = _survey(source) if source else ("standard input", None)
             recorded = journal.note(target) if target and resume else None
@@ -165,7 +165,7 @@ def _work(
         except KeyboardInterrupt:
             kept.close()
             hint = "" if output == "-" else "; the same command with --resume goes on from there"
-            _stop(f"interrupted after {kept.rows} rows{hint}", INTERRUPTED)
+            stop(f"interrupted after {kept.rows} rows{hint}", INTERRUPTED)
         except (OSError, ExceptionGroup) as error:
             cause = _first(error)
             if not isinstance(cause, OSError):
@@ -174,7 +174,7 @@ def _work(
                 # What is still buffered has no reader either: let the interpreter flush it to nowhere.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
                 raise typer.Exit(READER_GONE) from None
-            _stop(f"stopped after {kept.rows} rows: {cause.strerror or cause}", USAGE)
+            stop(f"stopped after {kept.rows} rows: {cause.strerror or cause}", USAGE)
 
 
 def _first(error: Exception) -> Exception:
@@ -183,7 +183,7 @@ def _first(error: Exception) -> Exception:
     return error
 
 
-def _set_up(config: dict[str, Any] | None, profile: str | None) -> tuple[Runtime, Profile]:
+def set_up(config: dict[str, Any] | None, profile: str | None) -> tuple[Runtime, Profile]:
     try:
         engine = as_runtime(config)
         return engine, as_profile(profile, engine)
@@ -264,16 +264,16 @@ def _progress(total: int | None, done: int, *, shown: bool) -> Iterator[Any]:
 
 
 @contextmanager
-def _one_line_errors(hidden: set[str] | None = None) -> Iterator[None]:
+def one_line_errors(hidden: set[str] | None = None) -> Iterator[None]:
     """What is wrong with the set-up is one line on standard error and exit code 2."""
     try:
         yield
     except KeyboardInterrupt:
-        _stop("interrupted before the first row", INTERRUPTED)
+        stop("interrupted before the first row", INTERRUPTED)
     except (IntrinsicsError, OSError) as error:
-        _stop(settings.hide(str(error), hidden or set()), USAGE)
+        stop(settings.hide(str(error), hidden or set()), USAGE)
 
 
-def _stop(message: str, code: int) -> NoReturn:
+def stop(message: str, code: int) -> NoReturn:
     typer.echo(f"intrinsics: {message}", err=True)
     raise typer.Exit(code)

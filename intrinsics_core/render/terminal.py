@@ -62,7 +62,7 @@ def bar(score: float | None) -> Text:
         return Text("–", "dim")
     filled = round(min(1.0, max(0.0, score)) * _BLOCKS)
     return Text.assemble(
-        ("━" * filled, _STYLES[grade(score)]), ("━" * (_BLOCKS - filled), "bright_black"), f" {score:.2f}"
+        ("━" * filled, _STYLES[grade(score)]), ("┄" * (_BLOCKS - filled), "bright_black"), f" {score:.2f}"
     )
 
 

@@ -1,0 +1,223 @@
+"""The story told by LangChain: a chain of the kind that people have, with our components in their places."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
+from typing import Any
+
+import bm25s
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import Runnable, RunnableBranch, RunnableLambda, RunnablePassthrough
+from langchain_rag_intrinsics import (
+    AnswerabilityGate,
+    CitationGenerator,
+    ContextRelevanceFilter,
+    FactChecker,
+    HallucinationDetector,
+    IntrinsicsReranker,
+    QueryRewriter,
+    UncertaintyScorer,
+)
+from pydantic import PrivateAttr
+
+from intrinsics_core import conversation
+from intrinsics_core.demo.story import Question, Story
+from intrinsics_core.exchange import Generate, Generated
+from intrinsics_core.render.trace import Turn
+from intrinsics_core.results import (
+    Answerability,
+    Citations,
+    ContextRelevance,
+    FactCheck,
+    HallucinationDetection,
+    Judgement,
+    QueryRewrite,
+    RankedDocument,
+    Ranking,
+    Uncertainty,
+)
+from intrinsics_core.runtimes import Runtime
+from intrinsics_core.sentences import split
+
+RETRIEVED = 8  # passages that BM25 finds
+KEPT = 4  # passages that an answer may rest on
+QUOTED = 1  # sentences that the extractive answerer picks
+
+Assign = RunnablePassthrough.assign
+
+
+class BM25(BaseRetriever):
+    """The passages that share most words with the query, by bm25s."""
+
+    documents: list[Document]
+    k: int = RETRIEVED
+    _index: Any = PrivateAttr(default=None)
+
+    def model_post_init(self, context: Any) -> None:
+        self._index = bm25s.BM25()
+        self._index.index(
+            _words([f"{d.metadata['title']}\n{d.page_content}" for d in self.documents]), show_progress=False
+        )
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+        k = min(self.k, len(self.documents))
+        (places,), (scores,) = self._index.retrieve(_words([query]), k=k, show_progress=False)
+        found = zip(places, scores, strict=True)
+        return [_with_score(self.documents[int(place)], float(score)) for place, score in found if score > 0]
+
+
+def _words(texts: list[str]) -> Any:
+    return bm25s.tokenize(texts, stopwords="en", show_progress=False)
+
+
+def _with_score(document: Document, score: float) -> Document:
+    return document.model_copy(update={"metadata": {**document.metadata, "bm25": score}})
+
+
+def chain(documents: Sequence[conversation.Document], refusal: str, runtime: Runtime) -> Runnable[Any, Any]:
+    """From ``{"question", "chat_history", "invented"}`` to all that was found on the way and, last, the answer."""
+    corpus = [Document(d.text, id=d.id, metadata={"title": d.title}) for d in documents]
+    with_it: dict[str, Any] = {"runtime": runtime}
+
+    retrieve = RunnableLambda(_for_retrieval) | BM25(documents=corpus)
+    rerank = RunnableLambda(_over("retrieved")) | IntrinsicsReranker(**with_it)
+    keep = (
+        RunnableLambda(_over("reranked")) | ContextRelevanceFilter(**with_it) | RunnableLambda(itemgetter(slice(KEPT)))
+    )
+    answer = (
+        Assign(answer=answerer(runtime) | RunnableLambda(AIMessage))
+        | Assign(answer=RunnableLambda(_with_invention))
+        | Assign(answer=CitationGenerator(**with_it))
+        | Assign(answer=HallucinationDetector(**with_it))
+        | Assign(answer=UncertaintyScorer(**with_it))
+        | Assign(answer=FactChecker(**with_it))
+        | itemgetter("answer")
+    )
+    gate = AnswerabilityGate(answerable=answer, otherwise=refusal, **with_it)
+    refuse: Runnable[Any, Any] = RunnableLambda(lambda _: AIMessage(refusal))
+    return (
+        Assign(rewrite=QueryRewriter(return_result=True, **with_it))
+        | RunnableLambda(_standing_alone)
+        | Assign(retrieved=retrieve)
+        | Assign(reranked=rerank)
+        | Assign(documents=keep)
+        | Assign(answer=RunnableBranch((lambda state: not state["documents"], refuse), gate))
+    )
+
+
+def _standing_alone(state: dict[str, Any]) -> dict[str, Any]:
+    """From here on the rewritten question is the question, and the history has served."""
+    return {"question": state["rewrite"].query, "rewrite": state["rewrite"], "invented": state["invented"]}
+
+
+def _for_retrieval(state: dict[str, Any]) -> str:
+    rewrite: QueryRewrite = state["rewrite"]
+    return rewrite.retrieval_query or rewrite.query
+
+
+def _over(documents: str) -> Any:
+    return lambda state: {"question": state["question"], "documents": state[documents]}
+
+
+def _with_invention(state: dict[str, Any]) -> AIMessage:
+    return AIMessage(" ".join(filter(None, (state["answer"].text, state["invented"]))))
+
+
+# --- the answerer -------------------------------------------------------------------------------------------------
+
+
+def answerer(runtime: Runtime) -> Runnable[Any, str]:
+    """From ``{"question", "documents"}`` to an answer: by the runtime's language model, or by quoting."""
+    if runtime.profile.name != "embedded":
+        return RunnableLambda(lambda state: _generated(runtime, state))
+    return RunnableLambda(_as_sentences) | IntrinsicsReranker(runtime=runtime, top_n=QUOTED) | RunnableLambda(_joined)
+
+
+def _as_sentences(state: dict[str, Any]) -> dict[str, Any]:
+    # A sentence keeps its passage's title, so that "it" in the sentence means something.
+    sentences = [
+        Document(span.text, id=f"{d.id}:{span.begin}", metadata=d.metadata)
+        for d in state["documents"]
+        for span in split(d.page_content)
+    ]
+    return {"question": state["question"], "documents": sentences}
+
+
+def _joined(sentences: Sequence[Document]) -> str:
+    return " ".join(sentence.page_content for sentence in sentences)
+
+
+def _generated(runtime: Runtime, state: dict[str, Any]) -> str:
+    context = "\n\n".join(f"{d.metadata['title']}\n{d.page_content}" for d in state["documents"])
+    messages = (
+        conversation.Message("system", "Answer in one or two sentences, from these passages alone.\n\n" + context),
+        conversation.Message("user", state["question"]),
+    )
+    (reply,) = runtime.handle([Generate("answer", messages=messages, max_tokens=200)])
+    if isinstance(reply, Generated):
+        return reply.text.strip()
+    raise reply if isinstance(reply, Exception) else TypeError(f"unexpected reply: {type(reply).__name__}")
+
+
+# --- the story ----------------------------------------------------------------------------------------------------
+
+
+def play(
+    tale: Story, questions: Sequence[Question], documents: Sequence[conversation.Document], runtime: Runtime
+) -> Iterator[Turn]:
+    """Ask the questions in one conversation; each turn as it ends."""
+    asked = chain(documents, tale.refusal, runtime)
+    history: list[BaseMessage] = []
+    for question in questions:
+        started = time.perf_counter()
+        state = asked.invoke({"question": question.ask, "chat_history": list(history), "invented": question.invented})
+        yield _turn(question, state, time.perf_counter() - started)
+        history += [HumanMessage(question.ask), AIMessage(state["answer"].text)]
+
+
+def _turn(question: Question, state: dict[str, Any], seconds: float) -> Turn:
+    """What the chain left in documents and metadata, as results again."""
+    answer: AIMessage = state["answer"]
+    verdicts = answer.response_metadata.get("rag_intrinsics", {})
+
+    def found(name: str, kind: Any) -> Any:
+        return kind.model_validate(verdicts[name]) if name in verdicts else None
+
+    gate = found("answerability", Answerability)
+    kept = {d.id for d in state["documents"]}
+    judged = {d.id: d.metadata["rag_intrinsics"]["context-relevance"] for d in state["documents"]}
+    ranking = [
+        RankedDocument(document_id=str(d.id), **d.metadata["rag_intrinsics"]["reranking"]) for d in state["reranked"]
+    ]
+    return Turn(
+        question=question.ask,
+        remark=question.remark,
+        answer=str(answer.text),
+        rewrite=state["rewrite"],
+        retrieved=tuple(map(_document, state["retrieved"])),
+        ranking=Ranking(ranking=tuple(ranking)),
+        relevance=ContextRelevance(
+            judgements=tuple(
+                Judgement(document_id=str(d.id), **judged.get(d.id, {"label": "irrelevant", "score": None}))
+                for d in state["reranked"]
+            )
+        ),
+        kept=tuple(_document(d) for d in state["documents"] if d.id in kept),
+        gate=gate,
+        blocked=gate is None or not gate.answerable,
+        citations=found("citations", Citations),
+        hallucination=found("hallucination-detection", HallucinationDetection),
+        certainty=found("uncertainty", Uncertainty),
+        fact_check=found("fact-check", FactCheck),
+        seconds=seconds,
+    )
+
+
+def _document(document: Document) -> conversation.Document:
+    title, score = document.metadata["title"], document.metadata.get("bm25")
+    return conversation.Document(document.page_content, id=document.id, title=title, score=score)
