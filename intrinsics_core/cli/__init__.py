@@ -15,7 +15,7 @@ app = typer.Typer(
     help="Make any RAG chain trustworthy: rewrite, rerank, gate, flag, cite.",
     no_args_is_help=True,
     add_completion=False,
-    pretty_exceptions_show_locals=False,  # locals hold keys
+    pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
 

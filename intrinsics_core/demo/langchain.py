@@ -86,9 +86,7 @@ def chain(documents: Sequence[conversation.Document], refusal: str, runtime: Run
 
     retrieve = RunnableLambda(_for_retrieval) | BM25(documents=corpus)
     rerank = RunnableLambda(_over("retrieved")) | IntrinsicsReranker(**with_it)
-    keep = (
-        RunnableLambda(_over("reranked")) | ContextRelevanceFilter(**with_it) | RunnableLambda(itemgetter(slice(KEPT)))
-    )
+    relevant = RunnableLambda(_over("reranked")) | ContextRelevanceFilter(**with_it)
     answer = (
         Assign(answer=answerer(runtime) | RunnableLambda(AIMessage))
         | Assign(answer=RunnableLambda(_with_invention))
@@ -105,7 +103,8 @@ def chain(documents: Sequence[conversation.Document], refusal: str, runtime: Run
         | RunnableLambda(_standing_alone)
         | Assign(retrieved=retrieve)
         | Assign(reranked=rerank)
-        | Assign(documents=keep)
+        | Assign(relevant=relevant)
+        | Assign(documents=lambda state: state["relevant"][:KEPT])
         | Assign(answer=RunnableBranch((lambda state: not state["documents"], refuse), gate))
     )
 
@@ -189,8 +188,7 @@ def _turn(question: Question, state: dict[str, Any], seconds: float) -> Turn:
         return kind.model_validate(verdicts[name]) if name in verdicts else None
 
     gate = found("answerability", Answerability)
-    kept = {d.id for d in state["documents"]}
-    judged = {d.id: d.metadata["rag_intrinsics"]["context-relevance"] for d in state["documents"]}
+    judged = {d.id: d.metadata["rag_intrinsics"]["context-relevance"] for d in state["relevant"]}
     ranking = [
         RankedDocument(document_id=str(d.id), **d.metadata["rag_intrinsics"]["reranking"]) for d in state["reranked"]
     ]
@@ -207,7 +205,7 @@ def _turn(question: Question, state: dict[str, Any], seconds: float) -> Turn:
                 for d in state["reranked"]
             )
         ),
-        kept=tuple(_document(d) for d in state["documents"] if d.id in kept),
+        kept=tuple(map(_document, state["documents"])),
         gate=gate,
         blocked=gate is None or not gate.answerable,
         citations=found("citations", Citations),

@@ -57,7 +57,11 @@ def _glance(turns: Sequence[Turn]) -> str:
     for number, t in enumerate(turns, start=1):
         flagged = len(t.flagged)
         gate = tag(t.gate.label) if t.gate else "–"
-        told = tag("refused to guess", "na") if t.blocked else tag(f"{flagged} flagged", "bad" if flagged else "ok")
+        told = (
+            tag("refused to guess", "na")
+            if t.blocked
+            else tag(f"{flagged} flagged" if flagged else "none flagged", "bad" if flagged else "ok")
+        )
         certainty = bar(t.certainty.certainty, "certainty") if t.certainty else "–"
         rows.append((f'<a href="#turn-{number}">{escape(t.question)}</a>', gate, told, certainty))
     head = ("question", "the sources make it", "sentences", "certainty")
@@ -102,12 +106,13 @@ def bump(t: Turn) -> str:
     scores = {r.document_id: r.score for r in t.ranking.ranking} if t.ranking else {}
     height = 26 + _ROW * max(len(shown), 1)
     parts = []
+    kept = {d.id for d in t.kept} or set(shown)
     places = {identity: place for place, identity in enumerate([i for i in after if i in shown])}
     for place, identity in enumerate(shown):
         y0, y1 = 40 + _ROW * place, 40 + _ROW * places[identity]
         label = _relevance(t, t.retrieved[place])
         kind = label.split()[0] if label else "relevant"
-        name, out = escape(_short(names[identity])), " out" if kind == "irrelevant" else ""
+        name, out = escape(_short(names[identity])), "" if identity in kept else "out"
         score = f" {scores[identity]:.2f}" if identity in scores else ""
         middle = (_LEFT + _RIGHT) // 2
         parts.append(
