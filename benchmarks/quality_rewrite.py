@@ -25,7 +25,8 @@ from typing import Any
 import bm25s
 import numpy as np
 
-from intrinsics_core.embedded import rewriting, salience
+from intrinsics_core.embedded import resolving, rewriting, salience
+from intrinsics_core.embedded.expanding import expand
 from intrinsics_core.embedded.lexical import terms, tokens
 from intrinsics_core.embedded.salience import Turn
 from training.rewrite import Example, fit, load, question_rows, term_rows
@@ -44,6 +45,7 @@ class Corpus:
 
     def __init__(self, passages: dict[str, str], tokenizer: str) -> None:
         self.ids = list(passages)
+        self.passages = passages
         self.split: Callable[[str], list[str]] = terms if tokenizer == "stems" else plain_tokens
         self.index = bm25s.BM25()
         self.index.index([self.split(text) for text in passages.values()], show_progress=False)
@@ -67,6 +69,16 @@ def plain_tokens(text: str) -> list[str]:
 def recall(found: list[str], wanted: Iterable[str], cut: int) -> float:
     gold = set(wanted)
     return len(gold & set(found[:cut])) / len(gold)
+
+
+def fused(corpus: Corpus, conversation: Sequence[Turn]) -> list[str]:
+    """Results of every expansion of a question, by reciprocal rank fusion (k = 60); feedback from the rewrite's."""
+    first = corpus.search(rewriting.rewrite(conversation).query)
+    score: Counter[str] = Counter()
+    for text, _ in expand(conversation, [corpus.passages[name] for name in first]):
+        for rank, name in enumerate(corpus.search(text), 1):
+            score[name] += 1.0 / (60 + rank)  # type: ignore[assignment]
+    return [name for name, _ in score.most_common(max(CUTS))]
 
 
 class Dialog:
@@ -122,7 +134,7 @@ def use_heads(data: dict[str, list[Example]], held: str) -> None:
         ),
         "rewrite_dependence": refit("rewrite_dependence", {k: question_rows(v) for k, v in asked.items()}),
     }
-    for module in (salience, rewriting):
+    for module in (salience, rewriting, resolving):
         module.load_head = heads.__getitem__  # type: ignore[attr-defined]
 
 
@@ -145,10 +157,14 @@ def retrieval_table(name: str, corpora: dict[str, Corpus], dialogs: dict[str, li
     changed = fmean(r.changed for d in rewrites for r in rewrites[d])
     print(f"\n### {name}: {sum(map(len, dialogs.values()))} turns, {changed:.0%} rewritten\n")
     print("| query | " + " | ".join(cells) + " |\n|---|" + "---:|" * len(cells))
-    for system, ask in systems.items():
+    for system, ask in {**systems, "expansion: all queries, fused": None}.items():
         per_domain: list[list[float]] = []
         for domain, items in dialogs.items():
-            found = [corpora[domain].search(ask(i, r)) for i, r in zip(items, rewrites[domain], strict=True)]
+            corpus = corpora[domain]
+            found = [
+                corpus.search(ask(i, r)) if ask else fused(corpus, i.conversation)
+                for i, r in zip(items, rewrites[domain], strict=True)
+            ]
             per_domain.append(
                 [fmean(recall(f, i.gold, cut) for f, i in zip(found, items, strict=True)) for cut in CUTS]
             )

@@ -16,12 +16,12 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from intrinsics_core.embedded.lexical import bm25, idf, terms
+from intrinsics_core.embedded.phrases import phrases
 from intrinsics_core.embedded.rewriting import (
     KEYWORDS,
     RAREST,
     asked_words,
     keyword_terms,
-    phrases,
     rewrite,
 )
 from intrinsics_core.embedded.salience import Turn

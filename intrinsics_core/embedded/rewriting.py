@@ -18,19 +18,20 @@ better sentences and knows synonyms; what is close to it is the retrieval that t
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from intrinsics_core.embedded.lexical import Token, idf, terms, tokens, word_set
+from intrinsics_core.embedded.lexical import idf, terms, tokens, word_set
+from intrinsics_core.embedded.phrases import phrases
+from intrinsics_core.embedded.resolving import attach, complete, resolve
 from intrinsics_core.embedded.salience import (
-    AUXILIARY,
     TERM_FEATURES,
     Turn,
     dependence,
+    latest_first,
     load_head,
     plain,
-    salience,
     term_features,
 )
 
@@ -42,30 +43,9 @@ HISTORY_WEIGHT = 0.3
 """What a history term as certain as a term of the question is worth, next to it."""
 RAREST = 7.0
 """Idf above which a word counts as no rarer when keywords are chosen: beyond it are slips of the pen."""
-LONGEST_PHRASE = 5
-"""Words in a substituted phrase, at most."""
-
-_POSSESSIVE = word_set("its their his her")
-_PERSON = word_set("he him his she her")
-_PLURAL = word_set("they them their")
-_SUBSTITUTED = word_set("it its they them their he him his she her")
-_POINTERS_AT_END = word_set("this that these those")
-_BEFORE_POINTER = word_set("about of for with to from in on by after before than like is are was were do does did")
-_JOINERS = word_set("and but or if when because while so then that which who whether as since")
-_IT_VERBS = word_set("take takes rain rains snow cost costs seem seems matter mean")
 _SMALL_TALK = word_set(
     "great good nice cool awesome perfect interesting wow hmm um sure right question wonder wondering love"
     " glad sounds guess understand help appreciate"
-)
-_OPENS_PHRASE = word_set("the a an this that of in for on at with about from to by")
-_WHAT_ABOUT = re.compile(
-    r"^(?:(?:ok|okay|and|so|but|then|well|thanks|hm+)[,.! ]+)*(?:what|how) about (?P<new>[^.?!,;:]+)[.?! ]*$",
-    re.IGNORECASE,
-)
-_EXPLETIVE = re.compile(
-    r"^\s+(?:(?:still|really|even|also|not|more|less|very|usually|generally|always)\s+)*"
-    r"(?:\w+\s+){1,2}(?:to|that|if|for\s+\w+\s+to)\b",
-    re.IGNORECASE,
 )
 
 
@@ -76,7 +56,8 @@ class Rewrite:
     Attributes:
         query: the standalone query, for people and for any retriever: ``question`` followed by keywords in
             brackets, those of the question and then those of the conversation; ``original`` if unchanged.
-        question: the question with its pronouns resolved, nothing else added.
+        question: the question with a pronoun or a gap filled in, no keywords: the more readable, and the weaker for
+            retrieval.
         original: the last turn as it was given.
         retrieval_query: ``query`` with the question's own keywords once more, so that a retriever that counts
             words weighs them above the history's; ``original`` if unchanged.
@@ -120,26 +101,25 @@ def rewrite(conversation: Sequence[Turn], *, threshold: float | None = None, key
     original = conversation[-1][1]
     history = [(role, text) for role, text in conversation[:-1] if role in ("user", "assistant")]
     turns = [*history, ("user", original)]
-    own = [token for token in tokens(original) if not token.is_stop]
-    weights: dict[str, float] = {}
-    for token in own:
-        weights[token.term] = weights.get(token.term, 0.0) + 1.0
+    weights: dict[str, float] = dict(Counter(terms(original)))
     needed = dependence(turns)
     least = load_head("rewrite_dependence").thresholds["rewrite"] if threshold is None else threshold
     if len(turns) < 2 or needed < least:
         return _unchanged(original, weights, needed)
 
-    worth = history_terms(turns)
     completed = complete(turns)
     question = resolve(completed)
+    if question == original:
+        question = attach(turns)
     # What "what about X?" put X in the place of is no longer asked about.
     replaced = _replaced(history, completed[-1][1]) if completed != turns else set()
     best = [term for term in keyword_terms(turns) if term not in replaced]
-    context = phrases(_latest_first(history), best[:keywords])
+    context = phrases(latest_first(history), best[:keywords])
     if not context and question == original:
         return _unchanged(original, weights, needed)
     asked = asked_words(original)
     query = f"{question.rstrip()} ({', '.join([*asked, *context])})" if context else question
+    worth = history_terms(turns)
     chosen = sorted(worth, key=lambda term: -worth[term] * idf(term))
     for term in chosen[:TERMS]:
         weights[term] = HISTORY_WEIGHT * min(1.0, worth[term])
@@ -198,174 +178,3 @@ def keyword_terms(conversation: Sequence[Turn]) -> list[str]:
             continue
         value[term] = min(RAREST, idf(term)) + head.logit(row) - passing
     return sorted((term for term in value if value[term] > 0.0), key=lambda term: -value[term])
-
-
-def _adjacent(text: str, left: Token, right: Token) -> bool:
-    return text[left.end : right.begin] in (" ", "-") or left.end >= right.begin
-
-
-def _runs(text: str, keep: Callable[[Token], bool]) -> list[list[Token]]:
-    """Longest runs of neighbouring tokens that all satisfy ``keep``."""
-    runs: list[list[Token]] = []
-    previous: Token | None = None
-    for token in tokens(text):
-        if keep(token):
-            if previous is not None and runs and runs[-1][-1] is previous and _adjacent(text, previous, token):
-                runs[-1].append(token)
-            else:
-                runs.append([token])
-        previous = token
-    return runs
-
-
-def _surface(text: str, run: Sequence[Token]) -> str:
-    return re.sub(r"['\u2019]s?$", "", text[run[0].begin : run[-1].end])
-
-
-def _latest_first(history: Sequence[Turn]) -> list[str]:
-    """Texts of the turns, the user's first, the latest of each first: whose wording to prefer."""
-    return [text for role in ("user", "assistant") for r, text in reversed(history) if r == role]
-
-
-def phrases(texts: Sequence[str], chosen: Sequence[str]) -> list[str]:
-    """The chosen terms as the texts spell them, neighbours joined, each term once, in the order chosen.
-
-    Earlier texts are preferred for the spelling, longer phrases for the joining.
-    """
-    left = set(chosen)
-    found: dict[str, list[str]] = {}
-    runs = [(text, run) for text in texts for run in _runs(text, lambda token: token.term in left)]
-    for text, run in sorted(runs, key=lambda item: -len({token.term for token in item[1]})):
-        spelled = [token.term for token in run]
-        if len(spelled) <= LONGEST_PHRASE and len(set(spelled)) == len(spelled) and left.issuperset(spelled):
-            found[_surface(text, run)] = spelled
-            left.difference_update(spelled)
-    # A term that only ever occurs in runs partly used up, or too long, goes in alone.
-    for text, run in runs:
-        for token in run:
-            if token.term in left:
-                found[_surface(text, [token])] = [token.term]
-                left.discard(token.term)
-    rank = {term: i for i, term in enumerate(chosen)}
-    return sorted(found, key=lambda phrase: min(rank[term] for term in found[phrase]))
-
-
-def antecedent(conversation: Sequence[Turn], *, person: bool = False, plural: bool = False) -> str | None:
-    """The phrase of the earlier turns that a pronoun of the last one most likely stands for.
-
-    It grows from the most salient term to its neighbours at least half as salient (a quarter, inside a name).
-    ``person`` asks for a capitalised phrase, ``plural`` prefers one that ends in "s" or is capitalised. None
-    where no term is salient enough (threshold ``substitute`` of the head).
-    """
-    *history, _ = conversation
-    likely = salience(conversation)
-    least = load_head("rewrite").thresholds["substitute"]
-    best: tuple[float, str] | None = None
-    for age, text in enumerate(_latest_first(history)):
-        for run in _runs(text, lambda t: likely.get(t.term, 0.0) >= least / 4.0):
-            head = max(run, key=lambda token: likely[token.term])
-            top = likely[head.term]
-            if top < least:
-                continue
-            phrase = _around(run, run.index(head), likely, top)
-            named = phrase[0].is_capitalised and phrase[-1].is_capitalised and len(phrase[0].text) > 1
-            many = plain(phrase[-1]).endswith("s")
-            if person and not named:
-                continue
-            mean = sum(likely[token.term] for token in phrase) / len(phrase)
-            score = mean * (1.0 + 0.2 * (len(phrase) - 1)) - 0.001 * age
-            score *= 0.7 if plural and not (many or named) else 1.0
-            if best is None or score > best[0]:
-                best = (score, _surface(text, phrase))
-    return best[1] if best else None
-
-
-def _around(run: Sequence[Token], at: int, likely: Mapping[str, float], top: float) -> Sequence[Token]:
-    """The part of a run around one token whose neighbours are salient too; ``LONGEST_PHRASE`` at most."""
-
-    def keep(token: Token) -> bool:
-        return likely[token.term] >= top / (4.0 if token.is_capitalised and run[at].is_capitalised else 2.0)
-
-    begin, end = at, at + 1
-    while end < len(run) and end - begin < LONGEST_PHRASE and keep(run[end]):
-        end += 1
-    while begin > 0 and end - begin < LONGEST_PHRASE and keep(run[begin - 1]):
-        begin -= 1
-    return run[begin:end]
-
-
-def complete(conversation: Sequence[Turn]) -> list[Turn]:
-    """The conversation with "what about X?" at its end put in the form of the user's question before.
-
-    The last phrase of that question gives way to X where it follows an article or a preposition ("Who
-    discovered the electron?", "What about the proton?"); an X with a preposition of its own is appended, or
-    takes the place of what follows that preposition. Anything less regular is left as it is.
-    """
-    *history, (_, last) = conversation
-    asked = [text for role, text in history if role == "user"]
-    match = _WHAT_ABOUT.match(last.strip())
-    if not match or not asked or not 3 <= len(tokens(asked[-1])) <= 15:
-        return list(conversation)
-    earlier = asked[-1].strip().rstrip("?!. ")
-    new = match["new"].strip()
-    fresh, old = tokens(new), tokens(earlier)
-    if not 1 <= len(fresh) <= 6 or re.search(r"[.?!,;:\n]", earlier) or fresh[-1].is_stop:
-        return list(conversation)
-    opener = plain(fresh[0])
-    if opener in ("for", "in", "at", "on", "with"):
-        begin = next((t.begin for t in reversed(old) if plain(t) == opener), None)
-        stem = earlier[:begin].rstrip() if begin else earlier
-        return [*history, ("user", f"{stem} {new}?")]
-    phrase = next((i for i in reversed(range(len(old))) if old[i].is_stop), -1) + 1
-    if 0 < phrase < len(old) and len(old) - phrase <= 3 and plain(old[phrase - 1]) in _OPENS_PHRASE:
-        article = opener in ("the", "a", "an") and plain(old[phrase - 1]) in ("the", "a", "an")
-        begin = old[phrase - 1].begin if article else old[phrase].begin
-        return [*history, ("user", f"{earlier[:begin]}{new}?")]
-    return list(conversation)
-
-
-def resolve(conversation: Sequence[Turn]) -> str:
-    """The last turn with the first pronoun that can only point back replaced by its antecedent.
-
-    Left alone: pronouns that may point inside the question ("what is X and how is it taxed"), "it" without
-    meaning ("is it possible to"), and those for which no phrase is salient enough.
-    """
-    question = conversation[-1][1]
-    words = tokens(question)
-    for i, token in enumerate(words):
-        word = plain(token)
-        if not _points_outside(question, words, i):
-            continue
-        phrase = antecedent(conversation, person=word in _PERSON, plural=word in _PLURAL)
-        if phrase is None:
-            return question
-        follower = words[i + 1] if i + 1 < len(words) else None
-        followed = follower is not None and not follower.is_stop
-        owned = followed if word == "her" else word in _POSSESSIVE
-        suffix = ("'" if phrase.endswith("s") else "'s") if owned else ""
-        return question[: token.begin] + phrase + suffix + question[token.end :]
-    return question
-
-
-def _points_outside(question: str, words: Sequence[Token], i: int) -> bool:
-    """Whether word ``i`` is a pronoun whose antecedent must lie in an earlier turn."""
-    word = plain(words[i])
-    before, after = words[:i], words[i + 1 :]
-    if any(plain(w) in _JOINERS for w in before) and any(not w.is_stop for w in before):
-        return False
-    if any(w.is_capitalised and not w.is_stop for w in before[1:]):
-        return False
-    if re.search(r"[.!?;:,]\s", question[: words[i].begin]) and any(not w.is_stop for w in before):
-        return False
-    if word in _POINTERS_AT_END:
-        ends = not after or bool(re.match(r"\s*[.!?,]", question[words[i].end :]))
-        return ends and bool(before) and plain(before[-1]) in _BEFORE_POINTER
-    if word == "it":
-        tail = question[words[i].end :]
-        if after and plain(after[0]) in _IT_VERBS:
-            return False
-        asks = bool(before) and plain(before[-1]) in AUXILIARY
-        return not (asks and _EXPLETIVE.match(tail)) and not (
-            after and plain(after[0]) in ("is", "was") and _EXPLETIVE.match(question[after[0].end :])
-        )
-    return word in _SUBSTITUTED

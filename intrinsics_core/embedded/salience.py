@@ -130,6 +130,11 @@ def sentences(text: str) -> list[list[Token]]:
     return [sentence for sentence in found if sentence]
 
 
+def latest_first(history: Sequence[Turn]) -> list[str]:
+    """Texts of the turns, the user's first, the latest of each first: whose wording to prefer."""
+    return [text for role in ("user", "assistant") for r, text in reversed(history) if r == role]
+
+
 def _points_back(question: Sequence[Token]) -> bool:
     return any(plain(token) in PERSONAL or plain(token) in DEMONSTRATIVE for token in question)
 

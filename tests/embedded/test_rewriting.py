@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intrinsics_core.embedded.lexical import terms
-from intrinsics_core.embedded.rewriting import HISTORY_WEIGHT, TERMS, complete, resolve, rewrite
+from intrinsics_core.embedded.resolving import attach, complete, resolve
+from intrinsics_core.embedded.rewriting import HISTORY_WEIGHT, TERMS, rewrite
 from intrinsics_core.embedded.salience import (
     QUESTION_FEATURES,
     TERM_FEATURES,
@@ -69,6 +70,28 @@ def test_question_is_resolved(conversation: list[Turn], expected: str) -> None:
 )
 def test_a_pronoun_that_points_elsewhere_stays(question: str) -> None:
     assert resolve([*CHEESE, ("user", question)]) == question
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What are the main ingredients?", "What are the main ingredients of Brindle Fell cheese?"),
+        ("What are the steps in the dairy?", "What are the steps in the dairy?"),
+        ("What is the DOP?", "What is the DOP?"),
+        ("Where are the goats?", "Where are the goats?"),
+    ],
+)
+def test_a_missing_of_what_is_added(question: str, expected: str) -> None:
+    assert attach([*CHEESE, ("user", question)]) == expected
+
+
+def test_an_article_comes_along() -> None:
+    conversation: list[Turn] = [
+        ("user", "What is the Marram Light?"),
+        ("assistant", "A lighthouse."),
+        ("user", "Is it open?"),
+    ]
+    assert resolve(conversation) == "Is the Marram Light open?"
 
 
 def test_a_person_is_never_a_cheese() -> None:
@@ -158,8 +181,11 @@ def test_another_roles_turns_are_passed_over() -> None:
     assert rewrite([("system", "You know about Zanzibar."), *CHEESE, question]) == plain
 
 
-def test_what_about_needs_a_question_of_the_same_form() -> None:
-    conversation: list[Turn] = [("user", "Is it treatable?"), ("assistant", "Yes."), ("user", "What about croup?")]
+@pytest.mark.parametrize(
+    "earlier", ["Is it treatable?", "How do mumps compare with the measles?", "Hm.", "mumps " * 30]
+)
+def test_what_about_needs_a_question_of_the_same_form(earlier: str) -> None:
+    conversation: list[Turn] = [("user", earlier), ("assistant", "Yes."), ("user", "What about croup?")]
     assert complete(conversation) == conversation
 
 
