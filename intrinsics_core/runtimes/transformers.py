@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 import time
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -252,20 +253,25 @@ class _Engine:
     ) -> None:
         begun = time.perf_counter()
         rows = [self._row(job) for job in jobs]
-        try:
-            self._generate(jobs, rows, layers, shared)
-        except Exception as error:
-            if len(jobs) == 1:
-                outcomes[jobs[0].at] = _failed(error, jobs[0].request)
-                return
-            del rows, error  # and the tensors their frames hold: memory may be what was short
-            for job in jobs:  # so that one that fails does not fail the others
-                self._answer_batch([job], layers, shared, outcomes, hits, spent)
+        failure = self._tried(jobs, rows, layers, shared)
+        if failure and len(jobs) > 1:
+            half = len(jobs) // 2
+            for part in (jobs[:half], jobs[half:]):  # until only the culprit fails
+                self._answer_batch(part, layers, shared, outcomes, hits, spent)
             return
         seconds = (time.perf_counter() - begun) / len(rows) + spent
         for job, row in zip(jobs, rows, strict=True):
             row.cached = (hits or {}).get(job.at, 0)
-            outcomes[job.at] = row.outcome(seconds)
+            outcomes[job.at] = failure or row.outcome(seconds)
+
+    def _tried(self, jobs: list[_Job], rows: list[Row], layers: _kv.Layers, shared: int) -> IntrinsicsError | None:
+        """Generate; the error where the model failed."""
+        try:
+            self._generate(jobs, rows, layers, shared)
+            return None
+        except Exception as error:
+            traceback.clear_frames(error.__traceback__)  # they hold tensors, and memory may be what was short
+            return _failed(error, jobs[0].request)
 
     def _generate(self, jobs: list[_Job], rows: list[Row], layers: _kv.Layers, shared: int) -> None:
         """Left-padded, the padding after what is shared: prompts end side by side."""
