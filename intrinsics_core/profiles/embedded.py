@@ -181,7 +181,17 @@ def _cosines(replies: Sequence[Reply]) -> list[float]:
 
 
 def _pointwise(task: Task, replies: Sequence[Reply]) -> list[float]:
-    return _cosines(replies)
+    from intrinsics_core.embedded.ranking import rerank_scores
+
+    (question,), passages = _vectors(replies)
+    return rerank_scores(
+        _question(task),
+        [d.text for d in task.documents],
+        question,
+        passages,
+        titles=[d.title for d in task.documents],
+        prior=[d.score for d in task.documents],
+    )
 
 
 def _context_relevance(fitted: Calibrations, task: Task, replies: Sequence[Reply]) -> Judgement:
