@@ -30,8 +30,8 @@ class AnswerabilityGate(Intrinsic):
     Takes ``{"question" | "messages", "documents"}``. Returns the input with the verdict under ``"answerability"``
     (``{"label", "probability"}``), or what the route returns that the verdict chooses. A route is a Runnable, which
     gets the input with the verdict, or a text, which becomes the answer; routes may be left out, and the input then
-    passes through. Messages that come out carry the verdict in ``response_metadata["rag_intrinsics"]``; a route that streams
-    streams on. With ``return_result=True`` it returns the core's Answerability and routes nothing.
+    passes through. Messages that come out carry the verdict in ``response_metadata["rag_intrinsics"]``; a route that
+    streams streams on. With ``return_result=True`` it returns the core's Answerability and routes nothing.
 
     Args:
         answerable: where an answerable question goes.

@@ -1,0 +1,137 @@
+"""LangChain, as the contract sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from langchain_core.documents import Document
+from langchain_core.load import dumpd, dumps, load
+from langchain_core.messages import AIMessage, convert_to_messages
+from langchain_rag_intrinsics import (
+    AnswerabilityGate,
+    CitationGenerator,
+    ContextRelevanceFilter,
+    FactChecker,
+    HallucinationDetector,
+    IntrinsicsReranker,
+    QueryExpander,
+    QueryRewriter,
+    UncertaintyScorer,
+)
+
+from intrinsics_core import INTRINSICS
+from intrinsics_core.results import Result
+from tests.contract.suite import shown
+
+COMPONENTS = {
+    "query-rewrite": QueryRewriter,
+    "query-expansion": QueryExpander,
+    "context-relevance": ContextRelevanceFilter,
+    "answerability": AnswerabilityGate,
+    "reranking": IntrinsicsReranker,
+    "uncertainty": UncertaintyScorer,
+    "hallucination-detection": HallucinationDetector,
+    "citations": CitationGenerator,
+    "fact-check": FactChecker,
+}
+
+
+class LangChainAdapter:
+    intrinsics = tuple(INTRINSICS)
+
+    def build(self, intrinsic: str, *, runtime: Any = None, on_error: str = "raise") -> Any:
+        # A query is a plain string, which cannot say that it is a fallback; the result object can.
+        whole = on_error != "raise" and intrinsic in ("query-rewrite", "query-expansion")
+        return COMPONENTS[intrinsic](runtime=runtime, on_error=on_error, return_result=whole)
+
+    def inputs(
+        self, intrinsic: str, messages: Sequence[Mapping[str, Any]], documents: Sequence[Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        return {
+            "messages": convert_to_messages([dict(m) for m in messages]),
+            "documents": [Document(d["text"], id=d.get("id"), metadata=d["metadata"]) for d in documents],
+        }
+
+    def snapshot(self, inputs: Any) -> Any:
+        return {name: [item.model_dump() for item in value] for name, value in inputs.items()}
+
+    def call(self, component: Any, inputs: Any) -> Any:
+        return component.invoke(inputs)
+
+    async def acall(self, component: Any, inputs: Any) -> Any:
+        return await component.ainvoke(inputs)
+
+    def result(self, intrinsic: str, inputs: Any, output: Any) -> dict[str, Any]:
+        if isinstance(output, Result):
+            return shown(intrinsic, output)
+        return {
+            "query-rewrite": lambda: {"query": output},
+            "query-expansion": lambda: {"queries": output},
+            "reranking": lambda: _ranked(inputs["documents"], output),
+            "context-relevance": lambda: _judged(output),
+            "answerability": lambda: output["answerability"],
+            "citations": lambda: _cited(output),
+        }.get(intrinsic, lambda: output.response_metadata["rag_intrinsics"][intrinsic])()
+
+    def documents(self, output: Any) -> list[dict[str, Any]]:
+        return [{"id": d.id, "text": d.page_content, "metadata": d.metadata} for d in output]
+
+    def dump(self, component: Any) -> Any:
+        return dumpd(component)
+
+    def load(self, dumped: Any) -> Any:
+        return load(dumped, allowed_objects=list(COMPONENTS.values()), valid_namespaces=["langchain_rag_intrinsics"])
+
+    def renderings(self, component: Any) -> Iterable[str]:
+        yield repr(component)
+        yield str(component)
+        yield dumps(component)
+        yield repr(component.model_dump())
+        yield component.model_dump_json()
+        yield repr(component.get_graph().to_json(with_schemas=True))
+
+
+def _degraded(output: list[Document], intrinsic: str) -> dict[str, Any]:
+    why = [d.metadata["rag_intrinsics"][intrinsic].get("degraded") for d in output]
+    assert len(set(why)) <= 1  # one result, one reason
+    return {"degraded": why[0]} if why and why[0] else {}
+
+
+def _ranked(given: list[Document], output: list[Document]) -> dict[str, Any]:
+    rows = []
+    for d in output:
+        verdict = d.metadata["rag_intrinsics"]["reranking"]
+        assert verdict["score"] == d.metadata["relevance_score"]
+        rows.append({"document_id": d.id, "rank": verdict["rank"], "score": verdict["score"]})
+    return {"ranking": rows, **_degraded(output, "reranking")}
+
+
+def _judged(output: list[Document]) -> dict[str, Any]:
+    rows = []
+    for d in output:
+        verdict = d.metadata["rag_intrinsics"]["context-relevance"]
+        assert verdict["score"] == d.metadata.get("relevance_score")
+        rows.append({"document_id": d.id, "label": verdict["label"], "score": verdict["score"]})
+    return {"judgements": rows, **_degraded(output, "context-relevance")}
+
+
+def _cited(output: AIMessage) -> dict[str, Any]:
+    """Read back from the annotations alone."""
+    rows = []
+    for block in output.content_blocks:
+        for c in block.get("annotations", []):
+            rows.append(
+                {
+                    "response_begin": c["start_index"],
+                    "response_end": c["end_index"],
+                    "response_text": block["text"][c["start_index"] : c["end_index"]],
+                    "document_id": c["extras"]["document_id"],
+                    "document_begin": c["extras"]["document_begin"],
+                    "document_end": c["extras"]["document_end"],
+                    "document_text": c["cited_text"],
+                }
+            )
+    whole = output.response_metadata["rag_intrinsics"]["citations"]
+    assert rows == whole["citations"]
+    return whole

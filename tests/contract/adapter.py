@@ -1,0 +1,50 @@
+"""What an integration tells the contract about itself: how its components are built, called and read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+Plain = Mapping[str, Any]
+
+
+class Adapter(Protocol):
+    """One framework, in plain values. ``intrinsic`` is the core's name: ``"query-rewrite"``, ``"reranking"``, …"""
+
+    intrinsics: Sequence[str]
+    """The intrinsics that the integration has a component for."""
+
+    def build(self, intrinsic: str, *, runtime: Any = None, on_error: str = "raise") -> Any:
+        """The component. ``runtime`` is a core runtime, a config, or None. With another ``on_error`` than ``"raise"``
+        it must be built so that a degraded result can be told from its output.
+        """
+
+    def inputs(self, intrinsic: str, messages: Sequence[Plain], documents: Sequence[Plain]) -> Any:
+        """Native input from a conversation and ``{"id", "text", "metadata"}`` documents.
+
+        ``id`` may be missing; a title is in the metadata.
+        """
+
+    def snapshot(self, inputs: Any) -> Any:
+        """All that is in the input, as plain values that a later change of the input cannot reach."""
+
+    def call(self, component: Any, inputs: Any) -> Any:
+        """Run it."""
+
+    async def acall(self, component: Any, inputs: Any) -> Any:
+        """Run it on the running event loop, in the framework's asynchronous way."""
+
+    def result(self, intrinsic: str, inputs: Any, output: Any) -> dict[str, Any]:
+        """The output as :func:`tests.contract.suite.shown` shows the core's result, with ``"degraded"`` where it is."""
+
+    def documents(self, output: Any) -> list[dict[str, Any]]:
+        """Documents in an output, as ``{"id", "text", "metadata"}``."""
+
+    def dump(self, component: Any) -> Any:
+        """The component as JSON values, by the framework's own serialisation."""
+
+    def load(self, dumped: Any) -> Any:
+        """The component from what :meth:`dump` gave."""
+
+    def renderings(self, component: Any) -> Iterable[str]:
+        """All texts in which the framework shows a component: repr, dumps, traces."""

@@ -1,0 +1,136 @@
+"""A judge that answers the ``prompted`` profile from the words it is shown: no constant reply, so that a verdict on the
+wrong passage shows.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from intrinsics_core.exchange import Generate
+
+_STOP = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "by",
+        "did",
+        "do",
+        "does",
+        "for",
+        "had",
+        "has",
+        "have",
+        "how",
+        "in",
+        "is",
+        "it",
+        "many",
+        "of",
+        "on",
+        "s",
+        "the",
+        "to",
+        "was",
+        "what",
+        "when",
+        "where",
+        "who",
+    ]
+)
+
+
+def judge(request: Generate) -> str | dict[str, Any]:
+    """The reply to one request, by the title of its schema."""
+    assert request.messages is not None
+    if request.constraint is None:
+        return f"I recall that {request.messages[-1].content}"
+    shown = json.loads(request.messages[-1].content)
+    return _REPLIES[request.constraint.schema["title"]](shown)  # type: ignore[union-attr]
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.casefold())) - _STOP
+
+
+def _share(of: str, found_in: str) -> float:
+    words = _words(of)
+    return round(len(words & _words(found_in)) / len(words), 3) if words else 0.0
+
+
+def _question(shown: dict[str, Any]) -> str:
+    return " ".join(turn["content"] for turn in shown["conversation"] if turn["role"] == "user")
+
+
+def _rewrite(shown: dict[str, Any]) -> dict[str, Any]:
+    return {"rewritten_question": _question(shown)}
+
+
+def _synonym(shown: dict[str, Any]) -> dict[str, Any]:
+    return {"query": f"in other words: {_question(shown)}"}
+
+
+def _reverse(shown: dict[str, Any]) -> dict[str, Any]:
+    return {"question": f"What is {shown['answer']}"}
+
+
+def _relevance(shown: dict[str, Any]) -> dict[str, Any]:
+    share = _share(_question(shown), shown["document"]["text"])
+    label = "relevant" if share >= 0.5 else "partially relevant" if share >= 0.2 else "irrelevant"
+    return {"context_relevance": label, "confidence": 0.4 + share / 2}
+
+
+def _answerability(shown: dict[str, Any]) -> dict[str, Any]:
+    share = max((_share(_question(shown), d["text"]) for d in shown["documents"]), default=0.0)
+    return {"answerability": "answerable" if share >= 0.4 else "unanswerable", "confidence": 0.5 + share / 2}
+
+
+def _comparison(shown: dict[str, Any]) -> dict[str, Any]:
+    a, b = (_share(_question(shown), shown["passages"][name]["text"]) for name in "AB")
+    return {"preferred": "A" if a >= b else "B", "confidence": 0.9}
+
+
+def _certainty(shown: dict[str, Any]) -> dict[str, Any]:
+    sources = " ".join(d["text"] for d in shown["documents"])
+    return {"certainty": str(round(9 * _share(shown["conversation"][-1]["content"], sources)))}
+
+
+def _hallucination(shown: dict[str, Any]) -> dict[str, Any]:
+    sources = " ".join(d["text"] for d in shown["documents"])
+    rows = []
+    for name, sentence in shown["response"].items():
+        share = _share(sentence, sources)
+        label = "faithful" if share >= 0.7 else "partial" if share >= 0.4 else "unfaithful"
+        rows.append({"id": name, "reason": f"{share} of its words are in the documents", "faithfulness": label})
+    return {"sentences": rows}
+
+
+def _citations(shown: dict[str, Any]) -> dict[str, Any]:
+    sources = {name: text for d in shown["documents"] for name, text in d["sentences"].items()}
+    return {
+        "citations": [
+            {"response": name, "sources": [c for c, text in sources.items() if _share(sentence, text) >= 0.6]}
+            for name, sentence in shown["response"].items()
+        ]
+    }
+
+
+def _entailment(shown: dict[str, Any]) -> dict[str, Any]:
+    share = _share(shown["claim"].rpartition(": ")[2], shown["source"]["text"])
+    return {"supported": "yes" if share >= 0.5 else "no", "confidence": 0.5 + share / 2}
+
+
+_REPLIES = {
+    "query_rewrite": _rewrite,
+    "synonym_query": _synonym,
+    "reverse_question": _reverse,
+    "context_relevance": _relevance,
+    "answerability": _answerability,
+    "comparison": _comparison,
+    "uncertainty": _certainty,
+    "hallucination_detection": _hallucination,
+    "citations": _citations,
+    "entailment": _entailment,
+}

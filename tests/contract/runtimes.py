@@ -1,0 +1,45 @@
+"""Runtimes that show whether an event loop is free while they work."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+
+from intrinsics_core import AsyncRuntime, BlockingRuntime
+from intrinsics_core.errors import RequestTimeout
+from intrinsics_core.exchange import Outcome, Request
+from intrinsics_core.profiles.prompted import PROFILE
+from tests.contract.judge import judge
+from tests.scripted import outcome
+
+PATIENCE = 5.0  # seconds
+
+
+class Waiting(BlockingRuntime):
+    """In-process work that ends when the event loop says so: on the loop's own thread it would never end."""
+
+    profile = PROFILE
+
+    def __init__(self) -> None:
+        self.entered, self.released = threading.Event(), threading.Event()
+
+    def handle(self, requests: Sequence[Request]) -> list[Outcome]:
+        self.entered.set()
+        if not self.released.wait(PATIENCE):
+            raise RequestTimeout("the event loop was blocked while the runtime worked")
+        return [outcome(judge, request) for request in requests]
+
+
+class OnLoop(AsyncRuntime):
+    """Work over sockets, as far as the loop can tell; remembers the loops that it was awaited on."""
+
+    profile = PROFILE
+
+    def __init__(self) -> None:
+        self.loops: set[asyncio.AbstractEventLoop] = set()
+
+    async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
+        self.loops.add(asyncio.get_running_loop())
+        await asyncio.sleep(0.05)
+        return [outcome(judge, request) for request in requests]

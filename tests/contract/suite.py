@@ -1,0 +1,292 @@
+"""The contract tests, written once. Each compares an integration with the core on the same runtime and input."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+import pytest
+
+from intrinsics_core import INTRINSICS, IntrinsicsError, InvalidInput, MalformedReply, Runtime, RuntimeUnavailable, run
+from intrinsics_core.results import Result
+from tests.contract import cases
+from tests.contract.adapter import Adapter
+from tests.contract.judge import judge
+from tests.contract.runtimes import OnLoop, Waiting
+from tests.scripted import Scripted
+
+SECRET = "sk-contract-0123456789"
+FALLBACKS = {
+    "query-rewrite": "fallback",
+    "query-expansion": "fallback",
+    "reranking": "fallback",
+    "context-relevance": "fallback",
+    "answerability": "closed",
+}
+RUNTIMES = {"embedded": lambda: None, "judge": lambda: Scripted(judge)}
+
+
+def shown(intrinsic: str, result: Result) -> dict[str, Any]:
+    """The part of a core result that every integration shows, as plain values.
+
+    The rewritten query; the texts of the expansion; document ids, ranks and scores; the judgements of the documents
+    that a filter keeps by default; every other result in full.
+    """
+    dump = result.model_dump(mode="json")
+    show = {
+        "query-rewrite": lambda: {"query": dump["query"]},
+        "query-expansion": lambda: {"queries": [query["text"] for query in dump["queries"]]},
+        "reranking": lambda: {"ranking": [_only(row, "document_id", "rank", "score") for row in dump["ranking"]]},
+        "context-relevance": lambda: {"judgements": [j for j in dump["judgements"] if j["label"] != "irrelevant"]},
+    }.get(intrinsic, lambda: dump)()
+    return show | ({"degraded": dump["degraded"]} if "degraded" in dump else {})
+
+
+def _only(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: row[name] for name in names}
+
+
+@contextmanager
+def failing(kind: type[IntrinsicsError]) -> Iterator[list[IntrinsicsError]]:
+    """Expects an error of the core, which the framework may have wrapped; the list holds it afterwards."""
+    found: list[IntrinsicsError] = []
+    with pytest.raises(Exception) as caught:
+        yield found
+    error: BaseException | None = caught.value
+    while error is not None and not isinstance(error, IntrinsicsError):
+        error = error.__cause__ or error.__context__
+    assert isinstance(error, kind), f"expected {kind.__name__}, got {caught.value!r}"
+    found.append(error)
+
+
+class ContractTests:
+    """Subclass it, set ``adapter``."""
+
+    adapter: ClassVar[Adapter]
+
+    # --- helpers ------------------------------------------------------------------------------------------------
+
+    def given(self, intrinsic: str, documents: Sequence[Mapping[str, Any]] | None = None) -> Any:
+        passages = cases.documents() if documents is None else documents
+        return self.adapter.inputs(intrinsic, cases.messages(intrinsic), passages)
+
+    def core(self, intrinsic: str, runtime: Runtime | None, documents: Sequence[Any] | None = None) -> dict[str, Any]:
+        passages = cases.documents() if documents is None else documents
+        return shown(
+            intrinsic, run(INTRINSICS[intrinsic](cases.messages(intrinsic), cases.for_core(passages)), runtime)
+        )
+
+    def answer(self, intrinsic: str, component: Any, documents: Sequence[Any] | None = None) -> dict[str, Any]:
+        inputs = self.given(intrinsic, documents)
+        return self.adapter.result(intrinsic, inputs, self.adapter.call(component, inputs))
+
+    async def aanswer(self, intrinsic: str, component: Any) -> dict[str, Any]:
+        inputs = self.given(intrinsic)
+        return self.adapter.result(intrinsic, inputs, await self.adapter.acall(component, inputs))
+
+    @pytest.fixture(params=sorted(INTRINSICS))
+    def intrinsic(self, request: pytest.FixtureRequest) -> str:
+        if request.param not in self.adapter.intrinsics:
+            pytest.skip(f"this integration has no component for {request.param}")
+        return str(request.param)
+
+    @pytest.fixture(params=sorted(RUNTIMES))
+    def runtime(self, request: pytest.FixtureRequest) -> Runtime | None:
+        return RUNTIMES[request.param]()
+
+    # --- verdicts -----------------------------------------------------------------------------------------------
+
+    def test_same_as_the_core(self, intrinsic: str, runtime: Runtime | None) -> None:
+        component = self.adapter.build(intrinsic, runtime=runtime)
+        assert self.answer(intrinsic, component) == self.core(intrinsic, runtime)
+
+    def test_sync_equals_async(self, intrinsic: str, runtime: Runtime | None) -> None:
+        component = self.adapter.build(intrinsic, runtime=runtime)
+        assert asyncio.run(self.aanswer(intrinsic, component)) == self.answer(intrinsic, component)
+
+    @pytest.mark.parametrize("intrinsic", ["citations", "hallucination-detection"], indirect=True)
+    def test_offsets_are_the_callers(self, intrinsic: str, runtime: Runtime | None) -> None:
+        found = self.answer(intrinsic, self.adapter.build(intrinsic, runtime=runtime))
+        answer, texts = cases.ANSWER["content"], {d["id"]: d["text"] for d in cases.DOCUMENTS}
+        rows = found.get("sentences") or found.get("citations")
+        assert rows
+        for row in rows:
+            if intrinsic == "citations":
+                assert answer[row["response_begin"] : row["response_end"]] == row["response_text"]
+                source = texts[row["document_id"]]
+                assert source[row["document_begin"] : row["document_end"]] == row["document_text"]
+            else:
+                assert answer[row["begin"] : row["end"]] == row["text"]
+
+    # --- what the caller gave -----------------------------------------------------------------------------------
+
+    def test_inputs_unchanged(self, intrinsic: str, runtime: Runtime | None) -> None:
+        inputs = self.given(intrinsic)
+        before = self.adapter.snapshot(inputs)
+        component = self.adapter.build(intrinsic, runtime=runtime)
+        self.adapter.call(component, inputs)
+        assert self.adapter.snapshot(inputs) == before
+        asyncio.run(self.adapter.acall(component, inputs))
+        assert self.adapter.snapshot(inputs) == before
+
+    @pytest.mark.parametrize("intrinsic", cases.RETURNS_DOCUMENTS, indirect=True)
+    def test_ids_and_metadata_preserved(self, intrinsic: str, runtime: Runtime | None) -> None:
+        output = self.adapter.call(self.adapter.build(intrinsic, runtime=runtime), self.given(intrinsic))
+        returned = self.adapter.documents(output)
+        given = {d["id"]: d for d in cases.DOCUMENTS}
+        assert returned
+        assert len({d["id"] for d in returned}) == len(returned)
+        for document in returned:
+            original = given[document["id"]]
+            assert document["text"] == original["text"]
+            assert {key: document["metadata"].get(key) for key in original["metadata"]} == original["metadata"]
+
+    @pytest.mark.parametrize("intrinsic", cases.RETURNS_DOCUMENTS, indirect=True)
+    def test_output_does_not_share_the_callers_documents(self, intrinsic: str) -> None:
+        inputs = self.given(intrinsic)
+        before = self.adapter.snapshot(inputs)
+        for document in self.adapter.documents(self.adapter.call(self.adapter.build(intrinsic), inputs)):
+            document["metadata"]["page"] = "changed by whoever got the output"
+        assert self.adapter.snapshot(inputs) == before
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_scores_on_the_right_passage(self, runtime: Runtime | None, seed: int) -> None:
+        documents = cases.documents()
+        # The same text twice, under two ids and with two metadata.
+        documents.append({**cases.documents()[1], "id": "mill again", "metadata": {"page": 70}})
+        random.Random(seed).shuffle(documents)
+        given = {d["id"]: d for d in documents}
+        component = self.adapter.build("reranking", runtime=runtime)
+        inputs = self.given("reranking", documents)
+        output = self.adapter.call(component, inputs)
+        found = self.adapter.result("reranking", inputs, output)
+        assert found == self.core("reranking", runtime, documents)
+        # Place by place: the document that stands there is the one that the score was given to.
+        for row, document in zip(found["ranking"], self.adapter.documents(output), strict=True):
+            assert document["id"] == row["document_id"]
+            assert document["text"] == given[row["document_id"]]["text"]
+            assert document["metadata"]["page"] == given[row["document_id"]]["metadata"]["page"]
+        assert found["ranking"][0]["document_id"].startswith("mill")
+
+    def test_documents_without_ids(self) -> None:
+        documents = [{key: d[key] for key in ("text", "metadata")} for d in cases.documents()]
+        component = self.adapter.build("reranking", runtime=Scripted(judge))
+        output = self.adapter.call(component, self.given("reranking", documents))
+        returned = self.adapter.documents(output)
+        assert sorted(d["text"] for d in returned) == sorted(d["text"] for d in documents)
+        assert returned[0]["text"] == documents[1]["text"]
+
+    # --- nothing, and wrong things --------------------------------------------------------------------------------
+
+    def test_empty_documents(self, intrinsic: str, runtime: Runtime | None) -> None:
+        component = self.adapter.build(intrinsic, runtime=runtime)
+        inputs = self.given(intrinsic, [])
+        if intrinsic in cases.RETURNS_DOCUMENTS:
+            assert self.adapter.documents(self.adapter.call(component, inputs)) == []
+            assert self.adapter.documents(asyncio.run(self.adapter.acall(component, inputs))) == []
+        elif intrinsic in cases.NEEDS_DOCUMENTS:
+            with failing(InvalidInput) as found:
+                self.adapter.call(component, inputs)
+            assert "documents" in str(found[0])
+        else:
+            assert self.answer(intrinsic, component, []) == self.core(intrinsic, runtime, [])
+
+    @pytest.mark.parametrize("asynchronous", [False, True])
+    @pytest.mark.parametrize("reply", ["", "I would rather not say.", '{"answerability": "perhaps"', "[]"])
+    def test_malformed_reply(self, intrinsic: str, reply: str, asynchronous: bool) -> None:
+        component = self.adapter.build(intrinsic, runtime=Scripted(lambda request: reply))
+        with failing(MalformedReply) as found:
+            if asynchronous:
+                asyncio.run(self.adapter.acall(component, self.given(intrinsic)))
+            else:
+                self.adapter.call(component, self.given(intrinsic))
+        assert found[0].intrinsic == intrinsic
+        assert found[0].raw == reply
+
+    def test_failure_is_raised_by_default(self, intrinsic: str) -> None:
+        component = self.adapter.build(intrinsic, runtime=_down())
+        with failing(RuntimeUnavailable) as found:
+            self.adapter.call(component, self.given(intrinsic))
+        assert found[0].intrinsic == intrinsic
+
+    @pytest.mark.parametrize("intrinsic", FALLBACKS, indirect=True)
+    def test_fallback_says_that_it_is_one(self, intrinsic: str) -> None:
+        component = self.adapter.build(intrinsic, runtime=_down(), on_error=FALLBACKS[intrinsic])
+        expected = shown(intrinsic, run(
+            INTRINSICS[intrinsic](cases.messages(intrinsic), cases.documents(), on_error=FALLBACKS[intrinsic]), _down()
+        ))  # fmt: skip
+        found = self.answer(intrinsic, component)
+        assert "RuntimeUnavailable" in found["degraded"]
+        assert found == expected
+        assert asyncio.run(self.aanswer(intrinsic, component)) == expected
+
+    # --- the event loop -------------------------------------------------------------------------------------------
+
+    def test_loop_is_free_while_a_blocking_runtime_works(self, intrinsic: str) -> None:
+        async def main() -> None:
+            runtime = Waiting()
+            task = asyncio.create_task(self.aanswer(intrinsic, self.adapter.build(intrinsic, runtime=runtime)))
+            while not runtime.entered.is_set() and not task.done():  # noqa: ASYNC110  (a thread enters)
+                await asyncio.sleep(0.001)
+            runtime.released.set()  # only a loop that is free comes here in time
+            await task
+
+        asyncio.run(main())
+
+    def test_async_runtime_works_on_the_callers_loop(self, intrinsic: str) -> None:
+        async def main() -> None:
+            runtime = OnLoop()
+            await self.aanswer(intrinsic, self.adapter.build(intrinsic, runtime=runtime))
+            assert runtime.loops == {asyncio.get_running_loop()}
+
+        asyncio.run(main())
+
+    @pytest.mark.parametrize("intrinsic", cases.NEEDS_DOCUMENTS + cases.RETURNS_DOCUMENTS, indirect=True)
+    def test_loop_ticks_while_the_embedded_runtime_reads_long_texts(self, intrinsic: str) -> None:
+        # Texts of its own for each intrinsic: vectors are cached.
+        story = "The keeper of light {} wrote on {} that the fog of day {} hid the tide mill at Port Ellery. "
+        documents = [
+            {"id": str(d), "text": "".join(story.format(d, intrinsic, 97 * d + s) for s in range(30)), "metadata": {}}
+            for d in range(6)
+        ]
+
+        async def main() -> tuple[float, float]:
+            component, inputs = self.adapter.build(intrinsic), self.given(intrinsic, documents)
+            task = asyncio.create_task(self.adapter.acall(component, inputs))
+            started = last = time.perf_counter()
+            gap = 0.0
+            while not task.done():
+                await asyncio.sleep(0.001)
+                now = time.perf_counter()
+                gap, last = max(gap, now - last), now
+            await task
+            return gap, last - started
+
+        gap, total = asyncio.run(main())
+        # A blocked loop has one gap as long as the work. Threads share cores, so the bound is not tight.
+        assert gap < max(0.3, total / 2), f"the loop stood still for {gap:.2f} s of {total:.2f} s"
+
+    # --- saving and showing -----------------------------------------------------------------------------------------
+
+    def test_serialisation_round_trip(self, intrinsic: str) -> None:
+        component = self.adapter.build(intrinsic, runtime={"kind": "embedded"})
+        again = self.adapter.load(json.loads(json.dumps(self.adapter.dump(component))))
+        assert type(again) is type(component)
+        assert self.adapter.dump(again) == self.adapter.dump(component)
+        assert self.answer(intrinsic, again) == self.answer(intrinsic, component)
+
+    def test_no_secret_is_shown(self, intrinsic: str) -> None:
+        config = {"kind": "server", "base_url": "http://127.0.0.1:9", "api_key": SECRET}
+        component = self.adapter.build(intrinsic, runtime=config)
+        for text in [*self.adapter.renderings(component), json.dumps(self.adapter.dump(component))]:
+            assert SECRET not in text
+        assert config["api_key"] == SECRET  # the caller's own config is left alone
+
+
+def _down() -> Scripted:
+    return Scripted(lambda request: RuntimeUnavailable("connection refused"))
