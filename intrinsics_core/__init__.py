@@ -8,6 +8,7 @@ An intrinsic function checks its input and returns a call; a driver (`run`, `aru
 call to its result on a runtime: the embedded encoder by default, a server, or the chat model you already have.
 """
 
+from intrinsics_core.calibrating import calibrate
 from intrinsics_core.call import Call
 from intrinsics_core.conversation import Document, Message
 from intrinsics_core.drivers import arun, arun_many, run, run_many
@@ -60,6 +61,7 @@ __all__ = [
     "arun",
     "arun_many",
     "as_runtime",
+    "calibrate",
     "citations",
     "context_relevance",
     "fact_check",

@@ -7,12 +7,15 @@ language model does better).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from intrinsics_core import assembly
 from intrinsics_core.conversation import Document, Task
+from intrinsics_core.errors import InvalidInput
 from intrinsics_core.exchange import Embed, Embedded, Reply, Request
 from intrinsics_core.profile import Format, Profile
 from intrinsics_core.results import (
@@ -147,9 +150,13 @@ def _support(task: Task, replies: Sequence[Reply]) -> ResponseSupport:
 def _hallucination(fitted: Calibrations, task: Task, replies: Sequence[Reply]) -> HallucinationDetection:
     found = _support(task, replies)
     verdicts = [(i, (s.label, s.probability, s.explanation)) for i, s in enumerate(found.sentences)]
-    return assembly.hallucination(
-        task, verdicts, score=None if found.label == "NA" else found.faithfulness, label=found.label
-    )
+    if found.label == "NA":
+        return assembly.hallucination(task, verdicts, label="NA")
+    score, label = found.faithfulness, found.label
+    if own := fitted.get("hallucination-detection"):
+        score = own.apply(score)
+        label = "faithful" if score >= own.threshold else "unfaithful"
+    return assembly.hallucination(task, verdicts, score=score, label=label)
 
 
 def _citations(task: Task, replies: Sequence[Reply]) -> Citations:
@@ -217,7 +224,22 @@ def _uncertainty(fitted: Calibrations, task: Task, replies: Sequence[Reply]) -> 
 
 
 def _calibrations(given: Mapping[str, Any]) -> dict[str, Calibration]:
-    raise NotImplementedError
+    from intrinsics_core.calibrating import CALIBRATED
+    from intrinsics_core.embedded.calibration import Calibration
+
+    fitted = {}
+    for name, value in given.items():
+        if name not in CALIBRATED:
+            raise InvalidInput("calibrations: no such intrinsic", expected=f"some of {', '.join(CALIBRATED)}", got=name)
+        if isinstance(value, Mapping):
+            value = Calibration.from_json(json.dumps(dict(value)))
+        elif isinstance(value, str | Path):
+            try:
+                value = Calibration.from_json(Path(value).read_text(encoding="utf-8"))
+            except (OSError, UnicodeDecodeError) as error:
+                raise InvalidInput(f"calibrations.{name} cannot be read: {error}") from error
+        fitted[name] = value
+    return fitted
 
 
 PROFILE = embedded_profile()

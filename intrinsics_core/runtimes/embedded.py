@@ -41,8 +41,8 @@ class EmbeddedRuntime(BlockingRuntime):
         cache_size: int = 64 * 2**20,
     ) -> None:
         self._arguments: dict[str, Any] = {"path": path, "threads": threads, "cache_size": cache_size}
-        self._calibrations = dict(calibrations or {})
-        self.profile: Profile = embedded_profile(self._calibrations)
+        self.calibrations = dict(calibrations or {})
+        self.profile: Profile = embedded_profile(self.calibrations)
         if path is not None:
             self.encoder.close()  # a wrong folder is told at once, not at the first request
 
@@ -76,7 +76,7 @@ class EmbeddedRuntime(BlockingRuntime):
         return f"EmbeddedRuntime(path={self._arguments['path']!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self._arguments, self._calibrations)
+        return _rebuild, (self._arguments, self.calibrations)
 
 
 def _rebuild(arguments: dict[str, Any], calibrations: dict[str, Any]) -> EmbeddedRuntime:
