@@ -43,13 +43,15 @@ DocumentLike = Document | Mapping[str, Any] | str
 class Task:
     """A checked conversation with documents: what a profile renders.
 
-    ``date`` is the text of the date for prompts that carry one, e.g. ``"April 1, 2025"``.
+    ``date`` is the text of the date for prompts that carry one, e.g. ``"April 1, 2025"``. ``arguments`` are texts that
+    an adapter's own instruction names.
     """
 
     intrinsic: str
     messages: tuple[Message, ...]
     documents: tuple[Document, ...] = ()
     date: str = ""
+    arguments: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def last(self) -> Message:

@@ -8,28 +8,26 @@ off is unknown, and a list inside it is not the list that was asked for.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 from intrinsics_core.errors import MalformedReply
 
 _OPENERS: dict[type, str] = {dict: "{", list: "["}
+_DECODER = json.JSONDecoder()
 _ATTEMPTS = 64  # opening brackets tried; prose with thousands of brackets must not cost quadratic time
 
 
-def parse(
-    text: str, kind: type, expected: str, pairs: Callable[[list[tuple[str, Any]]], dict[str, Any]] | None = None
-) -> Any:
+def parse(text: str, kind: type, expected: str, decoder: json.JSONDecoder = _DECODER) -> Any:
     """The first JSON value of ``kind`` (dict or list) in a reply.
 
     Args:
         expected: what the reply should have been, for the error.
-        pairs: makes an object from its (key, value) pairs, for callers to whom a repeated key matters.
+        decoder: another decoder, for callers to whom a repeated key or the place of a value matters.
 
     Raises:
         MalformedReply: there is none.
     """
-    decoder, at = json.JSONDecoder(object_pairs_hook=pairs), -1
+    at = -1
     try:
         value = decoder.decode(text)
         if isinstance(value, str):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, SerializerFunctionWrapHandler, model_serializer
 
 from intrinsics_core.exchange import Usage
 
@@ -162,3 +162,9 @@ class FactCheck(Result):
 
     score: float = Field(ge=0, le=1)
     sources: tuple[SourceVerdict, ...]
+
+
+class AdapterOutput(Result):
+    """``value`` is the JSON that an adapter's own ``io.yaml`` makes of its reply."""
+
+    value: JsonValue

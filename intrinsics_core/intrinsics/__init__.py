@@ -1,5 +1,10 @@
 """The intrinsics, one module each. Each function checks its input and returns a call for a driver."""
 
+from collections.abc import Callable
+from typing import Any
+
+from intrinsics_core.call import Call
+from intrinsics_core.intrinsics.adapter import adapter
 from intrinsics_core.intrinsics.answerability import answerability
 from intrinsics_core.intrinsics.citations import citations
 from intrinsics_core.intrinsics.context_relevance import context_relevance
@@ -11,7 +16,7 @@ from intrinsics_core.intrinsics.reranking import reranking
 from intrinsics_core.intrinsics.uncertainty import uncertainty
 
 # By the name that the command line and every error use.
-INTRINSICS = {
+INTRINSICS: dict[str, Callable[..., Call[Any]]] = {
     "query-rewrite": query_rewrite,
     "query-expansion": query_expansion,
     "context-relevance": context_relevance,
@@ -25,6 +30,7 @@ INTRINSICS = {
 
 __all__ = [
     "INTRINSICS",
+    "adapter",
     "answerability",
     "citations",
     "context_relevance",

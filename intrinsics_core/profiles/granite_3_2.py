@@ -13,6 +13,7 @@ Sources: the adapters' model cards; *A Library of LLM Intrinsics for RAG* (April
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from functools import partial
@@ -76,8 +77,11 @@ class _Pairs(dict[str, Any]):
         self.pairs = tuple(pairs)
 
 
+_DECODER = json.JSONDecoder(object_pairs_hook=_Pairs)
+
+
 def _by_sentence(reply: Generated, expected: str) -> Sequence[tuple[str, Any]]:
-    value: _Pairs = json_reply.parse(reply.text, dict, expected, pairs=_Pairs)
+    value: _Pairs = json_reply.parse(reply.text, dict, expected, _DECODER)
     return value.pairs
 
 
