@@ -13,13 +13,16 @@ if TYPE_CHECKING:
 
 __all__ = ["NAMES", "as_profile"]
 
-# name -> module that holds PROFILE
+# name -> module that holds PROFILE, or makes one from a place: "granite-4:FOLDER"
 _MODULES = {
     "embedded": "intrinsics_core.profiles.embedded",
     "prompted": "intrinsics_core.profiles.prompted",
     "granite-3.2": "intrinsics_core.profiles.granite_3_2",
     "granite-3.3": "intrinsics_core.profiles.granite_3_3",
+    "granite-4": "intrinsics_core.profiles.granite_4",
+    "io.yaml": "intrinsics_core.profiles.io_yaml",
 }
+_PLACED = ("granite-4", "io.yaml")
 NAMES = tuple(_MODULES)
 
 
@@ -37,10 +40,14 @@ def as_profile(spec: Profile | str | None, runtime: Runtime) -> Profile:
 
 
 def profile(name: str) -> Profile:
-    """The profile of that name."""
-    try:
-        module = _MODULES[name]
-    except (KeyError, TypeError):
-        raise InvalidInput("profile is unknown", expected=f"one of {', '.join(NAMES)}", got=repr(name)) from None
-    found: Profile = import_module(module).PROFILE
+    """The profile of that name. A name with a place, ``"granite-4:FOLDER"``, is made of the adapters there.
+
+    Raises:
+        InvalidInput: no profile has that name, or it takes no place, or nothing usable is at the place.
+    """
+    known, _, place = name.partition(":") if isinstance(name, str) else ("", "", "")
+    if known not in _MODULES or (place and known not in _PLACED):
+        raise InvalidInput("profile is unknown", expected=f"one of {', '.join(NAMES)}", got=repr(name))
+    module = import_module(_MODULES[known])
+    found: Profile = module.profile(place) if place else module.PROFILE
     return found

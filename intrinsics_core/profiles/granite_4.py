@@ -1,0 +1,33 @@
+"""``granite-4``: the adapters of the Granite 4 libraries, each driven by the ``io.yaml`` beside its weights.
+
+Nothing of these files is built in: they come with the adapters, and a later release may word them differently. So the
+profile needs to know where they are:
+
+- ``profile="granite-4:adapters/granitelib-rag"`` names a folder, ``"granite-4:owner/name@commit"`` the hub;
+- or the environment variable ``RAG_INTRINSICS_ADAPTERS`` names them for plain ``"granite-4"``;
+- or :func:`profile` is given them, with the choice of base model and of LoRA or aLoRA where a folder has several.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+
+from intrinsics_core.errors import InvalidInput
+from intrinsics_core.profiles import io_yaml
+from intrinsics_core.profiles.io_yaml import AdapterProfile
+
+VARIABLE = "RAG_INTRINSICS_ADAPTERS"
+
+profile = partial(io_yaml.profile, name="granite-4")
+
+
+def __getattr__(name: str) -> AdapterProfile:
+    if name != "PROFILE":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if not (places := [place for place in os.environ.get(VARIABLE, "").split(os.pathsep) if place]):
+        raise InvalidInput(
+            "profile granite-4 does not know where its adapters are",
+            expected=f"'granite-4:FOLDER', 'granite-4:owner/name@commit', or the environment variable {VARIABLE}",
+        )
+    return profile(*places)

@@ -1,0 +1,65 @@
+"""Reranking's, query expansion's and the flows' own formats, asked of the base model through a chat endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from intrinsics_core.conversation import Document, Message, Task
+from intrinsics_core.exchange import Generate
+from intrinsics_core.markup import defuse, header
+from intrinsics_core.profile import Format
+from intrinsics_core.profiles import _granite, _replies
+
+Messages = Callable[[Task], tuple[Message, ...]]
+
+
+def _chat(
+    messages: Messages, *, max_tokens: int, logprobs: bool = False, documents: bool = False
+) -> Callable[[Task], Sequence[Generate]]:
+    def render(task: Task) -> Sequence[Generate]:
+        shown = _documents(task) if documents else ()
+        return [
+            Generate(intrinsic=task.intrinsic, messages=messages(task), documents=shown, max_tokens=max_tokens,
+                     logprobs=logprobs)
+        ]  # fmt: skip
+
+    return render
+
+
+def _said(prompt: Callable[[Task], str]) -> Messages:
+    return lambda task: (Message("user", prompt(task)),)
+
+
+def _documents(task: Task) -> tuple[Document, ...]:
+    return tuple(
+        replace(
+            document,
+            text=defuse(document.text),
+            id=header(task.document_id(i)),
+            title=None if document.title is None else defuse(document.title),
+            metadata={},
+        )
+        for i, document in enumerate(task.documents)
+    )
+
+
+def _query(task: Task, replies: Sequence[Any]) -> str:
+    return _replies.first_query(_replies.generated(replies))
+
+
+def _answer(task: Task, replies: Sequence[Any]) -> str:
+    return _replies.free_text(_replies.generated(replies))
+
+
+FORMATS: Mapping[str, Format[Any]] = {
+    "comparison": Format(
+        _chat(_said(_granite.comparison_prompt), max_tokens=4096, logprobs=True),
+        _granite.comparison,
+    ),
+    "synonym-query": Format(_chat(_said(_granite.synonym_prompt), max_tokens=512), _query),
+    "reverse-question": Format(_chat(_said(_granite.reverse_prompt), max_tokens=512), _query),
+    "sample-answer": Format(_chat(_granite.conversation, max_tokens=512), _answer),
+    "answer": Format(_chat(_granite.conversation, max_tokens=1024, documents=True), _answer),
+}

@@ -1,0 +1,116 @@
+"""From an adapter's reply to checked JSON.
+
+The reply must be what the file's schema admits, sentence numbers apart: one that does not exist, a negative one
+included, costs its own entry and not the reply.
+"""
+
+from __future__ import annotations
+
+import copy
+from functools import cache
+from typing import Any
+
+from intrinsics_core import json_reply
+from intrinsics_core.conversation import Task
+from intrinsics_core.errors import MalformedReply
+from intrinsics_core.exchange import Generated
+from intrinsics_core.profiles.io_yaml.located import Decoder, located, plain
+from intrinsics_core.profiles.io_yaml.rendering import numbering
+from intrinsics_core.profiles.io_yaml.sentences import LOCATIONS
+from intrinsics_core.profiles.io_yaml.spec import Spec
+from intrinsics_core.profiles.io_yaml.transformations import Work
+from intrinsics_core.results import AdapterOutput
+
+_KINDS: dict[Any, type] = {"object": dict, "array": list}
+_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+
+
+@cache
+def _decoder() -> Decoder:
+    return Decoder()
+
+
+def output(spec: Spec, task: Task, reply: Generated) -> AdapterOutput:
+    """The reply after the file's transformations.
+
+    Raises:
+        MalformedReply: it is not what the schema or a transformation expects.
+    """
+    value = read(spec, reply)
+    work = Work(numbering(spec, task), reply)
+    try:
+        for rule in spec.rules:
+            value = rule.apply(value, work)
+        return AdapterOutput(value=plain(value), dropped=work.dropped)
+    except RecursionError:
+        raise MalformedReply("the reply is nested too deeply", raw=reply.text) from None
+
+
+def read(spec: Spec, reply: Generated) -> Any:
+    """The reply's JSON, checked against the schema; its strings know their place. Free text where there is no schema.
+
+    Documented repair: a label without the quotes of JSON is taken for a string where a string is due.
+
+    Raises:
+        MalformedReply: it is no such JSON.
+    """
+    if spec.schema is None:
+        return _scalar(reply)
+    kind = _KINDS.get(spec.schema.get("type"))
+    expected = f"JSON as in the response_format of {spec.source}"
+    try:
+        value = json_reply.parse(reply.text, kind, expected, _decoder()) if kind else _scalar(reply)
+        _check(spec, value, expected, reply)
+    except RecursionError:
+        raise MalformedReply("the reply is nested too deeply", expected=expected, raw=reply.text) from None
+    return value
+
+
+def _scalar(reply: Generated) -> Any:
+    text = reply.text.strip()
+    begin = reply.text.find(text)
+    try:
+        value, end = _decoder().raw_decode(reply.text, begin)
+        if not reply.text[end:].strip():
+            return value
+    except (ValueError, RecursionError):
+        pass
+    if not text:
+        raise MalformedReply("the reply is empty", expected="text or JSON", got=repr(reply.text), raw=reply.text)
+    return located(text, begin)
+
+
+def _check(spec: Spec, value: Any, expected: str, reply: Generated) -> None:
+    import jsonschema
+
+    schema = _relaxed(spec)
+    validator = jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator)(schema)
+    error = jsonschema.exceptions.best_match(validator.iter_errors(plain(value)))
+    if error is not None:
+        raise MalformedReply(f"the reply does not fit the schema at {error.json_path}: {error.message[:300]}",
+                             expected=expected, got=repr(reply.text), raw=reply.text)  # fmt: skip
+
+
+def _relaxed(spec: Spec) -> dict[str, Any]:
+    """The schema without bounds on sentence numbers."""
+    numbers = {name for location in LOCATIONS for name in spec.sentence_fields(location)}
+    schema: dict[str, Any] = copy.deepcopy(dict(spec.schema or {}))
+
+    def unbound(value: Any) -> None:
+        if isinstance(value, dict):
+            for key in _BOUNDS:
+                value.pop(key, None)
+            unbound(value.get("items"))
+
+    def walk(value: Any) -> None:
+        if isinstance(value, dict):
+            properties = value.get("properties")
+            for name, item in properties.items() if isinstance(properties, dict) else ():
+                if name in numbers:
+                    unbound(item)
+            value = list(value.values())
+        for item in value if isinstance(value, list) else ():
+            walk(item)
+
+    walk(schema)
+    return schema

@@ -1,0 +1,104 @@
+"""From a task to the chat request that an adapter's ``io.yaml`` describes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from intrinsics_core.conversation import Document, Message, Task
+from intrinsics_core.errors import InvalidInput
+from intrinsics_core.exchange import Generate, JsonSchema
+from intrinsics_core.markup import header
+from intrinsics_core.profiles.io_yaml.sentences import Numbering, number
+from intrinsics_core.profiles.io_yaml.spec import Spec
+
+_DOCUMENT = "document_content"  # the argument that stands for the one document
+
+
+def numbering(spec: Spec, task: Task) -> Numbering:
+    return number(task, dict(spec.boundaries), spec.defuse)
+
+
+def render(spec: Spec, task: Task) -> Sequence[Generate]:
+    """The request. An instruction with ``{document_content}`` shows the one document itself, and only there.
+
+    Raises:
+        InvalidInput: an argument of the instruction is missing, or one is given that it does not use.
+    """
+    arguments = _arguments(spec, task)
+    inline = spec.instruction is not None and _DOCUMENT in spec.instruction.names and _DOCUMENT not in task.arguments
+    numbered = numbering(spec, task)
+    documents = () if inline else _documents(spec, task, numbered)
+    messages = [Message(m.role, text) for m, text in zip(task.messages, numbered.messages, strict=True)]
+    arguments["last_message"] = messages[-1].content
+    if documents and spec.docs_as_message:
+        # After a system turn, which chat templates look for at the very start.
+        at = 1 if messages[0].role in ("system", "developer") else 0
+        messages[at:at] = _as_messages(spec.docs_as_message, documents)
+        documents = ()
+    if spec.instruction is not None:
+        messages.append(Message("user", spec.instruction.fill(arguments)))
+    sampling = spec.parameters
+    return [
+        Generate(
+            intrinsic=task.intrinsic,
+            messages=tuple(messages),
+            documents=documents,
+            adapter=spec.name,
+            constraint=None if spec.schema is None else JsonSchema(spec.schema),
+            max_tokens=sampling.max_tokens,
+            temperature=sampling.temperature,
+            top_p=sampling.top_p,
+            stop=sampling.stop,
+            seed=sampling.seed,
+            # Typed results want them too: a gate's probability, an expected certainty.
+            logprobs=spec.wants_logprobs or spec.name in ("answerability", "context-relevance", "uncertainty"),
+            template=sampling.template,
+        )
+    ]
+
+
+def _arguments(spec: Spec, task: Task) -> dict[str, str]:
+    wanted = (spec.instruction.names if spec.instruction else frozenset()) - {"last_message"}
+    given = dict(task.arguments)
+    if _DOCUMENT in wanted and _DOCUMENT not in given:
+        if len(task.documents) != 1:
+            raise InvalidInput(f"the adapter {spec.name!r} reads one document at a time", expected="one document",
+                               got=f"{len(task.documents)} documents")  # fmt: skip
+        given[_DOCUMENT] = task.documents[0].text
+    if missing := sorted(wanted - given.keys()):
+        raise InvalidInput(f"arguments lacks {', '.join(map(repr, missing))}, which the adapter's instruction names",
+                           expected=f"arguments={{{missing[0]!r}: text, ...}}")  # fmt: skip
+    if unused := sorted(given.keys() - wanted):
+        raise InvalidInput(f"arguments has {', '.join(map(repr, unused))}, which the adapter's instruction never names",
+                           expected=", ".join(sorted(wanted)) or "no arguments")  # fmt: skip
+    for name, text in given.items():
+        if not isinstance(text, str):
+            raise InvalidInput(f"arguments[{name!r}] is not text", expected="a string", got=repr(text))
+    return {name: spec.defuse(text) for name, text in given.items()}
+
+
+def _documents(spec: Spec, task: Task, numbered: Numbering) -> tuple[Document, ...]:
+    """Documents as the model sees them; templates put ids into role headers as they are."""
+    return tuple(
+        replace(
+            document,
+            text=text,
+            id=header(task.document_id(i), spec.defuse),
+            title=None if document.title is None else spec.defuse(document.title),
+            metadata={},
+        )
+        for i, (document, text) in enumerate(zip(task.documents, numbered.documents, strict=True))
+    )
+
+
+def _as_messages(how: str, documents: Sequence[Document]) -> list[Message]:
+    if how == "roles":
+        return [Message(f"document {document.id}", document.text) for document in documents]
+    if how == "json":
+        shown = [{"text": d.text} | ({"title": d.title} if d.title else {}) | {"doc_id": d.id or ""} for d in documents]
+        return [Message("user", json.dumps(shown, ensure_ascii=False))]
+    # A document with such a heading of its own must not look like two.
+    texts = (f"[Document {d.id}]\n{d.text.replace('[Document ', '[ Document ')}" for d in documents)
+    return [Message("user", "You have access to the following documents:\n\n" + "\n\n".join(texts))]

@@ -1,0 +1,126 @@
+"""Adapters of known intrinsics: their replies as typed results, whatever names an ``io.yaml`` gives to its output.
+
+What is read is the reply itself, by the fields that the file's own ``decode_sentences`` rules name, so that offsets
+come from the same place as for every other profile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from intrinsics_core import assembly
+from intrinsics_core.conversation import Task
+from intrinsics_core.errors import MalformedReply
+from intrinsics_core.exchange import Generated
+from intrinsics_core.labels import label_probabilities
+from intrinsics_core.profiles import _replies
+from intrinsics_core.profiles.io_yaml.located import plain
+from intrinsics_core.profiles.io_yaml.reading import read
+from intrinsics_core.profiles.io_yaml.spec import Spec
+from intrinsics_core.profiles.io_yaml.transformations import Likelihood
+from intrinsics_core.results import (
+    Answerability,
+    Citations,
+    HallucinationDetection,
+    Judgement,
+    QueryRewrite,
+    Uncertainty,
+)
+
+Typed = Callable[[Spec, Task, Generated], Any]
+
+
+def _text(value: Any, reply: Generated) -> Any:
+    """The reply's one text: itself, or the first text field of an object."""
+    texts = [value] if isinstance(value, str) else []
+    if isinstance(value, dict):
+        texts = [item for item in value.values() if isinstance(item, str)]
+    if not texts:
+        raise MalformedReply("the reply holds no text", expected="a text field", got=repr(plain(value)), raw=reply.text)
+    return texts[0]
+
+
+def _rows(value: Any, reply: Generated) -> list[dict[str, Any]]:
+    if isinstance(value, list) and all(isinstance(row, dict) for row in value):
+        return value
+    raise MalformedReply("the reply is no list of records", expected="[{...}, ...]", got=repr(value), raw=reply.text)
+
+
+def _begin(text: Any) -> int:
+    return max(0, getattr(text, "begin", 0))
+
+
+def rewrite(spec: Spec, task: Task, reply: Generated) -> QueryRewrite:
+    query = str(_text(read(spec, reply), reply)).strip()
+    if not query:
+        raise MalformedReply("the rewritten question is empty", expected="text", got=repr(reply.text), raw=reply.text)
+    return QueryRewrite(query=query, original=task.query, changed=query != task.query.strip())
+
+
+def answerability(spec: Spec, task: Task, reply: Generated) -> Answerability:
+    label = _text(read(spec, reply), reply)
+    return _replies.answerability(str(label), reply, _begin(label))
+
+
+def relevance(spec: Spec, task: Task, reply: Generated) -> Judgement:
+    label = _text(read(spec, reply), reply)
+    return _replies.judgement(task, str(label), reply, _begin(label))
+
+
+def uncertainty(spec: Spec, task: Task, reply: Generated) -> Uncertainty:
+    """The file's own values of the labels where it has them, else a digit or a percentage."""
+    label = _text(read(spec, reply), reply)
+    rule = next((rule for rule in spec.rules if isinstance(rule, Likelihood)), None)
+    if rule is None or str(label) not in rule.values:
+        return _replies.certainty(str(label), reply, _begin(label))
+    measured = label_probabilities(reply.logprobs, tuple(rule.values), _begin(label))
+    expected = None if measured is None else sum(rule.values[name] * p for name, p in measured.items())
+    return Uncertainty(certainty=round(rule.values[str(label)], 2), expected=expected)
+
+
+def hallucination(spec: Spec, task: Task, reply: Generated) -> HallucinationDetection:
+    rows = _rows(read(spec, reply), reply)
+    numbered = spec.sentence_fields("last_message") or ("r", "i")
+    verdicts = []
+    for row in rows:
+        number = next((row[name] for name in numbered if name in row), None)
+        label, reason = _verdict(row, reply)
+        verdicts.append((number, (_replies.faithfulness(label, reply), None, reason)))
+    return assembly.hallucination(task, verdicts)
+
+
+def _verdict(row: Mapping[str, Any], reply: Generated) -> tuple[str, str | None]:
+    """(label, reasoning) of a record: which text field is which shows in what it says."""
+    texts = [str(value) for value in row.values() if isinstance(value, str)]
+    known = {name.casefold() for name in _replies.FAITHFULNESS}
+    label = next((text for text in texts if text.strip().casefold() in known), None)
+    if label is None:
+        raise MalformedReply("a record has no known label", expected=f"one of {', '.join(_replies.FAITHFULNESS)}",
+                             got=repr(plain(dict(row))), raw=reply.text)  # fmt: skip
+    rest = [text for text in texts if text is not label]
+    return label, rest[0] if rest else None
+
+
+def citations(spec: Spec, task: Task, reply: Generated) -> Citations:
+    rows = _rows(read(spec, reply), reply)
+    response = (spec.sentence_fields("last_message") or ("r",))[0]
+    cited = (spec.sentence_fields("documents") or ("c",))[0]
+    links = []
+    for row in rows:
+        sources = row.get(cited)
+        if not isinstance(sources, list):
+            raise MalformedReply(f"field {cited!r} is no list", expected="sentence numbers", got=repr(plain(row)),
+                                 raw=reply.text)  # fmt: skip
+        links += [(row.get(response), source) for source in sources]
+    return assembly.citations(task, links)
+
+
+TYPED: Mapping[str, Typed] = {
+    "query-rewrite": rewrite,
+    "answerability": answerability,
+    "context-relevance": relevance,
+    "uncertainty": uncertainty,
+    "hallucination-detection": hallucination,
+    "citations": citations,
+}
