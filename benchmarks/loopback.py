@@ -135,11 +135,13 @@ class Loopback:
             self.active -= 1
 
     async def _reply(self, reply: Reply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        if reply.delay:
-            await asyncio.sleep(reply.delay)
-        if reply.fault == HANG:
-            await reader.read()  # nothing more comes until the client closes its end
-            return False
+        if reply.fault == HANG or reply.delay:
+            try:
+                async with asyncio.timeout(None if reply.fault == HANG else reply.delay):
+                    await reader.read(1)  # nothing comes until the client leaves
+                return False
+            except TimeoutError:
+                pass
         if reply.fault == CUT:
             return False
         body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
@@ -16,41 +16,46 @@ from intrinsics_core.exchange import Choice, Constraint, Generate, JsonSchema, R
 
 Constraints = Literal["structured_outputs", "response_format", "none"]  # from the most expressive to none
 
-_ALTERNATIVES = 20  # log-probabilities per place: room for ten digits in two spellings; vLLM's own default limit
+# Log-probabilities per place: room for ten digits in two spellings (vLLM's own default limit); what others allow; none.
+_ALTERNATIVES = (20, 5, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What a server takes. ``constraints``: the key that constrains a reply."""
+    """What a server takes: the key that constrains, how many log-probabilities per place, the key for length."""
 
     constraints: Constraints = "structured_outputs"
-    logprobs: bool = True
+    alternatives: int = _ALTERNATIVES[0]
     length: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
 
     def after(self, complaint: str, body: Mapping[str, Any]) -> Dialect | None:
         """What to try after a 400 with this text; None where it names no key that could be said otherwise."""
         for key, names_it, change in _OTHERWISE:
             if key in body and names_it.search(complaint):
-                return replace(self, **change)
+                return change(self)
         return None
 
     def weaker(self, other: Dialect) -> Dialect:
         """What both sides take: two requests may have learnt two things at once."""
         return Dialect(
             max(self.constraints, other.constraints, key=get_args(Constraints).index),
-            self.logprobs and other.logprobs,
+            min(self.alternatives, other.alternatives),
             max(self.length, other.length, key=len),
         )
 
 
 # key in the body, what a complaint about it looks like, what is changed
-_OTHERWISE: tuple[tuple[str, re.Pattern[str], dict[str, Any]], ...] = (
-    ("structured_outputs", re.compile("structured_outputs"), {"constraints": "response_format"}),
-    ("response_format", re.compile("response_format"), {"constraints": "none"}),
-    ("logprobs", re.compile("logprobs"), {"logprobs": False}),
+_OTHERWISE: tuple[tuple[str, re.Pattern[str], Callable[[Dialect], Dialect]], ...] = (
+    ("structured_outputs", re.compile("structured_outputs"), lambda d: replace(d, constraints="response_format")),
+    ("response_format", re.compile("response_format"), lambda d: replace(d, constraints="none")),
+    ("logprobs", re.compile("logprobs"), lambda d: replace(d, alternatives=_fewer(d.alternatives))),
     # A mere "max_tokens" is in many a complaint about its value, which no other name would mend.
-    ("max_tokens", re.compile("max_completion_tokens"), {"length": "max_completion_tokens"}),
+    ("max_tokens", re.compile("max_completion_tokens"), lambda d: replace(d, length="max_completion_tokens")),
 )
+
+
+def _fewer(alternatives: int) -> int:
+    return next(fewer for fewer in _ALTERNATIVES if fewer < alternatives)
 
 
 def body(request: Generate, model: str, dialect: Dialect) -> dict[str, Any]:
@@ -77,7 +82,7 @@ def _completion(request: Generate, dialect: Dialect) -> dict[str, Any]:
     return (
         {"prompt": request.prompt}
         | ({} if request.max_tokens is None else {"max_tokens": request.max_tokens})
-        | ({"logprobs": _ALTERNATIVES} if request.logprobs and dialect.logprobs else {})
+        | ({"logprobs": dialect.alternatives} if request.logprobs and dialect.alternatives else {})
     )
 
 
@@ -91,7 +96,11 @@ def _chat(request: Generate, dialect: Dialect) -> dict[str, Any]:
         | ({"documents": documents} if documents else {})
         | ({"chat_template_kwargs": dict(request.template)} if request.template else {})
         | ({} if request.max_tokens is None else {dialect.length: request.max_tokens})
-        | ({"logprobs": True, "top_logprobs": _ALTERNATIVES} if request.logprobs and dialect.logprobs else {})
+        | (
+            {"logprobs": True, "top_logprobs": dialect.alternatives}
+            if request.logprobs and dialect.alternatives
+            else {}
+        )
     )
 
 

@@ -44,7 +44,7 @@ _STATUS: dict[int, tuple[type[IntrinsicsError], str]] = {
 
 def complaint(error: openai.APIStatusError) -> str:
     """All that the server said, for searching in."""
-    return f"{error.message} {error.param or ''} {error.code or ''} {error.body or ''}"
+    return f"{error.message} {error.response.text}"
 
 
 def translate(error: openai.APIError, *, model: str, timeout: float, clean: Callable[[str], str]) -> IntrinsicsError:
@@ -82,4 +82,4 @@ def _of_status(error: openai.APIStatusError, model: str, clean: Callable[[str], 
 def _message(error: openai.APIStatusError) -> str:
     body: Any = error.body
     inner = body.get("message") if isinstance(body, dict) else None
-    return str(inner or error.message)
+    return str(inner or error.response.text or error.message)
