@@ -48,11 +48,15 @@ class Result(Frozen):
 
 
 class QueryRewrite(Result):
-    """``query`` stands alone; ``terms`` and ``retrieval_query`` are retrieval forms some profiles add."""
+    """``query`` stands alone; ``terms`` and ``retrieval_query`` are retrieval forms some profiles add.
+
+    ``question`` is the plain question where a profile tells it apart from ``query``, which may have keywords added.
+    """
 
     query: str
     original: str
     changed: bool
+    question: str | None = Field(default=None, exclude=True)
     retrieval_query: str | None = Field(default=None, exclude=True)
     terms: tuple[tuple[str, float], ...] = Field(default=(), exclude=True)
 

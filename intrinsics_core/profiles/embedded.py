@@ -128,6 +128,7 @@ def _query_rewrite(task: Task, replies: Sequence[Reply]) -> QueryRewrite:
         query=found.query,
         original=task.query,
         changed=found.changed,
+        question=found.question,
         retrieval_query=found.retrieval_query,
         terms=found.terms,
     )
