@@ -104,6 +104,6 @@ def _understood(chosen: Format[Any], task: Task, outcomes: Sequence[Outcome]) ->
         return chosen.parse(task, replies)
     except IntrinsicsError as error:
         return error.named(task.intrinsic)
-    except ValidationError as error:  # e.g. half a surrogate pair, which JSON can spell and text cannot hold
+    except ValidationError as error:  # a value that the result cannot hold
         raw = "\n".join(reply.text for reply in replies if isinstance(reply, Generated))
         return MalformedReply(f"the reply does not fit the result: {error}", raw=raw).named(task.intrinsic)
