@@ -1,0 +1,279 @@
+"""Components that judge an answer: metadata, annotations, streams."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from langchain_core.language_models import FakeListChatModel, GenericFakeChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.runnables import Runnable, RunnableGenerator, RunnableLambda, RunnablePassthrough
+from langchain_rag_intrinsics import CitationGenerator, FactChecker, HallucinationDetector, UncertaintyScorer
+
+from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
+from intrinsics_core.results import Citations, HallucinationDetection, Uncertainty
+
+ALL = [HallucinationDetector, CitationGenerator, FactChecker, UncertaintyScorer]
+ANSWER = f"{FAITHFUL} {INVENTED}"
+
+
+def given(answer: Any = ANSWER) -> dict[str, Any]:
+    return {"question": QUESTION, "documents": documents(), "answer": answer}
+
+
+def verdicts(message: AIMessage) -> dict[str, Any]:
+    found: dict[str, Any] = message.response_metadata["rag_intrinsics"]
+    return found
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_the_answer_is_a_copy_with_the_verdict(kind: type) -> None:
+    answer = AIMessage(ANSWER, id="answer-1", name="writer", response_metadata={"model_name": "m"}, usage_metadata={
+        "input_tokens": 1, "output_tokens": 2, "total_tokens": 3})  # fmt: skip
+    before = answer.model_copy(deep=True)
+    found = kind(runtime=judging()).invoke(given(answer))
+    assert answer == before
+    assert found is not answer
+    assert (found.id, found.name, found.text, found.usage_metadata) == (
+        "answer-1",
+        "writer",
+        ANSWER,
+        answer.usage_metadata,
+    )
+    assert found.response_metadata["model_name"] == "m"
+    assert set(verdicts(found)) == {kind.intrinsic}
+
+
+def test_verdicts_are_merged_not_clobbered() -> None:
+    answer: Any = AIMessage(ANSWER, response_metadata={"rag_intrinsics": {"mine": 1}})
+    for kind in ALL:
+        answer = kind(runtime=judging()).invoke(given(answer))
+    assert set(verdicts(answer)) == {"mine", *(kind.intrinsic for kind in ALL)}
+
+
+def test_what_the_verdicts_say() -> None:
+    found = verdicts(HallucinationDetector(runtime=judging()).invoke(given()))["hallucination-detection"]
+    assert [s["label"] for s in found["sentences"]] == ["faithful", "unfaithful"]
+    assert [ANSWER[s["begin"] : s["end"]] for s in found["sentences"]] == [FAITHFUL, INVENTED]
+
+
+def test_messages_may_end_with_the_answer() -> None:
+    messages = [HumanMessage(QUESTION), AIMessage(ANSWER, id="a")]
+    found = HallucinationDetector(runtime=judging()).invoke({"messages": messages, "documents": documents()})
+    assert found.id == "a"
+    assert verdicts(found) == verdicts(HallucinationDetector(runtime=judging()).invoke(given()))
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_whole_results(kind: type) -> None:
+    component = kind(runtime=judging(), return_result=True)
+    result = component.invoke(given())
+    assert result.model_dump(mode="json") == verdicts(kind(runtime=judging()).invoke(given()))[kind.intrinsic]
+    assert list(component.stream(given())) == [result]
+
+
+def test_uncertainty_before_the_answer() -> None:
+    before = {"question": QUESTION, "documents": documents()}
+    assert isinstance(UncertaintyScorer(runtime=judging()).invoke(before), Uncertainty)
+    assert isinstance(next(UncertaintyScorer(runtime=judging()).stream(before)), Uncertainty)
+
+
+def test_fact_checker_settings_reach_the_core() -> None:
+    found = verdicts(FactChecker(runtime=judging(), top_k=1, aggregate="min").invoke(given()))["fact-check"]
+    assert [source["weight"] for source in found["sources"]] == [0.0, 1.0, 0.0]
+
+
+# --- citations ----------------------------------------------------------------------------------------------------
+
+
+def test_a_citation_is_langchains_own() -> None:
+    found = CitationGenerator(runtime=judging()).invoke(given())
+    (block,) = found.content_blocks
+    (citation,) = block["annotations"]
+    assert citation == {
+        "type": "citation",
+        "start_index": 0,
+        "end_index": len(FAITHFUL),
+        "cited_text": "Ada Brink built the mill in 1911.",
+        "title": "The mill",
+        "url": "https://ellery.example/mill",
+        "extras": {"document_id": "mill", "document_begin": 39, "document_end": 72},
+    }
+    source = documents()[1].page_content
+    assert source[39:72] == citation["cited_text"]
+    assert found.response_metadata["output_version"] == "v1"
+
+
+def test_offsets_are_in_their_own_block() -> None:
+    blocks = [
+        {
+            "type": "text",
+            "text": "Well. Ada Brink built ",
+            "annotations": [{"type": "citation", "cited_text": "before"}],
+        },
+        {"type": "reasoning", "reasoning": "hm"},
+        {"type": "text", "text": "the mill in 1911. "},
+        INVENTED,
+    ]
+    answer = AIMessage(blocks)
+    found = CitationGenerator(runtime=judging()).invoke(given(answer))
+    first, reasoning, second, third = found.content
+    assert [c["cited_text"] for c in first["annotations"]] == ["before", FAITHFUL]
+    cited = first["annotations"][1]
+    assert first["text"][cited["start_index"] : cited["end_index"]] == "Ada Brink built "
+    (cited,) = second["annotations"]
+    assert second["text"][cited["start_index"] : cited["end_index"]] == "the mill in 1911."
+    assert (reasoning, third) == (blocks[1], INVENTED)
+    assert len(answer.content[0]["annotations"]) == 1
+    assert found.text == answer.text
+
+
+def test_nothing_cited_leaves_the_content() -> None:
+    found = CitationGenerator(runtime=judging()).invoke(given(INVENTED))
+    assert found.content == INVENTED
+    assert verdicts(found)["citations"] == {"citations": []}
+    assert "output_version" not in found.response_metadata
+
+
+def test_documents_without_ids_have_their_position() -> None:
+    passages = [d.page_content for d in documents()]
+    found = CitationGenerator(runtime=judging()).invoke(given() | {"documents": passages})
+    assert found.content_blocks[0]["annotations"][0]["extras"]["document_id"] == "1"
+
+
+# --- streams ------------------------------------------------------------------------------------------------------
+
+
+def summed(chunks: list[Any]) -> AIMessageChunk:
+    assert all(isinstance(chunk, AIMessageChunk) for chunk in chunks)
+    total = chunks[0]
+    for chunk in chunks[1:]:
+        total = total + chunk
+    return total
+
+
+def same(left: AIMessage, right: AIMessage) -> None:
+    assert left.text == right.text
+    assert verdicts(left) == verdicts(right)
+    assert [b.get("annotations") for b in left.content_blocks] == [b.get("annotations") for b in right.content_blocks]
+
+
+def answering(model: Runnable[Any, Any]) -> Runnable[Any, Any]:
+    return RunnablePassthrough.assign(answer=RunnableLambda(lambda x: x["question"]) | model)
+
+
+@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_the_sum_of_the_stream_is_the_answer(kind: type, asynchronous: bool) -> None:
+    component = kind(runtime=judging())
+    chain = answering(GenericFakeChatModel(messages=iter([ANSWER] * 2))).assign(answer=component).pick("answer")
+    asked = {"question": QUESTION, "documents": documents()}
+
+    async def collect() -> list[Any]:
+        return [chunk async for chunk in chain.astream(asked)]
+
+    chunks = asyncio.run(collect()) if asynchronous else list(chain.stream(asked))
+    assert len(chunks) > 10
+    assert [chunk.chunk_position for chunk in chunks] == [None] * (len(chunks) - 1) + ["last"]
+    total = summed(chunks)
+    same(total, component.invoke(given()))
+    if kind is CitationGenerator:
+        (block,) = total.content_blocks
+        assert block["text"] == ANSWER  # the annotations are on the answer's own text block
+        assert total.response_metadata["output_version"] == "v1"
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_the_first_chunk_leaves_before_the_last_arrives(kind: type) -> None:
+    left = threading.Event()
+
+    def write(_: Iterator[Any]) -> Iterator[AIMessageChunk]:
+        yield AIMessageChunk(content=FAITHFUL)
+        assert left.wait(5), "the first chunk was held back"
+        yield AIMessageChunk(content=f" {INVENTED}")
+
+    chain = RunnablePassthrough.assign(answer=RunnableGenerator(write)) | kind(runtime=judging())
+    chunks = []
+    for chunk in chain.stream({"question": QUESTION, "documents": documents()}):
+        chunks.append(chunk)
+        left.set()
+    same(summed(chunks), kind(runtime=judging()).invoke(given()))
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_the_first_chunk_leaves_before_the_last_arrives_async(kind: type) -> None:
+    async def main() -> list[Any]:
+        left = asyncio.Event()
+
+        async def write(_: Any) -> Any:
+            yield AIMessageChunk(content=FAITHFUL)
+            await asyncio.wait_for(left.wait(), 5)
+            yield AIMessageChunk(content=f" {INVENTED}")
+
+        chain = RunnablePassthrough.assign(answer=RunnableGenerator(write)) | kind(runtime=judging())
+        chunks = []
+        async for chunk in chain.astream({"question": QUESTION, "documents": documents()}):
+            chunks.append(chunk)
+            left.set()
+        return chunks
+
+    same(summed(asyncio.run(main())), kind(runtime=judging()).invoke(given()))
+
+
+def test_all_of_them_in_one_stream() -> None:
+    chain: Any = answering(FakeListChatModel(responses=[ANSWER]))
+    for kind in ALL:
+        chain = chain.assign(answer=kind(runtime=judging()))
+    total = summed(list(chain.pick("answer").stream({"question": QUESTION, "documents": documents()})))
+    assert set(verdicts(total)) == {kind.intrinsic for kind in ALL}
+    (block,) = total.content_blocks
+    assert (block["text"], len(block["annotations"])) == (ANSWER, 1)
+
+
+def test_text_still_streams_through_a_parser() -> None:
+    chain = (
+        answering(GenericFakeChatModel(messages=iter([ANSWER])))
+        | CitationGenerator(runtime=judging())
+        | StrOutputParser()
+    )
+    pieces = list(chain.stream({"question": QUESTION, "documents": documents()}))
+    assert "".join(pieces) == ANSWER
+    assert len(pieces) > 10
+
+
+@pytest.mark.parametrize("answer", [ANSWER, AIMessage(ANSWER, id="a")])
+@pytest.mark.parametrize("kind", ALL)
+def test_streaming_a_finished_answer(kind: type, answer: Any) -> None:
+    chunks = list(kind(runtime=judging()).stream(given(answer)))
+    same(summed(chunks), kind(runtime=judging()).invoke(given(answer)))
+    chunks = list(
+        kind(runtime=judging()).stream(
+            {"messages": [HumanMessage(QUESTION), AIMessage(ANSWER)], "documents": documents()}
+        )
+    )
+    same(summed(chunks), kind(runtime=judging()).invoke(given(answer)))
+
+
+def test_streaming_content_blocks_keep_their_index() -> None:
+    def write(_: Iterator[Any]) -> Iterator[AIMessageChunk]:
+        yield AIMessageChunk(content=[{"type": "reasoning", "reasoning": "hm", "index": 0}])
+        for word in FAITHFUL.split(" "):
+            yield AIMessageChunk(content=[{"type": "text", "text": f"{word} ", "index": 1}])
+
+    chain = RunnablePassthrough.assign(answer=RunnableGenerator(write)) | CitationGenerator(runtime=judging())
+    total = summed(list(chain.stream({"question": QUESTION, "documents": documents()})))
+    reasoning, text = total.content
+    assert reasoning["reasoning"] == "hm"
+    (citation,) = text["annotations"]
+    assert text["text"][citation["start_index"] : citation["end_index"]] == FAITHFUL
+
+
+def test_results_are_typed() -> None:
+    assert isinstance(CitationGenerator(runtime=judging(), return_result=True).invoke(given()), Citations)
+    assert isinstance(
+        HallucinationDetector(runtime=judging(), return_result=True).invoke(given()), HallucinationDetection
+    )

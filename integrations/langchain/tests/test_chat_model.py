@@ -1,0 +1,300 @@
+"""A chat model as a runtime."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import warnings
+from typing import Any
+
+import pytest
+from langchain_core.caches import InMemoryCache
+from langchain_core.exceptions import ContextOverflowError, ModelRateLimitError, ModelTimeoutError
+from langchain_core.language_models import FakeListChatModel, GenericFakeChatModel
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tracers import BaseTracer
+from langchain_rag_intrinsics import AnswerabilityGate, ChatModelRuntime, ContextRelevanceFilter
+
+from integrations.langchain.tests.models import JudgeModel, SchemaModel, with_logprobs
+from intrinsics_core import (
+    ContextTooLong,
+    MalformedReply,
+    RequestTimeout,
+    RuntimeUnavailable,
+    UnsupportedIntrinsic,
+    answerability,
+    arun,
+    arun_many,
+    context_relevance,
+    query_rewrite,
+    run,
+    run_many,
+)
+from intrinsics_core.exchange import Embed, Generate
+
+QUESTION = [{"role": "user", "content": "Who built the mill?"}]
+DOCUMENTS = ["Ada Brink built the mill.", "Fog is common in May.", "The quay has two cranes."]
+YES = {"answerability": "answerable", "confidence": 0.8}
+
+
+def always(reply: Any) -> Any:
+    return lambda messages, settings: reply
+
+
+def test_a_plain_model_is_asked_in_words_and_read_leniently() -> None:
+    model = GenericFakeChatModel(
+        messages=iter(['Sure! ```json\n{"answerability": "answerable", "confidence": 0.8}\n```'])
+    )
+    result = run(answerability(QUESTION, DOCUMENTS), ChatModelRuntime(model))
+    assert result.label == "answerable"
+    assert result.probability == pytest.approx(0.8)
+
+
+def test_turns_reach_the_model_with_their_roles() -> None:
+    model = JudgeModel(reply=always(YES))
+    run(answerability(QUESTION, DOCUMENTS), ChatModelRuntime(model))
+    system, user = model.seen[0]["messages"]
+    assert isinstance(system, SystemMessage)
+    assert isinstance(user, HumanMessage)
+    assert json.loads(user.content)["documents"][0]["text"] == DOCUMENTS[0]
+    assert model.seen[0]["settings"] == {}  # the user's own settings are left alone
+
+
+def test_a_schema_model_is_constrained() -> None:
+    model = SchemaModel(reply=always(YES))
+    assert run(answerability(QUESTION, DOCUMENTS), ChatModelRuntime(model)).label == "answerable"
+    schema = model.seen[0]["settings"]["response_format"]["json_schema"]
+    assert schema["properties"]["answerability"]["enum"] == ["answerable", "unanswerable"]
+
+
+def test_scores_come_from_log_probabilities() -> None:
+    options = {"answerable": 0.3, "unanswerable": 0.6, "something": 0.1}
+    reply = with_logprobs('{"answerability": "', options, "unanswerable", '", "confidence": 1.0}')
+    model = SchemaModel(reply=always(reply))
+    result = run(answerability(QUESTION, DOCUMENTS), ChatModelRuntime(model))
+    assert result.probability == pytest.approx(0.3 / 0.9)
+    assert model.seen[0]["settings"]["logprobs"] is True
+    assert model.logprobs is None  # the caller's model keeps its settings
+    assert result.usage is not None
+    assert (result.usage.requests, result.usage.prompt_tokens, result.usage.completion_tokens) == (1, 50, 3)
+    assert result.usage.cached_tokens == 40
+    assert result.usage.seconds > 0
+
+
+def test_log_probabilities_of_another_text_are_not_believed() -> None:
+    reply = with_logprobs('{"answerability": "', {"answerable": 0.01, "unanswerable": 0.99}, "unanswerable", '"}')
+    reply.content = '{"answerability": "answerable", "confidence": 0.9}'
+    result = run(answerability(QUESTION, DOCUMENTS), ChatModelRuntime(SchemaModel(reply=always(reply))))
+    assert result.probability == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("rows", [None, {}, {"content": None}, [{"token": "x"}], "nonsense", [None], {"content": [3]}])
+def test_odd_log_probabilities_are_none(rows: Any) -> None:
+    reply = AIMessage(json.dumps(YES), response_metadata={"logprobs": rows})
+    result = run(answerability(QUESTION, DOCUMENTS), ChatModelRuntime(SchemaModel(reply=always(reply))))
+    assert result.probability == pytest.approx(0.8)
+
+
+def test_the_profile_of_a_model_counts() -> None:
+    model = SchemaModel(reply=always(YES), profile={"structured_output": False, "reasoning_output": True})
+    run(answerability(QUESTION, DOCUMENTS), ChatModelRuntime(model))
+    assert model.seen[0]["settings"] == {"logprobs": None, "top_logprobs": None}
+
+
+def test_the_caller_decides_over_all() -> None:
+    model = SchemaModel(reply=always(YES))
+    run(answerability(QUESTION, DOCUMENTS), ChatModelRuntime(model, structured_output=False, logprobs=False))
+    assert model.seen[0]["settings"] == {"logprobs": None, "top_logprobs": None}
+
+
+@pytest.mark.parametrize(
+    ("refused", "message"),
+    [
+        ("logprobs", "400: logprobs are not supported with this model"),
+        ("response_format", "Unknown field response_format"),
+    ],
+)
+def test_a_refused_feature_is_given_up_once_and_said(refused: str, message: str) -> None:
+    def reply(messages: Any, settings: dict[str, Any]) -> Any:
+        return ValueError(message) if settings.get(refused) else YES
+
+    model = SchemaModel(reply=reply)
+    runtime = ChatModelRuntime(model)
+    with pytest.warns(RuntimeWarning, match="asked without from now on"):
+        assert run(answerability(QUESTION, DOCUMENTS), runtime).label == "answerable"
+    assert len(model.seen) == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run(answerability(QUESTION, DOCUMENTS), runtime)
+    assert len(model.seen) == 3  # the decision is kept
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (ContextOverflowError("prompt has 9000 tokens"), ContextTooLong),
+        (ValueError("This model's maximum context length is 4096 tokens"), ContextTooLong),
+        (ModelTimeoutError("slow"), RequestTimeout),
+        (TimeoutError(), RequestTimeout),
+        (type("APITimeoutError", (Exception,), {})("gave up"), RequestTimeout),
+        (ModelRateLimitError("429"), RuntimeUnavailable),
+        (ConnectionError("refused"), RuntimeUnavailable),
+        (type("InternalServerError", (Exception,), {})("500"), RuntimeUnavailable),
+    ],
+)
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_errors_are_the_cores(error: Exception, kind: type[Exception], asynchronous: bool) -> None:
+    runtime = ChatModelRuntime(JudgeModel(reply=always(error)))
+    with pytest.raises(kind) as caught:
+        if asynchronous:
+            asyncio.run(arun(answerability(QUESTION, DOCUMENTS), runtime))
+        else:
+            run(answerability(QUESTION, DOCUMENTS), runtime)
+    assert caught.value.__cause__ is error
+    assert type(error).__name__ in str(caught.value)
+
+
+def test_one_failing_request_costs_no_other() -> None:
+    def reply(messages: Any, settings: Any) -> Any:
+        if "Fog" in messages[-1].content:
+            return ConnectionError("cut off")
+        return {"context_relevance": "relevant", "confidence": 0.9}
+
+    call = context_relevance(QUESTION, DOCUMENTS, on_error="fallback")
+    result = run(call, ChatModelRuntime(JudgeModel(reply=reply)))
+    assert [judgement.score for judgement in result.judgements] == [pytest.approx(0.925), None, pytest.approx(0.925)]
+    assert "document '1' kept: RuntimeUnavailable" in (result.degraded or "")
+
+
+def test_malformed_reply_carries_what_came() -> None:
+    with pytest.raises(MalformedReply) as caught:
+        run(answerability(QUESTION, DOCUMENTS), ChatModelRuntime(FakeListChatModel(responses=["Dunno."])))
+    assert caught.value.raw == "Dunno."
+
+
+def test_structured_output_without_text_is_read() -> None:
+    class Tooled(SchemaModel):
+        def with_structured_output(self, schema: Any, *, method: str = "json_schema", **kwargs: Any) -> Any:
+            return self | RunnableLambda(lambda raw: {"raw": raw, "parsed": YES, "parsing_error": None})
+
+    model = Tooled(reply=always(AIMessage("")))
+    assert run(answerability(QUESTION, DOCUMENTS), ChatModelRuntime(model)).label == "answerable"
+
+
+def test_a_retry_is_not_answered_from_the_cache() -> None:
+    replies = iter(["no json", json.dumps(YES)])
+    model = JudgeModel(reply=lambda messages, settings: next(replies), cache=InMemoryCache())
+    assert run(answerability(QUESTION, DOCUMENTS), ChatModelRuntime(model)).label == "answerable"
+    assert len(model.seen) == 2
+
+
+def test_async_is_native_and_sync_is_sync() -> None:
+    model = JudgeModel(reply=always(YES))
+    runtime = ChatModelRuntime(model)
+    asyncio.run(arun(answerability(QUESTION, DOCUMENTS), runtime))
+    run(answerability(QUESTION, DOCUMENTS), runtime)
+    assert [call["how"] for call in model.seen] == ["async", "sync"]
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_wave_is_concurrent_and_bounded(asynchronous: bool) -> None:
+    model = JudgeModel(reply=always({"context_relevance": "relevant", "confidence": 0.9}), pause=0.05)
+    runtime = ChatModelRuntime(model, concurrency=3)
+    call = context_relevance(QUESTION, [f"Passage {i}" for i in range(9)])
+    started = time.perf_counter()
+    if asynchronous:
+        asyncio.run(arun(call, runtime))
+    else:
+        run(call, runtime)
+    assert model.under_way == [0, 3]
+    assert time.perf_counter() - started < 9 * 0.05
+
+
+def test_the_bound_holds_over_many_calls() -> None:
+    model = JudgeModel(reply=always({"context_relevance": "relevant", "confidence": 0.9}), pause=0.01)
+    runtime = ChatModelRuntime(model, concurrency=3)
+    calls = [context_relevance(QUESTION, DOCUMENTS) for _ in range(6)]
+    assert len(run_many(calls, runtime)) == 6
+    assert len(asyncio.run(arun_many([context_relevance(QUESTION, DOCUMENTS) for _ in range(6)], runtime))) == 6
+    gate = ContextRelevanceFilter(runtime=runtime)
+    gate.batch([{"question": "Who?", "documents": DOCUMENTS}] * 6)
+    assert model.under_way == [0, 3]
+
+
+def test_any_runnable_over_a_model_is_taken() -> None:
+    replies = iter([ConnectionError("blip"), YES])
+    model = JudgeModel(reply=lambda messages, settings: next(replies)).with_retry(wait_exponential_jitter=False)
+    gate = AnswerabilityGate(runtime=model)
+    assert (
+        gate.invoke({"question": "Who built the mill?", "documents": DOCUMENTS})["answerability"]["label"]
+        == "answerable"
+    )
+
+
+def test_what_a_chat_model_cannot_answer_is_an_error_value() -> None:
+    runtime = ChatModelRuntime(FakeListChatModel(responses=["x"]))
+    for request in (
+        Embed("answerability", ("text",)),
+        Generate("answerability", prompt="<|start_of_role|>user"),
+        Generate("answerability", messages=(), adapter="answerability"),
+    ):
+        (outcome,) = runtime.handle([request])
+        assert isinstance(outcome, UnsupportedIntrinsic)
+
+
+class Spans(BaseTracer):
+    """The tree of runs, by name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.roots: list[Any] = []
+
+    def _persist_run(self, run: Any) -> None:
+        self.roots.append(run)
+
+    def names(self, run: Any) -> Any:
+        return {run.name: [self.names(child) for child in run.child_runs]} if run.child_runs else run.name
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("kind", [JudgeModel, SchemaModel])
+def test_model_calls_are_spans_inside_the_component(kind: type[JudgeModel], asynchronous: bool) -> None:
+    spans = Spans()
+    model = kind(reply=always({"context_relevance": "relevant", "confidence": 0.9}))
+    keep = ContextRelevanceFilter(runtime=model)
+    given = {"question": "Who built the mill?", "documents": DOCUMENTS}
+    config: Any = {"callbacks": [spans], "tags": ["mine"]}
+    if asynchronous:
+        asyncio.run(keep.ainvoke(given, config))
+    else:
+        keep.invoke(given, config)
+    (root,) = spans.roots
+    assert root.name == "ContextRelevanceFilter"
+    models = [r for r in _walk(root) if r.run_type == "llm"]
+    assert [r.name for r in models] == [kind.__name__] * 3
+    for r in models:
+        assert {"mine", "nostream", "rag_intrinsics:context-relevance"} <= set(r.tags)
+
+
+def _walk(run: Any) -> Any:
+    yield run
+    for child in run.child_runs:
+        yield from _walk(child)
+
+
+def test_sync_inside_a_running_loop() -> None:
+    async def main() -> str:
+        return run(
+            query_rewrite(QUESTION), ChatModelRuntime(JudgeModel(reply=always({"rewritten_question": "Who?"})))
+        ).query
+
+    assert asyncio.run(main()) == "Who?"
+
+
+def test_repr_shows_no_settings() -> None:
+    assert (
+        repr(ChatModelRuntime(SchemaModel(reply=always("x"))))
+        == "ChatModelRuntime(SchemaModel, JSON schema, log-probabilities)"
+    )

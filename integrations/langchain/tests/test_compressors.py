@@ -1,0 +1,128 @@
+"""The reranker and the relevance filter."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from langchain_core.documents import BaseDocumentCompressor
+from langchain_core.runnables import Runnable, RunnableLambda, RunnablePassthrough
+from langchain_rag_intrinsics import ContextRelevanceFilter, IntrinsicsReranker
+
+from integrations.langchain.tests.scripts import QUESTION, documents, judging
+from integrations.langchain.tests.test_chat_model import Spans
+from intrinsics_core import IntrinsicsError, RuntimeUnavailable
+from intrinsics_core.results import ContextRelevance, Ranking
+from tests.scripted import Scripted
+
+
+@pytest.mark.parametrize("kind", [IntrinsicsReranker, ContextRelevanceFilter])
+def test_compressor_and_runnable_are_one(kind: type) -> None:
+    component = kind(runtime=judging())
+    assert isinstance(component, BaseDocumentCompressor)
+    assert isinstance(component, Runnable)
+    given = documents()
+    found = component.compress_documents(given, QUESTION)
+    assert found == component.invoke({"query": QUESTION, "documents": given})
+    assert found == asyncio.run(component.acompress_documents(given, QUESTION))
+    assert found[0].id == "mill"
+    assert component.compress_documents([], QUESTION) == []
+
+
+@pytest.mark.parametrize("kind", [IntrinsicsReranker, ContextRelevanceFilter])
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_compressing_traces_inside_what_calls_it(kind: type, asynchronous: bool) -> None:
+    spans, component = Spans(), kind(runtime=judging())
+    if asynchronous:
+        asyncio.run(component.acompress_documents(documents(), QUESTION, callbacks=[spans]))
+    else:
+        component.compress_documents(documents(), QUESTION, callbacks=[spans])
+    assert [root.name for root in spans.roots] == [kind.__name__]
+    assert spans.roots[0].inputs["query"] == QUESTION
+
+
+def test_reranker_limits() -> None:
+    given = {"query": QUESTION, "documents": documents()}
+    ranked = IntrinsicsReranker(runtime=judging()).invoke(given)
+    assert [d.metadata["rag_intrinsics"]["reranking"]["rank"] for d in ranked] == [1, 2, 3]
+    assert [d.metadata["relevance_score"] for d in ranked] == [1.0, 0.5, 0.0]
+    assert IntrinsicsReranker(runtime=judging(), top_n=2).invoke(given) == ranked[:2]
+    assert IntrinsicsReranker(runtime=judging(), top_n=0).invoke(given) == []
+    assert IntrinsicsReranker(runtime=judging(), score_threshold=0.5).invoke(given) == ranked[:2]
+    with pytest.raises(ValueError, match="top_n"):
+        IntrinsicsReranker(top_n=-1)
+
+
+def test_both_orders_reach_the_core() -> None:
+    runtime = judging()
+    IntrinsicsReranker(runtime=runtime, both_orders=True).invoke({"query": QUESTION, "documents": documents()})
+    assert len(runtime.waves[0]) == 6
+
+
+def test_filter_limits() -> None:
+    given = {"query": QUESTION, "documents": documents()}
+    every = ("relevant", "partially relevant", "irrelevant")
+    kept = ContextRelevanceFilter(runtime=judging(), labels=every).invoke(given)
+    assert [d.id for d in kept] == ["cranes", "mill", "fog"]
+    labels = {d.id: d.metadata["rag_intrinsics"]["context-relevance"]["label"] for d in kept}
+    assert labels == {"cranes": "irrelevant", "mill": "relevant", "fog": "irrelevant"}
+    strict = ContextRelevanceFilter(
+        runtime=judging(), labels=every, score_threshold=kept[1].metadata["relevance_score"]
+    )
+    assert [d.id for d in strict.invoke(given)] == ["mill"]
+
+
+def test_verdicts_add_up() -> None:
+    both = IntrinsicsReranker(runtime=judging()) | RunnableLambda(lambda found: {"query": QUESTION, "documents": found})
+    found = (both | ContextRelevanceFilter(runtime=judging())).invoke({"query": QUESTION, "documents": documents()})
+    assert set(found[0].metadata["rag_intrinsics"]) == {"reranking", "context-relevance"}
+    assert found[0].metadata["page"] == 7
+
+
+def test_a_kept_document_keeps_the_score_it_had() -> None:
+    down = Scripted(lambda request: RuntimeUnavailable("refused"))
+    given = documents()
+    given[0].metadata["relevance_score"] = 0.25
+    kept = ContextRelevanceFilter(runtime=down, on_error="fallback", score_threshold=0.9).compress_documents(
+        given, "Q?"
+    )
+    assert [d.id for d in kept] == ["cranes", "mill", "fog"]
+    assert kept[0].metadata["relevance_score"] == 0.25
+    assert "relevance_score" not in kept[1].metadata
+    assert "refused" in kept[0].metadata["rag_intrinsics"]["context-relevance"]["degraded"]
+
+
+def test_a_fallback_ranking_is_the_order_that_came() -> None:
+    down = Scripted(lambda request: RuntimeUnavailable("refused"))
+    reranker = IntrinsicsReranker(runtime=down, on_error="fallback", score_threshold=0.9)
+    found = reranker.compress_documents(documents(), QUESTION)
+    assert [d.id for d in found] == ["cranes", "mill", "fog"]
+    assert "refused" in found[0].metadata["rag_intrinsics"]["reranking"]["degraded"]
+
+
+def test_whole_results() -> None:
+    given = {"query": QUESTION, "documents": documents()}
+    reranker = IntrinsicsReranker(runtime=judging(), return_result=True)
+    assert isinstance(reranker.invoke(given), Ranking)
+    assert reranker.compress_documents(documents(), QUESTION)[0].id == "mill"  # a compressor returns documents
+    keep = ContextRelevanceFilter(runtime=judging(), return_result=True)
+    assert isinstance(keep.invoke(given), ContextRelevance)
+    assert keep.invoke({"query": QUESTION, "documents": []}).judgements == ()
+
+
+def test_in_a_chain_and_in_batches() -> None:
+    chain = RunnablePassthrough.assign(documents=IntrinsicsReranker(runtime=judging(), top_n=1))
+    inputs = [
+        {"question": QUESTION, "documents": documents()},
+        {"question": "Is there fog in May?", "documents": documents()},
+    ]
+    assert [out["documents"][0].id for out in chain.batch(inputs)] == ["mill", "fog"]
+    assert [out["documents"][0].id for out in asyncio.run(chain.abatch(inputs))] == ["mill", "fog"]
+
+
+def test_a_bad_row_costs_no_other_in_a_batch() -> None:
+    reranker = IntrinsicsReranker(runtime=judging())
+    good = {"question": QUESTION, "documents": documents()}
+    found = reranker.batch([good, {"documents": []}, good], return_exceptions=True)
+    assert isinstance(found[1], IntrinsicsError)
+    assert found[0] == found[2]

@@ -1,0 +1,114 @@
+"""What components take, and what they say about what they do not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.messages import AIMessage, AIMessageChunk, ChatMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.prompt_values import ChatPromptValue
+from langchain_rag_intrinsics import AnswerabilityGate, HallucinationDetector, IntrinsicsReranker, QueryRewriter
+from langchain_rag_intrinsics._inputs import read
+
+from integrations.langchain.tests.scripts import FAITHFUL, QUESTION, documents, judging
+from intrinsics_core import InvalidInput
+
+HISTORY = [HumanMessage("Tell me about the mill."), AIMessage("It is a tide mill.")]
+WHOLE = [
+    {"role": "user", "content": "Tell me about the mill."},
+    {"role": "assistant", "content": "It is a tide mill."},
+    {"role": "user", "content": QUESTION},
+]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [*HISTORY, HumanMessage(QUESTION)],
+        ChatPromptValue(messages=[*HISTORY, HumanMessage(QUESTION)]),
+        [("human", "Tell me about the mill."), ("ai", "It is a tide mill."), {"role": "user", "content": QUESTION}],
+        {"messages": [*HISTORY, HumanMessage(QUESTION)]},
+        {"question": QUESTION, "chat_history": HISTORY},
+        {"input": QUESTION, "chat_history": HISTORY},
+        {"query": HumanMessage(QUESTION), "history": HISTORY},
+        {"messages": [*HISTORY, HumanMessage(QUESTION)], "question": "not this one"},
+    ],
+)
+def test_all_shapes_are_one_conversation(value: Any) -> None:
+    assert read(value, "query-rewrite").messages == WHOLE
+
+
+def test_a_question_alone() -> None:
+    for value in (QUESTION, HumanMessage(QUESTION), {"question": QUESTION}):
+        assert read(value, "query-rewrite").messages == WHOLE[-1:]
+
+
+def test_roles() -> None:
+    turns = [
+        SystemMessage("a"),
+        HumanMessage([{"type": "text", "text": "b"}, {"type": "image", "url": "https://x.example/i.png"}]),
+        AIMessageChunk(content="c"),
+        ToolMessage("d", tool_call_id="1"),
+        ChatMessage("e", role="developer"),
+    ]
+    assert [(m["role"], m["content"]) for m in read(turns, "x").messages] == [
+        ("system", "a"),
+        ("user", "b"),
+        ("assistant", "c"),
+        ("tool", "d"),
+        ("developer", "e"),
+    ]
+
+
+def test_documents_and_answers() -> None:
+    given = read({"question": QUESTION, "context": ["one", Document("two", id="2")], "response": FAITHFUL}, "x")
+    assert given.passages == [
+        {"text": "one", "id": None, "title": None, "metadata": {}},
+        {"text": "two", "id": "2", "title": None, "metadata": {}},
+    ]
+    assert given.answer == AIMessage(FAITHFUL)
+    assert [d.page_content for d in read({"question": "q", "context": "stuffed"}, "x").documents] == ["stuffed"]
+
+
+@pytest.mark.parametrize(
+    ("component", "value", "field"),
+    [
+        (QueryRewriter, {}, "messages"),
+        (QueryRewriter, {"documents": []}, "question"),
+        (QueryRewriter, 3, "input"),
+        (QueryRewriter, [], "messages"),
+        (QueryRewriter, {"messages": [object()]}, "messages"),
+        (QueryRewriter, {"question": 5}, "question"),
+        (QueryRewriter, HISTORY, "role"),
+        (QueryRewriter, "  ", "content"),
+        (AnswerabilityGate, {"question": QUESTION}, "documents"),
+        (AnswerabilityGate, {"question": QUESTION, "documents": [3]}, "documents[0]"),
+        (AnswerabilityGate, {"question": QUESTION, "documents": {"a": 1}}, "documents"),
+        (AnswerabilityGate, {"question": QUESTION, "documents": [Document("a", id="1")] * 2}, "documents[1].id"),
+        (IntrinsicsReranker, {"documents": documents()}, "question"),
+        (HallucinationDetector, {"question": QUESTION, "documents": documents()}, "role"),
+        (HallucinationDetector, {"question": QUESTION, "documents": documents(), "answer": 3}, "answer"),
+    ],
+)
+def test_bad_input_names_the_field(component: Any, value: Any, field: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        component(runtime=judging()).invoke(value)
+    assert field in str(caught.value)
+    assert caught.value.intrinsic == component.intrinsic
+
+
+def test_a_setting_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ValueError, match="top_k"):
+        IntrinsicsReranker(top_k=3)
+
+
+def test_a_bad_on_error_is_named() -> None:
+    with pytest.raises(InvalidInput, match="on_error"):
+        QueryRewriter(runtime=judging(), on_error="ignore").invoke(QUESTION)
+
+
+def test_a_bad_runtime_is_named_without_its_key() -> None:
+    with pytest.raises(InvalidInput, match=r"runtime\.kind") as caught:
+        QueryRewriter(runtime={"kind": "serve", "api_key": "sk-hidden"}).invoke(QUESTION)
+    assert "sk-hidden" not in str(caught.value)
