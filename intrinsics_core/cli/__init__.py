@@ -1,4 +1,5 @@
-"""The command line: ``intrinsics run`` over JSON Lines, ``intrinsics demo`` to see a whole chain at work."""
+"""The command line: ``intrinsics run`` over JSON Lines, ``intrinsics demo`` to see a whole chain at work,
+``intrinsics serve`` for the adapters on vLLM."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Annotated
 import typer
 
 from intrinsics_core import __version__
-from intrinsics_core.cli import demo, run
+from intrinsics_core.cli import demo, run, serve
 
 app = typer.Typer(
     name="intrinsics",
@@ -37,6 +38,7 @@ def _root(
 
 app.command("run", epilog=run.EPILOG)(run.run)
 app.command("demo")(demo.demo)
+app.command("serve", epilog=serve.EPILOG)(serve.serve)
 
 
 def main() -> None:

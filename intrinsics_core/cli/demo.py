@@ -11,6 +11,7 @@ import typer
 
 from intrinsics_core.cli import settings
 from intrinsics_core.cli.run import USAGE, one_line_errors, set_up, stop
+from intrinsics_core.errors import InvalidInput
 
 # framework -> module that tells the story with it, and what it needs.
 _FRAMEWORKS = {
@@ -54,6 +55,8 @@ def demo(
     from intrinsics_core.render import report, terminal
 
     with one_line_errors():
+        if not no_html and not html.absolute().parent.is_dir():
+            raise InvalidInput(f"--html {html}: its folder does not exist")
         config = settings.runtime_config(runtime)
     with one_line_errors(settings.secrets(config)):
         engine, _ = set_up(config, None)

@@ -9,7 +9,7 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from intrinsics_core.call import Call
 from intrinsics_core.errors import InvalidInput
@@ -97,7 +97,7 @@ def intrinsic_function(name: str) -> Callable[..., Call[Any]]:
     """
     if name not in INTRINSICS:
         raise InvalidInput("INTRINSIC is unknown", expected=f"one of {', '.join(INTRINSICS)}", got=repr(name))
-    return cast("Callable[..., Call[Any]]", INTRINSICS[name])
+    return INTRINSICS[name]
 
 
 def intrinsic_options(intrinsic: str, pairs: Sequence[str]) -> dict[str, Any]:

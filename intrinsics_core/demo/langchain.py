@@ -46,7 +46,7 @@ from intrinsics_core.sentences import split
 
 RETRIEVED = 8  # passages that BM25 finds
 KEPT = 4  # passages that an answer may rest on
-QUOTED = 1  # sentences that the extractive answerer picks
+QUOTED = 2  # sentences that the extractive answerer picks, at most
 
 Assign = RunnablePassthrough.assign
 
@@ -111,7 +111,8 @@ def chain(documents: Sequence[conversation.Document], refusal: str, runtime: Run
 
 def _standing_alone(state: dict[str, Any]) -> dict[str, Any]:
     """From here on the rewritten question is the question, and the history has served."""
-    return {"question": state["rewrite"].query, "rewrite": state["rewrite"], "invented": state["invented"]}
+    rewrite: QueryRewrite = state["rewrite"]
+    return {"question": rewrite.question or rewrite.query, "rewrite": rewrite, "invented": state["invented"]}
 
 
 def _for_retrieval(state: dict[str, Any]) -> str:
@@ -134,21 +135,23 @@ def answerer(runtime: Runtime) -> Runnable[Any, str]:
     """From ``{"question", "documents"}`` to an answer: by the runtime's language model, or by quoting."""
     if runtime.profile.name != "embedded":
         return RunnableLambda(lambda state: _generated(runtime, state))
-    return RunnableLambda(_as_sentences) | IntrinsicsReranker(runtime=runtime, top_n=QUOTED) | RunnableLambda(_joined)
+    return RunnableLambda(_as_sentences) | IntrinsicsReranker(runtime=runtime) | RunnableLambda(_quoted)
 
 
 def _as_sentences(state: dict[str, Any]) -> dict[str, Any]:
-    # A sentence keeps its passage's title, so that "it" in the sentence means something.
     sentences = [
-        Document(span.text, id=f"{d.id}:{span.begin}", metadata=d.metadata)
+        Document(span.text, id=f"{d.id}:{span.begin}", metadata={"passage": d.id, "begin": span.begin})
         for d in state["documents"]
         for span in split(d.page_content)
     ]
     return {"question": state["question"], "documents": sentences}
 
 
-def _joined(sentences: Sequence[Document]) -> str:
-    return " ".join(sentence.page_content for sentence in sentences)
+def _quoted(sentences: Sequence[Document]) -> str:
+    """The best sentence with the best other one of its passage, in the order of the passage."""
+    passage = sentences[0].metadata["passage"]
+    same = [s for s in sentences if s.metadata["passage"] == passage][:QUOTED]
+    return " ".join(s.page_content for s in sorted(same, key=lambda s: s.metadata["begin"]))
 
 
 def _generated(runtime: Runtime, state: dict[str, Any]) -> str:

@@ -186,9 +186,11 @@ def body(value: Result) -> str:
 def _(value: QueryRewrite) -> str:
     if not value.changed:
         return f'<p class="then">{escape(value.query)} {tag("stands alone", "ok")}</p>'
+    plain = value.question or value.query
+    searched = f'<p class="faint">searched for: {escape(value.query)}</p>' if plain != value.query else ""
     return (
         f'<p class="faint">{escape(value.original)}</p>'
-        f'<p class="then"><span aria-hidden="true">→</span> {escape(value.query)} {tag("rewritten", "warn")}</p>'
+        f'<p class="then"><span aria-hidden="true">→</span> {escape(plain)} {tag("rewritten", "warn")}</p>{searched}'
     )
 
 

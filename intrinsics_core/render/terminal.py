@@ -14,7 +14,7 @@ from rich.text import Text
 from intrinsics_core.render.html import TONES, grade
 from intrinsics_core.render.text import clean, numbered, pieces, spot
 from intrinsics_core.render.trace import Turn
-from intrinsics_core.results import Citation, SentenceVerdict
+from intrinsics_core.results import Citation, QueryRewrite, SentenceVerdict
 
 _STYLES = {"ok": "green", "warn": "yellow", "bad": "red", "na": "bright_black"}
 _MARKED = {"ok": "", "warn": "underline yellow", "bad": "underline bold red", "na": "dim"}
@@ -28,8 +28,7 @@ def turn(t: Turn, number: int = 1) -> RenderableType:
     if t.remark:
         parts.append(Text(clean(t.remark), "dim italic"))
     if t.rewrite:
-        changed = t.rewrite.changed
-        parts.append(_step("rewrite", Text(clean(t.rewrite.query) if changed else "stands alone, kept as it is")))
+        parts.append(_step("rewrite", _rewritten(t.rewrite)))
     if t.retrieved:
         parts.append(_step("retrieve, rerank", _ranked(t)))
     if t.gate:
@@ -72,6 +71,14 @@ def _step(name: str, inner: RenderableType) -> RenderableType:
     table.add_column()
     table.add_row(Text(name, "cyan"), inner)
     return Padding(table, (0, 0, 0, 2))
+
+
+def _rewritten(rewrite: QueryRewrite) -> Text:
+    if not rewrite.changed:
+        return Text("stands alone, kept as it is", "dim")
+    plain = rewrite.question or rewrite.query
+    searched = f"\nsearched for: {clean(rewrite.query)}" if plain != rewrite.query else ""
+    return Text.assemble(clean(plain), (searched, "dim"))
 
 
 def _label(label: str) -> Text:
