@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
-from pydantic import ConfigDict, PrivateAttr
+from pydantic import ConfigDict, PrivateAttr, SecretStr, model_validator
 
 from intrinsics_core import Call, Runtime, arun, run
 from intrinsics_core.results import Result
@@ -20,6 +20,8 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
     Args:
         runtime: where the work is done: a core runtime, a config such as ``{"kind": "server", "base_url": ...}``, your
             own chat model, or None for the embedded encoder (offline, CPU).
+        api_key: the key for a runtime config; one inside the config is moved here. Saved components name it, as
+            ``RAG_INTRINSICS_API_KEY``, and do not hold it.
         profile: a profile or its name; the runtime's own where left out.
         on_error: ``"raise"``, or ``"fallback"`` where the intrinsic has one; then the result says that it is degraded.
         date: date text for prompts that carry one; the day of the call where left out.
@@ -30,7 +32,9 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
 
     intrinsic: ClassVar[str]
 
-    runtime: _runtime.RuntimeLike = None
+    # Made a runtime at the first call: building a component stays cheap, and no message of pydantic's shows a config.
+    runtime: Any = None
+    api_key: SecretStr | None = None
     profile: Any = None
     on_error: str = "raise"
     date: str | None = None
@@ -44,13 +48,18 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
 
     @property
     def lc_secrets(self) -> dict[str, str]:
-        return _runtime.secrets(self.runtime)
+        return {"api_key": _runtime.API_KEY}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _key_apart(cls, values: Any) -> Any:
+        return _runtime.key_apart(values)
 
     @property
     def engine(self) -> Runtime:
         """The core runtime behind this component, made at first use."""
         if self._engine is None:
-            self._engine = _runtime.engine(self.runtime)
+            self._engine = _runtime.engine(self.runtime, self.api_key)
         return self._engine
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:

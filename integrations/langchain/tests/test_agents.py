@@ -1,0 +1,239 @@
+"""Agent middleware, in real agents."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import BaseTool, create_retriever_tool, tool
+from pydantic import Field
+
+from integrations.langchain.tests.models import JudgeModel
+from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
+from integrations.langchain.tests.test_retriever import WordRetriever
+from intrinsics_core import InvalidInput, RuntimeUnavailable
+from tests.contract.judge import judge
+from tests.contract.runtimes import OnLoop
+from tests.scripted import Scripted
+
+pytest.importorskip("langchain.agents", reason="the extra [agents] is not installed")
+
+from langchain.agents import create_agent
+from langchain_rag_intrinsics import AnswerabilityMiddleware, GroundednessMiddleware
+from langchain_rag_intrinsics.agents._retrieved import conversation, retrieved
+
+
+class AgentModel(BaseChatModel):
+    """Calls its first tool for a question it has no results for, then answers."""
+
+    answer: str = FAITHFUL
+    calls: list[int] = Field(default_factory=list)  # shared with the copy that has the tools
+    tool_names: list[str] = Field(default_factory=list)
+
+    @property
+    def _llm_type(self) -> str:
+        return "agent"
+
+    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+        return self.model_copy(update={"tool_names": [t.name for t in tools]})
+
+    def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
+        self.calls.append(1)
+        if isinstance(messages[-1], HumanMessage) and self.tool_names:
+            calls = [{"name": n, "args": {"query": messages[-1].text}, "id": f"call-{n}"} for n in self.tool_names]
+            message = AIMessage("", tool_calls=calls)
+        else:
+            message = AIMessage(self.answer)
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+def search(passages: list[Document] | None = None) -> BaseTool:
+    retriever = WordRetriever(passages=documents() if passages is None else passages)
+    return create_retriever_tool(retriever, "search", "Search.", response_format="content_and_artifact")
+
+
+def ask(agent: Any, question: str, asynchronous: bool = False) -> list[Any]:
+    given = {"messages": [HumanMessage(question)]}
+    state = asyncio.run(agent.ainvoke(given)) if asynchronous else agent.invoke(given)
+    return list(state["messages"])
+
+
+UNRELATED = "Which umbrellas does the bakery sell?"
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_an_unanswerable_question_ends_with_the_canned_answer(asynchronous: bool) -> None:
+    model = AgentModel()
+    middleware = AnswerabilityMiddleware(judging(), answer="Not in my documents.")
+    agent = create_agent(model, [search()], middleware=[middleware])
+    last = ask(agent, UNRELATED, asynchronous)[-1]
+    assert last.text == "Not in my documents."
+    assert last.response_metadata["rag_intrinsics"]["answerability"]["label"] == "unanswerable"
+    assert len(model.calls) == 1  # the model never read the documents
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_an_answerable_question_goes_on(asynchronous: bool) -> None:
+    agent = create_agent(AgentModel(), [search()], middleware=[AnswerabilityMiddleware(judging())])
+    assert ask(agent, QUESTION, asynchronous)[-1].text == FAITHFUL
+
+
+def test_finding_nothing_ends_the_run() -> None:
+    runtime = judging()
+    agent = create_agent(AgentModel(), [search([])], middleware=[AnswerabilityMiddleware(runtime)])
+    last = ask(agent, QUESTION)[-1]
+    assert last.response_metadata["rag_intrinsics"] == {"retrieved": 0}
+    assert runtime.waves == []
+
+
+def test_an_agent_that_asks_no_tool_goes_on() -> None:
+    runtime = judging()
+    agent = create_agent(AgentModel(answer="Hello!"), [], middleware=[AnswerabilityMiddleware(runtime)])
+    assert ask(agent, "Hello")[-1].text == "Hello!"
+    assert runtime.waves == []
+
+
+def test_only_named_tools_retrieve() -> None:
+    @tool
+    def calculator(query: str) -> str:
+        """Calculate."""
+        return "4"
+
+    for tools, canned in ((None, True), (["search"], False)):
+        middleware = AnswerabilityMiddleware(judging(), tools=tools, answer="canned")
+        agent = create_agent(AgentModel(answer="4"), [calculator], middleware=[middleware])
+        assert (ask(agent, "What is 2 + 2?")[-1].text == "canned") is canned
+
+
+@pytest.mark.parametrize(("on_error", "text"), [("open", FAITHFUL), ("closed", "canned")])
+def test_a_failing_gate_does_what_it_was_told(on_error: str, text: str) -> None:
+    down = Scripted(lambda request: RuntimeUnavailable("refused"))
+    agent = create_agent(
+        AgentModel(), [search()], middleware=[AnswerabilityMiddleware(down, on_error=on_error, answer="canned")]
+    )
+    assert ask(agent, QUESTION)[-1].text == text
+    agent = create_agent(AgentModel(), [search()], middleware=[AnswerabilityMiddleware(down)])
+    with pytest.raises(RuntimeUnavailable):
+        ask(agent, QUESTION)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_grounded_answer_is_annotated_in_place(asynchronous: bool) -> None:
+    agent = create_agent(AgentModel(), [search()], middleware=[GroundednessMiddleware(judging(), mode="block")])
+    messages = ask(agent, QUESTION, asynchronous)
+    assert [type(m) for m in messages] == [HumanMessage, AIMessage, ToolMessage, AIMessage]
+    assert messages[-1].text == FAITHFUL
+    assert messages[-1].response_metadata["rag_intrinsics"]["hallucination-detection"]["label"] == "faithful"
+
+
+@pytest.mark.parametrize(("mode", "text"), [("annotate", INVENTED), ("block", "Blocked.")])
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_an_unfaithful_answer(mode: Any, text: str, asynchronous: bool) -> None:
+    middleware = GroundednessMiddleware(judging(), mode=mode, answer="Blocked.")
+    agent = create_agent(AgentModel(answer=INVENTED), [search()], middleware=[middleware])
+    messages = ask(agent, QUESTION, asynchronous)
+    assert len(messages) == 4
+    assert messages[-1].text == text
+    verdict = messages[-1].response_metadata["rag_intrinsics"]["hallucination-detection"]
+    assert verdict["label"] == "unfaithful"
+    assert verdict["sentences"][0]["text"] == INVENTED
+
+
+def test_without_documents_there_is_nothing_to_judge_by() -> None:
+    runtime = judging()
+    agent = create_agent(AgentModel(answer=INVENTED), [], middleware=[GroundednessMiddleware(runtime, mode="block")])
+    assert ask(agent, QUESTION)[-1].text == INVENTED
+    assert runtime.waves == []
+
+
+def test_both_together_and_a_canned_answer_is_not_judged() -> None:
+    middleware = [AnswerabilityMiddleware(judging(), answer="canned"), GroundednessMiddleware(judging(), mode="block")]
+    agent = create_agent(AgentModel(), [search()], middleware=middleware)
+    last = ask(agent, UNRELATED)[-1]
+    assert last.text == "canned"
+    assert set(last.response_metadata["rag_intrinsics"]) == {"answerability"}
+    assert ask(agent, QUESTION)[-1].text == FAITHFUL
+
+
+def test_middleware_works_on_the_agents_loop() -> None:
+    runtime = OnLoop()
+    middleware = [AnswerabilityMiddleware(runtime), GroundednessMiddleware(runtime)]
+    agent = create_agent(AgentModel(), [search()], middleware=middleware)
+
+    async def main() -> None:
+        await agent.ainvoke({"messages": [HumanMessage(QUESTION)]})
+        assert runtime.loops == {asyncio.get_running_loop()}
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_judges_tokens_are_not_the_agents(asynchronous: bool) -> None:
+    """A chat model that judges inside an agent does not write into the agent's message stream."""
+
+    def reply(messages: Any, settings: Any) -> Any:
+        from intrinsics_core.conversation import Message
+        from intrinsics_core.exchange import Generate, JsonSchema
+
+        shown = Generate(
+            "x", messages=(Message("user", messages[-1].content),), constraint=JsonSchema({"title": "answerability"})
+        )
+        return judge(shown)
+
+    model = JudgeModel(reply=reply)
+    agent = create_agent(AgentModel(), [search()], middleware=[AnswerabilityMiddleware(model)])
+    given: Any = {"messages": [HumanMessage(QUESTION)]}
+
+    async def collect() -> list[Any]:
+        return [message async for message, _ in agent.astream(given, stream_mode="messages")]
+
+    streamed = asyncio.run(collect()) if asynchronous else [m for m, _ in agent.stream(given, stream_mode="messages")]
+    assert model.seen
+    assert not any("confidence" in str(m.content) for m in streamed)
+    assert any(m.text == FAITHFUL for m in streamed)
+
+
+def test_what_counts_as_retrieved() -> None:
+    one, two = documents()[:2]
+    messages = [
+        HumanMessage("before"),
+        ToolMessage("old", tool_call_id="0", artifact=[Document("old")]),
+        AIMessage("done"),
+        HumanMessage("now"),
+        AIMessage("", tool_calls=[{"name": "search", "args": {}, "id": "1"}]),
+        ToolMessage("text of one", tool_call_id="1", name="search", artifact=[one, two]),
+        ToolMessage("again", tool_call_id="2", name="search", artifact=[two]),
+        ToolMessage("plain text", tool_call_id="3", name="read"),
+        ToolMessage("boom", tool_call_id="4", name="read", status="error"),
+    ]
+    found = retrieved(messages, None)
+    assert found is not None
+    assert [d.id for d in found] == ["cranes", "mill", "3"]
+    assert found[2].page_content == "plain text"
+    assert [d.id for d in retrieved(messages, ["search"]) or ()] == ["cranes", "mill"]
+    assert retrieved(messages[:4], None) is None
+    assert [m.text for m in conversation(messages)] == ["before", "done", "now"]
+
+
+def test_a_mode_that_does_not_exist() -> None:
+    with pytest.raises(InvalidInput, match="mode"):
+        GroundednessMiddleware(mode="warn")  # type: ignore[arg-type]
+
+
+def test_without_the_extra_the_error_names_it() -> None:
+    code = (
+        "import sys; sys.modules['langchain'] = None\n"
+        "import langchain_rag_intrinsics as l\n"
+        "l.IntrinsicsReranker()\n"
+        "try:\n    l.AnswerabilityMiddleware\n"
+        "except ImportError as error:\n    print(error)\n"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert "langchain-rag-intrinsics[agents]" in found.stdout

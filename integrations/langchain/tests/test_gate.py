@@ -1,0 +1,90 @@
+"""The answerability gate."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.runnables import RunnableLambda
+from langchain_rag_intrinsics import AnswerabilityGate
+
+from integrations.langchain.tests.scripts import FAITHFUL, QUESTION, documents, judging
+from intrinsics_core import RuntimeUnavailable
+from intrinsics_core.results import Answerability
+from tests.scripted import Scripted
+
+YES = {"question": QUESTION, "documents": documents(), "more": 1}
+NO = {"question": "Which umbrellas does the bakery sell?", "documents": documents()}
+
+
+def test_the_input_passes_with_the_verdict() -> None:
+    for given, label in ((YES, "answerable"), (NO, "unanswerable")):
+        before = dict(given)
+        found = AnswerabilityGate(runtime=judging()).invoke(given)
+        assert found["answerability"]["label"] == label
+        assert {key: found[key] for key in given} == given == before
+        assert asyncio.run(AnswerabilityGate(runtime=judging()).ainvoke(given)) == found
+
+
+def routed(**routes: Any) -> AnswerabilityGate:
+    return AnswerabilityGate(runtime=judging(), **routes)
+
+
+def test_routes() -> None:
+    gate = routed(answerable=lambda x: f"yes: {x['more']}", otherwise="Not in the documents.")
+    assert gate.invoke(YES) == "yes: 1"
+    found = gate.invoke(NO)
+    assert found.text == "Not in the documents."
+    assert found.response_metadata["rag_intrinsics"]["answerability"]["label"] == "unanswerable"
+    assert asyncio.run(gate.ainvoke(NO)) == found
+    assert gate.batch([YES, NO]) == ["yes: 1", found]
+
+
+def test_a_route_gets_the_verdict_and_its_message_is_signed() -> None:
+    def write(x: Any) -> AIMessage:
+        assert x["answerability"]["label"] == "unanswerable"
+        return AIMessage("No.", response_metadata={"rag_intrinsics": {"mine": 1}})
+
+    found = routed(otherwise=RunnableLambda(write)).invoke(NO)
+    assert set(found.response_metadata["rag_intrinsics"]) == {"mine", "answerability"}
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_route_that_streams_streams_on(asynchronous: bool) -> None:
+    writer = RunnableLambda(lambda x: x["question"]) | GenericFakeChatModel(messages=iter([FAITHFUL]))
+    gate = routed(answerable=writer, otherwise="No.")
+
+    async def collect(given: Any) -> list[Any]:
+        return [chunk async for chunk in gate.astream(given)]
+
+    chunks = asyncio.run(collect(YES)) if asynchronous else list(gate.stream(YES))
+    assert len(chunks) > 5
+    total = chunks[0]
+    for chunk in chunks[1:]:
+        total = total + chunk
+    assert isinstance(total, AIMessageChunk)
+    assert total.text == FAITHFUL
+    assert total.response_metadata["rag_intrinsics"]["answerability"]["label"] == "answerable"
+    assert chunks[-1].chunk_position == "last"
+    (canned,) = asyncio.run(collect(NO)) if asynchronous else gate.stream(NO)
+    assert canned.text == "No."
+
+
+@pytest.mark.parametrize(("on_error", "text"), [("open", "in"), ("closed", "out")])
+def test_a_failure_goes_where_the_caller_said(on_error: str, text: str) -> None:
+    down = Scripted(lambda request: RuntimeUnavailable("refused"))
+    found = AnswerabilityGate(
+        runtime=down, on_error=on_error, answerable=lambda x: AIMessage("in"), otherwise="out"
+    ).invoke(YES)
+    assert found.text == text
+    assert "refused" in found.response_metadata["rag_intrinsics"]["answerability"]["degraded"]
+
+
+def test_whole_result() -> None:
+    gate = AnswerabilityGate(runtime=judging(), return_result=True, otherwise="No.", answerable=lambda x: 1)
+    assert isinstance(gate.invoke(NO), Answerability)
+    assert isinstance(gate.invoke(YES), Answerability)
+    assert [type(x) for x in gate.stream(YES)] == [Answerability]

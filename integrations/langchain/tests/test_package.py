@@ -1,0 +1,145 @@
+"""The package as a whole: its surface, its examples, what it imports, how it is saved."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import json
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import langchain_rag_intrinsics
+import pytest
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.load import dumpd, dumps, load
+from langchain_core.runnables import RunnablePassthrough
+from langchain_rag_intrinsics import (
+    AnswerabilityGate,
+    ChatModelRuntime,
+    IntrinsicsReranker,
+    IntrinsicsRetriever,
+    QueryRewriter,
+)
+
+from integrations.langchain.tests.adapter import COMPONENTS
+from integrations.langchain.tests.scripts import documents
+from intrinsics_core import InvalidInput
+
+SECRET = "sk-package-0123456789"
+SERVER = {"kind": "server", "base_url": "http://127.0.0.1:9", "api_key": SECRET}
+MODULES = [m.name for m in pkgutil.walk_packages(langchain_rag_intrinsics.__path__, prefix="langchain_rag_intrinsics.")]
+
+
+@pytest.mark.parametrize("name", ["langchain_rag_intrinsics", *MODULES])
+def test_examples_in_docstrings(name: str) -> None:
+    failed, _ = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
+    assert failed == 0
+
+
+def test_every_class_has_an_example() -> None:
+    for name in langchain_rag_intrinsics.__all__:
+        assert ">>> " in (getattr(langchain_rag_intrinsics, name).__doc__ or ""), name
+
+
+def test_the_readmes_examples() -> None:
+    readme = Path(langchain_rag_intrinsics.__path__[0]).parent / "README.md"
+    found = doctest.testfile(str(readme), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert found.attempted > 10
+    assert found.failed == 0
+
+
+def test_importing_it_is_light() -> None:
+    code = (
+        "import sys, langchain_rag_intrinsics\n"
+        "print([m for m in ('torch', 'transformers', 'onnxruntime', 'langchain', 'langgraph', 'sklearn', 'nltk')"
+        " if m in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+def test_a_name_that_does_not_exist() -> None:
+    with pytest.raises(AttributeError, match="Nothing"):
+        langchain_rag_intrinsics.Nothing  # noqa: B018
+
+
+def reload(component: Any, secrets: dict[str, str] | None = None) -> Any:
+    data = json.loads(json.dumps(dumpd(component)))
+    allowed = [*COMPONENTS.values(), IntrinsicsRetriever]
+    return load(data, allowed_objects=allowed, valid_namespaces=["langchain_rag_intrinsics"], secrets_map=secrets)
+
+
+@pytest.mark.parametrize("kind", COMPONENTS.values())
+def test_a_key_comes_back_from_the_secrets_and_from_nowhere_else(kind: Any) -> None:
+    component = kind(runtime=SERVER)
+    assert SECRET not in dumps(component)
+    again = reload(component, {"RAG_INTRINSICS_API_KEY": SECRET})
+    assert again.api_key.get_secret_value() == SECRET
+    assert again == component
+    assert SECRET not in repr(again)
+    assert reload(component).api_key is None
+
+
+def test_settings_come_back() -> None:
+    reranker = IntrinsicsReranker(
+        runtime={"kind": "embedded"}, top_n=2, score_threshold=0.0, both_orders=True, date="May 1"
+    )
+    assert reload(reranker) == reranker
+    gate = AnswerabilityGate(otherwise="No.", on_error="closed")
+    assert reload(gate) == gate
+
+
+def test_a_retriever_shows_no_key_of_its_parts() -> None:
+    retriever = IntrinsicsRetriever(
+        retriever=RunnablePassthrough(),
+        rewriter=QueryRewriter(runtime=SERVER),
+        compressors=[IntrinsicsReranker(runtime=SERVER)],
+    )
+    for text in (repr(retriever), str(retriever), dumps(retriever), repr(retriever.model_dump())):
+        assert SECRET not in text
+
+
+def test_a_bad_setting_does_not_show_the_key_beside_it() -> None:
+    with pytest.raises(ValueError, match="top_n") as caught:
+        IntrinsicsReranker(runtime=SERVER, top_n="many")
+    assert SECRET not in str(caught.value)
+
+
+def test_traces_show_no_key() -> None:
+    from integrations.langchain.tests.test_chat_model import Spans
+
+    spans = Spans()
+    with pytest.raises(Exception):  # noqa: B017  (nothing listens there)
+        IntrinsicsReranker(runtime=SERVER).invoke({"query": "q", "documents": documents()}, {"callbacks": [spans]})
+    assert spans.roots
+    assert SECRET not in spans.roots[0].model_dump_json()
+
+
+def test_all_shapes_of_runtime() -> None:
+    model = FakeListChatModel(responses=['{"rewritten_question": "Who built the mill?"}'])
+    for runtime in (model, ChatModelRuntime(model)):
+        assert QueryRewriter(runtime=runtime).invoke("Who?") == "Who built the mill?"
+    for embedded in (None, {"kind": "embedded"}):
+        assert QueryRewriter(runtime=embedded).invoke("Who built the mill?") == "Who built the mill?"
+    assert QueryRewriter(runtime=model, profile="prompted").invoke("Who?") == "Who built the mill?"
+
+
+def test_a_key_without_a_config_is_an_error() -> None:
+    with pytest.raises(InvalidInput, match="api_key") as caught:
+        QueryRewriter(runtime=None, api_key=SECRET).invoke("Who?")
+    assert SECRET not in str(caught.value)
+
+
+def test_the_key_reaches_the_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr("langchain_rag_intrinsics._runtime.as_runtime", seen.append)
+    _ = QueryRewriter(runtime=SERVER).engine
+    assert seen == [SERVER]
+
+
+def test_a_config_is_made_a_runtime_once() -> None:
+    rewriter = QueryRewriter(runtime={"kind": "embedded"})
+    assert rewriter.engine is rewriter.engine
