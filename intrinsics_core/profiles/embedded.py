@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from intrinsics_core import assembly
@@ -34,26 +36,42 @@ if TYPE_CHECKING:
     from intrinsics_core.embedded.evidence import Sources
     from intrinsics_core.embedded.support import ResponseSupport
 
-Calibrations = Mapping[str, "Calibration"]
+
+@dataclass(frozen=True)
+class Own:
+    """What a caller set for their own data, by intrinsic."""
+
+    calibrations: Mapping[str, Calibration]
+    thresholds: Mapping[str, Mapping[str, float]]
 
 
-def embedded_profile(calibrations: Mapping[str, Any] | None = None) -> Profile:
-    """The profile, with the caller's own calibrations by intrinsic.
+# Names of the thresholds that a caller may set, each in 0..1; calibrating sets them too.
+THRESHOLDS = {
+    "context-relevance": ("relevant", "partial"),
+    "answerability": ("answerable",),
+    "hallucination-detection": ("faithful", "unfaithful", "response"),
+}
+
+
+def embedded_profile(
+    calibrations: Mapping[str, Any] | None = None, thresholds: Mapping[str, Mapping[str, float]] | None = None
+) -> Profile:
+    """The profile, with the caller's own calibrations and thresholds by intrinsic.
 
     Raises:
-        InvalidInput: a calibration is of an intrinsic that has none, or cannot be read.
+        InvalidInput: one of them is of an intrinsic that has none, or cannot be read, or is out of range.
     """
-    fitted = _calibrations(calibrations) if calibrations else {}
+    own = Own(_calibrations(calibrations or {}), _thresholds(thresholds or {}))
     return Profile(
         "embedded",
         {
             "query-rewrite": Format(_nothing, _query_rewrite),
             "query-expansion": Format(_nothing, _query_expansion),
             "pointwise": Format(_question_and_passages, _pointwise),
-            "context-relevance": Format(_question_and_passages, partial(_context_relevance, fitted)),
-            "answerability": Format(_question_and_passages, partial(_answerability, fitted)),
-            "uncertainty": Format(_everything, partial(_uncertainty, fitted)),
-            "hallucination-detection": Format(_sentences, partial(_hallucination, fitted)),
+            "context-relevance": Format(_question_and_passages, partial(_context_relevance, own)),
+            "answerability": Format(_question_and_passages, partial(_answerability, own)),
+            "uncertainty": Format(_everything, partial(_uncertainty, own)),
+            "hallucination-detection": Format(_sentences, partial(_hallucination, own)),
             "citations": Format(_sentences, _citations),
             "entailment": Format(_claim_and_sentences, _entailment),
         },
@@ -141,22 +159,28 @@ def _query_expansion(task: Task, replies: Sequence[Reply]) -> QueryExpansion:
     return QueryExpansion(queries=tuple(ExpandedQuery(text=text, strategy=strategy) for text, strategy in queries))
 
 
-def _support(task: Task, replies: Sequence[Reply]) -> ResponseSupport:
-    from intrinsics_core.embedded.support import support
+def _support(
+    task: Task, replies: Sequence[Reply], thresholds: Mapping[str, float] = MappingProxyType({})
+) -> ResponseSupport:
+    from intrinsics_core.embedded.support import load_head, support
 
     response, documents = _vectors(replies)
-    return support([s.text for s in task.response_sentences], response, _sources(task, documents), given=task.query)
+    head = load_head()
+    if thresholds:
+        head = replace(head, thresholds={**head.thresholds, **thresholds})
+    sentences = [s.text for s in task.response_sentences]
+    return support(sentences, response, _sources(task, documents), head, given=task.query)
 
 
-def _hallucination(fitted: Calibrations, task: Task, replies: Sequence[Reply]) -> HallucinationDetection:
-    found = _support(task, replies)
+def _hallucination(own: Own, task: Task, replies: Sequence[Reply]) -> HallucinationDetection:
+    found = _support(task, replies, own.thresholds.get("hallucination-detection", {}))
     verdicts = [(i, (s.label, s.probability, s.explanation)) for i, s in enumerate(found.sentences)]
     if found.label == "NA":
         return assembly.hallucination(task, verdicts, label="NA")
     score, label = found.faithfulness, found.label
-    if own := fitted.get("hallucination-detection"):
-        score = own.apply(score)
-        label = "faithful" if score >= own.threshold else "unfaithful"
+    if fitted := own.calibrations.get("hallucination-detection"):
+        score = fitted.apply(score)
+        label = "faithful" if score >= fitted.threshold else "unfaithful"
     return assembly.hallucination(task, verdicts, score=score, label=label)
 
 
@@ -183,11 +207,6 @@ def _vectors(replies: Sequence[Reply]) -> list[Sequence[Any]]:
     return [reply.vectors for reply in replies if isinstance(reply, Embedded)]
 
 
-def _cosines(replies: Sequence[Reply]) -> list[float]:
-    (question,), passages = _vectors(replies)
-    return [float((question @ rows.T).max()) for rows in passages]
-
-
 def _pointwise(task: Task, replies: Sequence[Reply]) -> list[float]:
     from intrinsics_core.embedded.ranking import rerank_scores
 
@@ -202,26 +221,48 @@ def _pointwise(task: Task, replies: Sequence[Reply]) -> list[float]:
     )
 
 
-def _context_relevance(fitted: Calibrations, task: Task, replies: Sequence[Reply]) -> Judgement:
-    (score,) = _cosines(replies)
-    label = "relevant" if score > 0.5 else "partially relevant" if score > 0.3 else "irrelevant"
-    return Judgement.model_validate(
-        {"document_id": task.document_id(0), "label": label, "score": min(1.0, max(0.0, score))}
+def _context_relevance(own: Own, task: Task, replies: Sequence[Reply]) -> Judgement:
+    from intrinsics_core.embedded.answering import context_relevance
+
+    (question,), (passage,) = _vectors(replies)
+    limits = own.thresholds.get("context-relevance", {})
+    found = context_relevance(
+        _question(task),
+        _passage(task.documents[0]),
+        question,
+        passage,
+        relevant=limits.get("relevant"),
+        partial=limits.get("partial"),
     )
+    label, score = found.label, found.score
+    if fitted := own.calibrations.get("context-relevance"):
+        score = fitted.apply(score)
+        # One threshold was fitted, for what helps; half of it is as far as a doubt goes.
+        half = fitted.threshold / 2
+        label = "relevant" if score >= fitted.threshold else "partially relevant" if score >= half else "irrelevant"
+    return Judgement(document_id=task.document_id(0), label=label, score=score)
 
 
-def _answerability(fitted: Calibrations, task: Task, replies: Sequence[Reply]) -> Answerability:
-    score = min(1.0, max(0.0, max(_cosines(replies))))
-    return Answerability(label="answerable" if score > 0.5 else "unanswerable", probability=score)
+def _answerability(own: Own, task: Task, replies: Sequence[Reply]) -> Answerability:
+    from intrinsics_core.embedded.answering import answerability
+
+    (question,), passages = _vectors(replies)
+    limit = own.thresholds.get("answerability", {}).get("answerable")
+    found = answerability(_question(task), [_passage(d) for d in task.documents], question, passages, threshold=limit)
+    answerable, probability = found.answerable, found.probability
+    if fitted := own.calibrations.get("answerability"):
+        probability = fitted.apply(probability)
+        answerable = probability >= fitted.threshold
+    return Answerability(label="answerable" if answerable else "unanswerable", probability=probability)
 
 
-def _uncertainty(fitted: Calibrations, task: Task, replies: Sequence[Reply]) -> Uncertainty:
+def _uncertainty(own: Own, task: Task, replies: Sequence[Reply]) -> Uncertainty:
     if not replies:
         return Uncertainty(certainty=0.45, expected=0.5, degraded="no documents: nothing to weigh")
-    answerable = max(_cosines(replies[:2]))
+    answerable = _answerability(own, task, replies[:2]).probability or 0.0
     supported = _support(task, replies[2:]).faithfulness if task.response else 1.0
     expected = min(1.0, max(0.0, answerable * supported))
-    return Uncertainty(certainty=min(0.95, int(expected * 10) / 10 + 0.05), expected=expected)
+    return Uncertainty(certainty=round(min(0.95, int(expected * 10) / 10 + 0.05), 2), expected=expected)
 
 
 def _calibrations(given: Mapping[str, Any]) -> dict[str, Calibration]:
@@ -241,6 +282,18 @@ def _calibrations(given: Mapping[str, Any]) -> dict[str, Calibration]:
                 raise InvalidInput(f"calibrations.{name} cannot be read: {error}") from error
         fitted[name] = value
     return fitted
+
+
+def _thresholds(given: Mapping[str, Mapping[str, float]]) -> dict[str, Mapping[str, float]]:
+    for name, values in given.items():
+        known = THRESHOLDS.get(name, ())
+        if not known or not isinstance(values, Mapping) or (wrong := set(values) - set(known)):
+            names = "; ".join(f"{key}: {', '.join(value)}" for key, value in THRESHOLDS.items())
+            raise InvalidInput(f"thresholds.{name} is unknown", expected=names, got=repr(wrong if known else name))
+        for key, value in values.items():
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+                raise InvalidInput(f"thresholds.{name}.{key}", expected="a number in 0..1", got=repr(value))
+    return dict(given)
 
 
 PROFILE = embedded_profile()

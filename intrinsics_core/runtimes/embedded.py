@@ -23,11 +23,13 @@ class EmbeddedRuntime(BlockingRuntime):
         path: a local folder in the sentence-transformers layout with an ONNX model; None: the encoder that ships.
         calibrations: by intrinsic, what :func:`intrinsics_core.calibrate` fitted on your own data: a
             `Calibration`, its JSON object, or the path of its file.
+        thresholds: by intrinsic and name, e.g. ``{"answerability": {"answerable": 0.6}}``; the names are in
+            `intrinsics_core.profiles.embedded.THRESHOLDS`.
         threads: windows encoded at the same time; None: every core this process may use.
         cache_size: bytes of vectors kept, least recently used out first.
 
     Raises:
-        InvalidInput: the folder or a calibration cannot be used; the message names it.
+        InvalidInput: the folder, a calibration or a threshold cannot be used; the message names it.
 
     The model is loaded at the first request. Safe to share between threads.
     """
@@ -37,12 +39,13 @@ class EmbeddedRuntime(BlockingRuntime):
         path: str | Path | None = None,
         *,
         calibrations: Mapping[str, Any] | None = None,
+        thresholds: Mapping[str, Mapping[str, float]] | None = None,
         threads: int | None = None,
         cache_size: int = 64 * 2**20,
     ) -> None:
         self._arguments: dict[str, Any] = {"path": path, "threads": threads, "cache_size": cache_size}
-        self.calibrations = dict(calibrations or {})
-        self.profile: Profile = embedded_profile(self.calibrations)
+        self.calibrations, self.thresholds = dict(calibrations or {}), dict(thresholds or {})
+        self.profile: Profile = embedded_profile(self.calibrations, self.thresholds)
         if path is not None:
             self.encoder.close()  # a wrong folder is told at once, not at the first request
 
@@ -76,8 +79,8 @@ class EmbeddedRuntime(BlockingRuntime):
         return f"EmbeddedRuntime(path={self._arguments['path']!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self._arguments, self.calibrations)
+        return _rebuild, (self._arguments | {"calibrations": self.calibrations, "thresholds": self.thresholds},)
 
 
-def _rebuild(arguments: dict[str, Any], calibrations: dict[str, Any]) -> EmbeddedRuntime:
-    return EmbeddedRuntime(calibrations=calibrations, **arguments)
+def _rebuild(arguments: dict[str, Any]) -> EmbeddedRuntime:
+    return EmbeddedRuntime(**arguments)
