@@ -33,7 +33,7 @@ def parse(text: str, kind: type, expected: str, decoder: json.JSONDecoder = _DEC
         if isinstance(value, str):
             value = decoder.decode(value)
         if isinstance(value, kind):
-            return _writable(value, text, expected)
+            return writable(value, text, expected)
     except (ValueError, RecursionError):
         pass
     for _ in range(_ATTEMPTS):
@@ -48,12 +48,16 @@ def parse(text: str, kind: type, expected: str, decoder: json.JSONDecoder = _DEC
             continue
         except (ValueError, RecursionError):
             continue
-        return _writable(value, text, expected)
+        return writable(value, text, expected)
     raise MalformedReply("the reply holds no such JSON", expected=expected, got=repr(text), raw=text)
 
 
-def _writable(value: Any, text: str, expected: str) -> Any:
-    """The value, if all its text can be written down: JSON can spell half a surrogate pair, and no encoding can."""
+def writable(value: Any, text: str, expected: str) -> Any:
+    """The value, if all its text can be written down: JSON can spell half a surrogate pair, and no encoding can.
+
+    Raises:
+        MalformedReply: it cannot.
+    """
     try:
         (text if "\\ud" not in text.lower() else json.dumps(value, ensure_ascii=False)).encode()
     except UnicodeEncodeError:

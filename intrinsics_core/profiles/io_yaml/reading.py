@@ -7,6 +7,7 @@ included, costs its own entry and not the reply.
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -54,30 +55,31 @@ def read(spec: Spec, reply: Generated) -> Any:
     Raises:
         MalformedReply: it is no such JSON.
     """
-    if spec.schema is None:
-        return _scalar(reply)
-    kind = _KINDS.get(spec.schema.get("type"))
-    expected = f"JSON as in the response_format of {spec.source}"
+    expected = f"JSON as in the response_format of {spec.source}" if spec.schema is not None else "text or JSON"
     try:
-        value = json_reply.parse(reply.text, kind, expected, _decoder()) if kind else _scalar(reply)
-        _check(spec, value, expected, reply)
+        value = _parsed(spec.schema, reply, expected)
+        if spec.schema is not None:
+            _check(spec, value, expected, reply)
     except RecursionError:
         raise MalformedReply("the reply is nested too deeply", expected=expected, raw=reply.text) from None
     return value
 
 
-def _scalar(reply: Generated) -> Any:
+def _parsed(schema: Mapping[str, Any] | None, reply: Generated, expected: str) -> Any:
+    kind = None if schema is None else schema.get("type")
+    if isinstance(kind, str) and kind in _KINDS:
+        return json_reply.parse(reply.text, _KINDS[kind], expected, _decoder())
     text = reply.text.strip()
+    if not text:
+        raise MalformedReply("the reply is empty", expected=expected, got=repr(reply.text), raw=reply.text)
     begin = reply.text.find(text)
     try:
         value, end = _decoder().raw_decode(reply.text, begin)
-        if not reply.text[end:].strip():
-            return value
-    except (ValueError, RecursionError):
-        pass
-    if not text:
-        raise MalformedReply("the reply is empty", expected="text or JSON", got=repr(reply.text), raw=reply.text)
-    return located(text, begin)
+    except ValueError:
+        value, end = None, 0
+    if not end or reply.text[end:].strip():
+        value = located(text, begin)
+    return json_reply.writable(value, reply.text, expected)
 
 
 def _check(spec: Spec, value: Any, expected: str, reply: Generated) -> None:
