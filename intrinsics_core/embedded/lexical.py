@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from itertools import pairwise
+from typing import NamedTuple
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -66,20 +67,23 @@ _UNSPACED = (
     "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
 # `\w` leaves out the combining marks that words of many scripts are spelled with.
-_MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0970-\u0dff"
-_LETTER = rf"(?:(?![{_UNSPACED}_])[\w{_MARKS}])"
-_TOKEN = re.compile(
-    rf"(?P<unspaced>[{_UNSPACED}]+)"
-    rf"|(?P<number>\d+(?:[.,]\d+)+(?!{_LETTER}))"
-    rf"|(?P<acronym>(?<!{_LETTER})(?:[A-Za-z]\.){{2,}})"
-    rf"|(?P<word>{_LETTER}+(?:['\u2019]{_LETTER}+)*)"
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0970-\u0dff\u0e31-\u0e4e"
 )
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0970-\u0dff\u0e31-\u0e4e"
+)
+_LETTER = rf"[^\W_]|[{_MARKS}]"
+_TOKEN = re.compile(
+    r"(?P<number>\d+(?:[.,]\d+)+)"
+    r"|(?P<acronym>(?<![^\W_])(?:[A-Za-z]\.){2,})"
+    rf"|(?P<word>(?:{_LETTER})+(?:['\u2019](?:{_LETTER})+)*)"
+)
+_PART = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|(?P<word>[^{_UNSPACED}]+)")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:\D|$))")
 _POSSESSIVE = re.compile(r"'s$|'$")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """One word of a text: ``source[begin:end] == text``; ``term`` is its normalised, stemmed form."""
 
     text: str
@@ -134,25 +138,41 @@ def tokens(text: str) -> list[Token]:
     (``U.S.`` -> ``us``; a lower-case one, ``e.g.``, is a stopword). An upper-case word of two letters or more
     is content even if it spells a stopword (``US``, ``IT``), unless the whole text is upper-case.
     """
+    return list(_tokens(text) if len(text) <= 20_000 else _split(text))
+
+
+def _split(text: str) -> tuple[Token, ...]:
     shouting = text.isupper()
     found: list[Token] = []
     for match in _TOKEN.finditer(text):
         begin, end = match.span()
-        word = match.group()
-        if match.lastgroup == "unspaced":
-            if len(word) == 1:
-                found.append(Token(word, begin, end, stem(word), False))
-            for i in range(len(word) - 1):
-                pair = word[i : i + 2]
-                found.append(Token(pair, begin + i, begin + i + 2, stem(pair), False))
-        elif match.lastgroup == "number":
+        word, kind = match.group(), match.lastgroup
+        if kind == "number":
             found.append(Token(word, begin, end, _THOUSANDS.sub("", stem(word)), False))
-        elif match.lastgroup == "acronym":
+        elif kind == "acronym":
             found.append(Token(word, begin, end, word.replace(".", "").casefold(), word.islower()))
+        elif word.isascii():
+            found.append(_word(word, begin, shouting))
         else:
-            emphatic = len(word) > 1 and word.isupper() and not shouting
-            found.append(Token(word, begin, end, stem(word), not emphatic and is_stopword(word)))
-    return found
+            for part in _PART.finditer(word):
+                piece, start = part.group(), begin + part.start()
+                if part.lastgroup == "word":
+                    found.append(_word(piece, start, shouting))
+                elif len(piece) == 1:
+                    found.append(Token(piece, start, start + 1, stem(piece), False))
+                else:
+                    pairs = ((start + i, piece[i : i + 2]) for i in range(len(piece) - 1))
+                    found.extend(Token(pair, at, at + 2, stem(pair), False) for at, pair in pairs)
+    return tuple(found)
+
+
+# The features of a conversation look at the same turns several times over.
+_tokens = lru_cache(maxsize=256)(_split)
+
+
+def _word(word: str, begin: int, shouting: bool) -> Token:
+    emphatic = len(word) > 1 and not shouting and word.isupper()
+    return Token(word, begin, begin + len(word), stem(word), not emphatic and is_stopword(word))
 
 
 def terms(text: str, *, stopwords: bool = False) -> list[str]:

@@ -27,6 +27,11 @@ from intrinsics_core.embedded.salience import (
     salience,
 )
 
+FAR = 40
+"""Words into a question beyond which no pronoun is looked at: it would point inside."""
+LONGEST_ELLIPSIS = 200
+"""Characters of a "what about X?", at most."""
+
 _POSSESSIVE = word_set("its their his her")
 _PERSON = word_set("he him his she her")
 _PLURAL = word_set("they them their")
@@ -63,7 +68,7 @@ def complete(conversation: Sequence[Turn]) -> list[Turn]:
     """
     *history, (_, last) = conversation
     asked = [text for role, text in history if role == "user"]
-    match = _WHAT_ABOUT.match(last.strip())
+    match = _WHAT_ABOUT.match(last.strip()) if len(last) <= LONGEST_ELLIPSIS else None
     if not match or not asked or not 3 <= len(tokens(asked[-1])) <= 15:
         return list(conversation)
     earlier = asked[-1].strip().rstrip("?!. ")
@@ -114,7 +119,7 @@ def resolve(conversation: Sequence[Turn]) -> str:
     meaning ("is it possible to"), and those for which no phrase is salient enough.
     """
     question = conversation[-1][1]
-    words = tokens(question)
+    words = tokens(question)[:FAR]
     for i, token in enumerate(words):
         word = plain(token)
         if not _points_outside(question, words, i):
@@ -185,7 +190,7 @@ def antecedent(conversation: Sequence[Turn], *, person: bool = False, plural: bo
 
 
 def _article(text: str, phrase: Sequence[Token]) -> str:
-    match = re.search(r"\b(the|an?) $", text[: phrase[0].begin], re.IGNORECASE)
+    match = re.search(r"\b(the|an?) $", text[max(0, phrase[0].begin - 5) : phrase[0].begin], re.IGNORECASE)
     return match[0].lower() if match else ""
 
 

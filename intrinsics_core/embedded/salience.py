@@ -78,7 +78,7 @@ AUXILIARY = word_set(
 
 QUESTION_OPENER = AUXILIARY | word_set("what who whom whose which when where why how")
 
-_SENTENCE_END = re.compile(r"[.!?\u2026\u3002\uff01\uff1f]+[\s\"'\u201d\u2019)\]]+|\n+")
+_SENTENCE_END = re.compile(r"(?<=[.!?\u2026\u3002\uff01\uff1f])[\s\"'\u201d\u2019)\]]+|\n+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +139,13 @@ def _points_back(question: Sequence[Token]) -> bool:
     return any(plain(token) in PERSONAL or plain(token) in DEMONSTRATIVE for token in question)
 
 
-def term_features(conversation: Sequence[Turn]) -> dict[str, tuple[float, ...]]:
+def term_features(conversation: Sequence[Turn]) -> Mapping[str, tuple[float, ...]]:
     """``TERM_FEATURES`` of each content term of the earlier turns that the last turn does not have."""
+    return _term_features(tuple(conversation))
+
+
+@lru_cache(maxsize=4)  # each head asks for the same table
+def _term_features(conversation: tuple[Turn, ...]) -> Mapping[str, tuple[float, ...]]:
     *history, (_, last) = conversation
     question = tokens(last)
     wanted = {token.term for token in question if not token.is_stop}

@@ -181,9 +181,7 @@ def test_another_roles_turns_are_passed_over() -> None:
     assert rewrite([("system", "You know about Zanzibar."), *CHEESE, question]) == plain
 
 
-@pytest.mark.parametrize(
-    "earlier", ["Is it treatable?", "How do mumps compare with the measles?", "Hm.", "mumps " * 30]
-)
+@pytest.mark.parametrize("earlier", ["Is it treatable?", "Compare mumps with the measles?", "Hm.", "mumps " * 30])
 def test_what_about_needs_a_question_of_the_same_form(earlier: str) -> None:
     conversation: list[Turn] = [("user", earlier), ("assistant", "Yes."), ("user", "What about croup?")]
     assert complete(conversation) == conversation
