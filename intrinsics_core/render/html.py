@@ -46,10 +46,15 @@ def result(value: Result) -> str:
     return f'<div class="ri"><style>{style()}</style>{body(value)}{_caveats(value)}</div>'
 
 
-@cache
 def style() -> str:
     """The style sheet that all fragments share."""
-    return files(__package__).joinpath("style.css").read_text(encoding="utf-8")
+    return stylesheet("style.css")
+
+
+@cache
+def stylesheet(name: str) -> str:
+    """A style sheet of this package."""
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 def escape(value: str) -> str:
@@ -70,8 +75,9 @@ def bar(score: float | None, what: str, tone: str | None = None) -> str:
         return '<span class="faint">–</span>'
     share = min(1.0, max(0.0, score))
     return (
-        f'<span class="bar {tone or grade(share)}" role="img" aria-label="{escape(what)} {score:.2f}">'
-        f'<i style="width:{share:.1%}"></i></span><span class="num">{score:.2f}</span>'
+        f'<span class="score"><span class="bar {tone or grade(share)}" role="img" '
+        f'aria-label="{escape(what)} {score:.2f}"><i style="width:{share:.1%}"></i></span>'
+        f'<span class="num">{score:.2f}</span></span>'
     )
 
 
@@ -203,7 +209,7 @@ def _(value: QueryExpansion) -> str:
 def _(value: ContextRelevance) -> str:
     return table(
         ("document", "judgement", "of use"),
-        [(escape(j.document_id), tag(j.label), bar(j.score, "of use")) for j in value.judgements],
+        [(escape(j.document_id), tag(j.label), bar(j.score, "of use", TONES[j.label])) for j in value.judgements],
     )
 
 
@@ -221,8 +227,8 @@ def _(value: Ranking) -> str:
     for r in value.ranking:
         width = f"{max(0.0, r.score) / top:.1%}"
         score = (
-            f'<span class="bar" role="img" aria-label="score {r.score:.2f}"><i style="width:{width}"></i></span>'
-            f'<span class="num">{r.score:.2f}</span>'
+            f'<span class="score"><span class="bar" role="img" aria-label="score {r.score:.2f}">'
+            f'<i style="width:{width}"></i></span><span class="num">{r.score:.2f}</span></span>'
         )
         rows.append((str(r.rank), escape(r.document_id), score, *([f"{r.wins or 0:g}"] if compared else [])))
     return table(head, rows) if rows else '<p class="faint">no documents</p>'
@@ -241,7 +247,7 @@ def _(value: HallucinationDetection) -> str:
             f'<mark class="{TONES[s.label]}">{escape(s.text)}</mark>'
             + (f'<br><span class="faint">{escape(s.explanation)}</span>' if s.explanation else ""),
             tag(s.label),
-            bar(s.score, "faithfulness"),
+            bar(s.score, "faithfulness", TONES[s.label]),
         )
         for s in value.sentences
     ]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
-from importlib.resources import files
+from functools import partial
 
 from intrinsics_core.conversation import Document
 from intrinsics_core.render import html, text
@@ -28,21 +27,17 @@ def report(title: str, lead: str, turns: Sequence[Turn], *, notes: Sequence[str]
         notes: paragraphs at the foot.
     """
     sections = "".join(turn(t, number) for number, t in enumerate(turns, start=1))
+    style = html.style() + html.stylesheet("turn.css") + html.stylesheet("page.css")
     foot = "".join(f"<p>{escape(note)}</p>" for note in notes)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         # Belt and braces: even if text got through unescaped, the page may load and run nothing.
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<title>{escape(title)}</title><style>{html.style()}{_style()}</style></head><body><main>"
+        f"<title>{escape(title)}</title><style>{style}</style></head><body><main>"
         f'<h1>{escape(title)}</h1><p class="lead">{escape(lead)}</p>{_glance(turns)}{_LEGEND}'
         f"{sections}<footer>{foot}</footer></main></body></html>\n"
     )
-
-
-@cache
-def _style() -> str:
-    return files(__package__).joinpath("report.css").read_text(encoding="utf-8")
 
 
 _LEGEND = (
@@ -68,15 +63,20 @@ def _glance(turns: Sequence[Turn]) -> str:
     return f'<div class="ri glance">{html.table(head, rows)}</div>'
 
 
+def fragment(t: Turn, number: int = 1) -> str:
+    """One question and what became of it, for a notebook."""
+    return f"<style>{html.style()}{html.stylesheet('turn.css')}</style>{turn(t, number)}"
+
+
 def turn(t: Turn, number: int = 1) -> str:
-    """One question and what became of it, as a section."""
+    """One question and what became of it, as a section of a page that has the styles."""
     steps = [step for make in (_rewritten, _retrieved, _gated, partial(_answered, number), _trusted)
              for step in make(t)]  # fmt: skip
     items = "".join(f'<li class="step {tone}"><h3>{escape(head)}</h3>{inner}</li>' for head, tone, inner in steps)
     seconds = f" · {t.seconds:.2f} s" if t.seconds else ""
-    remark = f'<p class="note na">{escape(t.remark)}</p>' if t.remark else ""
+    remark = f"<p>{escape(t.remark)}</p>" if t.remark else ""
     return (
-        f'<section class="turn ri" id="turn-{number}"><header><p>question {number}{seconds}</p>'
+        f'<section class="turn ri" id="turn-{number}"><header><p class="count">question {number}{seconds}</p>'
         f'<h2>{escape(t.question)}</h2>{remark}</header><ol class="steps">{items}</ol></section>'
     )
 

@@ -1,0 +1,91 @@
+"""The notebooks: what is committed is whole and clean, and running it again works."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+nbformat = pytest.importorskip("nbformat", reason="notebooks need nbformat")
+
+FOLDER = Path(__file__).parents[2] / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+# Absolute paths, and what tells when and where a notebook ran.
+MACHINE = re.compile(
+    r"/(?:root|home|tmp|work|usr|opt|Users|private|var)/|site-packages|[A-Z]:\\|file://|<ipython-input"
+)
+HOST = re.compile(r"0x[0-9a-f]{6,}")
+
+
+def read(path: Path) -> Any:
+    return nbformat.read(path, as_version=4)
+
+
+def told(notebook: Any) -> str:
+    """All that the cells hold, source and output, pictures left out."""
+    parts = []
+    for cell in notebook.cells:
+        parts.append(cell.source)
+        for output in cell.get("outputs", []):
+            parts.append(str(output.get("text", "")))
+            parts += [str(data) for kind, data in output.get("data", {}).items() if not kind.startswith("image/")]
+    return "\n".join(parts)
+
+
+def test_there_is_one_for_langchain() -> None:
+    assert "langchain.ipynb" in [path.name for path in NOTEBOOKS]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_committed_notebook_was_run_from_top_to_bottom(path: Path) -> None:
+    notebook = read(path)
+    nbformat.validate(notebook)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    outputs = [output for cell in code for output in cell.outputs]
+    assert not [o for o in outputs if o.output_type == "error" or o.get("name") == "stderr"]
+    pictures = [o for o in outputs if "image/png" in o.get("data", {})]
+    views = [o for o in outputs if "text/html" in o.get("data", {})]
+    assert len(pictures) >= 3 and len(views) >= 3
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_committed_notebook_names_no_machine_and_no_time(path: Path) -> None:
+    notebook = read(path)
+    assert not MACHINE.search(told(notebook)) and not HOST.search(told(notebook))
+    assert notebook.metadata == {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    assert not [cell for cell in notebook.cells if cell.metadata]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_it_runs_again(path: Path, tmp_path: Path) -> None:
+    for module in ("nbclient", "ipykernel", "matplotlib", "bm25s"):
+        pytest.importorskip(module, reason=f"running a notebook needs {module}")
+    if path.stem == "langchain":
+        pytest.importorskip("langchain_rag_intrinsics", reason="the notebook needs the LangChain integration")
+    from nbclient import NotebookClient
+
+    notebook = read(path)
+    before = told(notebook)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    # An exception in a cell is raised here.
+    NotebookClient(
+        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
+    again = [o for cell in notebook.cells for o in cell.get("outputs", [])]
+    assert not [o for o in again if o.output_type == "error"]
+    assert sum("image/png" in o.get("data", {}) for o in again) >= 3
+    # Scores may differ in the last digits from machine to machine; what they lead to must not.
+    assert words(told(notebook)) == words(before), "the committed outputs are not those of this code: run it anew"
+
+
+def words(text: str) -> list[str]:
+    """The words of a text: no numbers, no markup."""
+    return re.findall(r"[^\W\d_]+", re.sub(r"<[^>]*>|warning.*", " ", text))
