@@ -70,8 +70,6 @@ _UNSPACED = (
 _MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0970-\u0dff\u0e31-\u0e4e"
 )
-    "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0970-\u0dff\u0e31-\u0e4e"
-)
 _LETTER = rf"[^\W_]|[{_MARKS}]"
 _TOKEN = re.compile(
     r"(?P<number>\d+(?:[.,]\d+)+)"
