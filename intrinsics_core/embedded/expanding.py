@@ -11,7 +11,6 @@ given: where those are off the topic it drifts further. A language model writes 
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
@@ -65,7 +64,7 @@ def expand(conversation: Sequence[Turn], passages: Sequence[str] = ()) -> list[t
     ]
     distinct: dict[str, tuple[str, str]] = {}
     for text, strategy in queries:
-        key = re.sub(r"[\s?!.]+$", "", " ".join(text.casefold().split()))
+        key = " ".join(text.casefold().split()).rstrip(" ?!.")
         if key or strategy == "original":
             distinct.setdefault(key, (text, strategy))
     return list(distinct.values())
