@@ -257,12 +257,18 @@ def _answerability(own: Own, task: Task, replies: Sequence[Reply]) -> Answerabil
 
 
 def _uncertainty(own: Own, task: Task, replies: Sequence[Reply]) -> Uncertainty:
-    if not replies:
-        return Uncertainty(certainty=0.45, expected=0.5, degraded="no documents: nothing to weigh")
-    answerable = _answerability(own, task, replies[:2]).probability or 0.0
-    supported = _support(task, replies[2:]).faithfulness if task.response else 1.0
-    expected = min(1.0, max(0.0, answerable * supported))
-    return Uncertainty(certainty=round(min(0.95, int(expected * 10) / 10 + 0.05), 2), expected=expected)
+    from intrinsics_core.embedded.certainty import certainty, quantised
+
+    answerable, supported = None, None
+    if task.documents:
+        answerable = _answerability(own, task, replies[:2]).probability if _turns(task) else None
+        supported = _support(task, replies[2:]).faithfulness if task.response else None
+    found = certainty(answerable, supported)
+    score = found.expected
+    if fitted := own.calibrations.get("uncertainty"):
+        score = fitted.apply(score)
+    nothing = None if task.documents else "no documents: an encoder knows nothing to be certain of"
+    return Uncertainty(certainty=quantised(score), expected=score, degraded=nothing)
 
 
 def _calibrations(given: Mapping[str, Any]) -> dict[str, Calibration]:
