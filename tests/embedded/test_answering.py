@@ -1,0 +1,174 @@
+"""Context relevance and answerability: sense on real text, thresholds, odd input, the head file."""
+
+import json
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from intrinsics_core.embedded.answering import (
+    FEATURES,
+    AnsweringHead,
+    answerability,
+    context_relevance,
+    features,
+    passage_score,
+    shipped_head,
+)
+from intrinsics_core.embedded.encoder import Encoder
+from intrinsics_core.errors import InvalidInput
+
+PASSAGES = [
+    "The lighthouse at Cape Orlo was built in 1871 after three ships were lost on the reef. Its lamp burned whale oil.",
+    "Mooring in the inner harbour costs twelve crowns a night; outer berths are free in winter.",
+    "The ferry to the island leaves every two hours and does not run in storms.",
+    "Ida Velin painted the storm of 1868 from memory. The canvas hangs in the town museum.",
+]
+ANSWERABLE = {
+    "When was the lighthouse at Cape Orlo built?": 0,
+    "What does mooring in the inner harbour cost?": 1,
+    "How often does the ferry leave for the island?": 2,
+    "Who painted the storm of 1868?": 3,
+}
+UNANSWERABLE = [
+    "What is the capital of Mongolia?",
+    "How do I configure TLS certificates in the load balancer?",
+    "Which enzyme unwinds DNA during replication?",
+    "Who won the football cup final in 1996?",
+]
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    with Encoder() as shared:
+        yield shared
+
+
+def judge(encoder, question, passages=PASSAGES, **more):
+    return answerability(question, passages, encoder.encode([question])[0], encoder.encode(passages), **more)
+
+
+def test_answerable_from_the_right_passage(encoder):
+    for question, wanted in ANSWERABLE.items():
+        found = judge(encoder, question)
+        assert (found.answerable, found.best) == (True, wanted), question
+        assert found.probability > 0.5
+
+
+def test_off_topic_is_unanswerable(encoder):
+    for question in UNANSWERABLE:
+        found = judge(encoder, question)
+        assert not found.answerable, question
+        assert found.probability < 0.3
+
+
+def test_every_answerable_outscores_every_unanswerable(encoder):
+    low = min(judge(encoder, q).probability for q in ANSWERABLE)
+    assert low > max(judge(encoder, q).probability for q in UNANSWERABLE) + 0.3
+
+
+def test_labels_follow_the_score(encoder):
+    seen = set()
+    for question in [*ANSWERABLE, *UNANSWERABLE]:
+        for passage in PASSAGES:
+            q, p = encoder.encode([question, passage])
+            found = context_relevance(question, passage, q, p)
+            limits = shipped_head().thresholds
+            expected = (
+                "relevant"
+                if found.score >= limits["relevant"]
+                else "partially relevant"
+                if found.score >= limits["partial"]
+                else "irrelevant"
+            )
+            assert found.label == expected
+            seen.add(found.label)
+            assert found.score == passage_score(question, passage, q, p)
+    assert {"relevant", "irrelevant"} <= seen
+
+
+def test_thresholds_are_arguments(encoder):
+    question = next(iter(ANSWERABLE))
+    q, p = encoder.encode([question, PASSAGES[2]])
+    score = passage_score(question, PASSAGES[2], q, p)
+    assert context_relevance(question, PASSAGES[2], q, p, relevant=score, partial=0).label == "relevant"
+    above = context_relevance(question, PASSAGES[2], q, p, relevant=min(1.0, score + 0.01), partial=score)
+    assert above.label == "partially relevant"
+    assert context_relevance(question, PASSAGES[2], q, p, relevant=1, partial=1).label == "irrelevant"
+    assert context_relevance(question, PASSAGES[2], q, p, relevant=0).label == "relevant"
+    assert not judge(encoder, question, threshold=1.0).answerable
+    assert judge(encoder, UNANSWERABLE[0], threshold=0.0).answerable
+    for bad in (-0.1, 1.1, float("nan")):
+        with pytest.raises(InvalidInput, match="threshold"):
+            judge(encoder, question, threshold=bad)
+    with pytest.raises(InvalidInput, match="partial"):
+        context_relevance(question, PASSAGES[0], q, p, relevant=0.2, partial=0.6)
+
+
+def test_order_of_the_passages_leaves_no_trace(encoder):
+    shuffled = PASSAGES[:]
+    random.Random(3).shuffle(shuffled)
+    for question in [*ANSWERABLE, *UNANSWERABLE]:
+        a, b = judge(encoder, question), judge(encoder, question, shuffled)
+        assert (a.answerable, a.probability) == (b.answerable, b.probability)
+        assert PASSAGES[a.best] == shuffled[b.best]
+
+
+def test_a_name_that_is_missing_lowers_the_score(encoder):
+    passage = PASSAGES[0]
+    rows = encoder.encode([passage])[0]
+    here = passage_score("When was the lighthouse at Cape Orlo built?", passage, rows, rows)
+    elsewhere = passage_score("When was the lighthouse at Cape Zubrin built?", passage, rows, rows)
+    assert here > elsewhere
+
+
+def test_features_by_hand():
+    row = np.eye(2, dtype=np.float32)
+    values = dict(zip(FEATURES, features("Did Orlo not burn?", "Orlo burned.", row[:1], row), strict=True))
+    assert values == {"cosine": 1.0, "sentence_coverage": 1.0, "names_missing": 0.0, "negated": 1.0}
+    values = dict(zip(FEATURES, features("Did Orlo burn?", "Hello there.", row[:1], row[1:]), strict=True))
+    assert values["cosine"] == values["sentence_coverage"] == values["negated"] == 0.0
+    assert values["names_missing"] > 0.5
+
+
+def test_nothing_to_go_by(encoder):
+    found = answerability("Who?", [], encoder.encode(["Who?"])[0], [])
+    assert (found.answerable, found.probability, found.best) == (False, 0.0, None)
+    assert judge(encoder, "", PASSAGES).probability == 0.0
+    assert judge(encoder, "Who?", ["", " \n"]).probability == 0.0
+
+
+def test_odd_texts(encoder):
+    odd = ["🎉🎉", "猫は窓のそばで眠っている。", "word " * 4000, "<c0> [SEP] \r\n\r\n- list\n- list"]
+    for question in ("🎉", "猫はどこで眠っていますか", "Who, when and where?", "x" * 5000):
+        found = judge(encoder, question, odd)
+        assert 0 <= found.probability <= 1
+    assert judge(encoder, "猫はどこで眠っていますか", odd).best == 1
+
+
+def test_vectors_must_match_the_passages(encoder):
+    rows = encoder.encode(["x"])[0]
+    with pytest.raises(InvalidInput, match="passage_vectors"):
+        answerability("q", ["a", "b"], rows, [rows])
+
+
+def test_the_shipped_head_tells_its_sources():
+    from importlib import resources
+
+    raw = json.loads((resources.files("intrinsics_core") / "data/heads/answering.json").read_text("utf-8"))
+    assert {entry["set"] for entry in raw["trained_on"]} == {"squad2_dev_b", "clapnq_dev"}
+    assert all(entry["licence"] and entry["rows"] for entry in raw["trained_on"])
+    assert raw["validation"]["squad2_dev_b"]["five folds"]["weighted_f1"] > 0.6
+    assert raw["validation"]["clapnq_dev"]["five folds"]["weighted_f1"] > 0.75
+
+
+def test_a_head_of_other_features_is_refused():
+    raw = {"features": ["cosine"], "weights": [1.0], "bias": 0, "thresholds": {}}
+    with pytest.raises(InvalidInput, match="answering head"):
+        AnsweringHead.from_json(json.dumps(raw))
+
+
+def test_own_head_is_used(encoder):
+    sure = replace(shipped_head(), weights=(0.0,) * len(FEATURES), bias=10.0)
+    assert judge(encoder, UNANSWERABLE[0], head=sure).probability > 0.99

@@ -1,0 +1,62 @@
+"""Certainty: its grid, its direction, its limits."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from intrinsics_core.embedded.certainty import CertaintyWeights, certainty, quantised
+from intrinsics_core.errors import InvalidInput
+
+GRID = [0.05, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95]
+probability = st.floats(0, 1)
+
+
+@pytest.mark.parametrize(
+    ("p", "expected"), [(0.0, 0.05), (0.0999, 0.05), (0.1, 0.15), (0.5, 0.55), (0.949, 0.95), (1.0, 0.95)]
+)
+def test_grid(p, expected):
+    assert quantised(p) == expected
+
+
+@given(st.none() | probability, st.none() | probability)
+def test_always_on_the_grid_and_near_the_expectation(a, s):
+    found = certainty(a, s)
+    assert found.certainty in GRID
+    assert abs(found.certainty - found.expected) <= 0.05 + 1e-12
+
+
+@given(probability, probability, probability)
+def test_more_evidence_never_lowers_it(low, high, other):
+    low, high = sorted((low, high))
+    assert certainty(low).expected <= certainty(high).expected
+    assert certainty(low, other).expected <= certainty(high, other).expected
+    assert certainty(other, low).expected <= certainty(other, high).expected
+
+
+def test_nothing_known_is_even_odds():
+    assert certainty(None).expected == 0.5
+    assert certainty(0.5).expected == 0.5
+    assert certainty(0.5, 0.5).expected == 0.5
+
+
+def test_an_unsupported_answer_to_an_answerable_question_is_doubted():
+    assert certainty(0.9).expected > 0.8
+    assert certainty(0.9, 0.05).expected < 0.3
+    assert certainty(0.2, 0.95).expected > certainty(0.2).expected
+    assert certainty(None, 0.9).expected > 0.75
+
+
+def test_known_value():
+    # log-odds of .8 and .6 are ln 4 and ln 1.5
+    found = certainty(0.8, 0.6, weights=CertaintyWeights(answerability=0.5, support=0.5))
+    assert found.expected == pytest.approx(6**0.5 / (1 + 6**0.5))
+
+
+@pytest.mark.parametrize("bad", [-0.1, 1.1, float("nan")])
+def test_probabilities_only(bad):
+    with pytest.raises(InvalidInput, match="answerability"):
+        certainty(bad)
+    with pytest.raises(InvalidInput, match="support"):
+        certainty(0.5, bad)
+    with pytest.raises(InvalidInput, match="probability"):
+        quantised(bad)
