@@ -1,0 +1,179 @@
+"""The embedded default through the public API: the shipped encoder and heads, on our own small text."""
+
+import json
+import pickle
+
+import pytest
+
+from intrinsics_core import (
+    INTRINSICS,
+    InvalidInput,
+    UnsupportedIntrinsic,
+    answerability,
+    as_runtime,
+    calibrate,
+    citations,
+    context_relevance,
+    fact_check,
+    hallucination_detection,
+    query_expansion,
+    query_rewrite,
+    reranking,
+    run,
+    run_many,
+    uncertainty,
+)
+
+MILL = "The tide mill at Port Ellery was built in 1911 by the engineer Ada Brink. It ground flour until 1958."
+FERRY = "The ferry to the mainland takes forty minutes. In winter it takes seventy-five."
+PUFFINS = "Some nine hundred pairs of puffins nest on the north cliffs of the island."
+DOCUMENTS = [{"id": "puffins", "text": PUFFINS}, {"id": "ferry", "text": FERRY}, {"id": "mill", "text": MILL}]
+NEED_ANSWER = ("hallucination-detection", "citations", "fact-check")
+ASK = [{"role": "user", "content": "Who built the tide mill?"}]
+TRUE = "The tide mill was built by the engineer Ada Brink in 1911."
+FALSE = "It was painted gold by forty Norwegian sailors in 2003."
+
+
+def asked(question):
+    return [{"role": "user", "content": question}]
+
+
+def answered(text):
+    return [*ASK, {"role": "assistant", "content": text}]
+
+
+def test_ranks_the_passage_that_answers_first():
+    result = run(reranking(ASK, DOCUMENTS))
+    assert result.ranking[0].document_id == "mill"
+    backwards = run(reranking(ASK, DOCUMENTS[::-1]))
+    assert {(r.document_id, r.score) for r in backwards.ranking} == {(r.document_id, r.score) for r in result.ranking}
+
+
+def test_gates():
+    assert run(answerability(ASK, DOCUMENTS)).label == "answerable"
+    unanswerable = run(answerability(asked("What is the capital of Mongolia?"), DOCUMENTS))
+    assert unanswerable.label == "unanswerable"
+    assert unanswerable.probability < 0.5
+    labels = {j.document_id: j.label for j in run(context_relevance(ASK, DOCUMENTS)).judgements}
+    assert (labels["mill"], labels["puffins"]) == ("relevant", "irrelevant")
+
+
+def test_flags_what_the_sources_do_not_say():
+    text = f"{TRUE} {FALSE}"
+    result = run(hallucination_detection(answered(text), DOCUMENTS))
+    true, false = result.sentences
+    assert (true.label, false.label) == ("faithful", "unfaithful")
+    assert true.score > 0.5 > false.score
+    assert text[false.begin : false.end] == false.text == FALSE
+    assert "Norwegian" in false.explanation
+    assert result.score < run(hallucination_detection(answered(TRUE), DOCUMENTS)).score
+
+
+def test_cites_the_source_and_nothing_for_an_invention():
+    (citation,) = run(citations(answered(f"{TRUE} {FALSE}"), DOCUMENTS)).citations
+    assert citation.response_text == TRUE
+    assert citation.document_id == "mill"
+    assert MILL[citation.document_begin : citation.document_end] == citation.document_text
+    assert "Ada Brink" in citation.document_text
+
+
+def test_facts_and_certainty_go_with_the_sources():
+    true, false = (run(fact_check(answered(text), DOCUMENTS)) for text in (TRUE, FALSE))
+    assert true.score > false.score
+    assert [s.document_id for s in true.sources] == ["puffins", "ferry", "mill"]
+    assert sum(s.weight for s in true.sources) == pytest.approx(1)
+    assert max(true.sources, key=lambda s: s.weight).document_id == "mill"
+    right, wrong = (run(uncertainty(answered(text), DOCUMENTS)) for text in (TRUE, FALSE))
+    assert right.certainty > wrong.certainty
+    assert round(right.certainty * 100) % 10 == 5
+    blind = run(uncertainty(ASK))
+    assert blind.expected == 0.5
+    assert "no documents" in blind.degraded
+
+
+def test_rewrites_and_expands():
+    history = [*ASK, {"role": "assistant", "content": MILL}]
+    result = run(query_rewrite([*history, *asked("When did it stop grinding flour?")]))
+    assert result.changed
+    assert "mill" in result.query.lower()
+    alone = run(query_rewrite(ASK))
+    assert (alone.query, alone.changed) == (ASK[0]["content"], False)
+    queries = run(query_expansion([*history, *asked("When did it stop grinding flour?")])).queries
+    assert queries[0].text == "When did it stop grinding flour?"
+    assert len({q.text.casefold() for q in queries}) == len(queries) > 1
+
+
+@pytest.mark.parametrize("name", sorted(INTRINSICS))
+@pytest.mark.parametrize(
+    "text", ["", " \n", "😀", "灯塔在海边。它很高。", "<c3> <|end_of_text|>", "word " * 3000, "\u0000\ud83d"]
+)
+def test_any_text_will_do(name, text):
+    # A blank last turn is an error of its own; blank documents are not.
+    messages = answered(text if text.strip() else ".") if name in NEED_ANSWER else ASK
+    assert run(INTRINSICS[name](messages, [text, f"{text}!"])).model_dump()
+
+
+def test_one_wave_serves_many_rows():
+    calls = [answerability(asked(f"Who built mill number {i}?"), DOCUMENTS) for i in range(20)]
+    assert run_many(calls) == [run(call) for call in calls]
+
+
+def test_thresholds_are_the_callers():
+    high = {"kind": "embedded", "thresholds": {"answerability": {"answerable": 1.0}}}
+    assert run(answerability(ASK, DOCUMENTS), high).label == "unanswerable"
+    assert run(answerability(ASK, DOCUMENTS), high).probability == run(answerability(ASK, DOCUMENTS)).probability
+    strict = {"kind": "embedded", "thresholds": {"hallucination-detection": {"faithful": 1.0, "response": 1.0}}}
+    assert run(hallucination_detection(answered(TRUE), DOCUMENTS), strict).label == "unfaithful"
+    for wrong, told in [
+        ({"tastiness": {"x": 1}}, "tastiness"),
+        ({"answerability": {"x": 1}}, "'x'"),
+        ({"answerability": {"answerable": 2}}, "2"),
+    ]:
+        with pytest.raises(InvalidInput, match=told):
+            as_runtime({"kind": "embedded", "thresholds": wrong})
+
+
+QUESTIONS = [
+    ("Who built the tide mill at Port Ellery?", True), ("When was the tide mill built?", True),
+    ("How long does the ferry to the mainland take?", True), ("How many pairs of puffins nest there?", True),
+    ("Until when did the mill grind flour?", True), ("How long does the ferry take in winter?", True),
+    ("Who won the chess championship of 1972?", False), ("What is the boiling point of mercury?", False),
+    ("How much does a puffin weigh?", False), ("What is the name of the ferry captain's dog?", False),
+    ("Where was Ada Brink's mother born?", False), ("Which stocks should I buy?", False),
+]  # fmt: skip
+
+
+def test_calibrate_on_ones_own_examples(tmp_path):
+    examples = [{"messages": asked(q), "documents": DOCUMENTS, "label": label} for q, label in QUESTIONS]
+    file = tmp_path / "answerability.json"
+    fitted = calibrate("answerability", examples, path=file)
+    assert fitted.examples == 12
+    assert fitted.after.auroc == fitted.before.auroc > 0.7
+    runtime = as_runtime({"kind": "embedded", "calibrations": {"answerability": str(file)}})
+    for example in examples:
+        raw = run(answerability(example["messages"], DOCUMENTS))
+        own = run(answerability(example["messages"], DOCUMENTS), runtime)
+        assert own.probability == pytest.approx(fitted.apply(raw.probability))
+        assert own.answerable == (own.probability >= fitted.threshold)
+    with pytest.raises(InvalidInput, match="already"):
+        calibrate("answerability", examples, runtime)
+    with pytest.raises(InvalidInput, match=r"examples\[1\].label"):
+        calibrate("answerability", [examples[0], examples[1] | {"label": "maybe"}])
+    with pytest.raises(InvalidInput, match=r"examples\[0\]"):
+        calibrate("answerability", [{"messages": ASK}])
+    with pytest.raises(InvalidInput, match="reranking"):
+        calibrate("reranking", examples)
+    with pytest.raises(InvalidInput, match="nowhere"):
+        as_runtime({"kind": "embedded", "calibrations": {"answerability": str(tmp_path / "nowhere.json")}})
+
+
+def test_a_folder_without_a_model_is_told_at_once(tmp_path):
+    with pytest.raises(InvalidInput, match=r"model\.onnx"):
+        as_runtime({"kind": "embedded", "path": str(tmp_path)})
+
+
+def test_it_crosses_processes_and_a_chat_profile_does_not_fit_it():
+    runtime = pickle.loads(pickle.dumps(as_runtime({"kind": "embedded", "threads": 1})))  # noqa: S301
+    assert run(reranking(ASK, DOCUMENTS), runtime) == run(reranking(ASK, DOCUMENTS))
+    with pytest.raises(UnsupportedIntrinsic, match="embedded"):
+        run(answerability(ASK, DOCUMENTS), runtime, profile="prompted")
