@@ -12,7 +12,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ class Example:
     """One response with the sources it was written from.
 
     labels: per sentence 1.0 supported, 0.0 not, None unknown; `label` is the same for the whole response.
+    encoded: the text whose vector stands for sentence 0, where that is not the sentence itself.
     gold: alternatives of source-sentence indices (into the flat list) that support sentence 0, where known.
     """
 
@@ -40,6 +41,7 @@ class Example:
     question: str = ""
     gold: list[list[int]] = field(default_factory=list)
     group: str = ""
+    encoded: str = ""
 
     @property
     def sources(self) -> list[str]:
@@ -83,8 +85,9 @@ def begin(folder: Path) -> Iterator[Example]:
     values = {"Fully attributable": 1.0, "Not fully attributable": 0.0}  # "Generic" makes no claim
     for row in rows(folder, "begin"):
         if row["label"] in values:
-            label = values[row["label"]]
-            yield _claim("begin", row["hypothesis"], [split(row["premise"])], label, question=row["message"])
+            label, sentences = values[row["label"]], split(row["hypothesis"])
+            labels: list[float | None] = [label if label or len(sentences) == 1 else None] * len(sentences)
+            yield Example("begin", sentences, [split(row["premise"])], labels, label, question=row["message"])
 
 
 def summedits(folder: Path) -> Iterator[Example]:
@@ -130,6 +133,12 @@ def halueval(folder: Path) -> Iterator[Example]:
                 question=row["question"],
                 group=row["question"],
             )
+
+
+def halueval_claim(folder: Path) -> Iterator[Example]:
+    """The fact check's form: words of the answer, vector of "The answer to the question Q is A"."""
+    for e in halueval(folder):
+        yield replace(e, set="halueval_claim", encoded=f"The answer to the question {e.question} is {e.sentences[0]}")
 
 
 def lfqa(folder: Path, with_documents_only: bool = False) -> Iterator[Example]:
@@ -225,9 +234,10 @@ SETS: dict[str, DataSet] = {
     "lfqa": DataSet(lfqa, "lfqa_verification", "none stated", False, "response"),
     "summedits": DataSet(summedits, "summedits", "Apache-2.0", True, "response"),
     "expertqa": DataSet(expertqa, "expertqa_claims", "MIT", True, "claim"),
-    "begin": DataSet(begin, "begin", "CC BY 4.0; CDLA-Sharing-1.0", True, "claim"),
+    "begin": DataSet(begin, "begin", "CC BY 4.0; CDLA-Sharing-1.0", True, "response"),
     "wice": DataSet(wice, "wice", "ODC-BY; CC BY-SA", True, "claim"),
     "halueval": DataSet(halueval, "halueval", "MIT", True, "claim"),
+    "halueval_claim": DataSet(halueval_claim, "halueval", "MIT", True, "claim"),
     "fm2": DataSet(fm2, "fm2", "Apache-2.0; CC BY-SA", True, "claim"),
     "fever": DataSet(fever, "fever_dev_nli", "CC BY-SA 3.0", True, "claim"),
     "snli": DataSet(snli, "snli_devtest", "CC BY-SA 4.0", True, "claim"),
@@ -292,7 +302,7 @@ class Measured:
 
 def measured(examples: Sequence[Example], vectors: Vectors) -> list[Measured]:
     """Look every sentence of every example up in its sources; the question counts as given."""
-    vectors.learn(text for e in examples for text in (*e.sentences, *e.sources))
+    vectors.learn(text for e in examples for text in (*e.sentences, *e.sources, *filter(None, [e.encoded])))
     ready: dict[str, Sources] = {}
     found: list[Measured] = []
     for example in examples:
@@ -300,6 +310,6 @@ def measured(examples: Sequence[Example], vectors: Vectors) -> list[Measured]:
         if key not in ready:
             owner = [i for i, document in enumerate(example.documents) for _ in document]
             ready = {key: Sources(example.sources, [vectors[s] for s in example.sources], owner)}
-        evidence = [measure(s, vectors[s], ready[key], example.question) for s in example.sentences]
+        evidence = [measure(s, vectors[example.encoded or s], ready[key], example.question) for s in example.sentences]
         found.append(Measured(example, evidence))
     return found

@@ -37,8 +37,8 @@ FEATURES: tuple[str, ...] = (
     "scattered_span",  # share of the idf mass not found together, in the worst stretch of five content words
     "unpaired",  # share of neighbouring content words that no source sentence holds together
     "unquoted",  # share of content bigrams that stand in no source sentence
-    "distance",  # 1 - cosine to the nearest source sentence
-    "distance_passage",  # 1 - cosine to the nearest passage of three neighbouring source sentences
+    "distance",  # 1 - cosine to the nearest source sentence; less for a claim of one or two content words
+    "distance_passage",  # the same to the nearest source sentence or passage of three, whichever is nearer
     "denied",  # 1 - 2**-k for k fields of a record whose value is false, no or none, and which the claim asserts
 )
 """Names of the columns of `measure`, in order. Larger means less supported, in every column."""
@@ -303,7 +303,8 @@ class Sources:
         if not self.texts or not len(rows):
             return np.zeros(len(self.texts), dtype=np.float32)
         best = _products(self._stacked, rows).max(axis=1)
-        return np.maximum.reduceat(best, self._starts)
+        nearest: Floats = np.maximum.reduceat(best, self._starts)
+        return nearest
 
     @cached_property
     def passages(self) -> NDArray[np.intp]:
@@ -321,7 +322,7 @@ class Sources:
     def _passage_vectors(self) -> Floats:
         mean = np.add.reduceat(self._stacked, self._starts, axis=0)
         total = mean[self.passages].sum(axis=1)
-        return total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-9)
+        return np.asarray(total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-9))
 
     def passage_cosine(self, rows: Floats) -> float:
         """Largest cosine between any of a text's windows and any passage of three source sentences."""
@@ -349,7 +350,7 @@ class Evidence:
 def covered(weights: Floats, found: Floats) -> Floats:
     """Per column of ``found`` (units, columns) the share of the weights it holds, 0..1."""
     # einsum, not BLAS: some BLAS kernels raise the invalid flag on lanes they only pad with.
-    return np.einsum("u,us->s", weights, found) / max(float(weights.sum()), 1e-9)
+    return np.asarray(np.einsum("u,us->s", weights, found) / max(float(weights.sum()), 1e-9))
 
 
 def _products(mine: Floats, rows: Floats) -> Floats:
@@ -409,7 +410,8 @@ def measure(sentence: str, vectors: Floats, sources: Sources, given: str = "") -
     paired = (found[first] * found[second]).max(axis=1, initial=0.0)
     bigrams = _looked_up(sentence)[1]
     near = float(cosine.max(initial=0.0))
-    near_passage = sources.passage_cosine(vectors)
+    near_passage = max(near, sources.passage_cosine(vectors))
+    whole = min(1.0, len(asked.units) / 3)  # "Paris." is far from every sentence, right or wrong
     values = [
         _share(sum(lost), total),
         _share(max(lost, default=0.0), background().default),
@@ -421,8 +423,8 @@ def measure(sentence: str, vectors: Floats, sources: Sources, given: str = "") -
         _worst_stretch(weights, together),
         1.0 - float(paired.mean()) if len(paired) else 0.0,
         _share(len(bigrams - sources.bigrams), len(bigrams)),
-        1.0 - near,
-        1.0 - near_passage,
+        whole * (1.0 - near),
+        whole * (1.0 - near_passage),
         1.0 - 2.0 ** -len(denied),
     ]
     return Evidence(asked, np.clip(np.array(values, dtype=np.float32), 0.0, 1.0), found, cosine, missing, denied)

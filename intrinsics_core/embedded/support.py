@@ -12,7 +12,7 @@ What it is not: an entailment model. It sees invented details and foreign topics
 dropped "not", a wrong inference, arithmetic, or a detail that is wrong but made of words the source uses nearby. A
 paraphrase in wholly different words scores lower than it deserves. For those a language model (or the server and
 encoder runtimes) does better. Probabilities are calibrated on the sets in the head file, and thresholds do not
-carry over well from one kind of text to another: fit them to your own examples with `calibrated`.
+carry over well from one kind of text to another: fit them to your own examples with `calibration.calibrate`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -121,7 +121,7 @@ def _shipped() -> SupportHead:
 
 
 def load_head(path: str | Path | None = None) -> SupportHead:
-    """The shipped head, or one from a JSON file such as `calibrated` and `to_json` make."""
+    """The shipped head, or one from a JSON file such as `SupportHead.to_json` makes."""
     return _shipped() if path is None else SupportHead.from_json(json.loads(Path(path).read_text("utf-8")))
 
 
@@ -166,7 +166,7 @@ _NO_CLAIM = re.compile(
         |certain|know|have|find|see)\b|don['’]t\s+(?:know|have|find|see|think)\b|couldn['’]t\b|only\s+have\b
         |have\s+no\s+(?:\w+\s+)?(?:information|details?|knowledge|idea|data)\b)
     | \bfor\s+(?:more|further|additional)\s+(?:\w+\s+)?(?:information|details?|help|assistance)\b
-        .*\b(?:consult|contact|refer|visit|see|check)\b
+        .{0,80}?\b(?:consult|contact|refer|visit|see|check)\b
     | ^(?:sorry|unfortunately)?,?\s*unable\s+to\s+(?:answer|find|determine|provide)
     | ^(?:this|the|your)?\s*(?:question|query)?\s*(?:can\s?not|can['’]t)\s+be\s+(?:answered|determined)\b
     | \b(?:document|passage|source|context|text|article|excerpt|information|data|paragraph|material|report)s?\b
@@ -183,6 +183,8 @@ _NO_CLAIM = re.compile(
 )
 
 
+_PIECES = re.compile(r"[^.!?。！？]*[.!?。！？]+[\"'”’)*\s]*|[^.!?。！？]+$")
+_CLOSING = "\"'”’)* \t\r\n"
 _BUT = re.compile(r"[,;:–—-]?\s*\b(?:but|however|though|although|yet)\b", re.IGNORECASE)
 
 
@@ -194,14 +196,24 @@ def makes_claim(sentence: str) -> bool:
     another language counts as a claim unless it is a question or has no words.
     """
     text = sentence.strip()
-    if not text or text.rstrip("\"'”’)* ").endswith(("?", "？")) or not claim(text).units:
+    if not claim(text).units:
         return False
+    if text.rstrip(_CLOSING).endswith(("?", "？")):
+        pieces = _PIECES.findall(text)
+        while pieces and pieces[-1].rstrip(_CLOSING).endswith(("?", "？")):
+            pieces.pop()
+        text = "".join(pieces)  # "It is red. And yours?" claims something before it asks
+        if len(claim(text).units) < 2:
+            return False
     found = _NO_CLAIM.search(text)
     if found is None:
         return True
     # "I am not sure, but it was built in 1889" claims something after all.
     turn = _BUT.search(text, found.end())
-    return turn is not None and len(claim(text[turn.end() :]).units) > 2 and makes_claim(text[turn.end() :])
+    if turn is None:
+        return False
+    rest = text[turn.end() :]
+    return len(claim(rest).units) > 2 and _NO_CLAIM.search(rest) is None
 
 
 def _sigmoid(odds: float) -> float:
@@ -365,67 +377,7 @@ def entailment(
     return _sigmoid(-(float(features @ np.array(numbers.entailment[:-1])) + numbers.entailment[-1]))
 
 
-def calibrated(
-    head: SupportHead, faithfulness: Sequence[float], is_faithful: Sequence[bool], *, steps: int = 50
-) -> SupportHead:
-    """The head with its response-level logistic and threshold fitted to labelled examples of one's own.
-
-    Args:
-        head: the head that gave the scores.
-        faithfulness: the response-level scores it gave.
-        is_faithful: the true labels, as many.
-        steps: Newton steps of the two-parameter (Platt) fit, smoothed towards no change.
-
-    Returns:
-        A new head: ``response`` refitted, ``thresholds["response"]`` set to the best F1 of the unfaithful class.
-
-    Raises:
-        InvalidInput: the lengths differ, or only one class is present.
-    """
-    if len(faithfulness) != len(is_faithful):
-        raise InvalidInput(f"calibrated: {len(faithfulness)} scores but {len(is_faithful)} labels")
-    truth = 1.0 - np.array(is_faithful, dtype=float)
-    if truth.min(initial=1.0) == truth.max(initial=0.0):
-        raise InvalidInput("calibrated: labels must hold both faithful and unfaithful examples")
-    score = np.clip(np.array(faithfulness, dtype=float), 1e-6, 1 - 1e-6)
-    odds = np.log((1 - score) / score)
-    positive, negative = truth.sum(), (1 - truth).sum()
-    target = np.where(truth == 1, (positive + 1) / (positive + 2), 1 / (negative + 2))  # Platt (1999)
-    slope, bias = 1.0, 0.0
-    for _ in range(steps):
-        p = 1 / (1 + np.exp(-np.clip(slope * odds + bias, -30, 30)))
-        curve = p * (1 - p)
-        gradient = np.array([(p - target) @ odds + (slope - 1.0), (p - target).sum()])
-        hessian = np.array([[curve @ odds**2 + 1.0, curve @ odds], [curve @ odds, curve.sum() + 1e-6]])
-        change = np.linalg.solve(hessian, gradient)
-        slope, bias = slope - float(change[0]), bias - float(change[1])
-    slope = max(slope, 0.05)  # more evidence against never means more faithful
-    probability = 1 / (1 + np.exp(-(slope * odds + bias)))
-    threshold = 1.0 - best_f1_threshold(probability.tolist(), truth.astype(bool).tolist())
-    first, second = head.response
-    return replace(
-        head,
-        response=(first * slope, second * slope + bias),
-        thresholds={**head.thresholds, "response": threshold},
-    )
-
-
-def best_f1_threshold(scores: Sequence[float], positive: Sequence[bool]) -> float:
-    """The score above which calling an example positive gives the best F1 of the positive class.
-
-    It lies halfway between the last score taken and the first left out.
-    """
-    order = np.argsort(-np.array(scores), kind="stable")
-    ranked, truth = np.array(scores)[order], np.array(positive, dtype=float)[order]
-    hits = truth.cumsum()
-    f1 = 2 * hits / (np.arange(1, len(truth) + 1) + truth.sum())
-    last = np.append(ranked[1:] != ranked[:-1], True)  # tied scores stand or fall together
-    cut = int(np.where(last, f1, -1.0).argmax())
-    below = ranked[cut + 1] if cut + 1 < len(ranked) else ranked[cut] - 1e-6
-    return float((ranked[cut] + below) / 2)
-
-
 __all__ = [
     "CitationRule", "Label", "ResponseSupport", "SentenceSupport", "Sources", "SupportHead",
-    "best_f1_threshold", "calibrated", "cite", "entailment", "load_head", "makes_claim", "support",
+    "cite", "entailment", "load_head", "makes_claim", "support",
 ]  # fmt: skip

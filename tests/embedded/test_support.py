@@ -16,11 +16,8 @@ from intrinsics_core.embedded.encoder import Encoder
 from intrinsics_core.embedded.evidence import FEATURES, Sources, claim, clean, measure, spellings
 from intrinsics_core.embedded.lexical import tokens
 from intrinsics_core.embedded.support import (
-    CitationRule,
     ResponseSupport,
     SupportHead,
-    best_f1_threshold,
-    calibrated,
     cite,
     entailment,
     load_head,
@@ -335,41 +332,3 @@ def test_mismatched_vectors_are_refused(encoder: Encoder) -> None:
         Sources(TOWN[:2], [vectors[0], vectors[1][:0]])
     with pytest.raises(InvalidInput, match="differ in length"):
         support(TOWN[:1], [vectors[0][:, :100]], Sources(TOWN, vectors))
-
-
-def test_calibration_follows_the_labels(encoder: Encoder) -> None:
-    random = np.random.default_rng(1)
-    scores = random.uniform(0.05, 0.95, 400)
-    strict = calibrated(load_head(), scores.tolist(), (scores > 0.7).tolist())
-    lenient = calibrated(load_head(), scores.tolist(), (scores > 0.3).tolist())
-
-    def after(head: SupportHead, text: str) -> ResponseSupport:
-        return support([text], encoder.encode([text]), Sources(TOWN, encoder.encode(TOWN)), head)
-
-    text = "The lighthouse was built in 1871 with money from the herring trade."
-    assert after(strict, text).faithfulness < after(lenient, text).faithfulness
-    noisy = (scores + random.normal(0, 0.2, 400)) > 0.5
-    refit = calibrated(load_head(), scores.tolist(), noisy.tolist())
-    slope, bias = (refit.response[0] / load_head().response[0]), refit.response[1]
-    assert slope > 0 and np.isfinite(bias) and 0 < refit.thresholds["response"] < 1
-    with pytest.raises(InvalidInput, match="both"):
-        calibrated(load_head(), [0.1, 0.9], [True, True])
-    with pytest.raises(InvalidInput, match="labels"):
-        calibrated(load_head(), [0.1, 0.9], [True])
-
-
-def test_the_best_f1_threshold_is_the_best() -> None:
-    scores, truth = [0.9, 0.8, 0.7, 0.7, 0.4, 0.2], [True, False, True, True, False, False]
-
-    def f1(threshold: float) -> float:
-        called = [s >= threshold for s in scores]
-        hits = sum(c and t for c, t in zip(called, truth, strict=True))
-        return 2 * hits / (sum(called) + sum(truth))
-
-    found = best_f1_threshold(scores, truth)
-    assert f1(found) == max(f1(t) for t in np.linspace(0, 1, 101))
-    assert 0.4 < found < 0.7
-
-
-def test_citation_rule_is_read_from_the_head() -> None:
-    assert isinstance(load_head().citations, CitationRule) and load_head().citations.maximum >= 1

@@ -1,0 +1,162 @@
+"""How well the embedded support scores tell supported from unsupported text, and choose citations.
+
+    python -m benchmarks.quality_support --data "$RAG_INTRINSICS_DATA" [--leave-out] [--cache FILE.npz]
+
+Positives are the *unsupported* claims or unfaithful responses. AUROC and AP need no threshold; F1 is at the shipped
+threshold, beside the F1 of flagging everything and the best F1 any threshold reaches on that set. ECE is over ten
+equal bins. The sets marked "fitted" went into the shipped head; ``--leave-out`` refits weights, calibration and
+threshold without each such set before it is measured (the shipped features and citation rule stay).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections import defaultdict
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
+
+from intrinsics_core.embedded.support import SupportHead, cite, load_head, makes_claim
+from training.support import LIMIT, SUPPORT_SETS, fit_head, sentence_f1
+from training.support_data import SETS, Measured, Vectors, load, measured
+
+Array = NDArray[np.float64]
+RESPONSES = ("lfqa_rag", "lfqa", "expertqa", "summedits", "begin")
+CLAIMS = ("lfqa_rag", "expertqa", "wice", "halueval", "fm2", "fever", "scifact", "snli", "cad")
+CITED = ("wice", "clapnq", "scifact", "fm2")
+
+
+def sigmoid(z: Array) -> Array:
+    return np.asarray(1 / (1 + np.exp(-z)))
+
+
+def claim_scores(measures: list[Measured], head: SupportHead) -> tuple[Array, Array]:
+    """Per labelled sentence: probability of being unsupported, and whether it is."""
+    pairs = [
+        (float(e.features @ np.array(head.weights)) + head.bias if makes_claim(s) else -30.0, 1.0 - label)
+        for m in measures
+        for s, e, label in zip(m.example.sentences, m.evidence, m.example.labels, strict=True)
+        if label is not None
+    ]
+    return sigmoid(np.array([z for z, _ in pairs])), np.array([y for _, y in pairs])
+
+
+def response_scores(name: str, measures: list[Measured], head: SupportHead) -> tuple[Array, Array]:
+    """Per response: one minus its faithfulness, and whether any part is unsupported. ExpertQA's claims are grouped."""
+    groups: dict[str, list[Measured]] = defaultdict(list)
+    for i, m in enumerate(measures):
+        if m.example.label is not None:
+            groups[m.example.group if name == "expertqa" else str(i)].append(m)
+    slope, bias = head.response
+    scores, truth = [], []
+    for group in groups.values():
+        odds = [
+            float(e.features @ np.array(head.weights)) + head.bias
+            for m in group
+            for s, e in zip(m.example.sentences, m.evidence, strict=True)
+            if makes_claim(s)
+        ]
+        worst = sorted(odds, reverse=True)[: head.weakest]
+        scores.append(slope * float(np.mean(worst)) + bias if worst else -30.0)
+        truth.append(max(1.0 - float(m.example.label or 0) for m in group))
+    return sigmoid(np.array(scores)), np.array(truth)
+
+
+def ece(p: Array, y: Array, bins: int = 10) -> float:
+    """Expected calibration error over equal-width bins."""
+    at = np.minimum((p * bins).astype(int), bins - 1)
+    gaps = [abs(p[at == b].mean() - y[at == b].mean()) * (at == b).mean() for b in range(bins) if (at == b).any()]
+    return float(sum(gaps))
+
+
+def row(name: str, p: Array, y: Array, cut: float) -> str:
+    called = p > cut
+    tops = [f1_score(y, p >= t) for t in np.unique(np.quantile(p, np.linspace(0, 1, 101)))]
+    fitted = "fitted" if SETS[name].fit and name in SUPPORT_SETS else "unseen"
+    share = y.mean()
+    numbers = (
+        roc_auc_score(y, p),
+        average_precision_score(y, p),
+        f1_score(y, called),
+        2 * share / (1 + share),
+        max(tops),
+    )
+    return (
+        f"| {name} | {fitted} | {len(y)} | {share:.2f} | "
+        + " | ".join(f"{v:.3f}" for v in (*numbers, ece(p, y)))
+        + " |"
+    )
+
+
+HEADER = (
+    "| set | | n | share unsupported | AUROC | AP | F1 | F1 of flagging all | best F1 | ECE |\n"
+    "|---|---|---|---|---|---|---|---|---|---|"
+)
+
+
+def reliability(p: Array, y: Array, bins: int = 5) -> str:
+    edges = np.linspace(0, 1, bins + 1)
+    at = np.minimum((p * bins).astype(int), bins - 1)
+    lines = [
+        f"| {edges[b]:.1f}-{edges[b + 1]:.1f} | {(at == b).sum()} | {p[at == b].mean():.2f} | {y[at == b].mean():.2f} |"
+        for b in range(bins)
+        if (at == b).any()
+    ]
+    return "\n".join(["| predicted | n | mean predicted | share unfaithful |", "|---|---|---|---|", *lines])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=os.environ.get("RAG_INTRINSICS_DATA"))
+    parser.add_argument("--cache", type=Path, help="keep sentence vectors in this .npz file between runs")
+    parser.add_argument("--leave-out", action="store_true", help="refit without each fitted set before measuring it")
+    args = parser.parse_args()
+    if args.data is None:
+        parser.error("name the data folder with --data or RAG_INTRINSICS_DATA")
+    vectors = Vectors(args.cache)
+    names = dict.fromkeys((*RESPONSES, *CLAIMS, *CITED, *(SUPPORT_SETS if args.leave_out else ())))
+    found = {n: measured(load(Path(args.data), n, LIMIT), vectors) for n in names}
+    shipped = load_head()
+
+    def head_for(name: str) -> SupportHead:
+        if not (args.leave_out and name in SUPPORT_SETS):
+            return shipped
+        return fit_head({n: found[n] for n in SUPPORT_SETS if n != name}, shipped.entailment, shipped.citations)
+
+    heads = {name: head_for(name) for name in names}
+    print(f"## Responses: faithfulness at the response threshold\n\n{HEADER}")
+    for name in RESPONSES:
+        print(row(name, *response_scores(name, found[name], heads[name]), 1 - heads[name].thresholds["response"]))
+    print(f"\n## Claims: probability of a sentence at the 'faithful' threshold\n\n{HEADER}")
+    for name in CLAIMS:
+        print(row(name, *claim_scores(found[name], heads[name]), 1 - heads[name].thresholds["faithful"]))
+    print("\n## Reliability of response faithfulness (lfqa_rag, unseen)\n")
+    print(reliability(*response_scores("lfqa_rag", found["lfqa_rag"], shipped)))
+    print("\n## Citations: sentence F1 against the best-matching gold set\n")
+    print("| set | n | F1 | F1, cosine only, one citation | none cited where none is due |\n|---|---|---|---|---|")
+    nearest = replace(shipped.citations, cosine=1.0, maximum=1, threshold=0.0)
+    for name in CITED:
+        rows = [(m, sorted({i for e in m.evidence for i in cite(e, shipped.citations)})) for m in found[name]]
+        due = [(m, chosen) for m, chosen in rows if any(m.example.gold)]
+        f1 = np.mean([sentence_f1(chosen, m.example.gold) for m, chosen in due])
+        base = np.mean(
+            [sentence_f1(sorted({i for e in m.evidence for i in cite(e, nearest)}), m.example.gold) for m, _ in due]
+        )
+        none = [not chosen for m, chosen in rows if not any(m.example.gold)]
+        uncited = f"{np.mean(none):.2f} of {len(none)}" if none else "-"
+        print(f"| {name} | {len(due)} | {f1:.3f} | {base:.3f} | {uncited} |")
+    supported = [(e, y) for m in found["lfqa_rag"] for e, y in zip(m.evidence, m.example.labels, strict=True)]
+    for label, text in ((1.0, "supported"), (0.0, "unsupported")):
+        shares = [bool(cite(e, shipped.citations)) for e, y in supported if y == label]
+        print(
+            f"\nlfqa_rag sentences labelled {text} that get a citation: {np.mean(shares):.2f} of {len(shares)}", end=""
+        )
+    print()
+
+
+if __name__ == "__main__":
+    main()
