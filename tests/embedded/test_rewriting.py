@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -207,3 +213,20 @@ def test_features_have_their_names_lengths() -> None:
     assert len(question_features(conversation)) == len(QUESTION_FEATURES)
     assert load_head("rewrite").features == load_head("rewrite_terms").features == TERM_FEATURES
     assert load_head("rewrite_dependence").features == QUESTION_FEATURES
+
+
+@pytest.mark.skipif("RAG_INTRINSICS_DATA" not in os.environ, reason="RAG_INTRINSICS_DATA names no data folder")
+def test_the_question_is_nearer_to_peoples_rewrites_than_the_last_turn() -> None:
+    def f1(text: str, reference: str) -> float:
+        a, b = Counter(terms(text, stopwords=True)), Counter(terms(reference, stopwords=True))
+        return 2 * (a & b).total() / max(1, a.total() + b.total())
+
+    path = Path(os.environ["RAG_INTRINSICS_DATA"]) / "qr_cast_ikat.jsonl.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        rows = [row for row in map(json.loads, lines) if row["source"].startswith("cast") and row["history"]]
+    gain = 0.0
+    for row in rows:
+        history: list[Turn] = [(turn["role"], turn["content"]) for turn in row["history"]]
+        found = rewrite([*history, ("user", row["question"])])
+        gain += f1(found.question, row["rewrite"]) - f1(found.original, row["rewrite"])
+    assert gain / len(rows) > 0.03
