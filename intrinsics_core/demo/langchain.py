@@ -88,7 +88,8 @@ def chain(documents: Sequence[conversation.Document], refusal: str, runtime: Run
     rerank = RunnableLambda(_over("retrieved")) | IntrinsicsReranker(**with_it)
     relevant = RunnableLambda(_over("reranked")) | ContextRelevanceFilter(**with_it)
     answer = (
-        Assign(answer=answerer(runtime) | RunnableLambda(AIMessage))
+        Assign(documents=_context)
+        | Assign(answer=answerer(runtime) | RunnableLambda(AIMessage))
         | Assign(answer=RunnableLambda(_with_invention))
         | Assign(answer=CitationGenerator(**with_it))
         | Assign(answer=HallucinationDetector(**with_it))
@@ -104,7 +105,7 @@ def chain(documents: Sequence[conversation.Document], refusal: str, runtime: Run
         | Assign(retrieved=retrieve)
         | Assign(reranked=rerank)
         | Assign(relevant=relevant)
-        | Assign(documents=lambda state: state["relevant"][:KEPT])
+        | Assign(documents=lambda state: state["reranked"][:KEPT])
         | Assign(answer=RunnableBranch((lambda state: not state["documents"], refuse), gate))
     )
 
@@ -118,6 +119,12 @@ def _standing_alone(state: dict[str, Any]) -> dict[str, Any]:
 def _for_retrieval(state: dict[str, Any]) -> str:
     rewrite: QueryRewrite = state["rewrite"]
     return rewrite.retrieval_query or rewrite.query
+
+
+def _context(state: dict[str, Any]) -> list[Document]:
+    """What the answer may rest on: the relevant passages, or the best ones where the gate saw more than the filter."""
+    relevant: list[Document] = state["relevant"][:KEPT]
+    return relevant or list(state["documents"])
 
 
 def _over(documents: str) -> Any:
@@ -191,6 +198,7 @@ def _turn(question: Question, state: dict[str, Any], seconds: float) -> Turn:
         return kind.model_validate(verdicts[name]) if name in verdicts else None
 
     gate = found("answerability", Answerability)
+    blocked = gate is None or not gate.answerable
     judged = {d.id: d.metadata["rag_intrinsics"]["context-relevance"] for d in state["relevant"]}
     ranking = [
         RankedDocument(document_id=str(d.id), **d.metadata["rag_intrinsics"]["reranking"]) for d in state["reranked"]
@@ -208,9 +216,9 @@ def _turn(question: Question, state: dict[str, Any], seconds: float) -> Turn:
                 for d in state["reranked"]
             )
         ),
-        kept=tuple(map(_document, state["documents"])),
+        kept=() if blocked else tuple(map(_document, _context(state))),
         gate=gate,
-        blocked=gate is None or not gate.answerable,
+        blocked=blocked,
         citations=found("citations", Citations),
         hallucination=found("hallucination-detection", HallucinationDetection),
         certainty=found("uncertainty", Uncertainty),

@@ -194,6 +194,8 @@ def _(value: QueryRewrite) -> str:
         return f'<p class="then">{escape(value.query)} {tag("stands alone", "ok")}</p>'
     plain = value.question or value.query
     searched = f'<p class="faint">searched for: {escape(value.query)}</p>' if plain != value.query else ""
+    if plain == value.original:
+        return f'<p class="then">{escape(plain)} {tag("words added for the search", "warn")}</p>{searched}'
     return (
         f'<p class="faint">{escape(value.original)}</p>'
         f'<p class="then"><span aria-hidden="true">→</span> {escape(plain)} {tag("rewritten", "warn")}</p>{searched}'

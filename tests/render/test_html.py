@@ -39,6 +39,7 @@ def results(evil: str) -> dict[str, Result]:
     """One result of each type, with this text wherever text can be."""
     return {
         "rewrite": QueryRewrite(query=evil, original=evil + "?", changed=True),
+        "keywords": QueryRewrite(query=evil + "(y)", original=evil, changed=True, question=evil),
         "same": QueryRewrite(query=evil, original=evil, changed=False),
         "expansion": QueryExpansion(queries=(ExpandedQuery(text=evil, strategy=evil),)),
         "relevance": ContextRelevance(judgements=(Judgement(document_id=evil, label="irrelevant", score=0.1),)),
@@ -127,6 +128,7 @@ def test_views_differ_and_say_what_the_result_says() -> None:
     told = {name: harmless(html.result(value)).said for name, value in results("the mill").items()}
     assert len(set(told.values())) == len(told)
     assert "rewritten" in told["rewrite"] and "stands alone" in told["same"]
+    assert "words added" in told["keywords"] and "searched for: the mill(y)" in told["keywords"]
     assert "unanswerable" in told["answerable"] and "Degraded: the mill" in told["answerable"]
     assert "2 unusable entries" in told["hallucination"] and "partial" in told["hallucination"]
     assert "[1]" in told["citations"] and "characters 0–8" in told["citations"]
