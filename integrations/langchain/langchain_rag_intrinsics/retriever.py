@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -107,6 +108,8 @@ def _within(run_manager: Any, step: str) -> Any:
 def _forms(value: Any) -> tuple[str, list[str]]:
     """The question as people read it, and what to ask the retriever for."""
     if isinstance(value, QueryRewrite):
+        if value.degraded:
+            logging.getLogger(__name__).warning("query not rewritten: %s", value.degraded)
         return value.query, [value.retrieval_query or value.query]
     given = read(value, "retrieval")
     question = next((turn["content"] for turn in reversed(given.messages) if turn["role"] == "user"), None)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given as given_examples
+from hypothesis import settings
+from hypothesis import strategies as st
 from langchain_core.language_models import FakeListChatModel, GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langchain_core.output_parsers import StrOutputParser
@@ -16,6 +20,7 @@ from langchain_rag_intrinsics import CitationGenerator, FactChecker, Hallucinati
 
 from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
 from intrinsics_core.results import Citations, HallucinationDetection, Uncertainty
+from tests.scripted import Scripted
 
 ALL = [HallucinationDetector, CitationGenerator, FactChecker, UncertaintyScorer]
 ANSWER = f"{FAITHFUL} {INVENTED}"
@@ -270,6 +275,55 @@ def test_streaming_content_blocks_keep_their_index() -> None:
     assert reasoning["reasoning"] == "hm"
     (citation,) = text["annotations"]
     assert text["text"][citation["start_index"] : citation["end_index"]] == FAITHFUL
+
+
+PIECES = st.lists(
+    st.sampled_from(["Mill. ", "🌾 它仍在运转。", "<r1> ", "a\r\nb ", "Who? ", "", " ", "\n\n- item", "x"]), max_size=12
+)
+
+
+def cite_all(request: Any) -> Any:
+    shown = json.loads(request.messages[-1].content)
+    sources = [name for d in shown["documents"] for name in d["sentences"]]
+    return {"citations": [{"response": name, "sources": sources[:1]} for name in shown["response"]]}
+
+
+@given_examples(PIECES.filter(lambda pieces: "".join(pieces).strip()))
+@settings(max_examples=150, deadline=None)
+def test_annotations_join_to_the_sentences_they_cite(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    component = CitationGenerator(runtime=Scripted(cite_all))
+    asked = {"question": QUESTION, "documents": documents()}
+    whole = component.invoke(asked | {"answer": text})
+    rows = verdicts(whole)["citations"]["citations"]
+    assert rows
+    in_blocks = component.invoke(asked | {"answer": AIMessage([{"type": "text", "text": piece} for piece in pieces])})
+    streamed = summed(
+        list(component.transform(iter([asked, *({"answer": AIMessageChunk(content=p)} for p in pieces)])))
+    )
+    for message in (whole, in_blocks, streamed):
+        assert message.text == text
+        cited = "".join(
+            block["text"][c["start_index"] : c["end_index"]]
+            for block in message.content_blocks
+            for c in block.get("annotations", ())
+        )
+        assert cited == "".join(row["response_text"] for row in rows)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_events_of_a_stream(kind: type) -> None:
+    async def main() -> list[str]:
+        chain = answering(GenericFakeChatModel(messages=iter([ANSWER]))) | kind(runtime=judging())
+        asked = {"question": QUESTION, "documents": documents()}
+        return [f"{e['name']}:{e['event']}" async for e in chain.astream_events(asked, version="v2")]
+
+    events = asyncio.run(main())
+    first, last = (
+        events.index(f"{kind.__name__}:on_chain_stream"),
+        events.index("GenericFakeChatModel:on_chat_model_end"),
+    )
+    assert first < last  # it passed on what the model had not finished
 
 
 def test_results_are_typed() -> None:

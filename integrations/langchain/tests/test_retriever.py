@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from typing import Any
 
@@ -27,7 +28,8 @@ from pydantic import Field
 
 from integrations.langchain.tests.scripts import documents, judging
 from integrations.langchain.tests.test_chat_model import Spans
-from intrinsics_core import InvalidInput
+from intrinsics_core import InvalidInput, RuntimeUnavailable
+from tests.scripted import Scripted
 
 TURNS = [HumanMessage("Tell me about the mill."), AIMessage("It is a tide mill."), HumanMessage("Who built it?")]
 
@@ -120,6 +122,15 @@ class Recording(ContextRelevanceFilter):
     def compress_documents(self, documents: Any, query: str, callbacks: Any = None) -> Any:
         self.asked.append(query)
         return documents
+
+
+def test_a_rewriter_that_fell_back_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    down = Scripted(lambda request: RuntimeUnavailable("connection refused"))
+    retriever, inner = wrapped(rewriter=QueryRewriter(runtime=down, on_error="fallback"))
+    with caplog.at_level(logging.WARNING, logger="langchain_rag_intrinsics"):
+        retriever.invoke(TURNS)
+    assert inner.asked == [("Who built it?", "sync")]
+    assert "connection refused" in caplog.text
 
 
 def test_any_runnable_rewrites_and_expands() -> None:
