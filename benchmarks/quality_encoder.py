@@ -2,8 +2,8 @@
 
     python -m benchmarks.quality_encoder [--documents 5183] [--claims 300]
 
-Reads the folder named by RAG_INTRINSICS_DATA; needs the extra `[train]` for the float weights. Prints the overlap of the
-ten nearest documents of a claim, the mean cosine of a text's two vectors, nDCG@10 of both, and sizes.
+Reads the folder named by RAG_INTRINSICS_DATA; needs the extra `[train]` for the float weights. Prints the overlap of
+the ten nearest documents of a claim, the mean cosine of a text's two vectors, nDCG@10 of both, and sizes.
 """
 
 from __future__ import annotations
