@@ -29,6 +29,8 @@ from intrinsics_core.embedded.salience import (
 
 FAR = 40
 """Words into a question beyond which no pronoun is looked at: it would point inside."""
+PLACE = 0.7
+"""What a place is worth as an antecedent, next to what is at that place."""
 LONGEST_ELLIPSIS = 200
 """Characters of a "what about X?", at most."""
 
@@ -39,7 +41,7 @@ _SUBSTITUTED = word_set("it its they them their he him his she her")
 _POINTERS_AT_END = word_set("this that these those")
 _BEFORE_POINTER = word_set("about of for with to from in on by after before than like is are was were do does did")
 _JOINERS = word_set("and but or if when because while so then that which who whether as since")
-_IT_VERBS = word_set("take takes rain rains snow cost costs seem seems matter mean")
+_IT_VERBS = word_set("take takes rain rains snow seem seems matter mean")
 _OPENS_PHRASE = word_set("the a an this that of in for on at with about from to by")
 _COMPARES = word_set("between among vs versus both compare compares compared")
 _WHAT_ABOUT = re.compile(
@@ -86,6 +88,8 @@ def complete(conversation: Sequence[Turn]) -> list[Turn]:
     phrase = next((i for i in reversed(range(len(old))) if old[i].is_stop), -1) + 1
     if 0 < phrase < len(old) and len(old) - phrase <= 3 and plain(old[phrase - 1]) in _OPENS_PHRASE:
         article = opener in ("the", "a", "an") and plain(old[phrase - 1]) in ("the", "a", "an")
+        if not article and plain(old[phrase - 1]) in ("a", "an", "the") and not fresh[0].is_capitalised:
+            return list(conversation)  # "What is the ferry?", "What about bicycles?": the article would not fit
         begin = old[phrase - 1].begin if article else old[phrase].begin
         return [*history, ("user", f"{earlier[:begin]}{new}?")]
     return list(conversation)
@@ -171,7 +175,8 @@ def antecedent(conversation: Sequence[Turn], *, person: bool = False, plural: bo
     least = load_head("rewrite").thresholds["substitute"]
     best: tuple[float, str] | None = None
     for age, text in enumerate(latest_first(history)):
-        for run in runs(text, lambda t: likely.get(t.term, 0.0) >= least / 4.0):
+        # A person is a name, and a name ends where its capitals do: "Ada Brink" in "Ada Brink built it".
+        for run in runs(text, lambda t: likely.get(t.term, 0.0) >= least / 4.0 and (t.is_capitalised or not person)):
             head = max(run, key=lambda token: likely[token.term])
             top = likely[head.term]
             if top < least:
@@ -179,14 +184,22 @@ def antecedent(conversation: Sequence[Turn], *, person: bool = False, plural: bo
             phrase = _around(run, run.index(head), likely, top)
             named = phrase[0].is_capitalised and phrase[-1].is_capitalised and len(phrase[0].text) > 1
             many = plain(phrase[-1]).endswith("s")
-            if person and not named:
+            if person and (not named or _is_place(text, phrase)):
                 continue
             mean = sum(likely[token.term] for token in phrase) / len(phrase)
             score = mean * (1.0 + 0.2 * (len(phrase) - 1)) - 0.001 * age
             score *= 0.7 if plural and not (many or named) else 1.0
+            score *= PLACE if not person and _is_place(text, phrase) else 1.0
             if best is None or score > best[0]:
                 best = (score, _article(text, phrase) + surface(text, phrase))
     return best[1] if best else None
+
+
+def _is_place(text: str, phrase: Sequence[Token]) -> bool:
+    """Whether capitalised words follow "in", "at" and the like: rather a place than what is talked about."""
+    return phrase[0].is_capitalised and bool(
+        re.search(r"\b(?:in|at|of|from|to|near) (?:the )?$", text[: phrase[0].begin][-12:])
+    )
 
 
 def _article(text: str, phrase: Sequence[Token]) -> str:

@@ -47,6 +47,7 @@ _SMALL_TALK = word_set(
     "great good nice cool awesome perfect interesting wow hmm um sure right question wonder wondering love"
     " glad sounds guess understand help appreciate"
 )
+_COURTESY = word_set("thanks thank hello hi bye goodbye cheers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def rewrite(conversation: Sequence[Turn], *, threshold: float | None = None, key
     weights: dict[str, float] = dict(Counter(terms(original)))
     needed = dependence(turns)
     least = load_head("rewrite_dependence").thresholds["rewrite"] if threshold is None else threshold
-    if len(turns) < 2 or needed < least:
+    if len(turns) < 2 or needed < least or _is_courtesy(original):
         return _unchanged(original, weights, needed)
 
     completed = complete(turns)
@@ -132,6 +133,12 @@ def rewrite(conversation: Sequence[Turn], *, threshold: float | None = None, key
         dependence=needed,
         changed=True,
     )
+
+
+def _is_courtesy(text: str) -> bool:
+    """Whether a turn is thanks or a greeting and asks for nothing."""
+    words = [plain(token) for token in tokens(text[:200])]
+    return "?" not in text and len(words) <= 8 and bool(words) and words[0] in _COURTESY
 
 
 def _replaced(history: Sequence[Turn], completed: str) -> set[str]:

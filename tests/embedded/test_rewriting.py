@@ -230,3 +230,21 @@ def test_the_question_is_nearer_to_peoples_rewrites_than_the_last_turn() -> None
         found = rewrite([*history, ("user", row["question"])])
         gain += f1(found.question, row["rewrite"]) - f1(found.original, row["rewrite"])
     assert gain / len(rows) > 0.03
+
+
+@pytest.mark.parametrize(
+    ("said", "asked", "question"),
+    [
+        ("Ada Brink built the lighthouse of Brinmouth.", "When did she build it?", "When did Ada Brink build it?"),
+        (
+            "The Brinmouth ferry is a car ferry run by Tern Lines.",
+            "How much does it cost?",
+            "How much does the Brinmouth ferry cost?",
+        ),
+        ("The Brinmouth ferry is run by Tern Lines.", "What about bicycles?", "What about bicycles?"),
+        ("The Brinmouth ferry is run by Tern Lines.", "Thanks a lot!", "Thanks a lot!"),
+    ],
+)
+def test_reads_as_a_person_would_say_it(said, asked, question):
+    conversation = [("user", "What do you know about it?"), ("assistant", said), ("user", asked)]
+    assert rewrite(conversation).question == question
