@@ -235,7 +235,7 @@ def test_the_question_is_nearer_to_peoples_rewrites_than_the_last_turn() -> None
 @pytest.mark.parametrize(
     ("said", "asked", "question"),
     [
-        ("Ada Brink built the lighthouse of Brinmouth.", "When did she build it?", "When did Ada Brink build it?"),
+        ("Ada Brink built the ferry of Brinmouth.", "When did she build it?", "When did Ada Brink build it?"),
         (
             "The Brinmouth ferry is a car ferry run by Tern Lines.",
             "How much does it cost?",
@@ -246,5 +246,5 @@ def test_the_question_is_nearer_to_peoples_rewrites_than_the_last_turn() -> None
     ],
 )
 def test_reads_as_a_person_would_say_it(said, asked, question):
-    conversation = [("user", "What do you know about it?"), ("assistant", said), ("user", asked)]
+    conversation = [("user", "What is the Brinmouth ferry?"), ("assistant", said), ("user", asked)]
     assert rewrite(conversation).question == question
