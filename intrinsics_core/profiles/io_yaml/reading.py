@@ -6,7 +6,6 @@ included, costs its own entry and not the reply.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -17,13 +16,11 @@ from intrinsics_core.errors import MalformedReply
 from intrinsics_core.exchange import Generated
 from intrinsics_core.profiles.io_yaml.located import Decoder, located, plain
 from intrinsics_core.profiles.io_yaml.rendering import numbering
-from intrinsics_core.profiles.io_yaml.sentences import LOCATIONS
 from intrinsics_core.profiles.io_yaml.spec import Spec
 from intrinsics_core.profiles.io_yaml.transformations import Work
 from intrinsics_core.results import AdapterOutput
 
 _KINDS: dict[Any, type] = {"object": dict, "array": list}
-_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
 @cache
@@ -85,34 +82,7 @@ def _parsed(schema: Mapping[str, Any] | None, reply: Generated, expected: str) -
 def _check(spec: Spec, value: Any, expected: str, reply: Generated) -> None:
     import jsonschema
 
-    schema = _relaxed(spec)
-    validator = jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator)(schema)
-    error = jsonschema.exceptions.best_match(validator.iter_errors(plain(value)))
+    error = jsonschema.exceptions.best_match(spec.validator.iter_errors(plain(value)))
     if error is not None:
         raise MalformedReply(f"the reply does not fit the schema at {error.json_path}: {error.message[:300]}",
                              expected=expected, got=repr(reply.text), raw=reply.text)  # fmt: skip
-
-
-def _relaxed(spec: Spec) -> dict[str, Any]:
-    """The schema without bounds on sentence numbers."""
-    numbers = {name for location in LOCATIONS for name in spec.sentence_fields(location)}
-    schema: dict[str, Any] = copy.deepcopy(dict(spec.schema or {}))
-
-    def unbound(value: Any) -> None:
-        if isinstance(value, dict):
-            for key in _BOUNDS:
-                value.pop(key, None)
-            unbound(value.get("items"))
-
-    def walk(value: Any) -> None:
-        if isinstance(value, dict):
-            properties = value.get("properties")
-            for name, item in properties.items() if isinstance(properties, dict) else ():
-                if name in numbers:
-                    unbound(item)
-            value = list(value.values())
-        for item in value if isinstance(value, list) else ():
-            walk(item)
-
-    walk(schema)
-    return schema

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from typing import Any
 
 from intrinsics_core.errors import InvalidInput
 from intrinsics_core.markup import Defuse, defuser
-from intrinsics_core.profiles.io_yaml import transformations
+from intrinsics_core.profiles.io_yaml import schemas, transformations
 from intrinsics_core.profiles.io_yaml.checked import Section
 from intrinsics_core.profiles.io_yaml.sentences import LOCATIONS
 from intrinsics_core.profiles.io_yaml.template import Template
@@ -92,6 +91,12 @@ class Spec:
             sorted({tag for text in texts for tag in re.findall(r"<\w+>", text)}),
         )
 
+    @cached_property
+    def validator(self) -> Any:
+        """Of replies, by the schema; None where there is no schema."""
+        numbers = {name for location in LOCATIONS for name in self.sentence_fields(location)}
+        return None if self.schema is None else schemas.validator(self.schema, numbers)
+
     @property
     def wants_logprobs(self) -> bool:
         return any(isinstance(rule, Likelihood) for rule in self.rules)
@@ -144,7 +149,7 @@ def parse(value: Any, name: str, source: str) -> Spec:
         name=name,
         source=source,
         instruction=None if instruction is None else Template.parse(instruction, f"{shown}: instruction"),
-        schema=_schema(section),
+        schema=schemas.read(section),
         parameters=Parameters.read(section.section("parameters")),
         boundaries=boundaries,
         docs_as_message=section.choice("docs_as_message", ("string", "json", "roles")),
@@ -165,36 +170,6 @@ def _boundaries(section: Section | None) -> Mapping[str, str]:
         if prefix is not None:
             found[key] = prefix
     return found
-
-
-def _schema(section: Section) -> Mapping[str, Any] | None:
-    import jsonschema
-
-    value = section.get("response_format", (dict, str), "a JSON schema", None)
-    if isinstance(value, str):  # some files hold the schema as JSON text
-        try:
-            value = json.loads(value)
-        except ValueError as error:
-            section.wrong("response_format", f"is not JSON ({error})", expected="a JSON schema")
-    if value is None:
-        return None
-    if not isinstance(value, dict):
-        section.wrong("response_format", "is no schema", expected="a JSON schema", got=value)
-    try:
-        jsonschema.validators.validator_for(value, jsonschema.Draft202012Validator).check_schema(value)
-    except jsonschema.SchemaError as error:
-        section.wrong("response_format", f"is no valid JSON schema ({error.message})", expected="a JSON schema")
-    for reference in _references(value):
-        if not isinstance(reference, str) or not reference.startswith("#"):
-            section.wrong("response_format", "refers to another file", expected="$ref within the schema", got=reference)
-    return value
-
-
-def _references(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        own = [value[key] for key in ("$ref", "$dynamicRef") if key in value and not isinstance(value[key], dict)]
-        return own + [found for item in value.values() for found in _references(item)]
-    return [found for item in value for found in _references(item)] if isinstance(value, list) else []
 
 
 def _bounded(value: Any, where: str) -> None:
