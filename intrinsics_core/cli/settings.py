@@ -60,7 +60,9 @@ def fingerprint(config: Mapping[str, Any] | None) -> dict[str, str]:
 
 def _public(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _public(item) for key, item in value.items() if not _SECRET.search(str(key))}
+        # A number is no secret, whatever it is called (max_tokens).
+        kept = {k: v for k, v in value.items() if isinstance(v, int | float) or not _SECRET.search(str(k))}
+        return {key: _public(item) for key, item in kept.items()}
     if isinstance(value, list):
         return [_public(item) for item in value]
     if isinstance(value, str):
@@ -79,7 +81,9 @@ def secrets(value: Any, *, inside: bool = False) -> set[str]:
         if inside:
             return {value} if len(value) >= _SHORTEST_SECRET else set()
         user = re.search(r"://([^/@\s]+)@", value)
-        return {user.group(1), *user.group(1).split(":")} if user else set()
+        query = re.findall(r"[?&][^=&\s]+=([^&#\s]+)", value) if "://" in value else []
+        found = {*query, *((user.group(1), *user.group(1).split(":")) if user else ())}
+        return {secret for secret in found if len(secret) >= _SHORTEST_SECRET}
     return set()
 
 

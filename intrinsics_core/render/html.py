@@ -65,20 +65,25 @@ def escape(value: str) -> str:
 # --- small parts --------------------------------------------------------------------------------------------------
 
 
-def tag(label: str, tone: str | None = None) -> str:
-    return f'<span class="tag {tone or TONES.get(label, "na")}">{escape(label)}</span>'
+def tag(label: str, look: str | None = None) -> str:
+    return f'<span class="tag {look or tone(label)}">{escape(label)}</span>'
 
 
-def bar(score: float | None, what: str, tone: str | None = None) -> str:
+def bar(score: float | None, what: str, look: str | None = None) -> str:
     """A score in 0..1 as a bar and a number; a dash where there is none."""
     if score is None:
         return '<span class="faint">–</span>'
     share = min(1.0, max(0.0, score))
     return (
-        f'<span class="score"><span class="bar {tone or grade(share)}" role="img" '
+        f'<span class="score"><span class="bar {look or grade(share)}" role="img" '
         f'aria-label="{escape(what)} {score:.2f}"><i style="width:{share:.1%}"></i></span>'
         f'<span class="num">{score:.2f}</span></span>'
     )
+
+
+def tone(label: str | None) -> str | None:
+    """The tone of a label; None where there is no label, so that the score decides."""
+    return None if label is None else TONES.get(label, "na")
 
 
 def grade(score: float) -> str:
@@ -217,7 +222,7 @@ def _(value: ContextRelevance) -> str:
 
 @body.register
 def _(value: Answerability) -> str:
-    return f"<p>{tag(value.label)} {bar(value.probability, 'probability of answerable')}</p>"
+    return f"<p>{tag(value.label)} {bar(value.probability, 'probability of answerable', tone(value.label))}</p>"
 
 
 @body.register
@@ -253,7 +258,7 @@ def _(value: HallucinationDetection) -> str:
         )
         for s in value.sentences
     ]
-    head = f"<p>response {tag(value.label)} {bar(value.score, 'faithfulness')}</p>"
+    head = f"<p>response {tag(value.label)} {bar(value.score, 'faithfulness', tone(value.label))}</p>"
     return head + (table(("sentence", "verdict", "faithfulness"), rows) if rows else "")
 
 

@@ -124,9 +124,10 @@ def bump(t: Turn) -> str:
         )
     told = ", ".join(names[i] for i in after if i in shown)
     return (
-        f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="Order after reranking: {escape(told)}">'
+        f'<div class="picture"><svg viewBox="0 0 {_WIDTH} {height}" role="img" '
+        f'aria-label="Order after reranking: {escape(told)}">'
         f'<text class="head" x="0" y="14">as retrieved</text>'
-        f'<text class="head" x="{_RIGHT + 14}" y="14">as reranked, with relevance</text>{"".join(parts)}</svg>'
+        f'<text class="head" x="{_RIGHT + 14}" y="14">as reranked, with relevance</text>{"".join(parts)}</svg></div>'
     )
 
 
@@ -165,7 +166,9 @@ def _anchor(turn_number: int, source: int) -> str:
 def _trusted(t: Turn) -> list[Step]:
     if not t.scores:
         return []
-    inner = "".join(f"<div><span>{name}</span>{bar(score, name)}</div>" for name, score in t.scores)
+    inner = "".join(
+        f"<div><span>{name}</span>{bar(score, name, html.tone(label))}</div>" for name, score, label in t.scores
+    )
     weighed = ""
     if t.fact_check:
         weighed = f"<details><summary>What the fact check read</summary>{html.body(t.fact_check)}</details>"

@@ -11,7 +11,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from intrinsics_core.render.html import TONES, grade
+from intrinsics_core.render.html import TONES, grade, tone
 from intrinsics_core.render.text import clean, numbered, pieces, spot
 from intrinsics_core.render.trace import Turn
 from intrinsics_core.results import Citation, QueryRewrite, SentenceVerdict
@@ -33,7 +33,7 @@ def turn(t: Turn, number: int = 1) -> RenderableType:
         parts.append(_step("retrieve, rerank", _ranked(t)))
     if t.gate:
         verdict = _label(t.gate.label)
-        parts.append(_step("gate", Text.assemble(verdict, "  ", bar(t.gate.probability))))
+        parts.append(_step("gate", Text.assemble(verdict, "  ", bar(t.gate.probability, t.gate.label))))
     verdicts = t.hallucination.sentences if t.hallucination else ()
     cited = t.citations.citations if t.citations else ()
     border = _STYLES[TONES[t.hallucination.label]] if t.hallucination else "bright_black"
@@ -55,13 +55,15 @@ def answer(response: str, verdicts: Sequence[SentenceVerdict] = (), citations: S
     return said
 
 
-def bar(score: float | None) -> Text:
-    """A score in 0..1 as blocks and a number."""
+def bar(score: float | None, label: str | None = None) -> Text:
+    """A score in 0..1 as blocks and a number; the label sets the colour where there is one."""
     if score is None:
         return Text("–", "dim")
     filled = round(min(1.0, max(0.0, score)) * _BLOCKS)
     return Text.assemble(
-        ("━" * filled, _STYLES[grade(score)]), ("┄" * (_BLOCKS - filled), "bright_black"), f" {score:.2f}"
+        ("━" * filled, _STYLES[tone(label) or grade(score)]),
+        ("┄" * (_BLOCKS - filled), "bright_black"),
+        f" {score:.2f}",
     )
 
 
@@ -126,5 +128,5 @@ def _sources(t: Turn, citations: Sequence[Citation]) -> list[RenderableType]:
 
 
 def _meters(t: Turn) -> Text | None:
-    shown = [Text.assemble((f"{name} ", "dim"), bar(score)) for name, score in t.scores]
+    shown = [Text.assemble((f"{name} ", "dim"), bar(score, label)) for name, score, label in t.scores]
     return Text("   ").join(shown) if shown else None

@@ -53,14 +53,15 @@ class Turn:
         return next((d for d in (*self.retrieved, *self.kept) if d.id == identity), None)
 
     @property
-    def scores(self) -> list[tuple[str, float]]:
-        """How far to trust the answer: the scores in 0..1 that there are, by name."""
+    def scores(self) -> list[tuple[str, float, str | None]]:
+        """How far to trust the answer: (name, score in 0..1, label where there is one)."""
+        found = self.hallucination
         named = (
-            ("certainty", self.certainty.certainty if self.certainty else None),
-            ("faithfulness", self.hallucination.score if self.hallucination else None),
-            ("fact check", self.fact_check.score if self.fact_check else None),
+            ("certainty", self.certainty.certainty if self.certainty else None, None),
+            ("faithfulness", found.score if found else None, found.label if found else None),
+            ("fact check", self.fact_check.score if self.fact_check else None, None),
         )
-        return [(name, score) for name, score in named if score is not None]
+        return [(name, score, label) for name, score, label in named if score is not None]
 
     @property
     def flagged(self) -> list[SentenceVerdict]:

@@ -15,19 +15,30 @@ from intrinsics_core.profiles.prompted import PROFILE
 
 
 class Slow(runtimes.AsyncRuntime):
-    """Config: ``reply`` (any JSON), ``delay`` seconds per request, ``api_key`` that its errors give away."""
+    """Config: ``reply`` (any JSON), ``delay`` seconds per request, ``first`` more for the first one, ``api_key`` that
+    its errors give away.
+    """
 
     profile = PROFILE
 
     def __init__(
-        self, reply: Any = None, delay: float = 0, api_key: str = "", broken: bool = False, base_url: str = ""
+        self,
+        reply: Any = None,
+        delay: float = 0,
+        first: float = 0,
+        api_key: str = "",
+        broken: bool = False,
+        base_url: str = "",
+        headers: Any = None,
+        max_tokens: int = 0,
     ) -> None:
         if reply == "unset":
             raise TypeError(f"cannot log in with {api_key}")
-        self.reply, self.delay, self.api_key, self.broken = reply, delay, api_key, broken
+        self.reply, self.delay, self.first, self.api_key, self.broken = reply, delay, first, api_key, broken
 
     async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
-        await asyncio.sleep(self.delay)
+        wait, self.first = self.delay + self.first, 0
+        await asyncio.sleep(wait)
         if self.broken:
             return [RuntimeUnavailable(f"401: {self.api_key} is not valid", raw=self.api_key)] * len(requests)
         return [Generated(json.dumps(self.reply)) for _ in requests]

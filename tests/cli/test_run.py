@@ -269,3 +269,73 @@ def test_keys_stay_out_of_error_lines(process: Any, write: Any, tmp_path: Path) 
     assert ran.returncode == 1
     assert read(out)[0]["error"] | {"message": ""} == {"type": "RuntimeUnavailable", "message": "", "raw": "***"}
     assert b"very-secret" not in out.read_bytes() + ran.stderr + (tmp_path / "out.jsonl.run.json").read_bytes()
+
+
+def test_rows_come_out_in_order_though_a_later_one_ends_first(process: Any, write: Any, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    config = json.dumps({"kind": "scripted", "first": 0.5, "reply": {"answerable": "x"}})
+    path = write([ASKED | {"id": i} for i in range(20)])
+    arguments = ("-i", path, "-o", out, "--runtime", config, "--concurrency", "4", "--on-error", "fallback")
+    assert process("run", "answerability", *arguments, scripted=True).returncode == 0
+    assert [row["id"] for row in read(out)] == list(range(20))
+
+
+def test_each_row_is_written_as_soon_as_it_and_those_before_it_are_ready(write: Any, tmp_path: Path) -> None:
+    import subprocess
+    import time
+
+    from tests.cli.conftest import command
+
+    out = tmp_path / "out.jsonl"
+    config = json.dumps({"kind": "scripted", "delay": 0.2, "reply": {"answerable": "x"}})
+    path = write([ASKED] * 50)
+    with subprocess.Popen(
+        [*command(True), "run", "answerability", "-i", path, "-o", out, "--runtime", config, "--concurrency", "1"],
+        stderr=subprocess.DEVNULL,
+    ) as running:
+        until = time.monotonic() + 30
+        while (not out.exists() or out.read_bytes().count(b"\n") < 2) and time.monotonic() < until:
+            time.sleep(0.02)
+        assert running.poll() is None, "rows were there before the run ended"
+        running.kill()
+    assert out.read_bytes().endswith(b"\n")
+
+
+@pytest.mark.parametrize("blocking", [True, False])
+def test_results_are_told_and_not_kept(blocking: bool) -> None:
+    """What bounds the memory of a run over millions of rows."""
+    from intrinsics_core import answerability, run_many
+    from tests.scripted import AsyncScripted, Scripted
+
+    def script(request: Any) -> dict[str, str]:
+        return {"answerable": "nonsense"}
+
+    told: dict[int, Any] = {}
+    calls = (answerability([QUESTION], DOCUMENTS, on_error="open") for _ in range(40))
+    engine = Scripted(script) if blocking else AsyncScripted(script)
+    assert run_many(calls, engine, on_result=told.__setitem__, keep=False) == []
+    assert sorted(told) == list(range(40)) and {type(r).__name__ for r in told.values()} == {"Answerability"}
+
+
+def test_a_progress_bar_on_a_terminal_and_only_there(process: Any, write: Any, tmp_path: Path) -> None:
+    import os
+    import subprocess
+
+    from tests.cli.conftest import command
+
+    pty = pytest.importorskip("pty", reason="no terminals to open here")
+    path = write([ASKED] * 30)
+    ours, theirs = pty.openpty()
+    ran = subprocess.Popen([*command(), "run", "answerability", "-i", path, "-o", tmp_path / "a"], stderr=theirs)
+    os.close(theirs)
+    seen = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            seen += chunk
+    except OSError:  # how the end of a terminal reads on Linux
+        pass
+    assert ran.wait(60) == 0
+    assert b"30/30" in seen and "━".encode() in seen
+    quiet = process("run", "answerability", "-i", path, "-o", tmp_path / "b")
+    assert quiet.stderr.decode() == f"30 rows, 0 of them error lines: {tmp_path / 'b'}\n"
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()

@@ -122,3 +122,19 @@ def test_starting_the_command_loads_no_model() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60)
     assert ran.returncode == 0, ran.stderr
+
+
+def test_a_fingerprint_holds_no_secret_and_tells_runtimes_apart() -> None:
+    from intrinsics_core.cli import settings
+
+    base = {"kind": "server", "base_url": "https://me:pw123456@host/v1?key=abcdefgh", "api_key": "k1", "max_tokens": 5,
+            "headers": {"Authorization": "Bearer 1", "x": "y"}}  # fmt: skip
+    same = base | {"base_url": "https://you:other@host/v1", "api_key": "k2",
+                   "headers": {"Authorization": "Bearer 2", "x": "y"}}  # fmt: skip
+    mark = settings.fingerprint(base)
+    assert mark == settings.fingerprint(same) and mark["kind"] == "server"
+    for change in ({"base_url": "https://host/v2"}, {"max_tokens": 6}, {"headers": {"x": "z"}}, {"model": "m"}):
+        assert settings.fingerprint(base | change) != mark
+    assert settings.fingerprint(None) == settings.fingerprint({"kind": "embedded"})
+    assert settings.secrets(base) >= {"me:pw123456", "pw123456", "Bearer 1", "abcdefgh"}
+    assert settings.hide("at me:pw123456@host with Bearer 1", settings.secrets(base)) == "at ***@host with ***"
