@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -332,3 +333,19 @@ def test_mismatched_vectors_are_refused(encoder: Encoder) -> None:
         Sources(TOWN[:2], [vectors[0], vectors[1][:0]])
     with pytest.raises(InvalidInput, match="differ in length"):
         support(TOWN[:1], [vectors[0][:, :100]], Sources(TOWN, vectors))
+
+
+@pytest.mark.skipif("RAG_INTRINSICS_DATA" not in os.environ, reason="RAG_INTRINSICS_DATA names no data folder")
+def test_answers_of_rag_models_are_told_apart() -> None:
+    from intrinsics_core.embedded.calibration import auroc
+    from training.support_data import Vectors, load
+
+    examples = load(Path(os.environ["RAG_INTRINSICS_DATA"]), "lfqa_rag", 60)
+    vectors = Vectors()
+    vectors.learn(text for e in examples for text in (*e.sentences, *e.sources))
+    scores = []
+    for e in examples:
+        owners = [i for i, document in enumerate(e.documents) for _ in document]
+        sources = Sources(e.sources, [vectors[s] for s in e.sources], owners)
+        scores.append(support(e.sentences, [vectors[s] for s in e.sentences], sources, given=e.question).faithfulness)
+    assert auroc(scores, [bool(e.label) for e in examples]) > 0.75
