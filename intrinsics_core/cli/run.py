@@ -100,6 +100,8 @@ def run(
         with one_line_errors(hidden):
             engine, chosen = set_up(config, profile)
             stack.enter_context(engine)
+            if concurrency:
+                engine.concurrency = concurrency  # a row may ask for many things at once: the bound is on requests
             digest, total = _survey(source) if source else ("standard input", None)
             recorded = journal.note(target) if target and resume else None
             day = date or (recorded or {}).get("date") or today()  # a run that goes on tomorrow keeps its day
