@@ -2,8 +2,8 @@
 client that sends the same bodies: ``python -m benchmarks.server_throughput``.
 
 The server is the one at RAG_INTRINSICS_VLLM_URL (``.ci/vllm.sh`` starts such a one; the profile is then granite-3.3,
-with its adapter), else a loopback server that answers at once, where every microsecond of ours shows (profile: prompted).
-Both sides take turns in each round; the medians over the rounds are printed. Our side renders the prompts and reads the
+with its adapter), else a loopback server that answers at once, where every microsecond of ours shows (prompted). Both
+sides take turns in each round; the medians over the rounds are printed. Our side renders the prompts and reads the
 verdicts, too. Aim: at least 0.95.
 """
 
