@@ -29,6 +29,8 @@ from intrinsics_core.embedded.salience import (
 
 FAR = 40
 """Words into a question beyond which no pronoun is looked at: it would point inside."""
+FULL_NAME = 1.5
+"""What a name of several words is worth as a person, next to one capitalised word."""
 PLACE = 0.7
 """What a place is worth as an antecedent, next to what is at that place."""
 LONGEST_ELLIPSIS = 200
@@ -189,6 +191,7 @@ def antecedent(conversation: Sequence[Turn], *, person: bool = False, plural: bo
             mean = sum(likely[token.term] for token in phrase) / len(phrase)
             score = mean * (1.0 + 0.2 * (len(phrase) - 1)) - 0.001 * age
             score *= 0.7 if plural and not (many or named) else 1.0
+            score *= FULL_NAME if person and len(phrase) > 1 else 1.0
             score *= PLACE if not person and _is_place(text, phrase) else 1.0
             if best is None or score > best[0]:
                 best = (score, _article(text, phrase) + surface(text, phrase))
