@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import threading
 import time
 from collections.abc import Callable
 from typing import Any, Literal
@@ -15,6 +16,8 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable, RunnableLambda, RunnableMap, RunnablePassthrough
 from pydantic import Field
+
+_COUNTING = threading.Lock()
 
 
 class JudgeModel(BaseChatModel):
@@ -55,11 +58,13 @@ class JudgeModel(BaseChatModel):
         return self._result(messages, kwargs | self._settings(), "async")
 
     def _enter(self) -> None:
-        self.under_way[0] += 1
-        self.under_way[1] = max(self.under_way)
+        with _COUNTING:
+            self.under_way[0] += 1
+            self.under_way[1] = max(self.under_way)
 
     def _result(self, messages: list[BaseMessage], settings: dict[str, Any], how: str) -> ChatResult:
-        self.under_way[0] -= 1
+        with _COUNTING:
+            self.under_way[0] -= 1
         self.seen.append({"messages": messages, "settings": settings, "how": how})
         reply = self.reply(messages, settings)
         if isinstance(reply, Exception):

@@ -303,6 +303,9 @@ def test_annotations_join_to_the_sentences_they_cite(pieces: list[str]) -> None:
     )
     for message in (whole, in_blocks, streamed):
         assert message.text == text
+        for block in message.content_blocks:
+            for c in block.get("annotations", ()):
+                assert 0 <= c["start_index"] < c["end_index"] <= len(block["text"])
         cited = "".join(
             block["text"][c["start_index"] : c["end_index"]]
             for block in message.content_blocks

@@ -206,5 +206,5 @@ def test_fusion() -> None:
     assert fuse([[a, b], [b, a]]) == [a, b]  # a tie keeps the order
     assert fuse([[same_text], [Document("no id", metadata={"x": 1})]]) == [same_text]
     assert fuse([[Document("x", id="1"), Document("x", id="2")]]) == [Document("x", id="1"), Document("x", id="2")]
-    assert fuse([[a, a, b]]) == [a, b]
+    assert fuse([[a, b, a]]) == [a, b]  # the better place counts
     assert fuse([[], []]) == []
