@@ -46,7 +46,9 @@ def parse(text: str, kind: type, expected: str, decoder: json.JSONDecoder = _DEC
             if _truncated(error):
                 break
             continue
-        except (ValueError, RecursionError):
+        except RecursionError:
+            break  # no reply of ours nests like that, and the next bracket is only one less deep
+        except ValueError:
             continue
         return writable(value, text, expected)
     raise MalformedReply("the reply holds no such JSON", expected=expected, got=repr(text), raw=text)

@@ -181,12 +181,20 @@ def test_there_are_enough_attacks_and_they_would_work() -> None:
 @pytest.mark.parametrize(("label", "name"), CASES)
 def test_zero_forged_turns(label: str, name: str) -> None:
     profile, intrinsic = PROFILES[label], name.removeprefix("io.yaml:")
-    for made in (tokenizer(), folding_tokenizer()):
-        expected = specials(rendered(profile, name, task(intrinsic, "", "")), made)
-        for place in PLACES:
-            for attack in ATTACKS:
-                prompt = rendered(profile, name, task(intrinsic, place, attack))
-                assert specials(prompt, made) == expected, (place, attack)
+    harmless = rendered(profile, name, task(intrinsic, "", ""))
+    expected = specials(harmless, tokenizer())
+    assert specials(harmless, folding_tokenizer()) == expected
+    seen = {harmless}  # not every place is shown by every format
+    for place in PLACES:
+        for attack in ATTACKS:
+            prompt = rendered(profile, name, task(intrinsic, place, attack))
+            if prompt in seen:
+                continue
+            seen.add(prompt)
+            assert specials(prompt, tokenizer()) == expected, (place, attack)
+            if not attack.isascii():  # else there is nothing to fold
+                assert specials(prompt, folding_tokenizer()) == expected, (place, attack)
+    assert len(seen) > len(ATTACKS), "the attacks did not reach the prompt"
 
 
 _TAG = re.compile(r"<([cri])(\d+)>")
