@@ -40,8 +40,7 @@ class Compressor(BaseDocumentCompressor, Intrinsic):
 
         The score is the caller's own where a fallback stands in for a verdict without one.
         """
-        # The core's rule for ids: a document without one has its position.
-        by_id = {str(i) if d.id is None else d.id: d for i, d in enumerate(given.documents)}
+        by_id = given.by_id
         why = {} if result.degraded is None else {"degraded": result.degraded}
         copies = []
         for row in rows:

@@ -52,6 +52,11 @@ class Given:
         """The documents as the core takes them."""
         return [{"text": d.page_content, "id": d.id, "title": title(d), "metadata": d.metadata} for d in self.documents]
 
+    @property
+    def by_id(self) -> dict[str, Document]:
+        """The documents by the ids that results name: a document without one goes by its position."""
+        return {str(i) if d.id is None else d.id: d for i, d in enumerate(self.documents)}
+
 
 def read(value: Any, intrinsic: str) -> Given:
     """A chain's value as an input.

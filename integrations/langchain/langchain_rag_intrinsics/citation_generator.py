@@ -94,7 +94,7 @@ def _text(block: str | dict[Any, Any]) -> str:
 
 def _annotations(begin: int, text: str, given: Given, result: Citations) -> list[Citation]:
     """The citations of a text block, a sentence that crosses its border cut there."""
-    sources = {str(i) if d.id is None else d.id: d for i, d in enumerate(given.documents)}
+    sources = given.by_id
     made = []
     for row in result.citations:
         start, end = max(row.response_begin - begin, 0), min(row.response_end - begin, len(text))
