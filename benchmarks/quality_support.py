@@ -136,6 +136,13 @@ def main() -> None:
         print(row(name, *claim_scores(found[name], heads[name]), 1 - heads[name].thresholds["faithful"]))
     print("\n## Reliability of response faithfulness (lfqa_rag, unseen)\n")
     print(reliability(*response_scores("lfqa_rag", found["lfqa_rag"], shipped)))
+    p, y = response_scores("lfqa_rag", found["lfqa_rag"], shipped)
+    caught, false = ((p[y == label] > 1 - shipped.thresholds["response"]).mean() for label in (1, 0))
+    weighted = {share: 2 * share * caught / (share * caught + (1 - share) * false + share) for share in (0.1, 0.2, 0.4)}
+    print(
+        f"\nlfqa_rag at the shipped threshold: recall {caught:.2f}, false alarms {false:.2f} of faithful responses; F1"
+    )
+    print("were the share of unfaithful responses " + ", ".join(f"{s:.1f}: {f1:.2f}" for s, f1 in weighted.items()))
     print("\n## Citations: sentence F1 against the best-matching gold set\n")
     print("| set | n | F1 | F1, cosine only, one citation | none cited where none is due |\n|---|---|---|---|---|")
     nearest = replace(shipped.citations, cosine=1.0, maximum=1, threshold=0.0)
