@@ -165,8 +165,12 @@ def rendered(profile: Profile, name: str, about: Task) -> str:
     return "".join(f"<|start_of_role|>{role}<|end_of_role|>{text}<|end_of_text|>\n" for role, text in turns)
 
 
+# A variant of a profile differs from it in some formats only, and the raw format of an adapter asks like its own.
 CASES = [
-    pytest.param(label, name, id=f"{label}-{name}") for label, profile in PROFILES.items() for name in profile.formats
+    pytest.param(label, name, id=f"{label}-{name}")
+    for label, profile in PROFILES.items()
+    for name in profile.formats
+    if not name.startswith("io.yaml:") and ("(" not in label or name in ("query-rewrite", "answerability", "citations"))
 ]
 
 
@@ -180,7 +184,7 @@ def test_there_are_enough_attacks_and_they_would_work() -> None:
 
 @pytest.mark.parametrize(("label", "name"), CASES)
 def test_zero_forged_turns(label: str, name: str) -> None:
-    profile, intrinsic = PROFILES[label], name.removeprefix("io.yaml:")
+    profile, intrinsic = PROFILES[label], name
     harmless = rendered(profile, name, task(intrinsic, "", ""))
     expected = specials(harmless, tokenizer())
     assert specials(harmless, folding_tokenizer()) == expected

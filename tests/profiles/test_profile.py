@@ -1,0 +1,32 @@
+"""What every profile does around its formats: retries, and errors that are always the library's own."""
+
+from __future__ import annotations
+
+import pytest
+
+from intrinsics_core import run
+from intrinsics_core.errors import MalformedReply, UnsupportedIntrinsic
+from intrinsics_core.exchange import Generate
+from intrinsics_core.intrinsics import answerability, context_relevance
+from intrinsics_core.profile import Format, Profile
+from intrinsics_core.results import Judgement
+from tests.scripted import Scripted
+
+ASKED = [{"role": "user", "content": "Is tea hot?"}]
+
+
+def test_a_value_that_no_result_holds_is_a_malformed_reply() -> None:
+    chosen = Format(
+        lambda task: [Generate(task.intrinsic, prompt="?")],
+        lambda task, replies: Judgement(document_id="0", label="relevant", score=2.0),
+    )
+    runtime = Scripted(lambda request: "anything")
+    with pytest.raises(MalformedReply, match="context-relevance: the reply does not fit the result") as caught:
+        run(context_relevance(ASKED, ["Tea."]), runtime, profile=Profile("mine", {"context-relevance": chosen}))
+    assert caught.value.raw == "anything" and len(runtime.waves) == 2  # asked once more before giving up
+
+
+def test_a_profile_says_what_it_can_do() -> None:
+    with pytest.raises(UnsupportedIntrinsic, match="'mine' cannot serve it") as caught:
+        run(answerability(ASKED, ["Tea."]), Scripted(lambda request: ""), profile=Profile("mine", {}))
+    assert caught.value.got == "answerability"
