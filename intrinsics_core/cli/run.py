@@ -210,7 +210,7 @@ def _source(name: str, *, resume: bool) -> Path | None:
 
 
 def _stdin(name: str) -> BinaryIO:
-    return typer.get_binary_stream("stdin") if name == "-" else cast("BinaryIO", Path(name).open("rb"))
+    return sys.stdin.buffer if name == "-" else cast("BinaryIO", Path(name).open("rb"))
 
 
 def _target(name: str, *, resume: bool, overwrite: bool) -> Path | None:
@@ -234,7 +234,7 @@ def _journal(
 ) -> journal.Journal:
     if target is None:
         if output == "-":
-            return journal.Journal(typer.get_binary_stream("stdout"), owned=False)
+            return journal.Journal(sys.stdout.buffer, owned=False)
         return journal.Journal(cast("BinaryIO", open(output, "wb")))  # the journal closes it
     if resume:
         return journal.resumed(target, described)
