@@ -28,10 +28,12 @@ INTERRUPTED = 130  # 128 + SIGINT, what shells expect
 READER_GONE = 141  # 128 + SIGPIPE
 
 _NAMES = ", ".join(INTRINSICS)
-EPILOG = """
-A row in: `{"id": any, "messages": [{"role", "content"}], "documents": [{"id", "text", "title"?, "metadata"?}]}`
+EPILOG = f"""
+INTRINSIC is one of {_NAMES}.
 
-A row out: `{"id", "result": {...}}` or `{"id", "error": {"type", "message", "raw"?}}`, in input order.
+A row in: `{{"id": any, "messages": [{{"role", "content"}}], "documents": [{{"id", "text", "title"?, "metadata"?}}]}}`
+
+A row out: `{{"id", "result": {{...}}}}` or `{{"id", "error": {{"type", "message", "raw"?}}}}`, in input order.
 Blank lines are no rows; other keys of a row are ignored.
 
 Exit codes: 0 every row is a result, 1 some rows are error lines, 2 usage or set-up, 130 interrupted.
@@ -41,7 +43,9 @@ Example: `intrinsics run answerability --input questions.jsonl --output verdicts
 
 
 def run(
-    intrinsic: Annotated[str, typer.Argument(metavar="INTRINSIC", help=f"One of {_NAMES}.", show_default=False)],
+    intrinsic: Annotated[
+        str, typer.Argument(metavar="INTRINSIC", help="Which one: see the names below.", show_default=False)
+    ],
     input: Annotated[str, typer.Option("--input", "-i", metavar="FILE", help="JSON Lines; `-` is standard input.")],
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="JSON Lines; `-` is standard output.")],
     runtime: Annotated[
