@@ -4,6 +4,8 @@ Adapters are asked through roles that exist in no chat endpoint, so a prompt is 
 template of the family would render it, and sent to ``/v1/completions``. A custom system turn takes the place of the
 default one, as in the template.
 
+Documents are shown by their text alone: the adapters were trained without titles.
+
 Reranking and query expansion need no adapter: they are prompts to the base model.
 """
 

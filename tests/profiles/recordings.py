@@ -66,6 +66,15 @@ def recordings() -> list[Recording]:
     return found
 
 
+def io_yamls() -> dict[str, str]:
+    """The adapters' own files by task, as far as they are known."""
+    path = location()
+    if path is None or not path.is_file():
+        return {}
+    part = path.read_bytes().decode("utf-8").split("\n# 4.x io.yaml", 1)[1]
+    return dict(re.findall(r"^## (\S+)\.yaml\n~~~yaml\n(.*?)\n~~~", part, re.DOTALL | re.MULTILINE))
+
+
 def untagged(text: str) -> str:
     return _TAG.sub("", text)
 

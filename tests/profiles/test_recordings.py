@@ -7,11 +7,12 @@ import re
 from typing import Any
 
 import pytest
+import yaml
 
 from intrinsics_core.conversation import Document, Message, Task
 from intrinsics_core.exchange import Choice, Generate, Generated, JsonSchema, Regex
-from intrinsics_core.profiles import profile
-from tests.profiles.recordings import Recording, needed, rebuilt, recordings, untagged
+from intrinsics_core.profiles import io_yaml, profile
+from tests.profiles.recordings import Recording, io_yamls, needed, rebuilt, recordings, untagged
 
 _INTRINSIC = {
     "answerability": "answerability",
@@ -162,6 +163,45 @@ _EXPECTED: dict[str, Any] = {
     "query_expansion": _is_expansion,
     "rerank": _is_b,
 }
+
+
+_REPLIES_4 = {
+    "answerability": '"answerable"',
+    "citations": '[{"r": 0, "c": [0, 1]}]',
+    "context-attribution": '[{"r": 0, "c": [2, 0]}]',
+    "context_relevance": '{"context_relevance": "irrelevant"}',
+    "hallucination_detection": '[{"r": 0, "f": "faithful", "e": "said"}]',
+    "query_clarification": '{"clarification": "Which?"}',
+    "query_rewrite": '{"rewritten_question": "Is tea hot?"}',
+    "requirement_check": '{"score": "yes"}',
+    "uncertainty": '{"score": "9"}',
+}
+
+
+@pytest.mark.parametrize("name", io_yamls())
+def test_the_files_of_4_are_read_and_used(name: str) -> None:
+    intrinsic = io_yaml.location.intrinsic_of(name)
+    spec = io_yaml.parse(yaml.safe_load(io_yamls()[name]), intrinsic, f"{name}.yaml")
+    made = io_yaml.from_specs({intrinsic: spec})
+    arguments = {"requirement": "Be brief."} if intrinsic == "requirement-check" else {}
+    task = Task(intrinsic, (Message("user", "Is tea hot?"), Message("assistant", "Yes.")),
+                (Document("Tea is hot.  Ice is not.", "a"),), arguments=arguments)  # fmt: skip
+    for chosen in (intrinsic, f"io.yaml:{intrinsic}"):
+        (request,) = made.formats[chosen].render(task)
+        assert isinstance(request, Generate)
+        assert request.constraint == JsonSchema(spec.schema or {}) and request.adapter == intrinsic
+        assert made.formats[chosen].parse(task, [Generated(_REPLIES_4[name])]) is not None
+
+
+def test_the_spans_of_4_are_exact() -> None:
+    spec = io_yaml.parse(yaml.safe_load(io_yamls()["citations"]), "citations", "citations.yaml")
+    task = Task("citations", (Message("user", "Is tea hot?"), Message("assistant", "Yes.")),
+                (Document("Tea is hot.\n\n Ice is not.", "a"),))  # fmt: skip
+    found = io_yaml.output(spec, task, Generated(_REPLIES_4["citations"]))
+    assert found.value == [
+        {"response_begin": 0, "response_end": 4, "response_text": "Yes.", "citation_doc_id": "a", "citation_begin": 0,
+         "citation_end": 25, "citation_text": "Tea is hot.\n\n Ice is not."},
+    ]  # fmt: skip
 
 
 def test_all_recordings_are_read() -> None:
