@@ -19,14 +19,14 @@ _WANTED = ("*.safetensors", "*.json", "*.yaml", "*.jinja")  # never a pickle, ne
 
 
 def choose(adapters: Mapping[str, str], request: Generate) -> str | None:
-    """The key in ``adapters`` that serves a request: its intrinsic, else a name the adapter was published under.
+    """The key in ``adapters`` that serves a request: a name the adapter was published under, else its intrinsic.
 
     Raises:
         UnknownAdapter: the request needs an adapter, and there is none of a fitting name.
     """
     if request.adapter is None:
         return None
-    names = (request.adapter, request.adapter.replace("-", "_"), *request.models)
+    names = (*request.models, request.adapter, request.adapter.replace("-", "_"))
     for key in names:
         if key in adapters:
             return key

@@ -196,8 +196,8 @@ class Words:
         self._anchored = len(self._decoded(self._anchor, skip=False))
 
     def text(self, tokens: Sequence[int]) -> str:
-        """The reply: without special tokens."""
-        return self._decoded(list(tokens), skip=True)
+        """The reply: without special tokens, and without the beginning of a character that did not come to its end."""
+        return self._decoded(list(tokens), skip=True).rstrip("\ufffd")
 
     def piece(self, token: int) -> str:
         """One token's own text."""

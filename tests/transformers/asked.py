@@ -64,4 +64,4 @@ def text_of(models: Path, tokens: list[int]) -> str:
 
     words = AutoTokenizer.from_pretrained(models / "base")
     text: str = words.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
-    return text
+    return text.rstrip("\ufffd")  # bytes of a character that was cut off
