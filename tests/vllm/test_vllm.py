@@ -95,7 +95,8 @@ def test_every_intrinsic_ends_in_a_result_or_a_typed_error(connect, family, intr
         if request.logprobs:
             assert reply.logprobs
             if "\ufffd" not in reply.text:  # vLLM gives no text for a token that is half a character
-                assert "".join(token.token for token in reply.logprobs).startswith(reply.text)
+                spoken = re.sub(r"<\|\w+\|>", "", "".join(token.token for token in reply.logprobs))
+                assert spoken.startswith(reply.text)
             for token in reply.logprobs:
                 assert sum(math.exp(value) for _, value in token.top) < 1 + 1e-3
 
