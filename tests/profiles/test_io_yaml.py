@@ -365,6 +365,16 @@ def test_probabilities_come_from_log_probabilities() -> None:
     assert raw.value == {"certainty": pytest.approx(0.55)}
 
 
+def test_log_probabilities_of_another_place_are_not_taken() -> None:
+    """JSON in a JSON string, or a label spelled with escapes: the tokens do not line up, so the label stands alone."""
+    top = (("7", math.log(0.5)), ("1", math.log(0.5)))
+    for text in ('"{\\"score\\": \\"7\\"}"', '{"score": "\\u0037"}'):
+        reply = Generated(text, tuple(TokenLogprob(c, math.log(0.5), top) for c in text))
+        result, _ = asked(uncertainty(ASKED), reply)
+        assert (result.certainty, result.expected) == (0.75, None)
+        assert asked(adapter("uncertainty", ASKED, as_json=True), reply)[0].value == {"certainty": 0.75}
+
+
 def test_fact_check_over_adapters() -> None:
     def script(request: Generate) -> str:
         if request.adapter == "context-relevance":

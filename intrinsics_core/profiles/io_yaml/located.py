@@ -28,6 +28,13 @@ def located(text: str, begin: int) -> Located:
     return made
 
 
+def begin_in(text: str, value: Any) -> int:
+    """Where a value of a reply's JSON begins in the reply, -1 where that is not known for certain."""
+    begin = getattr(value, "begin", -1)
+    found = begin >= 0 and (text.startswith(f'"{value}"', begin) or text.startswith(value, begin))
+    return begin if found else -1
+
+
 def offset(value: int, source: str) -> Offset:
     made = Offset(value)
     made.source = source

@@ -16,7 +16,7 @@ from intrinsics_core.errors import MalformedReply
 from intrinsics_core.exchange import Generated
 from intrinsics_core.labels import label_probabilities
 from intrinsics_core.profiles.io_yaml.checked import Section
-from intrinsics_core.profiles.io_yaml.located import Located, Offset, offset
+from intrinsics_core.profiles.io_yaml.located import Located, Offset, begin_in, offset
 from intrinsics_core.profiles.io_yaml.sentences import LOCATIONS, Numbering
 
 Path = tuple[str | int | None, ...]
@@ -92,7 +92,7 @@ class Likelihood(_Placed):
         key = _label(value) if isinstance(value, str | int | bool) else None
         if key is None or key not in self.values:
             raise work.malformed(f"the label is none of {', '.join(self.values)}", value)
-        begin = getattr(value, "begin", -1)
+        begin = begin_in(work.reply.text, value)
         measured = label_probabilities(work.reply.logprobs, tuple(self.values), begin) if begin >= 0 else None
         if measured is None:
             return self.values[key]

@@ -7,6 +7,7 @@ come from the same place as for every other profile.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from intrinsics_core import assembly
@@ -15,7 +16,7 @@ from intrinsics_core.errors import MalformedReply
 from intrinsics_core.exchange import Generated
 from intrinsics_core.labels import label_probabilities
 from intrinsics_core.profiles import _replies
-from intrinsics_core.profiles.io_yaml.located import plain
+from intrinsics_core.profiles.io_yaml.located import begin_in, plain
 from intrinsics_core.profiles.io_yaml.reading import read
 from intrinsics_core.profiles.io_yaml.spec import Spec
 from intrinsics_core.profiles.io_yaml.transformations import Likelihood
@@ -47,8 +48,10 @@ def _rows(value: Any, reply: Generated) -> list[dict[str, Any]]:
     raise MalformedReply("the reply is no list of records", expected="[{...}, ...]", got=repr(value), raw=reply.text)
 
 
-def _begin(text: Any) -> int:
-    return max(0, getattr(text, "begin", 0))
+def _at(label: Any, reply: Generated) -> tuple[Generated, int]:
+    """The reply and where the label begins in it; without log-probabilities where they could not be found for it."""
+    begin = begin_in(reply.text, label)
+    return (reply, begin) if begin >= 0 else (replace(reply, logprobs=None), 0)
 
 
 def rewrite(spec: Spec, task: Task, reply: Generated) -> QueryRewrite:
@@ -60,12 +63,12 @@ def rewrite(spec: Spec, task: Task, reply: Generated) -> QueryRewrite:
 
 def answerability(spec: Spec, task: Task, reply: Generated) -> Answerability:
     label = _text(read(spec, reply), reply)
-    return _replies.answerability(str(label), reply, _begin(label))
+    return _replies.answerability(str(label), *_at(label, reply))
 
 
 def relevance(spec: Spec, task: Task, reply: Generated) -> Judgement:
     label = _text(read(spec, reply), reply)
-    return _replies.judgement(task, str(label), reply, _begin(label))
+    return _replies.judgement(task, str(label), *_at(label, reply))
 
 
 def uncertainty(spec: Spec, task: Task, reply: Generated) -> Uncertainty:
@@ -73,8 +76,9 @@ def uncertainty(spec: Spec, task: Task, reply: Generated) -> Uncertainty:
     label = _text(read(spec, reply), reply)
     rule = next((rule for rule in spec.rules if isinstance(rule, Likelihood)), None)
     if rule is None or str(label) not in rule.values:
-        return _replies.certainty(str(label), reply, _begin(label))
-    measured = label_probabilities(reply.logprobs, tuple(rule.values), _begin(label))
+        return _replies.certainty(str(label), *_at(label, reply))
+    seen, begin = _at(label, reply)
+    measured = label_probabilities(seen.logprobs, tuple(rule.values), begin)
     expected = None if measured is None else sum(rule.values[name] * p for name, p in measured.items())
     return Uncertainty(certainty=round(rule.values[str(label)], 2), expected=expected)
 
