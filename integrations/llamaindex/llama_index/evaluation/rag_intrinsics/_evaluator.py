@@ -1,0 +1,137 @@
+"""The base of the evaluators: read what is evaluated, run one call of the core, say it in LlamaIndex's types."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llama_index.core.base.response.schema import Response
+from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
+from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
+from llama_index.core.llms import ChatMessage
+from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.rag_intrinsics._component import IntrinsicComponent
+from llama_index.rag_intrinsics._inputs import conversation, distinct, passages
+from pydantic import Field
+
+from intrinsics_core import Call
+from intrinsics_core.results import Result
+
+dispatcher = get_dispatcher(__name__)
+
+
+class IntrinsicEvaluation(EvaluationResult):
+    """An evaluation result with the whole verdict beside it: what the command line writes for the intrinsic."""
+
+    verdict: dict[str, Any] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What is evaluated."""
+
+    query: str | QueryBundle | None
+    response: str | None
+    contexts: Sequence[str | NodeWithScore]
+    history: Sequence[ChatMessage] | None
+
+    @property
+    def documents(self) -> list[Any]:
+        nodes = [c for c in self.contexts if isinstance(c, NodeWithScore)]
+        return passages(distinct(nodes)) if nodes else list(self.contexts)
+
+    @property
+    def question(self) -> list[dict[str, str]]:
+        """The conversation up to the question."""
+        return conversation(self.query, history=self.history)
+
+    @property
+    def answered(self) -> list[dict[str, str]]:
+        """The conversation up to the answer, where there is one."""
+        return conversation(self.query, self.response, history=self.history)
+
+
+@dataclass(frozen=True)
+class Score:
+    """What an evaluator makes of a result. ``score`` is in 0..1."""
+
+    passing: bool
+    score: float | None
+    feedback: str
+
+
+class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
+    """Evaluates ``query``, ``response`` and ``contexts`` (texts, or the nodes themselves), or a response object with
+    its source nodes. ``chat_history=`` brings the turns before the query. Returns an :class:`IntrinsicEvaluation`; a
+    result that a fallback stands in for is marked as invalid, with the reason.
+    """
+
+    @abstractmethod
+    def _ask(self, given: Given) -> Call[Any]:
+        """The call of the core."""
+
+    @abstractmethod
+    def _score(self, result: Any) -> Score:
+        """The result in LlamaIndex's terms."""
+
+    @dispatcher.span
+    def evaluate(
+        self,
+        query: str | QueryBundle | None = None,
+        response: str | None = None,
+        contexts: Sequence[str | NodeWithScore] | None = None,
+        chat_history: Sequence[ChatMessage] | None = None,
+        **kwargs: Any,
+    ) -> IntrinsicEvaluation:
+        """Evaluate. Works inside a running event loop too (it blocks it; prefer :meth:`aevaluate` there).
+
+        Raises:
+            IntrinsicsError: see :mod:`intrinsics_core.errors`.
+        """
+        given = Given(query, response, contexts or (), chat_history)
+        return self._evaluation(given, self._result(self._ask(given)))
+
+    @dispatcher.span
+    async def aevaluate(
+        self,
+        query: str | QueryBundle | None = None,
+        response: str | None = None,
+        contexts: Sequence[str | NodeWithScore] | None = None,
+        chat_history: Sequence[ChatMessage] | None = None,
+        **kwargs: Any,
+    ) -> IntrinsicEvaluation:
+        """Like :meth:`evaluate`, without ever blocking the event loop."""
+        given = Given(query, response, contexts or (), chat_history)
+        return self._evaluation(given, await self._aresult(self._ask(given)))
+
+    def evaluate_response(
+        self, query: str | QueryBundle | None = None, response: Response | None = None, **kwargs: Any
+    ) -> IntrinsicEvaluation:
+        """Evaluate a response by its source nodes, whose ids the verdict names."""
+        return self.evaluate(query, *_parts(response), **kwargs)
+
+    async def aevaluate_response(
+        self, query: str | QueryBundle | None = None, response: Response | None = None, **kwargs: Any
+    ) -> IntrinsicEvaluation:
+        """Like :meth:`evaluate_response`, without ever blocking the event loop."""
+        return await self.aevaluate(query, *_parts(response), **kwargs)
+
+    def _evaluation(self, given: Given, result: Result) -> IntrinsicEvaluation:
+        found = self._score(result)
+        return IntrinsicEvaluation(
+            query=None if given.query is None else str(given.query),
+            response=given.response,
+            contexts=[c if isinstance(c, str) else c.get_content() for c in given.contexts],
+            passing=found.passing,
+            score=found.score,
+            feedback=found.feedback,
+            invalid_result=result.degraded is not None,
+            invalid_reason=result.degraded,
+            verdict=result.model_dump(mode="json"),
+        )
+
+
+def _parts(response: Response | None) -> tuple[str | None, Sequence[NodeWithScore]]:
+    return (None, ()) if response is None else (response.response, response.source_nodes)

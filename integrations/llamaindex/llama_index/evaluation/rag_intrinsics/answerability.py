@@ -1,0 +1,32 @@
+"""Answerability."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from llama_index.evaluation.rag_intrinsics._evaluator import Given, IntrinsicEvaluator, Score
+
+from intrinsics_core import Call, answerability
+from intrinsics_core.results import Answerability
+
+
+class AnswerabilityEvaluator(IntrinsicEvaluator):
+    """Do the contexts answer the query? Passing where they do; the score is the probability of it.
+
+    Args:
+        on_error: ``"raise"``, or ``"open"`` or ``"closed"``: count as answerable, or not, where the judgement failed.
+
+    Example:
+        >>> from llama_index.evaluation.rag_intrinsics import AnswerabilityEvaluator
+        >>> AnswerabilityEvaluator().evaluate(
+        ...     query="Who built the tide mill?", contexts=["Ada Brink built the tide mill in 1911."]).passing
+        True
+    """
+
+    intrinsic: ClassVar[str] = "answerability"
+
+    def _ask(self, given: Given) -> Call[Answerability]:
+        return answerability(given.question, given.documents, **self._settings())
+
+    def _score(self, result: Answerability) -> Score:
+        return Score(result.answerable, result.probability, result.label)

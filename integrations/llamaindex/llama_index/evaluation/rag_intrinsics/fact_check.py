@@ -1,0 +1,57 @@
+"""Fact check."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from llama_index.evaluation.rag_intrinsics._evaluator import Given, IntrinsicEvaluator, Score
+from pydantic import Field
+
+from intrinsics_core import Call, fact_check
+from intrinsics_core.results import FactCheck
+
+
+class FactCheckEvaluator(IntrinsicEvaluator):
+    """How true is the response, as an answer to the query, by the contexts? The score is factuality.
+
+    ``verdict["sources"]`` says what each context weighs.
+
+    Args:
+        threshold: passing from this score on.
+        top_k: read at most this many contexts, the most relevant; None reads all that ``top_p`` leaves.
+        top_p: read the most relevant contexts until their share of all relevance reaches this; None switches it off.
+        aggregate: ``"weighted"`` mean by relevance, or the ``"min"`` or ``"max"`` of the contexts' scores.
+
+    Example:
+        >>> from llama_index.evaluation.rag_intrinsics import FactCheckEvaluator
+        >>> found = FactCheckEvaluator().evaluate(
+        ...     query="Who built the tide mill?", response="Ada Brink built it.",
+        ...     contexts=["Ada Brink built the tide mill in 1911.", "The harbour has two cranes."])
+        >>> [source["document_id"] for source in found.verdict["sources"]]
+        ['0', '1']
+    """
+
+    intrinsic: ClassVar[str] = "fact-check"
+
+    threshold: float = Field(default=0.5, ge=0, le=1)
+    top_k: int | None = 5
+    top_p: float | None = None
+    aggregate: Literal["weighted", "min", "max"] = "weighted"
+
+    def _ask(self, given: Given) -> Call[FactCheck]:
+        return fact_check(
+            given.answered,
+            given.documents,
+            top_k=self.top_k,
+            top_p=self.top_p,
+            aggregate=self.aggregate,
+            **self._settings(),
+        )
+
+    def _score(self, result: FactCheck) -> Score:
+        read = [
+            f"{source.document_id}: supports it with {source.score:.2f}, weight {source.weight:.2f}"
+            for source in result.sources
+            if source.score is not None
+        ]
+        return Score(result.score >= self.threshold, result.score, "\n".join(read))

@@ -1,0 +1,37 @@
+"""Hallucination."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from llama_index.evaluation.rag_intrinsics._evaluator import Given, IntrinsicEvaluator, Score
+
+from intrinsics_core import Call, hallucination_detection
+from intrinsics_core.results import HallucinationDetection
+
+
+class HallucinationEvaluator(IntrinsicEvaluator):
+    """Do the contexts support each sentence of the response? Passing where they do, or where it claims nothing; the
+    score is the response's faithfulness. ``verdict["sentences"]`` has a verdict for each sentence.
+
+    Example:
+        >>> from llama_index.evaluation.rag_intrinsics import HallucinationEvaluator
+        >>> found = HallucinationEvaluator().evaluate(
+        ...     query="Who built the tide mill?", response="Ada Brink built the tide mill in 1911.",
+        ...     contexts=["Ada Brink built the tide mill in 1911."])
+        >>> found.passing, found.verdict["label"]
+        (True, 'faithful')
+    """
+
+    intrinsic: ClassVar[str] = "hallucination-detection"
+
+    def _ask(self, given: Given) -> Call[HallucinationDetection]:
+        return hallucination_detection(given.answered, given.documents, **self._settings())
+
+    def _score(self, result: HallucinationDetection) -> Score:
+        flagged = [
+            f"{sentence.label}: {sentence.text}" + (f" ({sentence.explanation})" if sentence.explanation else "")
+            for sentence in result.sentences
+            if sentence.label not in ("faithful", "NA")
+        ]
+        return Score(result.label in ("faithful", "NA"), result.score, "\n".join([result.label, *flagged]))

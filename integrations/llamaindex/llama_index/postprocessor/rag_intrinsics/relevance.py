@@ -1,0 +1,45 @@
+"""Relevance filter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from llama_index.postprocessor.rag_intrinsics._judging import JudgingPostprocessor
+
+from intrinsics_core import Call, context_relevance
+from intrinsics_core.results import ContextRelevance, Judgement, Relevance
+
+
+class ContextRelevancePostprocessor(JudgingPostprocessor):
+    """The nodes that help to answer the question, in their own order.
+
+    ``metadata["rag_intrinsics"]["context-relevance"]`` holds the label.
+
+    Args:
+        labels: which labels to keep.
+        similarity_cutoff: keep only nodes that score at least this; None for all. A node without a score of ours (its
+            judgement failed, and ``on_error`` is ``"fallback"``) is kept.
+
+    Example:
+        >>> from llama_index.core.schema import NodeWithScore, TextNode
+        >>> from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor
+        >>> nodes = [NodeWithScore(node=TextNode(id_="mill", text="Ada Brink built the tide mill in 1911."))]
+        >>> kept = ContextRelevancePostprocessor().postprocess_nodes(nodes, query_str="Who built the tide mill?")
+        >>> [node.node_id for node in kept]
+        ['mill']
+    """
+
+    intrinsic: ClassVar[str] = "context-relevance"
+
+    labels: tuple[Relevance, ...] = ("relevant", "partially relevant")
+    similarity_cutoff: float | None = None
+
+    def _ask(self, messages: Sequence[dict[str, str]], documents: Sequence[dict[str, Any]]) -> Call[ContextRelevance]:
+        return context_relevance(messages, documents, **self._settings())
+
+    def _rows(self, result: ContextRelevance) -> Sequence[Judgement]:
+        floor = float("-inf") if self.similarity_cutoff is None else self.similarity_cutoff
+        return [
+            row for row in result.judgements if row.label in self.labels and (row.score is None or row.score >= floor)
+        ]

@@ -1,0 +1,47 @@
+"""Reranker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from llama_index.postprocessor.rag_intrinsics._judging import JudgingPostprocessor
+from pydantic import Field
+
+from intrinsics_core import Call, reranking
+from intrinsics_core.results import RankedDocument, Ranking
+
+
+class IntrinsicsRerank(JudgingPostprocessor):
+    """Nodes in the order in which they answer the question, best first.
+
+    ``metadata["rag_intrinsics"]["reranking"]`` holds rank and wins.
+
+    Args:
+        top_n: return at most this many; None for all.
+        both_orders: compare each pair in both orders, against position bias, at twice the requests.
+
+    Example:
+        >>> from llama_index.core.schema import NodeWithScore, TextNode
+        >>> from llama_index.postprocessor.rag_intrinsics import IntrinsicsRerank
+        >>> nodes = [NodeWithScore(node=TextNode(id_="cranes", text="The harbour has two cranes."), score=0.8),
+        ...          NodeWithScore(node=TextNode(id_="mill", text="Ada Brink built the tide mill in 1911."), score=0.7)]
+        >>> best = IntrinsicsRerank(top_n=1).postprocess_nodes(nodes, query_str="Who built the tide mill?")
+        >>> best[0].node_id, best[0].metadata["retrieval_score"]
+        ('mill', 0.7)
+    """
+
+    intrinsic: ClassVar[str] = "reranking"
+
+    top_n: int | None = Field(default=None, ge=0)
+    both_orders: bool = False
+
+    @property
+    def _most(self) -> int | None:
+        return self.top_n
+
+    def _ask(self, messages: Sequence[dict[str, str]], documents: Sequence[dict[str, Any]]) -> Call[Ranking]:
+        return reranking(messages, documents, both_orders=self.both_orders, **self._settings())
+
+    def _rows(self, result: Ranking) -> Sequence[RankedDocument]:
+        return result.ranking[: self.top_n]

@@ -1,0 +1,73 @@
+"""What the transforms share: where the conversation comes from, and a way to await them."""
+
+from __future__ import annotations
+
+import logging
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.indices.query.query_transform.base import BaseQueryTransform
+from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
+from llama_index.core.llms import ChatMessage
+from llama_index.core.memory import BaseMemory
+from llama_index.core.schema import QueryBundle, QueryType
+from llama_index.rag_intrinsics._component import IntrinsicComponent
+from llama_index.rag_intrinsics._inputs import conversation, distinct, passages
+from llama_index.rag_intrinsics.query import ConversationQuery
+from pydantic import Field
+
+from intrinsics_core import Call
+from intrinsics_core.results import Result
+
+dispatcher = get_dispatcher(__name__)
+
+
+class ConversationTransform(IntrinsicComponent, BaseQueryTransform):
+    """The turns before the question come from the query itself (a
+    :class:`~llama_index.rag_intrinsics.ConversationQuery`), from ``metadata["chat_history"]``, or from ``memory``.
+    ``metadata["nodes"]`` may hold first results of a retriever.
+    """
+
+    memory: BaseMemory | None = Field(default=None, exclude=True, repr=False)
+
+    @abstractmethod
+    def _ask(self, messages: Sequence[dict[str, str]], documents: Sequence[dict[str, Any]]) -> Call[Any]:
+        """The call of the core."""
+
+    @abstractmethod
+    def _tell(self, query: QueryBundle, result: Any) -> QueryBundle:
+        """The query that comes of it."""
+
+    def _run(self, query_bundle: QueryBundle, metadata: dict[str, Any]) -> QueryBundle:
+        history = _given(query_bundle, metadata) or (self.memory.get() if self.memory else ())
+        call = self._ask(conversation(query_bundle, history=history), _first_results(metadata))
+        return self._told(query_bundle, self._result(call))
+
+    async def arun(self, query_bundle_or_str: QueryType, metadata: dict[str, Any] | None = None) -> QueryBundle:
+        """Like ``run``, without ever blocking the event loop."""
+        return await self._arun(_bundle(query_bundle_or_str), metadata or {})
+
+    @dispatcher.span
+    async def _arun(self, query_bundle: QueryBundle, metadata: dict[str, Any]) -> QueryBundle:
+        history = _given(query_bundle, metadata) or (await self.memory.aget() if self.memory else ())
+        call = self._ask(conversation(query_bundle, history=history), _first_results(metadata))
+        return self._told(query_bundle, await self._aresult(call))
+
+    def _told(self, query: QueryBundle, result: Result) -> QueryBundle:
+        if result.degraded:
+            logging.getLogger(__name__).warning("%s fell back: %s", self.intrinsic, result.degraded)
+        return self._tell(query, result)
+
+
+def _bundle(query: QueryType) -> QueryBundle:
+    return QueryBundle(query) if isinstance(query, str) else query
+
+
+def _given(query: QueryBundle, metadata: dict[str, Any]) -> Sequence[ChatMessage]:
+    own = query.chat_history if isinstance(query, ConversationQuery) else ()
+    return metadata.get("chat_history") or own
+
+
+def _first_results(metadata: dict[str, Any]) -> list[dict[str, Any]]:
+    return passages(distinct(metadata.get("nodes") or ()))

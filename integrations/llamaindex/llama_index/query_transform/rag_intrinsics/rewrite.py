@@ -1,0 +1,44 @@
+"""Query rewrite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from llama_index.core.schema import QueryBundle
+from llama_index.query_transform.rag_intrinsics._transform import ConversationTransform
+from llama_index.rag_intrinsics.query import RewrittenQuery
+
+from intrinsics_core import Call, query_rewrite
+from intrinsics_core.results import QueryRewrite
+
+
+class QueryRewriteTransform(ConversationTransform):
+    """The last question of a conversation, so that it stands alone.
+
+    Returns a :class:`~llama_index.rag_intrinsics.RewrittenQuery`, whose ``rewrite`` says whether it changed. Where the
+    runtime gives a form made for retrieval, that is what is embedded; the readable question is what all others see.
+
+    Args:
+        memory: the memory of a chat engine, to read the conversation from.
+
+    Example:
+        >>> from llama_index.core.llms import ChatMessage
+        >>> from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
+        >>> from llama_index.rag_intrinsics import ConversationQuery
+        >>> turns = [ChatMessage("Is there a tide mill on Ellery?"), ChatMessage("Yes, it is old.", role="assistant")]
+        >>> rewritten = QueryRewriteTransform().run(ConversationQuery("Who built it?", chat_history=turns))
+        >>> rewritten.rewrite.original, "mill" in rewritten.query_str
+        ('Who built it?', True)
+    """
+
+    intrinsic: ClassVar[str] = "query-rewrite"
+
+    def _ask(self, messages: Sequence[dict[str, str]], documents: Sequence[dict[str, Any]]) -> Call[QueryRewrite]:
+        return query_rewrite(messages, documents, **self._settings())
+
+    def _tell(self, query: QueryBundle, result: QueryRewrite) -> RewrittenQuery:
+        embedded = result.retrieval_query or result.query
+        return RewrittenQuery(
+            result.query, image_path=query.image_path, custom_embedding_strs=[embedded], rewrite=result
+        )

@@ -1,0 +1,91 @@
+"""The base of the components that LlamaIndex saves: their settings, and one call of the core run on their runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, TypeVar
+
+from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
+from llama_index.core.schema import BaseComponent
+from llama_index.rag_intrinsics import _runtime
+from pydantic import ConfigDict, Field, PrivateAttr, SecretStr, field_serializer, model_validator
+
+from intrinsics_core import Call, Profile, Runtime, arun, run
+
+T = TypeVar("T")
+
+
+class IntrinsicComponent(BaseComponent):
+    """Settings of one intrinsic.
+
+    Args:
+        runtime: where the work is done: a core runtime, a config such as ``{"kind": "server", "base_url": ...}``, a
+            LlamaIndex LLM, or None for the embedded encoder (offline, CPU).
+        api_key: the key for a runtime config; one inside the config is moved here. It is never dumped: give it again
+            when loading, ``from_dict(data, api_key=...)``.
+        profile: a profile or its name; the runtime's own where left out.
+        on_error: ``"raise"``, or ``"fallback"`` where the intrinsic has one; then the result says that it is degraded.
+        date: date text for prompts that carry one; the day of the call where left out.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", hide_input_in_errors=True)
+
+    intrinsic: ClassVar[str]
+
+    # Made a runtime at the first call: building a component stays cheap, and no message of pydantic's shows a config.
+    runtime: Any = None
+    api_key: SecretStr | None = Field(default=None, exclude=True, repr=False)
+    profile: Any = None
+    on_error: str = "raise"
+    date: str | None = None
+
+    _engine: Runtime | None = PrivateAttr(default=None)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _key_apart(cls, values: Any) -> Any:
+        return _runtime.key_apart(values)
+
+    @field_serializer("runtime")
+    def _shown_runtime(self, value: Any) -> Any:
+        return _runtime.shown(value)
+
+    @field_serializer("profile")
+    def _shown_profile(self, value: Any) -> Any:
+        return value.name if isinstance(value, Profile) else value
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        for name, value in super().__repr_args__():
+            yield name, _runtime.shown(value) if name == "runtime" else value
+
+    @classmethod
+    def class_name(cls) -> str:
+        return cls.__name__
+
+    @property
+    def engine(self) -> Runtime:
+        """The core runtime behind this component, made at first use."""
+        if self._engine is None:
+            self._engine = _runtime.engine(self.runtime, self.api_key)
+        return self._engine
+
+    def _result(self, call: Call[T]) -> T:
+        return run(call, self.engine, profile=self.profile)
+
+    async def _aresult(self, call: Call[T]) -> T:
+        return await arun(call, self.engine, profile=self.profile)
+
+    def _settings(self) -> dict[str, Any]:
+        """The arguments that every intrinsic function takes."""
+        return {"on_error": self.on_error, "date": self.date}
+
+    # LlamaIndex asks every part for its prompts. Ours are the profile's, and are not edited one by one.
+
+    def _get_prompts(self) -> PromptDictType:
+        return {}
+
+    def _get_prompt_modules(self) -> PromptMixinType:
+        return {}
+
+    def _update_prompts(self, prompts_dict: PromptDictType) -> None:
+        """There are none."""

@@ -1,0 +1,297 @@
+"""Your own LLM as a runtime."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import re
+import threading
+import time
+import warnings
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from llama_index.core.llms import LLM, ChatMessage, ChatResponse, CustomLLM
+from llama_index.core.llms.function_calling import FunctionCallingLLM
+from pydantic import BaseModel, ConfigDict
+
+from intrinsics_core import (
+    ContextTooLong,
+    IntrinsicsError,
+    Profile,
+    RequestTimeout,
+    Runtime,
+    RuntimeUnavailable,
+)
+from intrinsics_core.exchange import Generate, Generated, JsonSchema, Outcome, Request, TokenLogprob, Usage
+from intrinsics_core.profiles import profile as named_profile
+from intrinsics_core.runtimes.base import unsupported
+
+TOP_LOGPROBS = 20  # the most that common servers give; a judge's label competes with few tokens
+
+SCHEMA, LOGPROBS = "JSON schema", "log-probabilities"
+# How servers and clients call the thing they refuse.
+_REFUSED = {
+    LOGPROBS: re.compile(r"log_?probs?", re.I),
+    SCHEMA: re.compile(r"response_?format|json_?\s?schema|structured.?output|guided|tool|function", re.I),
+}
+_TOO_LONG = re.compile(
+    r"context.{0,10}(length|window|size)|maximum context|too many (input )?tokens|prompt is too long", re.I
+)
+_TIMEOUT = re.compile(r"time.?out|timed out|deadline.?exceeded", re.I)
+_ROLES = {"system": "system", "developer": "system", "assistant": "assistant"}
+
+
+@dataclass(frozen=True)
+class _Ask:
+    """One chat to hold: with this LLM, these messages, these keyword arguments."""
+
+    llm: LLM
+    messages: Sequence[ChatMessage]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+Exchange = Generator[_Ask, Any, Outcome]
+
+
+class LLMRuntime(Runtime):
+    """Any LlamaIndex LLM serves every intrinsic, through the ``prompted`` profile.
+
+    Args:
+        llm: the LLM. Its own settings (temperature, retries, timeout) are kept; a judge does best at temperature 0.
+        profile: the profile its requests are rendered with; ``prompted`` where left out.
+        concurrency: chats under way at once, over all callers.
+        structured_output: whether to constrain replies by JSON schema. None: where the LLM says that it can, by
+            ``response_format`` (the OpenAI family) or by calling a function. Without it the LLM is asked in words, and
+            its reply is read leniently but checked in full.
+        logprobs: whether to ask for log-probabilities, from which scores come. None: where the LLM's class has the
+            settings ``logprobs`` and ``top_logprobs`` and constrains replies by ``response_format`` (a function call
+            has none). Without them scores come from the confidence that the LLM states, which is worth less.
+
+    An LLM that refuses one of the two (an error that names it) is asked without it from then on; a warning says so.
+    Asynchronous callers await ``achat``; one that merely calls the synchronous ``chat`` (as ``CustomLLM`` does) is run
+    in a thread, so that the event loop is free. Chats are spans inside the component's own.
+
+    Example:
+        >>> from llama_index.core.llms import MockLLM
+        >>> from llama_index.rag_intrinsics import LLMRuntime
+        >>> LLMRuntime(MockLLM(), concurrency=4)
+        LLMRuntime(MockLLM, plain text)
+    """
+
+    blocking = False
+
+    def __init__(
+        self,
+        llm: LLM,
+        *,
+        profile: Profile | None = None,
+        concurrency: int = 8,
+        structured_output: bool | None = None,
+        logprobs: bool | None = None,
+    ) -> None:
+        self.llm = llm
+        self.profile = profile or named_profile("prompted")
+        self.concurrency = concurrency
+        wanted = {
+            SCHEMA: _takes_schema(llm) if structured_output is None else structured_output,
+            LOGPROBS: _gives_logprobs(llm) if logprobs is None else logprobs,
+        }
+        self._features = {name for name, on in wanted.items() if on}
+        self._threads = threading.BoundedSemaphore(concurrency)
+        self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+
+    def __repr__(self) -> str:
+        return f"LLMRuntime({type(self.llm).__name__}, {', '.join(sorted(self._features)) or 'plain text'})"
+
+    def handle(self, requests: Sequence[Request]) -> list[Outcome]:
+        if len(requests) == 1:
+            return [self._answer(requests[0])]
+        # The context goes with each thread: spans find the one that they belong to.
+        contexts = [contextvars.copy_context() for _ in requests]
+        with ThreadPoolExecutor(max_workers=min(len(requests), self.concurrency)) as pool:
+            return list(pool.map(lambda c, request: c.run(self._answer, request), contexts, requests))
+
+    async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
+        return list(await asyncio.gather(*map(self._aanswer, requests)))
+
+    def _answer(self, request: Request) -> Outcome:
+        steps = self._exchange(request)
+        with self._threads:
+            try:
+                ask = next(steps)
+                while True:
+                    try:
+                        got: Any = ask.llm.chat(ask.messages, **ask.options)
+                    except Exception as error:
+                        got = error
+                    ask = steps.send(got)
+            except StopIteration as stop:
+                outcome: Outcome = stop.value
+                return outcome
+
+    async def _aanswer(self, request: Request) -> Outcome:
+        steps = self._exchange(request)
+        async with self._loops.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(self.concurrency)):
+            try:
+                ask = next(steps)
+                while True:
+                    try:
+                        got: Any = await _chatted(self.llm, ask)
+                    except Exception as error:
+                        got = error
+                    ask = steps.send(got)
+            except StopIteration as stop:
+                outcome: Outcome = stop.value
+                return outcome
+
+    def _exchange(self, request: Request) -> Exchange:
+        """One request, sans I/O: yields what to ask, is sent the reply or exception."""
+        if not isinstance(request, Generate) or request.messages is None or request.adapter or request.documents:
+            return unsupported("LLM", request)
+        started = time.perf_counter()
+        while True:
+            features = frozenset(self._features)
+            got = yield self._asking(request, features)
+            if not isinstance(got, Exception):
+                return _generated(got, time.perf_counter() - started)
+            if not self._without_what_it_refuses(got, request, features):
+                return _failure(got)
+
+    def _asking(self, request: Generate, features: frozenset[str]) -> _Ask:
+        # A tool's turn without the call that asked for it is refused by most providers: it is shown as a user's.
+        messages = [ChatMessage(m.content, role=_ROLES.get(m.role, "user")) for m in request.messages or ()]
+        options: dict[str, Any] = {"stop": list(request.stop)} if request.stop else {}
+        if request.logprobs and LOGPROBS in features:
+            options |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+        if isinstance(request.constraint, JsonSchema) and SCHEMA in features:
+            schema = dict(request.constraint.schema)
+            if not _takes_response_format(self.llm):
+                return _Ask(self.llm.as_structured_llm(_shape(schema)), messages, options)
+            name = re.sub(r"\W+", "_", str(schema.get("title", "reply")))
+            strict = schema.get("additionalProperties") is False  # enforced only then, and only in this shape
+            named = {"name": name, "schema": schema, "strict": strict}
+            options["response_format"] = {"type": "json_schema", "json_schema": named}
+        return _Ask(self.llm, messages, options)
+
+    def _without_what_it_refuses(self, error: Exception, request: Generate, features: frozenset[str]) -> bool:
+        """Whether the error was the refusal of a feature that was asked for; from now on it is not."""
+        asked = {LOGPROBS: request.logprobs, SCHEMA: isinstance(request.constraint, JsonSchema)}
+        for name in sorted((f for f in features if asked[f]), reverse=True):
+            if _REFUSED[name].search(f"{type(error).__name__} {error}"):
+                if name in self._features:
+                    self._features.discard(name)
+                    warnings.warn(
+                        f"{type(self.llm).__name__} refuses {name} and is asked without from now on: {error}",
+                        RuntimeWarning,
+                        stacklevel=2,
+                    )
+                return True
+        return False
+
+
+async def _chatted(llm: LLM, ask: _Ask) -> ChatResponse:
+    if type(llm).achat is CustomLLM.achat:  # the synchronous chat in disguise
+        return await asyncio.to_thread(ask.llm.chat, ask.messages, **ask.options)
+    return await ask.llm.achat(ask.messages, **ask.options)
+
+
+def _takes_response_format(llm: LLM) -> bool:
+    says: Callable[[], bool] | None = getattr(llm, "_should_use_structure_outputs", None)  # the OpenAI family
+    return says is not None and bool(says())
+
+
+def _takes_schema(llm: LLM) -> bool:
+    calls_functions = isinstance(llm, FunctionCallingLLM) and llm.metadata.is_function_calling_model
+    return _takes_response_format(llm) or calls_functions
+
+
+def _gives_logprobs(llm: LLM) -> bool:
+    return _takes_response_format(llm) and {"logprobs", "top_logprobs"} <= set(type(llm).model_fields)
+
+
+def _shape(schema: dict[str, Any]) -> type[BaseModel]:
+    """The class that LlamaIndex wants in place of a schema. It admits anything: the core checks the reply."""
+
+    class Reply(BaseModel):
+        model_config = ConfigDict(extra="allow", title=schema.get("title"))
+
+        @classmethod
+        def model_json_schema(cls, *_: Any, **__: Any) -> dict[str, Any]:
+            return schema
+
+    Reply.__name__ = str(schema.get("title", "Reply"))
+    Reply.__doc__ = str(schema.get("description", "The reply."))
+    return Reply
+
+
+def _generated(got: ChatResponse, seconds: float) -> Generated:
+    text = got.message.content or ""
+    raw = got.raw.model_dump() if isinstance(got.raw, BaseModel) else got.raw
+    choice = _first_choice(raw)
+    tokens: Mapping[str, Any] = {**_counts(raw), **got.additional_kwargs}
+    return Generated(
+        text,
+        logprobs=_logprobs(choice, got, text),
+        finish_reason=choice.get("finish_reason"),
+        usage=Usage(
+            requests=1,
+            prompt_tokens=int(tokens.get("prompt_tokens") or 0),
+            completion_tokens=int(tokens.get("completion_tokens") or 0),
+            cached_tokens=int((tokens.get("prompt_tokens_details") or {}).get("cached_tokens") or 0),
+            seconds=seconds,
+        ),
+    )
+
+
+def _first_choice(raw: Any) -> Mapping[str, Any]:
+    choices = raw.get("choices") if isinstance(raw, Mapping) else None
+    return choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], Mapping) else {}
+
+
+def _counts(raw: Any) -> Mapping[str, Any]:
+    usage = raw.get("usage") if isinstance(raw, Mapping) else None
+    if isinstance(usage, BaseModel):
+        usage = usage.model_dump()
+    return usage if isinstance(usage, Mapping) else {}
+
+
+def _logprobs(choice: Mapping[str, Any], got: ChatResponse, text: str) -> tuple[TokenLogprob, ...] | None:
+    """Log-probabilities from the raw reply of the OpenAI family, else from LlamaIndex's own lists, which do not say
+    which token was chosen: it is the one that the text goes on with. None where these are not the tokens of this text.
+    """
+    rows = (choice.get("logprobs") or {}).get("content")
+    tokens: list[TokenLogprob] = []
+    if rows:
+        for row in rows:
+            tops = tuple((top["token"], float(top["logprob"])) for top in row.get("top_logprobs") or ())
+            tokens.append(TokenLogprob(row["token"], float(row["logprob"]), tops))
+    else:
+        at = 0
+        for place in got.logprobs or ():
+            tops = tuple((top.token, top.logprob) for top in place)
+            fitting = max((t for t in tops if t[0] and text.startswith(t[0], at)), key=lambda t: t[1], default=None)
+            if fitting is None:
+                return None
+            tokens.append(TokenLogprob(*fitting, tops))
+            at += len(fitting[0])
+    return tuple(tokens) if tokens and "".join(token.token for token in tokens) == text else None
+
+
+def _failure(error: Exception) -> IntrinsicsError:
+    """A provider's exception in the core's tree."""
+    if isinstance(error, IntrinsicsError):
+        return error
+    words = f"{' '.join(kind.__name__ for kind in type(error).__mro__)} {error}"
+    if _TOO_LONG.search(words):
+        kind: type[IntrinsicsError] = ContextTooLong
+    elif isinstance(error, TimeoutError) or _TIMEOUT.search(words):
+        kind = RequestTimeout
+    else:
+        kind = RuntimeUnavailable
+    failure = kind(f"the LLM failed: {type(error).__name__}: {error}")
+    failure.__cause__ = error
+    return failure

@@ -1,0 +1,43 @@
+"""Queries that know more than their words. All are query bundles: every part of LlamaIndex takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from llama_index.core.llms import ChatMessage
+from llama_index.core.schema import QueryBundle
+
+from intrinsics_core.results import QueryExpansion, QueryRewrite
+
+
+@dataclass
+class ConversationQuery(QueryBundle):
+    """The last question of a conversation, with the turns before it.
+
+    Give it to a query engine, a retriever or a postprocessor in place of the plain question: rewriting and judging then
+    see the whole conversation, and every other part sees the question.
+
+    Example:
+        >>> from llama_index.core.llms import ChatMessage
+        >>> from llama_index.rag_intrinsics import ConversationQuery
+        >>> turns = [ChatMessage("Tell me about the tide mill."), ChatMessage("It is old.", role="assistant")]
+        >>> ConversationQuery("Who built it?", chat_history=turns).query_str
+        'Who built it?'
+    """
+
+    chat_history: Sequence[ChatMessage] = ()
+
+
+@dataclass
+class RewrittenQuery(QueryBundle):
+    """A query that stands alone; ``rewrite`` says what it was before."""
+
+    rewrite: QueryRewrite | None = None
+
+
+@dataclass
+class ExpandedQuery(QueryBundle):
+    """A query with more texts to embed; ``expansion`` says which strategy each came from."""
+
+    expansion: QueryExpansion | None = None

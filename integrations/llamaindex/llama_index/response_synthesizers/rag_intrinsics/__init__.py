@@ -1,0 +1,11 @@
+"""Answers that say what they rest on, and no answer where there is none.
+
+>>> from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator
+>>> ResponseAnnotator().class_name()
+'ResponseAnnotator'
+"""
+
+from llama_index.response_synthesizers.rag_intrinsics.annotator import ResponseAnnotator
+from llama_index.response_synthesizers.rag_intrinsics.grounded import GroundedSynthesizer
+
+__all__ = ["GroundedSynthesizer", "ResponseAnnotator"]

@@ -1,0 +1,10 @@
+"""A retriever that asks better questions.
+
+>>> from llama_index.retrievers.rag_intrinsics import IntrinsicsRetriever
+>>> IntrinsicsRetriever.__name__
+'IntrinsicsRetriever'
+"""
+
+from llama_index.retrievers.rag_intrinsics.retriever import IntrinsicsRetriever
+
+__all__ = ["IntrinsicsRetriever"]

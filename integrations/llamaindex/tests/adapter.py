@@ -1,0 +1,160 @@
+"""LlamaIndex, as the contract sees it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llama_index.core.base.response.schema import Response
+from llama_index.core.llms import ChatMessage
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.evaluation.rag_intrinsics import (
+    AnswerabilityEvaluator,
+    FactCheckEvaluator,
+    HallucinationEvaluator,
+    UncertaintyEvaluator,
+)
+from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator
+from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
+from llama_index.postprocessor.rag_intrinsics._judging import JudgingPostprocessor
+from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, QueryRewriteTransform
+from llama_index.rag_intrinsics import ConversationQuery
+from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator
+
+from intrinsics_core import INTRINSICS
+from tests.contract.suite import shown
+
+COMPONENTS: dict[str, Any] = {
+    "query-rewrite": QueryRewriteTransform,
+    "query-expansion": QueryExpansionTransform,
+    "context-relevance": ContextRelevancePostprocessor,
+    "answerability": AnswerabilityEvaluator,
+    "reranking": IntrinsicsRerank,
+    "uncertainty": UncertaintyEvaluator,
+    "hallucination-detection": HallucinationEvaluator,
+    "citations": ResponseAnnotator,
+    "fact-check": FactCheckEvaluator,
+}
+RETRIEVED = 0.25  # what the retriever gave every node
+
+
+@dataclass
+class Inputs:
+    query: ConversationQuery
+    response: Response
+
+
+class LlamaIndexAdapter:
+    intrinsics = tuple(INTRINSICS)
+
+    def build(self, intrinsic: str, *, runtime: Any = None, on_error: str = "raise") -> Any:
+        alone = {"hallucination": False} if intrinsic == "citations" else {}
+        return COMPONENTS[intrinsic](runtime=runtime, on_error=on_error, **alone)
+
+    def inputs(
+        self, intrinsic: str, messages: Sequence[Mapping[str, Any]], documents: Sequence[Mapping[str, Any]]
+    ) -> Inputs:
+        turns = [ChatMessage(m["content"], role=m["role"]) for m in messages]
+        answer = turns.pop().content if messages[-1]["role"] == "assistant" else None
+        nodes = [
+            NodeWithScore(
+                node=TextNode(text=d["text"], metadata=d["metadata"], **({"id_": d["id"]} if "id" in d else {})),
+                score=RETRIEVED,
+            )
+            for d in documents
+        ]
+        query = ConversationQuery(str(turns[-1].content), chat_history=turns[:-1])
+        return Inputs(query, Response(answer, source_nodes=nodes, metadata={"kept": True}))
+
+    def snapshot(self, inputs: Inputs) -> Any:
+        nodes = [n.model_dump() for n in inputs.response.source_nodes]
+        turns = [m.model_dump() for m in inputs.query.chat_history]
+        metadata = copy.deepcopy(inputs.response.metadata)
+        return nodes, turns, inputs.query.query_str, inputs.query.embedding_strs, inputs.response.response, metadata
+
+    def call(self, component: Any, inputs: Inputs) -> Any:
+        if isinstance(component, JudgingPostprocessor):
+            return component.postprocess_nodes(inputs.response.source_nodes, inputs.query)
+        if isinstance(component, IntrinsicEvaluator):
+            return component.evaluate_response(inputs.query, inputs.response)
+        if isinstance(component, ResponseAnnotator):
+            return component.annotate(inputs.query, inputs.response)
+        return component.run(inputs.query, {"nodes": inputs.response.source_nodes})
+
+    async def acall(self, component: Any, inputs: Inputs) -> Any:
+        if isinstance(component, JudgingPostprocessor):
+            return await component.apostprocess_nodes(inputs.response.source_nodes, inputs.query)
+        if isinstance(component, IntrinsicEvaluator):
+            return await component.aevaluate_response(inputs.query, inputs.response)
+        if isinstance(component, ResponseAnnotator):
+            return await component.aannotate(inputs.query, inputs.response)
+        return await component.arun(inputs.query, {"nodes": inputs.response.source_nodes})
+
+    def result(self, intrinsic: str, inputs: Inputs, output: Any) -> dict[str, Any]:
+        return {
+            "query-rewrite": lambda: _rewritten(output),
+            "query-expansion": lambda: _expanded(output),
+            "reranking": lambda: _judged(output, intrinsic, "ranking", "rank", "score"),
+            "context-relevance": lambda: _judged(output, intrinsic, "judgements", "label", "score"),
+            "citations": lambda: _annotated(output),
+        }.get(intrinsic, lambda: _evaluated(output))()
+
+    def documents(self, output: Any) -> list[dict[str, Any]]:
+        return [{"id": n.node_id, "text": n.node.get_content(), "metadata": n.node.metadata} for n in output]
+
+    def dump(self, component: Any) -> Any:
+        return component.to_dict()
+
+    def load(self, dumped: Any) -> Any:
+        (kind,) = [c for c in COMPONENTS.values() if c.class_name() == dumped["class_name"]]
+        return kind.from_dict(dumped)
+
+    def renderings(self, component: Any) -> Iterable[str]:
+        yield repr(component)
+        yield str(component)
+        yield component.to_json()
+        yield repr(component.model_dump())
+        yield component.model_dump_json()
+        yield repr(component.model_dump(mode="python", round_trip=True))
+        yield repr(vars(component))
+
+
+def _why(degraded: str | None) -> dict[str, Any]:
+    return {"degraded": degraded} if degraded else {}
+
+
+def _rewritten(output: QueryBundle) -> dict[str, Any]:
+    assert output.embedding_strs == [output.rewrite.retrieval_query or output.query_str]
+    return {"query": output.query_str, **_why(output.rewrite.degraded)}
+
+
+def _expanded(output: QueryBundle) -> dict[str, Any]:
+    whole = shown("query-expansion", output.expansion)
+    assert whole["queries"] == output.embedding_strs
+    return whole
+
+
+def _judged(output: list[NodeWithScore], intrinsic: str, rows: str, *names: str) -> dict[str, Any]:
+    found, why = [], set()
+    for item in output:
+        verdict = item.metadata["rag_intrinsics"][intrinsic]
+        assert item.score == (RETRIEVED if verdict["score"] is None else verdict["score"])
+        assert item.metadata["retrieval_score"] == RETRIEVED
+        why.add(verdict.get("degraded"))
+        found.append({"document_id": item.node_id, **{name: verdict[name] for name in names}})
+    assert len(why) <= 1  # one result, one reason
+    return {rows: found, **_why(why.pop() if why else None)}
+
+
+def _evaluated(output: Any) -> dict[str, Any]:
+    assert output.invalid_reason == output.verdict.get("degraded")
+    assert output.invalid_result == ("degraded" in output.verdict)
+    return output.verdict
+
+
+def _annotated(output: Response) -> dict[str, Any]:
+    assert output.metadata["kept"] is True
+    (whole,) = output.metadata["rag_intrinsics"].values()
+    return whole
