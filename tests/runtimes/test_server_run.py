@@ -41,7 +41,7 @@ def test_the_bound_is_on_requests(serve, rows, more, bound):
     assert done.returncode == 0
     assert [row["id"] for row in results] == list(range(8))
     assert len(server.bodies()) == 48
-    assert server.peak == bound
+    assert 1 < server.peak <= bound
 
 
 def test_a_server_that_is_not_there_is_error_lines_without_the_key(rows):
