@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from intrinsics_core.conversation import Document
@@ -64,8 +65,9 @@ def _glance(turns: Sequence[Turn]) -> str:
 
 
 def fragment(t: Turn, number: int = 1) -> str:
-    """One question and what became of it, for a notebook."""
-    return f"<style>{html.style()}{html.stylesheet('turn.css')}</style>{turn(t, number)}"
+    """One question and what became of it, for a notebook: without the time it took, which is another each time."""
+    styles = html.style() + html.stylesheet("turn.css")
+    return f"<style>{styles}</style>{turn(replace(t, seconds=0.0), number)}"
 
 
 def turn(t: Turn, number: int = 1) -> str:
@@ -155,7 +157,7 @@ def _answered(number: int, t: Turn) -> list[Step]:
     said = html.answer(t.answer, verdicts, cited, anchor=anchor)
     documents = (*t.kept, *t.retrieved)
     head = "Canned answer" if t.blocked else "Answer, with citations and flags"
-    tone = html.TONES[t.hallucination.label] if t.hallucination else ""
+    tone = html.tone(t.worst) or ""
     return [(head, tone, said + html.flags(verdicts) + html.sources(cited, documents, anchor=anchor))]
 
 

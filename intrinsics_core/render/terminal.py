@@ -36,7 +36,7 @@ def turn(t: Turn, number: int = 1) -> RenderableType:
         parts.append(_step("gate", Text.assemble(verdict, "  ", bar(t.gate.probability, t.gate.label))))
     verdicts = t.hallucination.sentences if t.hallucination else ()
     cited = t.citations.citations if t.citations else ()
-    border = _STYLES[TONES[t.hallucination.label]] if t.hallucination else "bright_black"
+    border = _STYLES[tone(t.worst) or "na"]
     inside: list[RenderableType] = [answer(t.answer, verdicts, cited), *_flags(t), *_sources(t, cited)]
     heading = "canned answer" if t.blocked else "answer"
     parts.append(Panel(Group(*inside), title=heading, title_align="left", border_style=border, padding=(0, 1)))

@@ -10,6 +10,7 @@ from intrinsics_core.results import (
     Citations,
     ContextRelevance,
     FactCheck,
+    Faithfulness,
     HallucinationDetection,
     QueryRewrite,
     Ranking,
@@ -68,3 +69,15 @@ class Turn:
         """The sentences that the sources support in part or not at all."""
         verdicts = self.hallucination.sentences if self.hallucination else ()
         return [v for v in verdicts if v.label in ("partial", "unfaithful")]
+
+    @property
+    def worst(self) -> Faithfulness | None:
+        """The most severe label of the answer as a whole and of its sentences; None where it was not judged.
+
+        An answer can be faithful on the whole with a sentence in it that is not: who reads it should see that.
+        """
+        if self.hallucination is None:
+            return None
+        labels = {self.hallucination.label, *(v.label for v in self.flagged)}
+        severity: tuple[Faithfulness, ...] = ("unfaithful", "partial", "faithful", "NA")
+        return next(label for label in severity if label in labels)

@@ -243,3 +243,27 @@ def test_a_ranking_of_documents_the_turn_did_not_retrieve_is_no_crash() -> None:
     strange = Ranking(ranking=(RankedDocument(document_id="zzz", rank=1, score=1.0),))
     harmless(report.turn(turn("x", ranking=strange)))
     harmless(report.turn(turn("x", relevance=None, ranking=None)))
+
+
+def test_a_flagged_sentence_shows_though_the_answer_is_faithful_on_the_whole() -> None:
+    def judged(whole: str, sentence: str) -> Turn:
+        verdict = SentenceVerdict(begin=0, end=1, text="a", label=sentence, score=0.5)  # type: ignore[arg-type]
+        found = HallucinationDetection(label=whole, score=0.5, sentences=(verdict,))  # type: ignore[arg-type]
+        return turn("x", hallucination=found)
+
+    assert judged("faithful", "unfaithful").worst == "unfaithful"
+    assert judged("unfaithful", "faithful").worst == "unfaithful"
+    assert judged("faithful", "faithful").worst == "faithful"
+    assert judged("faithful", "NA").worst == "faithful"
+    assert 'class="step bad"' in report.turn(judged("faithful", "unfaithful"))
+    assert Turn(question="q", answer="a").worst is None
+
+
+def test_a_notebook_shows_no_time_and_brings_its_styles() -> None:
+    shown = report.fragment(turn("x", seconds=1.23))
+    assert "1.23 s" in report.turn(turn("x", seconds=1.23)) and "1.23 s" not in shown
+    harmless(shown)
+    # Nothing outside of the turn is styled.
+    css = re.sub(r"/\*.*?\*/|@media[^{]*", "", shown.split("</style>")[0].removeprefix("<style>"), flags=re.S)
+    selectors = [part.strip() for rule in css.split("}") if "{" in rule for part in rule.split("{")[-2].split(",")]
+    assert selectors and all(part.startswith((".ri", ".turn")) for part in selectors if part)
