@@ -29,7 +29,7 @@ _PLAIN_BREAK = re.compile(r"[A-Za-z]{2,}[.!?]\s+\S")
 def _punkt() -> Any:
     from nltk.tokenize.punkt import PunktSentenceTokenizer  # half a second of imports: only when needed
 
-    class Punkt(PunktSentenceTokenizer):  # type: ignore[misc]
+    class Punkt(PunktSentenceTokenizer):
         """The same decisions, the plain ones without annotating tokens: five times faster on prose."""
 
         def text_contains_sentbreak(self, text: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any, cast
+from typing import Any
 
 from intrinsics_core.conversation import Document, DocumentLike, Message, documents_of
 from intrinsics_core.errors import IntrinsicsError, InvalidInput
@@ -37,12 +37,10 @@ class Tools(AsyncRuntime):
     async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
         own = [i for i, r in enumerate(requests) if isinstance(r, Retrieve | Answer)]
         others = [i for i in range(len(requests)) if i not in own]
-        answered, *tools = await asyncio.gather(
-            self._model([requests[i] for i in others]),
-            *(self._tool(requests[i]) for i in own),
+        answered, tools = await asyncio.gather(
+            self._model([requests[i] for i in others]), asyncio.gather(*(self._tool(requests[i]) for i in own))
         )
-        outcomes: dict[int, Outcome] = dict(zip(others, answered, strict=True))
-        outcomes |= dict(zip(own, cast("list[Outcome]", tools), strict=True))
+        outcomes = dict(zip(others, answered, strict=True)) | dict(zip(own, tools, strict=True))
         return [outcomes[i] for i in range(len(requests))]
 
     async def _model(self, requests: Sequence[Request]) -> list[Outcome]:
