@@ -163,7 +163,7 @@ def test_unknown_objective_and_nan_score():
 )
 def test_any_finite_examples_give_probabilities(rows):
     found = calibrate([s for s, _ in rows], [y for _, y in rows])
-    scores = sorted(s for s, _ in rows) + [-1e300, 1e300]
+    scores = [*sorted(s for s, _ in rows), -1e300, 1e300]
     values = [found.apply(s) for s in scores]
     assert all(0 <= v <= 1 for v in values)
     steps = np.diff(values[:-2]) * np.sign(found.slope)
