@@ -104,7 +104,7 @@ def main() -> None:
             for i in range(args.rounds):
                 # What comes second finds the caches and the machine otherwise: they change places every round.
                 for side in sorted(times, reverse=bool(i % 2)):
-                    salt = f"{side} {concurrency} {i}"
+                    salt = f"{('ours', 'bare').index(side)} {concurrency} {i}"  # of equal length in tokens
                     work = (
                         ours(url, profile, salt, concurrency)
                         if side == "ours"
