@@ -112,11 +112,15 @@ def _everything(task: Task) -> Sequence[Request]:
 
 
 def _question(task: Task) -> str:
-    """The question as it stands alone: an encoder sees no history."""
+    """The question as it stands alone: an encoder sees no history.
+
+    Without the keywords that a rewrite adds for retrieval: they draw the vector towards what was said before. (150
+    MT-RAG tasks with a history, ELSER's top 5: answerability AUROC .64 with the plain question, .57 with keywords.)
+    """
     from intrinsics_core.embedded.rewriting import rewrite
 
     turns = _turns(task)
-    return rewrite(turns).query if turns else ""
+    return rewrite(turns).question if turns else ""
 
 
 def _turns(task: Task) -> list[tuple[str, str]]:
