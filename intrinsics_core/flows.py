@@ -171,9 +171,14 @@ def fused(lists: Iterable[Sequence[Document]], constant: int = 60) -> list[Docum
     return [first[identity] for identity in sorted(scores, key=lambda name: -scores[name])]
 
 
+def nothing_retrieved() -> Answerability:
+    """The verdict where a retriever was asked and found nothing: there is nothing to answer from."""
+    return Answerability(label="unanswerable", probability=0.0)
+
+
 def _gate(task: Task, profile: Profile, documents: Sequence[Document]) -> Program[Answerability]:
-    if not documents:  # here the retriever was asked: nothing found is nothing to answer from
-        return Answerability(label="unanswerable", probability=0.0)
+    if not documents:
+        return nothing_retrieved()
     return (yield from answerability(task.messages, documents, date=task.date).start(profile))
 
 

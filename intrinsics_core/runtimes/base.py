@@ -52,6 +52,12 @@ class Runtime(ABC):
             future.cancel()  # Ctrl-C in the waiting thread must stop the work too
             raise
 
+    def warm_up(self) -> None:  # noqa: B027  (nothing to load is the common case)
+        """Load now what the first request would load. Doing it twice does nothing."""
+
+    async def awarm_up(self) -> None:
+        await asyncio.to_thread(self.warm_up)
+
     def close(self) -> None:  # noqa: B027  (nothing to give back is the common case)
         """Give back what it holds; it may be used again and then takes it anew."""
 

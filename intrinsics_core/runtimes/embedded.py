@@ -71,6 +71,9 @@ class EmbeddedRuntime(BlockingRuntime):
                 outcomes[i] = Embedded(tuple(next(vectors) for _ in request.texts))
         return [outcomes[i] for i in range(len(requests))]
 
+    def warm_up(self) -> None:
+        self.encoder.dim  # noqa: B018  (asking for it loads the model)
+
     def close(self) -> None:
         if "encoder" in self.__dict__:
             self.encoder.close()
