@@ -1,0 +1,136 @@
+"""The base of every component: read the inputs, run one call of the core, say it in Haystack's types."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Self, TypeVar
+
+from haystack import Document, default_from_dict, default_to_dict
+from haystack.dataclasses import ChatMessage
+
+from haystack_integrations.common.rag_intrinsics.engine import Engine
+from haystack_integrations.common.rag_intrinsics.given import Given, as_replies, read, verdict
+from intrinsics_core import INTRINSICS, Call, IntrinsicsError, Profile, Runtime, arun, arun_many, run, run_many
+from intrinsics_core.results import Result
+
+T = TypeVar("T")
+
+
+class Lifecycle:
+    """Warming up, closing, saving and loading of what has a runtime.
+
+    A subclass keeps each of its constructor's arguments in an attribute of the same name.
+    """
+
+    _engine: Engine
+
+    @property
+    def runtime(self) -> Any:
+        """The runtime as it was given, a key in it as a `Secret`."""
+        return self._engine.spec
+
+    def warm_up(self) -> None:
+        """Load the model, or connect, now instead of at the first run. Doing it twice does nothing."""
+        self._engine.warm_up()
+
+    async def warm_up_async(self) -> None:
+        """Like `warm_up`, on the serving event loop."""
+        await self._engine.warm_up_async()
+
+    def close(self) -> None:
+        """Give back what the runtime holds. A runtime object of your own is left open."""
+        self._engine.close()
+
+    async def close_async(self) -> None:
+        """Like `close`, on the serving event loop."""
+        await self._engine.close_async()
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Serialize to a dictionary. A key is saved as the name of an environment variable, never as itself.
+
+        :returns: Dictionary with serialized data.
+        :raises SerializationError: If the runtime is an object that has no config.
+        """
+        names = [name for name in inspect.signature(type(self).__init__).parameters if name != "self"]
+        settings = {name: getattr(self, name) for name in names if name != "runtime"}
+        return default_to_dict(self, runtime=self._engine.to_dict(), **settings)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """
+        Deserialize from a dictionary.
+
+        :param data: Dictionary to deserialize from.
+        :returns: The deserialized object.
+        """
+        return default_from_dict(cls, data)
+
+
+class Intrinsic(Lifecycle):
+    """A component over one intrinsic."""
+
+    intrinsic: ClassVar[str]
+
+    def _keep(self, runtime: Any, profile: Profile | str | None, on_error: str, date: str | None) -> None:
+        # Not `__init__`: `@component` makes the class anew, and `super()` in a constructor would not find its way.
+        self._engine = Engine.of(runtime)
+        self.profile, self.on_error, self.date = profile, on_error, date
+
+    def _call(self, given: Given, **settings: Any) -> Call[Any]:
+        ask = INTRINSICS[self.intrinsic]
+        return ask(given.messages, given.passages, on_error=self.on_error, date=self.date, **settings)
+
+    def _read(self, query: str, documents: Iterable[Document] | None, history: Iterable[ChatMessage] | None) -> Given:
+        return read(self.intrinsic, query, documents, history)
+
+    def _ready(self) -> Runtime:
+        self.warm_up()
+        return self._engine.runtime
+
+    async def _aready(self) -> Runtime:
+        await self.warm_up_async()
+        return self._engine.runtime
+
+    def _result(self, call: Call[T]) -> T:
+        return run(call, self._ready(), profile=self.profile)
+
+    async def _aresult(self, call: Call[T]) -> T:
+        return await arun(call, await self._aready(), profile=self.profile)
+
+
+class ReplyIntrinsic(Intrinsic):
+    """A component that judges replies: they come out again as copies, each with its verdict in ``meta``."""
+
+    def _calls(
+        self, query: str, replies: Sequence[ChatMessage | None], documents: Any, history: Any, **settings: Any
+    ) -> list[Call[Any]]:
+        return [self._call(read(self.intrinsic, query, documents, history, reply), **settings) for reply in replies]
+
+    def _replies(self, replies: Any) -> list[ChatMessage]:
+        return as_replies(replies, self.intrinsic)
+
+    def _results(self, calls: Sequence[Call[T]]) -> list[T]:
+        return _raised(run_many(calls, self._ready(), profile=self.profile) if calls else [])
+
+    async def _aresults(self, calls: Sequence[Call[T]]) -> list[T]:
+        return _raised(await arun_many(calls, await self._aready(), profile=self.profile) if calls else [])
+
+    def _told(self, replies: Sequence[ChatMessage], results: Sequence[Result]) -> dict[str, Any]:
+        dumps = [result.model_dump(mode="json") for result in results]
+        signed = [
+            replace(reply, _meta=verdict(reply.meta, self.intrinsic, dump))
+            for reply, dump in zip(replies, dumps, strict=False)
+        ]
+        return {"replies": signed, "results": dumps}
+
+
+def _raised(outcomes: Sequence[T | IntrinsicsError]) -> list[T]:
+    found = []
+    for outcome in outcomes:
+        if isinstance(outcome, IntrinsicsError):
+            raise outcome
+        found.append(outcome)
+    return found

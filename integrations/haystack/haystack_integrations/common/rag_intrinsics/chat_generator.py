@@ -1,0 +1,317 @@
+"""Your own chat generator as a runtime."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import re
+import threading
+import time
+import warnings
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from haystack import default_from_dict, default_to_dict, tracing
+from haystack.core.serialization import component_to_dict
+from haystack.dataclasses import ChatMessage
+
+from intrinsics_core import ContextTooLong, IntrinsicsError, Profile, RequestTimeout, Runtime, RuntimeUnavailable
+from intrinsics_core.exchange import Generate, Generated, JsonSchema, Outcome, Request, TokenLogprob, Usage
+from intrinsics_core.profiles import profile as named_profile
+from intrinsics_core.runtimes.base import unsupported
+
+TOP_LOGPROBS = 20  # the most that common servers give; a judge's label competes with few tokens
+
+SCHEMA, LOGPROBS = "JSON schema", "log-probabilities"
+# How servers and clients call the thing they refuse.
+_REFUSED = {
+    LOGPROBS: re.compile(r"log_?probs?", re.I),
+    SCHEMA: re.compile(r"response_?format|json_?\s?schema|structured.?output|guided", re.I),
+}
+_TOO_LONG = re.compile(
+    r"context.{0,10}(length|window|size)|maximum context|too many (input )?tokens|prompt is too long", re.I
+)
+_TIMEOUT = re.compile(r"time.?out|timed out|deadline.?exceeded", re.I)
+
+# Chat generators that take `response_format` and `logprobs` among their `generation_kwargs`, their subclasses too.
+_OPENAI_LIKE = {SCHEMA: {"OpenAIChatGenerator", "HuggingFaceAPIChatGenerator"}, LOGPROBS: {"OpenAIChatGenerator"}}
+
+_TURNS = {"system": ChatMessage.from_system, "developer": ChatMessage.from_system,
+          "assistant": ChatMessage.from_assistant}  # fmt: skip
+
+Exchange = Generator[dict[str, Any], Any, Outcome]
+
+
+class ChatGeneratorRuntime(Runtime):
+    """
+    Any Haystack chat generator serves every intrinsic, through the ``prompted`` profile.
+
+    Components make one themselves of a chat generator that is given as `runtime`; make it yourself to set how it asks.
+    A feature that the generator refuses at the first request (an error that names it) is left out from then on, with a
+    warning. Calls are spans, and `run_async` is used where the generator has it.
+
+    Usage example:
+
+    ```python
+    from haystack.components.generators.chat import OpenAIChatGenerator
+    from haystack_integrations.common.rag_intrinsics import ChatGeneratorRuntime
+    from haystack_integrations.components.rankers.rag_intrinsics import RagIntrinsicsRanker
+
+    judge = OpenAIChatGenerator(model="gpt-4.1-mini", generation_kwargs={"temperature": 0})
+    ranker = RagIntrinsicsRanker(runtime=ChatGeneratorRuntime(judge, concurrency=4))
+    ```
+    """
+
+    blocking = False
+
+    def __init__(
+        self,
+        chat_generator: Any,
+        *,
+        concurrency: int = 8,
+        structured_output: bool | None = None,
+        logprobs: bool | None = None,
+        profile: Profile | None = None,
+    ) -> None:
+        """
+        Make a runtime of a chat generator.
+
+        :param chat_generator: Any component with `run(messages)` and `replies`. Its own settings are kept; a judge does
+            best at temperature 0.
+        :param concurrency: Calls under way at once, over all callers.
+        :param structured_output: Whether to constrain replies by JSON schema, as OpenAI's `response_format` in
+            `generation_kwargs`. None: where the generator is Haystack's OpenAI or Hugging Face API one, or derived from
+            it. Without it the model is asked in words, and its reply is read leniently but checked in full.
+        :param logprobs: Whether to ask for log-probabilities, from which scores come. None: where the generator is
+            Haystack's OpenAI one, or derived from it. Without them scores come from the confidence the model states.
+        :param profile: The profile its requests are rendered with; ``prompted`` where left out.
+        """
+        self.chat_generator = chat_generator
+        self.concurrency = concurrency
+        self.structured_output, self.logprobs = structured_output, logprobs
+        self.profile = profile or named_profile("prompted")
+        takes = "generation_kwargs" in inspect.signature(chat_generator.run).parameters
+        bases = {kind.__name__ for kind in type(chat_generator).__mro__}
+        wanted = {SCHEMA: structured_output, LOGPROBS: logprobs}
+        self._features = {
+            name for name, on in wanted.items() if takes and (bool(bases & _OPENAI_LIKE[name]) if on is None else on)
+        }
+        self._threads = threading.BoundedSemaphore(concurrency)
+        self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+
+    def __repr__(self) -> str:
+        kind = type(self.chat_generator).__name__
+        return f"ChatGeneratorRuntime({kind}, {', '.join(sorted(self._features)) or 'plain text'})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Serialize to a dictionary.
+
+        :returns: Dictionary with serialized data; the profile is always ``prompted`` after loading.
+        """
+        return default_to_dict(
+            self,
+            chat_generator=component_to_dict(self.chat_generator, "chat_generator"),
+            concurrency=self.concurrency,
+            structured_output=self.structured_output,
+            logprobs=self.logprobs,
+        )
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> ChatGeneratorRuntime:
+        """
+        Deserialize from a dictionary.
+
+        :param data: Dictionary to deserialize from.
+        :returns: The runtime.
+        """
+        return default_from_dict(cls, data)
+
+    def warm_up(self) -> None:
+        _called(self.chat_generator, "warm_up")
+
+    async def awarm_up(self) -> None:
+        await _acalled(self.chat_generator, "warm_up")
+
+    def close(self) -> None:
+        _called(self.chat_generator, "close")
+
+    async def aclose(self) -> None:
+        await _acalled(self.chat_generator, "close")
+
+    def handle(self, requests: Sequence[Request]) -> list[Outcome]:
+        if len(requests) == 1:
+            return [self._answer(requests[0])]
+        with ThreadPoolExecutor(max_workers=max(1, min(len(requests), self.concurrency))) as pool:
+            # A copy of the context goes with each: tracers find the span that they belong to.
+            waiting = [pool.submit(contextvars.copy_context().run, self._answer, request) for request in requests]
+            return [future.result() for future in waiting]
+
+    async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
+        return list(await asyncio.gather(*map(self._aanswer, requests)))
+
+    def _answer(self, request: Request) -> Outcome:
+        steps = self._exchange(request)
+        with self._threads:
+            try:
+                inputs = next(steps)
+                while True:
+                    try:
+                        with _span(self.chat_generator, inputs) as span:
+                            got: Any = self.chat_generator.run(**inputs)
+                            span.set_content_tag("haystack.component.output", got)
+                    except Exception as error:
+                        got = error
+                    inputs = steps.send(got)
+            except StopIteration as stop:
+                outcome: Outcome = stop.value
+                return outcome
+
+    async def _aanswer(self, request: Request) -> Outcome:
+        steps = self._exchange(request)
+        async with self._loops.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(self.concurrency)):
+            try:
+                inputs = next(steps)
+                while True:
+                    try:
+                        with _span(self.chat_generator, inputs) as span:
+                            got: Any = await self._run_async(inputs)
+                            span.set_content_tag("haystack.component.output", got)
+                    except Exception as error:
+                        got = error
+                    inputs = steps.send(got)
+            except StopIteration as stop:
+                outcome: Outcome = stop.value
+                return outcome
+
+    async def _run_async(self, inputs: dict[str, Any]) -> Any:
+        if callable(getattr(self.chat_generator, "run_async", None)):
+            return await self.chat_generator.run_async(**inputs)
+        return await asyncio.to_thread(self.chat_generator.run, **inputs)
+
+    def _exchange(self, request: Request) -> Exchange:
+        """One request, sans I/O: yields the inputs of the generator, is sent its output or exception."""
+        if not isinstance(request, Generate) or request.messages is None or request.adapter or request.documents:
+            return unsupported("chat generator", request)
+        started = time.perf_counter()
+        while True:
+            features = frozenset(self._features)
+            got = yield _inputs(request, features)
+            if not isinstance(got, Exception):
+                return _generated(got, time.perf_counter() - started)
+            if not self._without_what_it_refuses(got, request, features):
+                return _failure(got)
+
+    def _without_what_it_refuses(self, error: Exception, request: Generate, features: frozenset[str]) -> bool:
+        """Whether the error was the refusal of a feature that was asked for; from now on it is not."""
+        asked = {LOGPROBS: request.logprobs, SCHEMA: isinstance(request.constraint, JsonSchema)}
+        for name in (name for name in (SCHEMA, LOGPROBS) if name in features and asked[name]):
+            if _REFUSED[name].search(f"{type(error).__name__} {error}"):
+                if name in self._features:
+                    self._features.discard(name)
+                    warnings.warn(
+                        f"{type(self.chat_generator).__name__} refuses {name} and is asked without from now on: {error}",
+                        RuntimeWarning,
+                        stacklevel=2,
+                    )
+                return True
+        return False
+
+
+def _inputs(request: Generate, features: frozenset[str]) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    if SCHEMA in features and isinstance(request.constraint, JsonSchema):
+        schema = dict(request.constraint.schema)
+        name = re.sub(r"\W", "_", str(schema.get("title") or request.intrinsic))
+        settings["response_format"] = {"type": "json_schema", "json_schema": {"name": name, "schema": schema}}
+    if LOGPROBS in features and request.logprobs:
+        settings |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+    # A tool's turn without the call that asked for it is refused by most providers: it is shown as a user's.
+    messages = [_TURNS.get(m.role, ChatMessage.from_user)(m.content) for m in request.messages or ()]
+    return {"messages": messages, **({"generation_kwargs": settings} if settings else {})}
+
+
+def _generated(got: Any, seconds: float) -> Outcome:
+    replies = got.get("replies") if isinstance(got, Mapping) else None
+    reply = replies[0] if replies else None
+    if not isinstance(reply, ChatMessage):
+        return RuntimeUnavailable("the chat generator gave no reply", expected="{'replies': [ChatMessage, ...]}",
+                                  got=repr(got))  # fmt: skip
+    text, usage = "".join(reply.texts), reply.meta.get("usage") or {}
+    return Generated(
+        text,
+        logprobs=_logprobs(reply.meta.get("logprobs"), text),
+        finish_reason=reply.meta.get("finish_reason"),
+        usage=Usage(
+            requests=1,
+            prompt_tokens=_count(usage, "prompt_tokens", "input_tokens"),
+            completion_tokens=_count(usage, "completion_tokens", "output_tokens"),
+            cached_tokens=_count(usage.get("prompt_tokens_details") or {}, "cached_tokens"),
+            seconds=seconds,
+        ),
+    )
+
+
+def _count(usage: Any, *names: str) -> int:
+    found = (usage.get(name) for name in names) if isinstance(usage, Mapping) else iter(())
+    return next((int(value) for value in found if isinstance(value, int | float)), 0)
+
+
+def _logprobs(value: Any, text: str) -> tuple[TokenLogprob, ...] | None:
+    """Log-probabilities as OpenAI-compatible models report them; None where these are not the tokens of this text."""
+    rows = value.get("content") if isinstance(value, Mapping) else value
+    if not isinstance(rows, list):
+        return None
+    try:
+        tokens = tuple(
+            TokenLogprob(
+                row["token"],
+                float(row["logprob"]),
+                tuple((top["token"], float(top["logprob"])) for top in row.get("top_logprobs") or ()),
+            )
+            for row in rows
+        )
+    except (KeyError, TypeError, ValueError):
+        return None
+    return tokens if "".join(token.token for token in tokens) == text else None
+
+
+def _failure(error: Exception) -> IntrinsicsError:
+    """A provider's exception in the core's tree."""
+    if isinstance(error, IntrinsicsError):
+        return error
+    words = f"{' '.join(kind.__name__ for kind in type(error).__mro__)} {error}"
+    kind: type[IntrinsicsError] = RuntimeUnavailable
+    if _TOO_LONG.search(words):
+        kind = ContextTooLong
+    elif isinstance(error, TimeoutError) or _TIMEOUT.search(words):
+        kind = RequestTimeout
+    failure = kind(f"the chat generator failed: {type(error).__name__}: {error}")
+    failure.__cause__ = error
+    return failure
+
+
+@contextmanager
+def _span(generator: Any, inputs: dict[str, Any]) -> Iterator[tracing.Span]:
+    """The span that Haystack's own components open around a chat generator inside them."""
+    tags = {"haystack.component.name": "chat_generator", "haystack.component.type": type(generator).__name__}
+    parent = tracing.tracer.current_span()
+    with tracing.tracer.trace("haystack.chat_generator.run", tags=tags, parent_span=parent) as span:
+        span.set_content_tag("haystack.component.input", inputs)
+        yield span
+
+
+def _called(generator: Any, name: str) -> None:
+    if callable(method := getattr(generator, name, None)):
+        method()
+
+
+async def _acalled(generator: Any, name: str) -> None:
+    if callable(method := getattr(generator, f"{name}_async", None)):
+        await method()
+    elif callable(method := getattr(generator, name, None)):
+        await asyncio.to_thread(method)

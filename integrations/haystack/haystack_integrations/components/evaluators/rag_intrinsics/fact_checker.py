@@ -1,0 +1,106 @@
+"""Fact checker."""
+
+from typing import Any, ClassVar, Literal
+
+from haystack import Document, component
+from haystack.dataclasses import ChatMessage
+
+from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
+from intrinsics_core import Profile
+
+
+@component
+class RagIntrinsicsFactChecker(ReplyIntrinsic):
+    """
+    Says how true an answer is by its sources, from 0 to 1, and which sources that rests on.
+
+    Replies come out as copies with `meta["rag_intrinsics"]["fact-check"]`.
+
+    Usage example:
+
+    ```python
+    from haystack import Document
+    from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsFactChecker
+
+    documents = [Document(id="mill", content="Ada Brink built the tide mill in 1911.")]
+    checker = RagIntrinsicsFactChecker()
+    result = checker.run(query="Who built the tide mill?", replies=["Ada Brink built it."], documents=documents)
+    print([source["document_id"] for source in result["results"][0]["sources"]])
+    # ['mill']
+    ```
+    """
+
+    intrinsic: ClassVar[str] = "fact-check"
+
+    def __init__(
+        self,
+        runtime: Any = None,
+        *,
+        top_k: int | None = 5,
+        top_p: float | None = None,
+        aggregate: Literal["weighted", "min", "max"] = "weighted",
+        profile: Profile | str | None = None,
+        on_error: str = "raise",
+        date: str | None = None,
+    ) -> None:
+        """
+        Create a fact checker. Nothing is loaded before `warm_up` or the first run.
+
+        :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
+            Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
+        :param top_k: Read at most this many sources, the most relevant; None reads all that `top_p` leaves.
+        :param top_p: Read the most relevant sources until their share of all relevance reaches this; None: off.
+        :param aggregate: `"weighted"` mean by relevance, or the `"min"` or `"max"` of the sources' scores.
+        :param profile: A profile or its name; the runtime's own where left out.
+        :param on_error: There is no fallback: a failure is always raised.
+        :param date: Date text for prompts that carry one; the day of the call where left out.
+        """
+        self._keep(runtime, profile, on_error, date)
+        self.top_k, self.top_p, self.aggregate = top_k, top_p, aggregate
+
+    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
+    def run(
+        self,
+        query: str,
+        replies: list[str] | list[ChatMessage],
+        documents: list[Document],
+        history: list[ChatMessage] | None = None,
+    ) -> dict[str, Any]:
+        """
+        Check answers.
+
+        :param query: The question.
+        :param replies: Answers to it, as generators return them.
+        :param documents: What the answer should rest on; one or more.
+        :param history: Turns before the question, where it needs them to be understood.
+        :returns: `replies`: copies, the score in `meta`; `results`: score and sources of each.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        """
+        given = self._replies(replies)
+        results = self._results(self._calls(query, given, documents, history, **self._selection()))
+        return self._told(given, results)
+
+    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
+    async def run_async(
+        self,
+        query: str,
+        replies: list[str] | list[ChatMessage],
+        documents: list[Document],
+        history: list[ChatMessage] | None = None,
+    ) -> dict[str, Any]:
+        """
+        Check answers without blocking the event loop.
+
+        :param query: The question.
+        :param replies: Answers to it, as generators return them.
+        :param documents: What the answer should rest on; one or more.
+        :param history: Turns before the question, where it needs them to be understood.
+        :returns: `replies`: copies, the score in `meta`; `results`: score and sources of each.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        """
+        given = self._replies(replies)
+        results = await self._aresults(self._calls(query, given, documents, history, **self._selection()))
+        return self._told(given, results)
+
+    def _selection(self) -> dict[str, Any]:
+        return {"top_k": self.top_k, "top_p": self.top_p, "aggregate": self.aggregate}

@@ -1,0 +1,95 @@
+"""Uncertainty scorer."""
+
+from typing import Any, ClassVar
+
+from haystack import Document, component
+from haystack.dataclasses import ChatMessage
+
+from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
+from intrinsics_core import Profile
+
+
+@component
+class RagIntrinsicsUncertaintyScorer(ReplyIntrinsic):
+    """
+    Says how certain an answer is, or, without one, how certain an answer would be: 0.05, 0.15 … 0.95.
+
+    Replies come out as copies with `meta["rag_intrinsics"]["uncertainty"]`.
+
+    Usage example:
+
+    ```python
+    from haystack import Document
+    from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsUncertaintyScorer
+
+    documents = [Document(id="mill", content="Ada Brink built the tide mill in 1911.")]
+    scorer = RagIntrinsicsUncertaintyScorer()
+    result = scorer.run(query="Who built the tide mill?", replies=["Ada Brink built it."], documents=documents)
+    print(result["results"][0]["certainty"])
+    ```
+    """
+
+    intrinsic: ClassVar[str] = "uncertainty"
+
+    def __init__(
+        self,
+        runtime: Any = None,
+        *,
+        profile: Profile | str | None = None,
+        on_error: str = "raise",
+        date: str | None = None,
+    ) -> None:
+        """
+        Create a uncertainty scorer. Nothing is loaded before `warm_up` or the first run.
+
+        :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
+            Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
+        :param profile: A profile or its name; the runtime's own where left out.
+        :param on_error: There is no fallback: a failure is always raised.
+        :param date: Date text for prompts that carry one; the day of the call where left out.
+        """
+        self._keep(runtime, profile, on_error, date)
+
+    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
+    def run(
+        self,
+        query: str,
+        replies: list[str] | list[ChatMessage] | None = None,
+        documents: list[Document] | None = None,
+        history: list[ChatMessage] | None = None,
+    ) -> dict[str, Any]:
+        """
+        Score certainty.
+
+        :param query: The question.
+        :param replies: Answers to it, as generators return them; left out, certainty before answering.
+        :param documents: What the answer rests on, if anything.
+        :param history: Turns before the question, where it needs them to be understood.
+        :returns: `replies`: copies, the certainty in `meta`; `results`: one per reply, or one where there is none.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        """
+        given = self._replies(replies)
+        results = self._results(self._calls(query, given or [None], documents, history))
+        return self._told(given, results)
+
+    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
+    async def run_async(
+        self,
+        query: str,
+        replies: list[str] | list[ChatMessage] | None = None,
+        documents: list[Document] | None = None,
+        history: list[ChatMessage] | None = None,
+    ) -> dict[str, Any]:
+        """
+        Score certainty without blocking the event loop.
+
+        :param query: The question.
+        :param replies: Answers to it, as generators return them; left out, certainty before answering.
+        :param documents: What the answer rests on, if anything.
+        :param history: Turns before the question, where it needs them to be understood.
+        :returns: `replies`: copies, the certainty in `meta`; `results`: one per reply, or one where there is none.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        """
+        given = self._replies(replies)
+        results = await self._aresults(self._calls(query, given or [None], documents, history))
+        return self._told(given, results)

@@ -1,0 +1,84 @@
+"""Query expander."""
+
+from typing import Any, ClassVar
+
+from haystack import Document, component
+from haystack.dataclasses import ChatMessage
+
+from haystack_integrations.common.rag_intrinsics.base import Intrinsic
+from intrinsics_core import Profile
+from intrinsics_core.results import QueryExpansion
+
+
+@component
+class RagIntrinsicsQueryExpander(Intrinsic):
+    """
+    Makes several queries of a question, the original first, to be retrieved with side by side.
+
+    Its `queries` fit Haystack's `MultiQueryTextRetriever` and `MultiQueryEmbeddingRetriever`.
+
+    Usage example:
+
+    ```python
+    from haystack_integrations.components.query.rag_intrinsics import RagIntrinsicsQueryExpander
+
+    expander = RagIntrinsicsQueryExpander()
+    result = expander.run(query="Who built the tide mill at Port Ellery?")
+    print(result["queries"][0])
+    # Who built the tide mill at Port Ellery?
+    ```
+    """
+
+    intrinsic: ClassVar[str] = "query-expansion"
+
+    def __init__(
+        self,
+        runtime: Any = None,
+        *,
+        profile: Profile | str | None = None,
+        on_error: str = "raise",
+        date: str | None = None,
+    ) -> None:
+        """
+        Create an expander. Nothing is loaded before `warm_up` or the first run.
+
+        :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
+            Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
+        :param profile: A profile or its name; the runtime's own where left out.
+        :param on_error: `"raise"`, or `"fallback"`: the question alone, and `result` says that it is degraded.
+        :param date: Date text for prompts that carry one; the day of the call where left out.
+        """
+        self._keep(runtime, profile, on_error, date)
+
+    @component.output_types(queries=list[str], result=dict[str, Any])
+    def run(
+        self, query: str, history: list[ChatMessage] | None = None, documents: list[Document] | None = None
+    ) -> dict[str, Any]:
+        """
+        Expand a question.
+
+        :param query: The question.
+        :param history: Turns before it.
+        :param documents: First results of a retriever, where there are any.
+        :returns: `queries`: the original first, all different; `result`: with the strategy of each.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        """
+        return self._told(self._result(self._call(self._read(query, documents, history))))
+
+    @component.output_types(queries=list[str], result=dict[str, Any])
+    async def run_async(
+        self, query: str, history: list[ChatMessage] | None = None, documents: list[Document] | None = None
+    ) -> dict[str, Any]:
+        """
+        Expand a question without blocking the event loop.
+
+        :param query: The question.
+        :param history: Turns before it.
+        :param documents: First results of a retriever, where there are any.
+        :returns: `queries`: the original first, all different; `result`: with the strategy of each.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        """
+        return self._told(await self._aresult(self._call(self._read(query, documents, history))))
+
+    def _told(self, result: QueryExpansion) -> dict[str, Any]:
+        return {"queries": [query.text for query in result.queries], "result": result.model_dump(mode="json")}

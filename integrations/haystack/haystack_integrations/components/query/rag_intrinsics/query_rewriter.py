@@ -1,0 +1,86 @@
+"""Query rewriter."""
+
+from typing import Any, ClassVar
+
+from haystack import component
+from haystack.dataclasses import ChatMessage
+
+from haystack_integrations.common.rag_intrinsics.base import Intrinsic
+from intrinsics_core import Profile
+from intrinsics_core.results import QueryRewrite
+
+
+@component
+class RagIntrinsicsQueryRewriter(Intrinsic):
+    """
+    Makes the last question of a conversation stand alone, so that a retriever needs no history.
+
+    Usage example:
+
+    ```python
+    from haystack.dataclasses import ChatMessage
+    from haystack_integrations.components.query.rag_intrinsics import RagIntrinsicsQueryRewriter
+
+    history = [
+        ChatMessage.from_user("Is there a tide mill at Port Ellery?"),
+        ChatMessage.from_assistant("Yes, on the east quay."),
+    ]
+    rewriter = RagIntrinsicsQueryRewriter()
+    result = rewriter.run(query="Who built it?", history=history)
+    print(result["query"])
+    ```
+    """
+
+    intrinsic: ClassVar[str] = "query-rewrite"
+
+    def __init__(
+        self,
+        runtime: Any = None,
+        *,
+        profile: Profile | str | None = None,
+        on_error: str = "raise",
+        date: str | None = None,
+    ) -> None:
+        """
+        Create a rewriter. Nothing is loaded before `warm_up` or the first run.
+
+        :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
+            Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
+        :param profile: A profile or its name; the runtime's own where left out.
+        :param on_error: `"raise"`, or `"fallback"`: the question as it was, and `result` says that it is degraded.
+        :param date: Date text for prompts that carry one; the day of the call where left out.
+        """
+        self._keep(runtime, profile, on_error, date)
+
+    @component.output_types(query=str, retrieval_query=str, result=dict[str, Any])
+    def run(self, query: str, history: list[ChatMessage] | None = None) -> dict[str, Any]:
+        """
+        Rewrite a question.
+
+        :param query: The question.
+        :param history: Turns before it.
+        :returns: `query`: the question, standing alone; `retrieval_query`: the form for retrievers, where the profile
+            has one, else the same; `result`: with the original and whether it changed.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        """
+        return self._told(self._result(self._call(self._read(query, None, history))))
+
+    @component.output_types(query=str, retrieval_query=str, result=dict[str, Any])
+    async def run_async(self, query: str, history: list[ChatMessage] | None = None) -> dict[str, Any]:
+        """
+        Rewrite a question without blocking the event loop.
+
+        :param query: The question.
+        :param history: Turns before it.
+        :returns: `query`: the question, standing alone; `retrieval_query`: the form for retrievers, where the profile
+            has one, else the same; `result`: with the original and whether it changed.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        """
+        return self._told(await self._aresult(self._call(self._read(query, None, history))))
+
+    def _told(self, result: QueryRewrite) -> dict[str, Any]:
+        return {
+            "query": result.query,
+            "retrieval_query": result.retrieval_query or result.query,
+            "result": result.model_dump(mode="json"),
+        }

@@ -1,0 +1,110 @@
+"""Context relevance filter."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from haystack import Document, component
+from haystack.dataclasses import ChatMessage
+
+from haystack_integrations.common.rag_intrinsics.base import Intrinsic
+from haystack_integrations.common.rag_intrinsics.given import Given, judged
+from intrinsics_core import Profile
+from intrinsics_core.results import ContextRelevance, Relevance
+
+
+@component
+class RagIntrinsicsContextRelevanceFilter(Intrinsic):
+    """
+    Keeps the documents that help to answer the query, in their own order.
+
+    Returns copies: `score` holds the probability of being of use, `meta["rag_intrinsics"]["context-relevance"]` label
+    and score; ids and all other metadata stay. No documents in, no documents out.
+
+    Usage example:
+
+    ```python
+    from haystack import Document
+    from haystack_integrations.components.rankers.rag_intrinsics import RagIntrinsicsContextRelevanceFilter
+
+    documents = [
+        Document(id="mill", content="Ada Brink built the tide mill in 1911."),
+        Document(id="fog", content="Fog is common from March to May."),
+    ]
+    relevance_filter = RagIntrinsicsContextRelevanceFilter()
+    result = relevance_filter.run(query="Who built the tide mill?", documents=documents)
+    print([document.id for document in result["documents"]])
+    # ['mill']
+    ```
+    """
+
+    intrinsic: ClassVar[str] = "context-relevance"
+
+    def __init__(
+        self,
+        runtime: Any = None,
+        *,
+        labels: Sequence[Relevance] = ("relevant", "partially relevant"),
+        score_threshold: float | None = None,
+        profile: Profile | str | None = None,
+        on_error: str = "raise",
+        date: str | None = None,
+    ) -> None:
+        """
+        Create a filter. Nothing is loaded before `warm_up` or the first run.
+
+        :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
+            Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
+        :param labels: Which labels to keep.
+        :param score_threshold: Keep only documents that score at least this; None for all. A document without a score
+            (its judgement failed, and `on_error` is `"fallback"`) is kept.
+        :param profile: A profile or its name; the runtime's own where left out.
+        :param on_error: `"raise"`, or `"fallback"`: a document whose judgement failed is kept, and `meta` says so.
+        :param date: Date text for prompts that carry one; the day of the call where left out.
+        """
+        self._keep(runtime, profile, on_error, date)
+        self.labels, self.score_threshold = list(labels), score_threshold
+
+    @component.output_types(documents=list[Document], result=dict[str, Any])
+    def run(
+        self, query: str, documents: list[Document], history: list[ChatMessage] | None = None
+    ) -> dict[str, Any]:  # fmt: skip
+        """
+        Keep the documents that help.
+
+        :param query: The question.
+        :param documents: Any number of documents.
+        :param history: Turns before the question, where it needs them to be understood.
+        :returns: `documents`: copies of those that are kept; `result`: the judgements of all.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        """
+        given = self._read(query, documents, history)
+        return self._told(given, self._result(self._call(given)) if given.documents else _NOTHING)
+
+    @component.output_types(documents=list[Document], result=dict[str, Any])
+    async def run_async(
+        self, query: str, documents: list[Document], history: list[ChatMessage] | None = None
+    ) -> dict[str, Any]:
+        """
+        Keep the documents that help, without blocking the event loop.
+
+        :param query: The question.
+        :param documents: Any number of documents.
+        :param history: Turns before the question, where it needs them to be understood.
+        :returns: `documents`: copies of those that are kept; `result`: the judgements of all.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        """
+        given = self._read(query, documents, history)
+        return self._told(given, await self._aresult(self._call(given)) if given.documents else _NOTHING)
+
+    def _told(self, given: Given, result: ContextRelevance) -> dict[str, Any]:
+        floor = float("-inf") if self.score_threshold is None else self.score_threshold
+        kept = [
+            row for row in result.judgements if row.label in self.labels and (row.score is None or row.score >= floor)
+        ]
+        return {
+            "documents": judged(given, kept, self.intrinsic, result),
+            "result": result.model_dump(mode="json"),
+        }
+
+
+_NOTHING = ContextRelevance(judgements=())

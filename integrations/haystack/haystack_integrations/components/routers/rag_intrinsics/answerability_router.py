@@ -1,0 +1,101 @@
+"""Answerability router."""
+
+from typing import Any, ClassVar, Literal
+
+from haystack import Document, component
+from haystack.dataclasses import ChatMessage
+
+from haystack_integrations.common.rag_intrinsics.base import Intrinsic
+from haystack_integrations.common.rag_intrinsics.given import Given
+from intrinsics_core import Profile
+from intrinsics_core.flows import nothing_retrieved
+from intrinsics_core.results import Answerability
+
+
+@component
+class RagIntrinsicsAnswerabilityRouter(Intrinsic):
+    """
+    Sends a question one of two ways: on with its documents where they answer it, else elsewhere.
+
+    One of two sockets gets a value: `answerable` the documents (for a prompt builder), or `unanswerable` the question
+    (for a web search, a canned answer, …). `result` always says why.
+
+    Usage example:
+
+    ```python
+    from haystack import Document
+    from haystack_integrations.components.routers.rag_intrinsics import RagIntrinsicsAnswerabilityRouter
+
+    documents = [Document(id="mill", content="Ada Brink built the tide mill in 1911.")]
+    router = RagIntrinsicsAnswerabilityRouter()
+    result = router.run(query="Who built the tide mill?", documents=documents)
+    print(result["result"]["label"], [document.id for document in result["answerable"]])
+    # answerable ['mill']
+    ```
+    """
+
+    intrinsic: ClassVar[str] = "answerability"
+
+    def __init__(
+        self,
+        runtime: Any = None,
+        *,
+        profile: Profile | str | None = None,
+        on_error: str = "raise",
+        date: str | None = None,
+        without_documents: Literal["raise", "unanswerable"] = "raise",
+    ) -> None:
+        """
+        Create a router. Nothing is loaded before `warm_up` or the first run.
+
+        :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
+            Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
+        :param profile: A profile or its name; the runtime's own where left out.
+        :param on_error: `"raise"`, or `"open"` or `"closed"`: let the question pass, or stop it, where the judgement
+            failed; `result` then says that it is degraded.
+        :param date: Date text for prompts that carry one; the day of the call where left out.
+        :param without_documents: What an empty list means: an InvalidInput, or, behind a retriever that may find nothing,
+            a question that cannot be answered.
+        """
+        self._keep(runtime, profile, on_error, date)
+        self.without_documents = without_documents
+
+    @component.output_types(answerable=list[Document], unanswerable=str, result=dict[str, Any])
+    def run(
+        self, query: str, documents: list[Document], history: list[ChatMessage] | None = None
+    ) -> dict[str, Any]:  # fmt: skip
+        """
+        Route a question.
+
+        :param query: The question.
+        :param documents: What was retrieved for it.
+        :param history: Turns before the question, where it needs them to be understood.
+        :returns: `answerable`: the documents, or `unanswerable`: the question; and `result`: label and probability.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        """
+        given = self._read(query, documents, history)
+        return self._told(query, given, self._unasked(given) or self._result(self._call(given)))
+
+    @component.output_types(answerable=list[Document], unanswerable=str, result=dict[str, Any])
+    async def run_async(
+        self, query: str, documents: list[Document], history: list[ChatMessage] | None = None
+    ) -> dict[str, Any]:
+        """
+        Route a question without blocking the event loop.
+
+        :param query: The question.
+        :param documents: What was retrieved for it.
+        :param history: Turns before the question, where it needs them to be understood.
+        :returns: `answerable`: the documents, or `unanswerable`: the question; and `result`: label and probability.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        """
+        given = self._read(query, documents, history)
+        return self._told(query, given, self._unasked(given) or await self._aresult(self._call(given)))
+
+    def _unasked(self, given: Given) -> Answerability | None:
+        empty = not given.documents and self.without_documents == "unanswerable"
+        return nothing_retrieved() if empty else None
+
+    def _told(self, query: str, given: Given, result: Answerability) -> dict[str, Any]:
+        way: dict[str, Any] = {"answerable": list(given.documents)} if result.answerable else {"unanswerable": query}
+        return {**way, "result": result.model_dump(mode="json")}

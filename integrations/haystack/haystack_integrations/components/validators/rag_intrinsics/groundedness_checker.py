@@ -1,0 +1,101 @@
+"""Groundedness checker."""
+
+from typing import Any, ClassVar
+
+from haystack import Document, component
+from haystack.dataclasses import ChatMessage
+
+from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
+from intrinsics_core import Profile
+
+
+@component
+class RagIntrinsicsGroundednessChecker(ReplyIntrinsic):
+    """
+    Says for each sentence of an answer whether the documents support it.
+
+    Replies come out as copies with `meta["rag_intrinsics"]["hallucination-detection"]`: a label and a score for the
+    answer as a whole, and for each sentence its place, label, score and explanation.
+
+    Usage example:
+
+    ```python
+    from haystack import Document
+    from haystack_integrations.components.validators.rag_intrinsics import RagIntrinsicsGroundednessChecker
+
+    documents = [Document(id="mill", content="Ada Brink built the tide mill in 1911.")]
+    checker = RagIntrinsicsGroundednessChecker()
+    result = checker.run(
+        query="Who built the tide mill?",
+        replies=["Ada Brink built the tide mill in 1911."],
+        documents=documents,
+    )
+    print(result["results"][0]["label"])
+    # faithful
+    ```
+    """
+
+    intrinsic: ClassVar[str] = "hallucination-detection"
+
+    def __init__(
+        self,
+        runtime: Any = None,
+        *,
+        profile: Profile | str | None = None,
+        on_error: str = "raise",
+        date: str | None = None,
+    ) -> None:
+        """
+        Create a groundedness checker. Nothing is loaded before `warm_up` or the first run.
+
+        :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
+            Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
+        :param profile: A profile or its name; the runtime's own where left out.
+        :param on_error: There is no fallback: a failure is always raised.
+        :param date: Date text for prompts that carry one; the day of the call where left out.
+        """
+        self._keep(runtime, profile, on_error, date)
+
+    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
+    def run(
+        self,
+        query: str,
+        replies: list[str] | list[ChatMessage],
+        documents: list[Document],
+        history: list[ChatMessage] | None = None,
+    ) -> dict[str, Any]:
+        """
+        Check answers sentence by sentence.
+
+        :param query: The question.
+        :param replies: Answers to it, as generators return them.
+        :param documents: What the answer should rest on; one or more.
+        :param history: Turns before the question, where it needs them to be understood.
+        :returns: `replies`: copies, the verdict in `meta`; `results`: label, score and sentences of each.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        """
+        given = self._replies(replies)
+        results = self._results(self._calls(query, given, documents, history))
+        return self._told(given, results)
+
+    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
+    async def run_async(
+        self,
+        query: str,
+        replies: list[str] | list[ChatMessage],
+        documents: list[Document],
+        history: list[ChatMessage] | None = None,
+    ) -> dict[str, Any]:
+        """
+        Check answers sentence by sentence without blocking the event loop.
+
+        :param query: The question.
+        :param replies: Answers to it, as generators return them.
+        :param documents: What the answer should rest on; one or more.
+        :param history: Turns before the question, where it needs them to be understood.
+        :returns: `replies`: copies, the verdict in `meta`; `results`: label, score and sentences of each.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        """
+        given = self._replies(replies)
+        results = await self._aresults(self._calls(query, given, documents, history))
+        return self._told(given, results)

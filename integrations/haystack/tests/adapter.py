@@ -1,0 +1,146 @@
+"""Haystack, as the contract sees it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from haystack import Document, Pipeline
+from haystack.core.serialization import component_from_dict, component_to_dict
+from haystack.dataclasses import ChatMessage
+from haystack_integrations.components.evaluators.rag_intrinsics import (
+    RagIntrinsicsFactChecker,
+    RagIntrinsicsUncertaintyScorer,
+)
+from haystack_integrations.components.query.rag_intrinsics import RagIntrinsicsQueryExpander, RagIntrinsicsQueryRewriter
+from haystack_integrations.components.rankers.rag_intrinsics import (
+    RagIntrinsicsContextRelevanceFilter,
+    RagIntrinsicsRanker,
+)
+from haystack_integrations.components.routers.rag_intrinsics import RagIntrinsicsAnswerabilityRouter
+from haystack_integrations.components.validators.rag_intrinsics import (
+    RagIntrinsicsCitationBuilder,
+    RagIntrinsicsGroundednessChecker,
+)
+
+from intrinsics_core import INTRINSICS
+
+COMPONENTS: dict[str, Any] = {
+    "query-rewrite": RagIntrinsicsQueryRewriter,
+    "query-expansion": RagIntrinsicsQueryExpander,
+    "context-relevance": RagIntrinsicsContextRelevanceFilter,
+    "answerability": RagIntrinsicsAnswerabilityRouter,
+    "reranking": RagIntrinsicsRanker,
+    "uncertainty": RagIntrinsicsUncertaintyScorer,
+    "hallucination-detection": RagIntrinsicsGroundednessChecker,
+    "citations": RagIntrinsicsCitationBuilder,
+    "fact-check": RagIntrinsicsFactChecker,
+}
+FROM_CHAT = {
+    "user": ChatMessage.from_user,
+    "assistant": ChatMessage.from_assistant,
+    "system": ChatMessage.from_system,
+}
+
+
+class HaystackAdapter:
+    intrinsics = tuple(INTRINSICS)
+
+    def build(self, intrinsic: str, *, runtime: Any = None, on_error: str = "raise") -> Any:
+        return COMPONENTS[intrinsic](runtime=runtime, on_error=on_error)
+
+    def inputs(
+        self, intrinsic: str, messages: Sequence[Mapping[str, Any]], documents: Sequence[Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        turns = [FROM_CHAT[m["role"]](m["content"]) for m in messages]
+        replies = [turns.pop()] if turns[-1].role.value == "assistant" else None
+        found = [Document(id=d.get("id", ""), content=d["text"], meta=copy.deepcopy(d["metadata"])) for d in documents]
+        given = {"query": turns.pop().text, "history": turns}
+        return (
+            given
+            | ({} if replies is None else {"replies": replies})
+            | ({} if intrinsic == "query-rewrite" else {"documents": found})
+        )
+
+    def snapshot(self, inputs: Any) -> Any:
+        return copy.deepcopy({
+            name: [item.to_dict() for item in value] if isinstance(value, list) else value
+            for name, value in inputs.items()
+        })  # fmt: skip
+
+    def call(self, component: Any, inputs: Any) -> Any:
+        return component.run(**inputs)
+
+    async def acall(self, component: Any, inputs: Any) -> Any:
+        return await component.run_async(**inputs)
+
+    def result(self, intrinsic: str, inputs: Any, output: Any) -> dict[str, Any]:
+        if "replies" in output:
+            return _replied(intrinsic, inputs, output)
+        return {
+            "query-rewrite": lambda: {"query": output["query"], **_degraded(output["result"])},
+            "query-expansion": lambda: {"queries": output["queries"], **_degraded(output["result"])},
+            "reranking": lambda: _ranked(output["documents"]),
+            "context-relevance": lambda: _judged(output),
+            "answerability": lambda: _routed(inputs, output),
+        }[intrinsic]()
+
+    def documents(self, output: Any) -> list[dict[str, Any]]:
+        return [{"id": d.id, "text": d.content, "metadata": d.meta} for d in output["documents"]]
+
+    def dump(self, component: Any) -> Any:
+        return component_to_dict(component, "component")
+
+    def load(self, dumped: Any) -> Any:
+        kinds = {f"{kind.__module__}.{kind.__name__}": kind for kind in COMPONENTS.values()}
+        return component_from_dict(kinds[dumped["type"]], dumped, "component")
+
+    def renderings(self, component: Any) -> Iterable[str]:
+        yield repr(component)
+        yield str(component)
+        yield repr(vars(component))
+        pipeline = Pipeline()
+        pipeline.add_component("component", component)
+        yield pipeline.dumps()
+        yield repr(pipeline)
+        yield repr(pipeline.to_dict())
+
+
+def _degraded(result: Mapping[str, Any]) -> dict[str, Any]:
+    return {"degraded": result["degraded"]} if "degraded" in result else {}
+
+
+def _ranked(output: list[Document]) -> dict[str, Any]:
+    rows, why = [], {}
+    for document in output:
+        verdict = document.meta["rag_intrinsics"]["reranking"]
+        assert verdict["score"] == document.score
+        why = _degraded(verdict)
+        rows.append({"document_id": document.id, "rank": verdict["rank"], "score": verdict["score"]})
+    return {"ranking": rows, **why}
+
+
+def _judged(output: Mapping[str, Any]) -> dict[str, Any]:
+    rows = []
+    for document in output["documents"]:
+        verdict = document.meta["rag_intrinsics"]["context-relevance"]
+        assert verdict["score"] == document.score
+        assert _degraded(verdict) == _degraded(output["result"])
+        rows.append({"document_id": document.id, "label": verdict["label"], "score": verdict["score"]})
+    return {"judgements": rows, **_degraded(output["result"])}
+
+
+def _routed(inputs: Mapping[str, Any], output: dict[str, Any]) -> dict[str, Any]:
+    result: dict[str, Any] = output["result"]
+    expected = {"answerable": inputs["documents"], "unanswerable": inputs["query"]}[result["label"]]
+    assert output == {result["label"]: expected, "result": result}  # one way, never both
+    return result
+
+
+def _replied(intrinsic: str, inputs: Mapping[str, Any], output: Mapping[str, Any]) -> dict[str, Any]:
+    [result], [reply] = output["results"], output["replies"]
+    assert reply.meta["rag_intrinsics"][intrinsic] == result
+    if intrinsic != "citations":
+        assert reply.text == inputs["replies"][0].text
+    return dict(result)
