@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterable
 from typing import Any, ClassVar, TypeVar
 
@@ -57,6 +58,11 @@ class IntrinsicComponent(BaseComponent):
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
         for name, value in super().__repr_args__():
             yield name, _runtime.shown(value) if name == "runtime" else value
+
+    def __getstate__(self) -> dict[str, Any]:
+        # LlamaIndex leaves out what cannot be pickled: the copy would then judge with another runtime, unnoticed.
+        pickle.dumps(self.runtime)
+        return super().__getstate__()
 
     @classmethod
     def class_name(cls) -> str:

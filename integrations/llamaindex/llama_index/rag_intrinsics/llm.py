@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from llama_index.core.base.llms.types import LogProb
 from llama_index.core.llms import LLM, ChatMessage, ChatResponse, CustomLLM
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from pydantic import BaseModel, ConfigDict
@@ -194,7 +195,8 @@ class LLMRuntime(Runtime):
 
 
 async def _chatted(llm: LLM, ask: _Ask) -> ChatResponse:
-    if type(llm).achat is CustomLLM.achat:  # the synchronous chat in disguise
+    defined_by = next(kind for kind in type(llm).__mro__ if "achat" in vars(kind))
+    if defined_by is CustomLLM:  # the synchronous chat in disguise
         return await asyncio.to_thread(ask.llm.chat, ask.messages, **ask.options)
     return await ask.llm.achat(ask.messages, **ask.options)
 
@@ -230,9 +232,10 @@ def _shape(schema: dict[str, Any]) -> type[BaseModel]:
 
 def _generated(got: ChatResponse, seconds: float) -> Generated:
     text = got.message.content or ""
-    raw = got.raw.model_dump() if isinstance(got.raw, BaseModel) else got.raw
-    choice = _first_choice(raw)
-    tokens: Mapping[str, Any] = {**_counts(raw), **got.additional_kwargs}
+    raw = _mapping(got.raw)
+    choices = raw.get("choices")
+    choice = _mapping(choices[0]) if isinstance(choices, list) and choices else {}
+    tokens = {**_mapping(raw.get("usage")), **got.additional_kwargs}
     return Generated(
         text,
         logprobs=_logprobs(choice, got, text),
@@ -241,44 +244,53 @@ def _generated(got: ChatResponse, seconds: float) -> Generated:
             requests=1,
             prompt_tokens=int(tokens.get("prompt_tokens") or 0),
             completion_tokens=int(tokens.get("completion_tokens") or 0),
-            cached_tokens=int((tokens.get("prompt_tokens_details") or {}).get("cached_tokens") or 0),
+            cached_tokens=int(_mapping(tokens.get("prompt_tokens_details")).get("cached_tokens") or 0),
             seconds=seconds,
         ),
     )
 
 
-def _first_choice(raw: Any) -> Mapping[str, Any]:
-    choices = raw.get("choices") if isinstance(raw, Mapping) else None
-    return choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], Mapping) else {}
-
-
-def _counts(raw: Any) -> Mapping[str, Any]:
-    usage = raw.get("usage") if isinstance(raw, Mapping) else None
-    if isinstance(usage, BaseModel):
-        usage = usage.model_dump()
-    return usage if isinstance(usage, Mapping) else {}
+def _mapping(value: Any) -> Mapping[str, Any]:
+    """What a provider's object or dict holds; nothing, where it is neither."""
+    if isinstance(value, BaseModel):
+        value = value.model_dump()
+    return value if isinstance(value, Mapping) else {}
 
 
 def _logprobs(choice: Mapping[str, Any], got: ChatResponse, text: str) -> tuple[TokenLogprob, ...] | None:
-    """Log-probabilities from the raw reply of the OpenAI family, else from LlamaIndex's own lists, which do not say
-    which token was chosen: it is the one that the text goes on with. None where these are not the tokens of this text.
+    """Log-probabilities from the raw reply of the OpenAI family, else from LlamaIndex's own lists. None where these are
+    not the tokens of this text.
     """
-    rows = (choice.get("logprobs") or {}).get("content")
-    tokens: list[TokenLogprob] = []
-    if rows:
-        for row in rows:
-            tops = tuple((top["token"], float(top["logprob"])) for top in row.get("top_logprobs") or ())
-            tokens.append(TokenLogprob(row["token"], float(row["logprob"]), tops))
-    else:
-        at = 0
-        for place in got.logprobs or ():
-            tops = tuple((top.token, top.logprob) for top in place)
-            fitting = max((t for t in tops if t[0] and text.startswith(t[0], at)), key=lambda t: t[1], default=None)
-            if fitting is None:
-                return None
-            tokens.append(TokenLogprob(*fitting, tops))
-            at += len(fitting[0])
-    return tuple(tokens) if tokens and "".join(token.token for token in tokens) == text else None
+    try:
+        rows = _mapping(choice.get("logprobs")).get("content")
+        tokens = _from_rows(rows) if rows else _from_lists(got.logprobs or (), text)
+    except (KeyError, TypeError, ValueError):
+        return None
+    return tokens if tokens and "".join(token.token for token in tokens) == text else None
+
+
+def _from_rows(rows: Any) -> tuple[TokenLogprob, ...]:
+    return tuple(
+        TokenLogprob(
+            row["token"],
+            float(row["logprob"]),
+            tuple((top["token"], float(top["logprob"])) for top in row.get("top_logprobs") or ()),
+        )
+        for row in rows
+    )
+
+
+def _from_lists(places: Sequence[Sequence[LogProb]], text: str) -> tuple[TokenLogprob, ...]:
+    """The lists do not say which token was chosen: it is the likeliest one that the text goes on with."""
+    tokens, at = [], 0
+    for place in places:
+        tops = tuple((top.token, top.logprob) for top in place)
+        fitting = max((t for t in tops if t[0] and text.startswith(t[0], at)), key=lambda t: t[1], default=None)
+        if fitting is None:
+            return ()
+        tokens.append(TokenLogprob(*fitting, tops))
+        at += len(fitting[0])
+    return tuple(tokens)
 
 
 def _failure(error: Exception) -> IntrinsicsError:

@@ -1,0 +1,291 @@
+"""The synthesizer around a synthesizer, and the annotator: gate, citations, verdicts; streams that stream."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from llama_index.core import VectorStoreIndex, get_response_synthesizer
+from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, Response, StreamingResponse
+from llama_index.core.bridge.pydantic import BaseModel
+from llama_index.core.chat_engine import ContextChatEngine
+from llama_index.core.chat_engine.types import AgentChatResponse
+from llama_index.core.llms import ChatMessage
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.response_synthesizers import ResponseMode
+from llama_index.rag_intrinsics import ConversationQuery
+from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer, ResponseAnnotator
+
+from integrations.llamaindex.tests.llms import (
+    FAITHFUL,
+    INVENTED,
+    QUESTION,
+    CompletingLLM,
+    JudgeLLM,
+    Says,
+    ShippedEmbedding,
+    Traced,
+    judging,
+    nodes,
+    texts,
+)
+from intrinsics_core import InvalidInput, MalformedReply, RuntimeUnavailable, citations, hallucination_detection, run
+from tests.contract.judge import judge
+from tests.scripted import Scripted
+
+ANSWER = f"{FAITHFUL} {INVENTED}"
+UNANSWERED = "How many zebras does the circus own?"
+
+
+def synthesized(synthesizer: GroundedSynthesizer, query: Any, given: Any, asynchronous: bool) -> Any:
+    if asynchronous:
+        return asyncio.run(synthesizer.asynthesize(query, given))
+    return synthesizer.synthesize(query, given)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_verdicts_are_the_cores(asynchronous: bool) -> None:
+    inner = Says(ANSWER)
+    response = synthesized(GroundedSynthesizer(inner, runtime=judging()), QUESTION, nodes(), asynchronous)
+    assert isinstance(response, Response)
+    assert response.response == ANSWER
+    found = response.metadata["rag_intrinsics"]
+    turns = [{"role": "user", "content": QUESTION}, {"role": "assistant", "content": ANSWER}]
+    documents = [
+        {"id": n.node_id, "text": n.text, "title": n.metadata.get("title"), "metadata": n.metadata} for n in texts()
+    ]
+    expected = {
+        "citations": run(citations(turns, documents), judging()),
+        "hallucination-detection": run(hallucination_detection(turns, documents), judging()),
+    }
+    assert found["answerability"]["label"] == "answerable"
+    assert {name: found[name] for name in expected} == {k: v.model_dump(mode="json") for k, v in expected.items()}
+    assert [s["label"] for s in found["hallucination-detection"]["sentences"]] == ["faithful", "unfaithful"]
+    (cited,) = found["citations"]["citations"]
+    assert cited["document_id"] == "mill"
+    mill = texts()[1].text
+    assert mill[cited["document_begin"] : cited["document_end"]] == "Ada Brink built the mill in 1911."
+    assert response.metadata["mill"]["page"] == 7  # what LlamaIndex puts there stays
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("streaming", [False, True])
+def test_the_gate_answers_in_the_inner_ones_place(asynchronous: bool, streaming: bool) -> None:
+    inner = Says(ANSWER, streaming=streaming)
+    synthesizer = GroundedSynthesizer(inner, canned="Not in the archive.", runtime=judging())
+
+    async def asynchronously() -> Any:
+        response = await synthesizer.asynthesize(UNANSWERED, nodes())
+        return response, await response.get_response() if streaming else response
+
+    with Traced() as traced:
+        if asynchronous:
+            response, whole = asyncio.run(asynchronously())
+        else:
+            response = synthesizer.synthesize(UNANSWERED, nodes())
+            whole = response.get_response() if streaming else response
+    kinds = {(False, True): StreamingResponse, (True, True): AsyncStreamingResponse}
+    assert isinstance(response, kinds.get((asynchronous, streaming), Response))
+    assert whole.response == "Not in the archive."
+    assert inner.asked == 0
+    assert whole.metadata["rag_intrinsics"]["answerability"]["label"] == "unanswerable"
+    assert set(whole.metadata["rag_intrinsics"]) == {"answerability"}
+    assert [n.node_id for n in whole.source_nodes] == ["cranes", "mill", "fog"]
+    assert traced.events.names() == ["SynthesizeStartEvent", "SynthesizeEndEvent"]
+
+
+def test_each_part_can_be_left_out() -> None:
+    def found(**parts: bool) -> set[str]:
+        synthesizer = GroundedSynthesizer(Says(ANSWER), runtime=judging(), **parts)  # type: ignore[arg-type]
+        return set(synthesizer.synthesize(QUESTION, nodes()).metadata["rag_intrinsics"])
+
+    assert found(answerability=False) == {"citations", "hallucination-detection"}
+    assert found(citations=False) == {"answerability", "hallucination-detection"}
+    assert found(hallucination=False) == {"answerability", "citations"}
+    assert found(answerability=False, citations=False, hallucination=False) == set()
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_nothing_found_is_nothing_to_answer_from(asynchronous: bool) -> None:
+    inner = Says(ANSWER)
+    response = synthesized(GroundedSynthesizer(inner), QUESTION, [], asynchronous)
+    assert "could not find an answer" in response.response and inner.asked == 0
+    assert response.metadata["rag_intrinsics"]["answerability"] == {"label": "unanswerable", "probability": 0.0}
+    ungated = synthesized(GroundedSynthesizer(inner, answerability=False), QUESTION, [], asynchronous)
+    assert ungated.response == "Empty Response"
+    assert ungated.metadata["rag_intrinsics"] == {}
+
+
+@pytest.mark.parametrize("answer", ["", "  \n"])
+def test_an_empty_answer_has_nothing_to_check(answer: str) -> None:
+    response: Any = GroundedSynthesizer(Says(answer), runtime=judging()).synthesize(QUESTION, nodes())
+    assert set(response.metadata["rag_intrinsics"]) == {"answerability"}
+
+
+def test_a_sync_stream_passes_tokens_as_they_come() -> None:
+    inner = Says(ANSWER, streaming=True)
+    runtime = judging()
+    response: Any = GroundedSynthesizer(inner, runtime=runtime).synthesize(QUESTION, nodes())
+    gate_only = len(runtime.waves)
+    tokens = response.response_gen
+    assert next(tokens) == "Ada "
+    assert inner.made == 1  # the second token is not made when the first has left
+    assert set(response.metadata["rag_intrinsics"]) == {"answerability"}
+    rest = list(tokens)
+    assert "Ada " + "".join(rest) == ANSWER + " "
+    assert set(response.metadata["rag_intrinsics"]) == {"answerability", "citations", "hallucination-detection"}
+    assert len(runtime.waves) == gate_only + 1  # both are asked for in one wave
+
+
+def test_an_async_stream_passes_tokens_as_they_come() -> None:
+    async def main() -> None:
+        inner = Says(ANSWER, streaming=True)
+        response: Any = await GroundedSynthesizer(inner, runtime=judging()).asynthesize(QUESTION, nodes())
+        assert isinstance(response, AsyncStreamingResponse)
+        tokens = response.async_response_gen()
+        assert await anext(tokens) == "Ada "
+        assert inner.made == 1
+        assert set(response.metadata["rag_intrinsics"]) == {"answerability"}
+        rest = [token async for token in tokens]
+        assert "Ada " + "".join(rest) == ANSWER + " "
+        found = response.metadata["rag_intrinsics"]["hallucination-detection"]
+        assert [s["label"] for s in found["sentences"]] == ["faithful", "unfaithful"]
+        assert (await response.get_response()).metadata["rag_intrinsics"]["hallucination-detection"] == found
+
+    asyncio.run(main())
+
+
+def test_a_stream_that_is_left_early_is_not_judged() -> None:
+    runtime = judging()
+    response: Any = GroundedSynthesizer(Says(ANSWER, streaming=True), runtime=runtime).synthesize(QUESTION, nodes())
+    waves = len(runtime.waves)
+    next(response.response_gen)
+    response.response_gen.close()
+    assert len(runtime.waves) == waves
+
+
+@pytest.mark.parametrize("mode", [ResponseMode.COMPACT, ResponseMode.REFINE, ResponseMode.TREE_SUMMARIZE])
+@pytest.mark.parametrize("streaming", [False, True])
+def test_in_a_query_engine_with_llamaindexs_own_synthesizers(mode: ResponseMode, streaming: bool) -> None:
+    llm = CompletingLLM(reply=FAITHFUL)
+    inner = get_response_synthesizer(llm=llm, response_mode=mode, streaming=streaming)
+    retriever = VectorStoreIndex(texts(), embed_model=ShippedEmbedding()).as_retriever(similarity_top_k=1)
+    engine = RetrieverQueryEngine(retriever, GroundedSynthesizer(inner))
+    response: Any = engine.query(QUESTION)
+    whole = response.get_response() if streaming else response
+    assert whole.response.strip() == FAITHFUL
+    assert whole.metadata["rag_intrinsics"]["hallucination-detection"]["label"] == "faithful"
+    assert "inner:text_qa_template" in str(engine.get_prompts()) or mode is ResponseMode.TREE_SUMMARIZE
+    if not streaming:
+        aresponse: Any = asyncio.run(engine.aquery(QUESTION))
+        assert aresponse.metadata["rag_intrinsics"] == whole.metadata["rag_intrinsics"]
+
+
+def test_a_structured_answer_is_checked_too() -> None:
+    class Built(BaseModel):
+        builder: str
+
+    class Structured(Says):
+        def get_response(self, query_str: str, text_chunks: Any, **kwargs: Any) -> Any:
+            return Built(builder="Ada Brink")
+
+    inner = Structured("")
+    inner._output_cls = Built
+    response: Any = GroundedSynthesizer(inner, runtime=judging()).synthesize(QUESTION, nodes())
+    assert isinstance(response, PydanticResponse)
+    assert response.response == Built(builder="Ada Brink")
+    assert response.metadata["rag_intrinsics"]["hallucination-detection"]["sentences"][0]["text"] == str(response)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_with_texts_alone_it_gates(asynchronous: bool) -> None:
+    synthesizer = GroundedSynthesizer(Says(ANSWER), runtime=judging(), canned="No.")
+
+    def said(question: str) -> Any:
+        chunks = [node.text for node in texts()]
+        if asynchronous:
+            return asyncio.run(synthesizer.aget_response(question, chunks))
+        return synthesizer.get_response(question, chunks)
+
+    assert said(QUESTION) == ANSWER
+    assert said(UNANSWERED) == "No."
+
+
+@pytest.mark.parametrize(("on_error", "answered"), [("open", True), ("closed", False)])
+def test_a_gate_that_fails_does_what_was_chosen(on_error: Any, answered: bool) -> None:
+    def script(request: Any) -> Any:
+        return RuntimeUnavailable("refused") if request.intrinsic == "answerability" else judge(request)
+
+    inner = Says(ANSWER)
+    response: Any = GroundedSynthesizer(inner, runtime=Scripted(script), on_error=on_error).synthesize(
+        QUESTION, nodes()
+    )
+    assert (inner.asked == 1) == answered == (response.response == ANSWER)
+    assert "refused" in response.metadata["rag_intrinsics"]["answerability"]["degraded"]
+
+
+def test_failures_are_raised_not_swallowed() -> None:
+    with pytest.raises(RuntimeUnavailable):
+        GroundedSynthesizer(Says(ANSWER), runtime=Scripted(lambda r: RuntimeUnavailable("refused"))).synthesize(
+            QUESTION, nodes()
+        )
+
+    def script(request: Any) -> Any:
+        return "no json" if request.intrinsic == "citations" else judge(request)
+
+    synthesizer = GroundedSynthesizer(Says(ANSWER, streaming=True), runtime=Scripted(script))
+    response: Any = synthesizer.synthesize(QUESTION, nodes())
+    with pytest.raises(MalformedReply) as caught:
+        list(response.response_gen)
+    assert caught.value.intrinsic == "citations"
+
+
+def test_the_conversation_reaches_the_judge() -> None:
+    seen: list[str] = []
+
+    def script(request: Any) -> Any:
+        seen.append(request.messages[-1].content)
+        return judge(request)
+
+    history = [ChatMessage("Tell me about the mill."), ChatMessage("It is old.", role="assistant")]
+    query = ConversationQuery("Who built it, and when?", chat_history=history)
+    GroundedSynthesizer(Says(FAITHFUL), runtime=Scripted(script)).synthesize(query, nodes())
+    assert len(seen) == 3 and all("Tell me about the mill" in text for text in seen)
+
+
+def test_spans_and_the_inner_events() -> None:
+    llm = JudgeLLM(reply=lambda messages, options: {"answerability": "answerable", "confidence": 0.9})
+    synthesizer = GroundedSynthesizer(Says(ANSWER), runtime=llm, citations=False, hallucination=False)
+    with Traced() as traced:
+        synthesizer.synthesize(QUESTION, nodes())
+    parents = traced.parents()
+    assert parents["GroundedSynthesizer.synthesize"] is None
+    assert parents["JudgeLLM.chat"] == "GroundedSynthesizer.synthesize"
+    names = traced.events.names()
+    assert names.count("SynthesizeStartEvent") == names.count("SynthesizeEndEvent") == 1
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_chat_engines_response_is_annotated(asynchronous: bool) -> None:
+    retriever = VectorStoreIndex(texts(), embed_model=ShippedEmbedding()).as_retriever(similarity_top_k=2)
+    chat = ContextChatEngine.from_defaults(retriever, llm=CompletingLLM(reply=FAITHFUL))
+    response = chat.chat(QUESTION)
+    annotator = ResponseAnnotator()
+    if asynchronous:
+        annotated: Any = asyncio.run(annotator.aannotate(QUESTION, response))
+    else:
+        annotated = annotator.annotate(QUESTION, response)
+    assert isinstance(annotated, AgentChatResponse) and annotated.response == response.response
+    assert annotated.metadata["rag_intrinsics"]["citations"]["citations"][0]["document_id"] == "mill"
+    assert not response.metadata  # the chat engine's own is not written into
+
+
+def test_an_answer_without_source_nodes_cannot_be_annotated() -> None:
+    with pytest.raises(InvalidInput, match="documents is empty"):
+        ResponseAnnotator().annotate(QUESTION, Response(FAITHFUL))
+
+
+def test_repr_shows_no_key() -> None:
+    config = {"kind": "server", "base_url": "http://127.0.0.1:9", "api_key": "sk-grounded-0123"}
+    assert "sk-grounded" not in repr(GroundedSynthesizer(Says(""), runtime=config))

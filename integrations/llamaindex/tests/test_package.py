@@ -1,0 +1,181 @@
+"""The distribution as a whole: its examples, what it imports, how it lives beside others, how it is saved."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pickle
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
+from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
+from llama_index.rag_intrinsics import LLMRuntime
+
+from integrations.llamaindex.tests.adapter import COMPONENTS
+from integrations.llamaindex.tests.llms import JudgeLLM, Traced, nodes
+from intrinsics_core import IntrinsicsError, InvalidInput
+from intrinsics_core.profiles.prompted import PROFILE
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = [
+    "llama_index.rag_intrinsics",
+    "llama_index.postprocessor.rag_intrinsics",
+    "llama_index.query_transform.rag_intrinsics",
+    "llama_index.retrievers.rag_intrinsics",
+    "llama_index.response_synthesizers.rag_intrinsics",
+    "llama_index.evaluation.rag_intrinsics",
+]
+MODULES = [
+    module.name
+    for package in PACKAGES
+    for module in pkgutil.iter_modules(importlib.import_module(package).__path__, prefix=f"{package}.")
+]
+SECRET = "sk-package-0123456789"
+SERVER = {"kind": "server", "base_url": "http://127.0.0.1:9", "api_key": SECRET}
+
+
+@pytest.mark.parametrize("name", [*PACKAGES, *MODULES])
+def test_examples_in_docstrings(name: str) -> None:
+    failed, _ = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
+    assert failed == 0
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_class_has_an_example_or_a_word(package: str) -> None:
+    module = importlib.import_module(package)
+    assert (Path(module.__path__[0]) / "py.typed").is_file()
+    for name in module.__all__:
+        documented = getattr(module, name).__doc__ or ""
+        assert ">>> " in documented or name in ("RewrittenQuery", "ExpandedQuery", "IntrinsicEvaluation"), name
+        assert len(documented) > 40
+
+
+def test_the_readmes_examples() -> None:
+    found = doctest.testfile(str(ROOT / "README.md"), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert found.attempted > 25
+    assert found.failed == 0
+
+
+def test_the_namespaces_have_no_init_of_ours() -> None:
+    folders = [path for path in (ROOT / "llama_index").rglob("*") if path.is_dir() and path.name != "__pycache__"]
+    with_init = {path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "llama_index").rglob("__init__.py")}
+    assert with_init == {package.replace(".", "/") for package in PACKAGES}
+    assert len(folders) == len(PACKAGES) + 5  # postprocessor, query_transform, retrievers, ...
+    assert not (ROOT / "__init__.py").exists()
+
+
+def test_it_lives_beside_another_integration() -> None:
+    pytest.importorskip("llama_index.retrievers.bm25", reason="llama-index-retrievers-bm25 is not installed")
+    code = (
+        "import llama_index.core\n"
+        "from llama_index.retrievers.bm25 import BM25Retriever\n"
+        "from llama_index.retrievers.rag_intrinsics import IntrinsicsRetriever\n"
+        "from llama_index.core.schema import TextNode\n"
+        "nodes = [TextNode(id_=str(i), text=t) for i, t in enumerate(['a red fox ran', 'the tide mill of Ellery'])]\n"
+        "search = BM25Retriever.from_defaults(nodes=nodes, similarity_top_k=1)\n"
+        "print(IntrinsicsRetriever([search]).retrieve('tide mill')[0].node_id)\n"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    assert found.stdout.split()[-1] == "1"
+
+
+def test_importing_it_is_light() -> None:
+    code = (
+        "import sys, llama_index.core\n"
+        "before = set(sys.modules)\n"
+        f"import {', '.join(PACKAGES)}\n"
+        "new = {name.split('.')[0] for name in set(sys.modules) - before}\n"
+        "print(sorted(new & {'torch', 'transformers', 'onnxruntime', 'sklearn', 'openai', 'langchain', 'haystack'}))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("kind", COMPONENTS.values())
+def test_a_key_is_kept_and_never_dumped(kind: Any) -> None:
+    component = kind(runtime=SERVER)
+    assert component.api_key.get_secret_value() == SECRET
+    dumped = component.to_dict()
+    assert "api_key" not in dumped and "api_key" not in dumped["runtime"]
+    again = kind.from_dict(dumped, api_key=SECRET)
+    assert again.api_key == component.api_key
+    assert SECRET not in repr(again) and SECRET not in again.to_json()
+    assert kind.from_dict(dumped).api_key is None
+
+
+def test_settings_come_back() -> None:
+    rerank = IntrinsicsRerank(runtime={"kind": "embedded"}, top_n=2, both_orders=True, date="May 1", profile=PROFILE)
+    again = IntrinsicsRerank.from_json(rerank.to_json())
+    assert (again.top_n, again.both_orders, again.date, again.profile) == (2, True, "May 1", "prompted")
+    keep = ContextRelevancePostprocessor(labels=("relevant",), similarity_cutoff=0.4)
+    assert ContextRelevancePostprocessor.from_json(keep.to_json()).to_dict() == keep.to_dict()
+    assert keep.to_dict()["labels"] == ("relevant",)
+
+
+def test_a_saved_object_cannot_be_made_again_and_says_so() -> None:
+    llm = JudgeLLM(reply=lambda messages, options: "x")
+    dumped = IntrinsicsRerank(runtime=LLMRuntime(llm)).to_dict()
+    assert dumped["runtime"] == {"kind": "LLMRuntime"}
+    with pytest.raises(InvalidInput, match="'LLMRuntime'"):
+        IntrinsicsRerank.from_dict(dumped).postprocess_nodes(nodes(), query_str="Who?")
+
+
+def test_it_is_pickled_whole_or_not_at_all() -> None:
+    again = pickle.loads(pickle.dumps(IntrinsicsRerank(runtime=SERVER, top_n=2)))  # noqa: S301
+    assert again.api_key.get_secret_value() == SECRET and again.top_n == 2
+    with pytest.raises(Exception, match="pickle"):  # not a component that silently judges with another runtime
+        pickle.dumps(IntrinsicsRerank(runtime=LLMRuntime(JudgeLLM(reply=lambda messages, options: "x"))))
+
+
+def test_a_bad_setting_does_not_show_the_key_beside_it() -> None:
+    with pytest.raises(ValueError, match="top_n") as caught:
+        IntrinsicsRerank(runtime=SERVER, top_n="many")
+    assert SECRET not in str(caught.value)
+
+
+def test_an_unknown_setting_is_an_error() -> None:
+    with pytest.raises(ValueError, match="top_k"):
+        IntrinsicsRerank(top_k=3)
+
+
+def test_spans_and_events_show_no_key() -> None:
+    rerank = IntrinsicsRerank(runtime=SERVER)
+    with Traced() as traced, pytest.raises(IntrinsicsError):
+        rerank.postprocess_nodes(nodes(), query_str="Who?")  # nothing listens there
+    spans = [*traced.spans.completed_spans, *traced.spans.dropped_spans]
+    assert spans
+    assert SECRET not in repr(spans) + repr(traced.events.seen) + "".join(
+        e.model_dump_json() for e in traced.events.seen
+    )
+
+
+def test_all_shapes_of_runtime() -> None:
+    llm = JudgeLLM(reply=lambda messages, options: {"rewritten_question": "Who built the mill?"})
+    for runtime in (llm, LLMRuntime(llm)):
+        assert QueryRewriteTransform(runtime=runtime).run("Who?").query_str == "Who built the mill?"
+    for embedded in (None, {"kind": "embedded"}):
+        assert QueryRewriteTransform(runtime=embedded).run("Who built the mill?").query_str == "Who built the mill?"
+    assert QueryRewriteTransform(runtime=llm, profile="prompted").run("Who?").query_str == "Who built the mill?"
+
+
+def test_a_key_without_a_config_is_an_error() -> None:
+    with pytest.raises(InvalidInput, match="api_key") as caught:
+        QueryRewriteTransform(runtime=None, api_key=SECRET).run("Who?")
+    assert SECRET not in str(caught.value)
+
+
+def test_the_key_reaches_the_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr("llama_index.rag_intrinsics._runtime.as_runtime", seen.append)
+    _ = IntrinsicsRerank(runtime=SERVER).engine
+    assert seen == [SERVER]
+
+
+def test_a_config_is_made_a_runtime_once() -> None:
+    rewrite = QueryRewriteTransform(runtime={"kind": "embedded"})
+    assert rewrite.engine is rewrite.engine
