@@ -3,8 +3,8 @@ client that sends the same bodies: ``python -m benchmarks.server_throughput``.
 
 The server is the one at RAG_INTRINSICS_VLLM_URL (``.ci/vllm.sh`` starts such a one; the profile is then granite-3.3,
 with its adapter), else a loopback server that answers at once, where every microsecond of ours shows (prompted). Both
-sides take turns in each round; the medians over the rounds are printed. Our side renders the prompts and reads the
-verdicts, too. Aim: at least 0.95.
+sides send the same 200 bodies, once before it counts, so that the server's work is the same for both, then in turns;
+the medians over the rounds are printed. Our side renders the prompts and reads the verdicts, too. Aim: at least 0.95.
 """
 
 from __future__ import annotations
@@ -29,26 +29,24 @@ SUBJECTS = ("lighthouse", "bridge", "mill", "harbour", "observatory", "canal", "
 VERDICT = '{"answerability": "answerable", "confidence": 0.9}'
 
 
-def calls(salt: str) -> list[Call[Any]]:
-    """Conversations of different lengths; the salt keeps the server's prefix cache from helping a later turn."""
+def calls() -> list[Call[Any]]:
+    """Conversations of different lengths."""
     made = []
     for i in range(ROWS):
         subject = SUBJECTS[i % len(SUBJECTS)]
-        turns = [{"role": "user", "content": f"{salt} {i}: tell me about the {subject}."},
+        turns = [{"role": "user", "content": f"{i}: tell me about the {subject}."},
                  {"role": "assistant", "content": f"The {subject} stands in Arden." + " It is well kept." * (i % 5)},
                  {"role": "user", "content": f"Who built the {subject}?"}]  # fmt: skip
-        passages = [
-            f"{salt} {i}-{j}: " + f"The {subject} was begun in {1700 + i + j}. " * (2 + i % 4) for j in range(3)
-        ]
+        passages = [f"{i}-{j}: " + f"The {subject} was begun in {1700 + i + j}. " * (2 + i % 4) for j in range(3)]
         made.append(answerability(turns, passages))
     return made
 
 
-async def ours(url: str, profile: str, salt: str, concurrency: int) -> float:
+async def ours(url: str, profile: str, concurrency: int) -> float:
     """Seconds for all rows, connections and the list of models made before."""
-    rows = calls(salt)
+    rows = calls()
     async with ServerRuntime(url, timeout=600, concurrency=concurrency) as engine:
-        await arun_many(calls(f"warm {salt}")[:concurrency], engine, profile=profile)
+        await arun_many(calls()[:concurrency], engine, profile=profile)
         begun = time.perf_counter()
         results = await arun_many(rows, engine, profile=profile, concurrency=concurrency)
         seconds = time.perf_counter() - begun
@@ -65,7 +63,7 @@ def bodies(rows: Sequence[Call[Any]], profile: str, model: str) -> list[dict[str
     ]
 
 
-async def bare(url: str, profile: str, salt: str, concurrency: int, model: str) -> float:
+async def bare(url: str, profile: str, concurrency: int, model: str) -> float:
     """Seconds for the same bodies, rendered before."""
     import openai
 
@@ -80,8 +78,8 @@ async def bare(url: str, profile: str, salt: str, concurrency: int, model: str) 
                 await client.chat.completions.create(model=said["model"], messages=said["messages"], extra_body=rest)
 
     async with client:
-        await asyncio.gather(*map(one, bodies(calls(f"warm {salt}")[:concurrency], profile, model)))
-        wave = bodies(calls(salt), profile, model)
+        await asyncio.gather(*map(one, bodies(calls()[:concurrency], profile, model)))
+        wave = bodies(calls(), profile, model)
         begun = time.perf_counter()
         await asyncio.gather(*map(one, wave))
         return time.perf_counter() - begun
@@ -101,16 +99,13 @@ def main() -> None:
         print(f"| server | concurrency | rows/s | bare rows/s | ratio |\n|---|{'---:|' * 4}")
         for concurrency in args.concurrency:
             times: dict[str, list[float]] = {"ours": [], "bare": []}
+            asyncio.run(ours(url, profile, concurrency))
             for i in range(args.rounds):
-                # What comes second finds the caches and the machine otherwise: they change places every round.
-                for side in sorted(times, reverse=bool(i % 2)):
-                    salt = f"{('ours', 'bare').index(side)} {concurrency} {i}"  # of equal length in tokens
-                    work = (
-                        ours(url, profile, salt, concurrency)
-                        if side == "ours"
-                        else bare(url, profile, salt, concurrency, model)
-                    )
-                    times[side].append(asyncio.run(work))
+                for side in sorted(times, reverse=bool(i % 2)):  # they change places every round
+                    if side == "ours":
+                        times[side].append(asyncio.run(ours(url, profile, concurrency)))
+                    else:
+                        times[side].append(asyncio.run(bare(url, profile, concurrency, model)))
             mine, theirs = (ROWS / statistics.median(times[side]) for side in ("ours", "bare"))
             print(f"| {server} | {concurrency} | {mine:.1f} | {theirs:.1f} | {mine / theirs:.2f} |", flush=True)
 
