@@ -39,21 +39,26 @@ def families(beginnings: Sequence[np.ndarray]) -> list[tuple[list[int], int]]:
     return found
 
 
-def packed(lengths: Sequence[int], budgets: Sequence[int], tokens: int) -> list[list[int]]:
+def packed(lengths: Sequence[int], budgets: Sequence[int], tokens: int, step: int = 16) -> list[list[int]]:
     """Batches of sequences of like length and like budget.
 
     Args:
         lengths: tokens of each prompt.
         budgets: tokens that may be generated for each.
         tokens: bound on rows times the longest prompt. A prompt above it gets a batch of its own.
+        step: what generating one token for a whole batch costs, in tokens of prompt that could be read in that time.
+            Shorter prompts are padded to the longest of their batch: where that costs more than a batch of their own,
+            they get one.
     """
     batches: list[list[int]] = []
     rest = sorted(range(len(lengths)), key=lambda i: (budgets[i] > SHORT, -lengths[i]))
-    for i in rest:
+    for place, i in enumerate(rest):
         if batches:
             first = batches[-1][0]  # the longest of its batch
-            same = (budgets[i] > SHORT) == (budgets[first] > SHORT)
-            if same and (len(batches[-1]) + 1) * lengths[first] <= tokens:
+            free = tokens // max(1, lengths[first]) - len(batches[-1])
+            alike = [j for j in rest[place : place + max(0, free)] if (budgets[j] > SHORT) == (budgets[first] > SHORT)]
+            padding = (lengths[first] - lengths[i]) * len(alike)
+            if alike and alike[0] == i and padding <= step * max(budgets[j] for j in alike):
                 batches[-1].append(i)
                 continue
         batches.append([i])

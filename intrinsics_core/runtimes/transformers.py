@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from intrinsics_core.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable
-from intrinsics_core.exchange import Generate, Outcome, Request
+from intrinsics_core.exchange import Choice, Generate, Outcome, Request
 from intrinsics_core.merging import as_intrinsics_error
 from intrinsics_core.profile import Profile
 from intrinsics_core.profiles import profile
@@ -26,6 +26,8 @@ from intrinsics_core.runtimes._rendering import room, token_ids
 from intrinsics_core.runtimes.base import BlockingRuntime, unsupported
 
 _UNBOUNDED = 2**31  # tokens: a recurrent model has no window
+# Tokens of prompt read in the time that one token is generated in: the weights pass through memory once for either.
+_STEP_ON_CPU, _STEP_ON_GPU = 16, 256
 _DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 
@@ -167,8 +169,8 @@ class _Engine:
         alone, together = self._shared_or_not(jobs)
         for members, shared in together:
             self._answer_family(members, shared, outcomes)
-        for batch in packed([len(j.ids) for j in alone], [j.budget for j in alone], self._batch_tokens):
-            self._answer_batch([alone[i] for i in batch], (), 0, outcomes)
+        for batch in self._batches(alone):
+            self._answer_batch(batch, (), 0, outcomes)
         return [outcomes[i] for i in range(len(requests))]
 
     # --- before the model is asked ------------------------------------------------------------------------------------
@@ -180,6 +182,8 @@ class _Engine:
         adapter = self._adapters.find(request)
         ids = token_ids(self._tokenizer, request)
         budget = room(len(ids), request.max_tokens, self._default_tokens, self._context)
+        if isinstance(request.constraint, Choice):  # no token is shorter than a byte, and one more ends the reply
+            budget = min(budget, max((len(o.encode()) for o in request.constraint.options), default=0) + 1)
         if request.constraint is not None:
             self._row_grammars().start(request.constraint)
         start = adapter.start(ids) if adapter else len(ids)
@@ -223,8 +227,13 @@ class _Engine:
             return
         spent = (time.perf_counter() - begun) / len(jobs)
         hits = {job.at: shared for job in jobs} | {jobs[0].at: known}  # the first one paid for the others
-        for batch in packed([len(j.ids) for j in jobs], [j.budget for j in jobs], self._batch_tokens):
-            self._answer_batch([jobs[i] for i in batch], layers, shared, outcomes, hits, spent)
+        for batch in self._batches(jobs):
+            self._answer_batch(batch, layers, shared, outcomes, hits, spent)
+
+    def _batches(self, jobs: list[_Job]) -> list[list[_Job]]:
+        step = _STEP_ON_CPU if self._device.type == "cpu" else _STEP_ON_GPU
+        found = packed([len(job.ids) for job in jobs], [job.budget for job in jobs], self._batch_tokens, step)
+        return [[jobs[i] for i in batch] for batch in found]
 
     def _prefix(self, ids: np.ndarray) -> tuple[_kv.Layers, int]:
         """Keys and values of the base model for these tokens, and for how many of them they were there already."""

@@ -59,3 +59,10 @@ def test_a_longer_prefix_replaces_the_shorter_one_it_contains() -> None:
     kept.put(np.arange(80), (("long", "long"),))
     assert kept.tokens == 80
     assert kept.longest(np.arange(60)) == ((("long", "long"),), 60)
+
+
+def test_padding_is_weighed_against_a_batch_of_its_own() -> None:
+    lengths = [60, 1000] * 4
+    assert packed(lengths, [1] * 8, 100_000, step=16) == [[1, 3, 5, 7], [0, 2, 4, 6]]  # padding would cost more
+    assert len(packed(lengths, [1000] * 8, 100_000, step=16)) == 1  # steps of a long reply would cost more
+    assert len(packed([990, 1000] * 4, [1] * 8, 100_000, step=16)) == 1  # hardly any padding
