@@ -67,3 +67,8 @@ done
 
 export RAG_INTRINSICS_VLLM_URL="http://127.0.0.1:$port/v1" RAG_INTRINSICS_VLLM_MODEL="$PWD/$model"
 pytest tests/vllm "$@"
+
+stop
+trap - EXIT
+"$venv/bin/pip" install -q pytest 'nltk>=3.9'
+"$venv/bin/python" -m pytest -p no:cacheprovider tests/vllm/inprocess
