@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from haystack import Document, default_from_dict, default_to_dict
 from haystack.dataclasses import ChatMessage
-
 from haystack_integrations.common.rag_intrinsics.engine import Engine
 from haystack_integrations.common.rag_intrinsics.given import Given, as_replies, read, verdict
+
 from intrinsics_core import INTRINSICS, Call, IntrinsicsError, Profile, Runtime, arun, arun_many, run, run_many
 from intrinsics_core.results import Result
 
@@ -113,10 +113,12 @@ class ReplyIntrinsic(Intrinsic):
         return as_replies(replies, self.intrinsic)
 
     def _results(self, calls: Sequence[Call[T]]) -> list[T]:
-        return _raised(run_many(calls, self._ready(), profile=self.profile) if calls else [])
+        outcomes = run_many(calls, self._ready(), profile=self.profile)
+        return _raised(outcomes)
 
     async def _aresults(self, calls: Sequence[Call[T]]) -> list[T]:
-        return _raised(await arun_many(calls, await self._aready(), profile=self.profile) if calls else [])
+        outcomes = await arun_many(calls, await self._aready(), profile=self.profile)
+        return _raised(outcomes)
 
     def _told(self, replies: Sequence[ChatMessage], results: Sequence[Result]) -> dict[str, Any]:
         dumps = [result.model_dump(mode="json") for result in results]

@@ -15,9 +15,10 @@ from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from haystack import default_from_dict, default_to_dict, tracing
+from haystack import default_from_dict, default_to_dict
 from haystack.core.serialization import component_to_dict
 from haystack.dataclasses import ChatMessage
+from haystack.tracing.tracer import Span, tracer
 
 from intrinsics_core import ContextTooLong, IntrinsicsError, Profile, RequestTimeout, Runtime, RuntimeUnavailable
 from intrinsics_core.exchange import Generate, Generated, JsonSchema, Outcome, Request, TokenLogprob, Usage
@@ -214,7 +215,7 @@ class ChatGeneratorRuntime(Runtime):
                 if name in self._features:
                     self._features.discard(name)
                     warnings.warn(
-                        f"{type(self.chat_generator).__name__} refuses {name} and is asked without from now on: {error}",
+                        f"{type(self.chat_generator).__name__} refuses {name} and is now asked without: {error}",
                         RuntimeWarning,
                         stacklevel=2,
                     )
@@ -296,11 +297,11 @@ def _failure(error: Exception) -> IntrinsicsError:
 
 
 @contextmanager
-def _span(generator: Any, inputs: dict[str, Any]) -> Iterator[tracing.Span]:
+def _span(generator: Any, inputs: dict[str, Any]) -> Iterator[Span]:
     """The span that Haystack's own components open around a chat generator inside them."""
     tags = {"haystack.component.name": "chat_generator", "haystack.component.type": type(generator).__name__}
-    parent = tracing.tracer.current_span()
-    with tracing.tracer.trace("haystack.chat_generator.run", tags=tags, parent_span=parent) as span:
+    parent = tracer.current_span()
+    with tracer.trace("haystack.chat_generator.run", tags=tags, parent_span=parent) as span:
         span.set_content_tag("haystack.component.input", inputs)
         yield span
 

@@ -10,8 +10,8 @@ from typing import Any
 from haystack.core.errors import SerializationError
 from haystack.core.serialization import component_to_dict
 from haystack.utils import Secret
-
 from haystack_integrations.common.rag_intrinsics.chat_generator import ChatGeneratorRuntime
+
 from intrinsics_core import Runtime, as_runtime
 
 # The environment variable that a saved config names in the place of a key that was given as itself.

@@ -9,10 +9,10 @@ from typing import Any, Literal
 from haystack import Document
 from haystack.components.agents.state import State, replace_values
 from haystack.dataclasses import ChatMessage, ChatRole, TextContent
-
 from haystack_integrations.common.rag_intrinsics.base import Lifecycle
 from haystack_integrations.common.rag_intrinsics.engine import Engine
 from haystack_integrations.common.rag_intrinsics.given import KEY, read, text_of, verdict
+
 from intrinsics_core import Call, InvalidInput, Profile, arun, hallucination_detection, run
 from intrinsics_core.results import Faithfulness, HallucinationDetection
 
@@ -29,8 +29,8 @@ class RagIntrinsicsGroundednessHook(Lifecycle):
     Judges an Agent's answer, sentence by sentence, by what its tools returned for it.
 
     Register it at `on_exit`. The verdict is put into the answer's `meta["rag_intrinsics"]["hallucination-detection"]`.
-    Judged by are the documents that tools wrote into the Agent's state (`outputs_to_state`), else the tools' texts since
-    the last user turn. An Agent that retrieved nothing is not judged: there is nothing to judge by.
+    What it is judged by are the documents that tools wrote into the Agent's state (`outputs_to_state`), else the texts
+    of tools since the last user turn. An Agent that retrieved nothing is not judged: there is nothing to judge by.
 
     Usage example:
 

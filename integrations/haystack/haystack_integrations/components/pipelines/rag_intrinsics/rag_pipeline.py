@@ -6,7 +6,6 @@ from haystack import Pipeline, default_from_dict, default_to_dict, super_compone
 from haystack.components.builders import AnswerBuilder, ChatPromptBuilder
 from haystack.components.joiners import BranchJoiner
 from haystack.dataclasses import ChatMessage
-
 from haystack_integrations.common.rag_intrinsics.engine import Engine
 from haystack_integrations.components.query.rag_intrinsics import RagIntrinsicsQueryRewriter
 from haystack_integrations.components.rankers.rag_intrinsics import RagIntrinsicsRanker
@@ -15,6 +14,7 @@ from haystack_integrations.components.validators.rag_intrinsics import (
     RagIntrinsicsCitationBuilder,
     RagIntrinsicsGroundednessChecker,
 )
+
 from intrinsics_core.flows import CANNED
 
 PROMPT = """\

@@ -4,8 +4,8 @@ from typing import Any, ClassVar
 
 from haystack import component
 from haystack.dataclasses import ChatMessage
-
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic
+
 from intrinsics_core import Profile
 from intrinsics_core.results import QueryRewrite
 

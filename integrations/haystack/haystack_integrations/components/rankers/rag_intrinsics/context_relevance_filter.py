@@ -5,9 +5,9 @@ from typing import Any, ClassVar
 
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
-
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic
 from haystack_integrations.common.rag_intrinsics.given import Given, judged
+
 from intrinsics_core import Profile
 from intrinsics_core.results import ContextRelevance, Relevance
 

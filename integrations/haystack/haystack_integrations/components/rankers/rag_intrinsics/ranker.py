@@ -4,9 +4,9 @@ from typing import Any, ClassVar
 
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
-
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic
 from haystack_integrations.common.rag_intrinsics.given import Given, judged
+
 from intrinsics_core import InvalidInput, Profile
 from intrinsics_core.results import Ranking
 

@@ -4,9 +4,9 @@ from typing import Any, ClassVar, Literal
 
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
-
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic
 from haystack_integrations.common.rag_intrinsics.given import Given
+
 from intrinsics_core import Profile
 from intrinsics_core.flows import nothing_retrieved
 from intrinsics_core.results import Answerability
@@ -54,8 +54,8 @@ class RagIntrinsicsAnswerabilityRouter(Intrinsic):
         :param on_error: `"raise"`, or `"open"` or `"closed"`: let the question pass, or stop it, where the judgement
             failed; `result` then says that it is degraded.
         :param date: Date text for prompts that carry one; the day of the call where left out.
-        :param without_documents: What an empty list means: an InvalidInput, or, behind a retriever that may find nothing,
-            a question that cannot be answered.
+        :param without_documents: What an empty list means: an InvalidInput, or, behind a retriever that may find
+            nothing, a question that cannot be answered.
         """
         self._keep(runtime, profile, on_error, date)
         self.without_documents = without_documents
@@ -74,7 +74,9 @@ class RagIntrinsicsAnswerabilityRouter(Intrinsic):
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         given = self._read(query, documents, history)
-        return self._told(query, given, self._unasked(given) or self._result(self._call(given)))
+        if self._nothing(given):
+            return self._told(query, given, nothing_retrieved())
+        return self._told(query, given, self._result(self._call(given)))
 
     @component.output_types(answerable=list[Document], unanswerable=str, result=dict[str, Any])
     async def run_async(
@@ -90,11 +92,12 @@ class RagIntrinsicsAnswerabilityRouter(Intrinsic):
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         given = self._read(query, documents, history)
-        return self._told(query, given, self._unasked(given) or await self._aresult(self._call(given)))
+        if self._nothing(given):
+            return self._told(query, given, nothing_retrieved())
+        return self._told(query, given, await self._aresult(self._call(given)))
 
-    def _unasked(self, given: Given) -> Answerability | None:
-        empty = not given.documents and self.without_documents == "unanswerable"
-        return nothing_retrieved() if empty else None
+    def _nothing(self, given: Given) -> bool:
+        return not given.documents and self.without_documents == "unanswerable"
 
     def _told(self, query: str, given: Given, result: Answerability) -> dict[str, Any]:
         way: dict[str, Any] = {"answerable": list(given.documents)} if result.answerable else {"unanswerable": query}

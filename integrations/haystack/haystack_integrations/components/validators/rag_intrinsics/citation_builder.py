@@ -5,9 +5,9 @@ from typing import Any, ClassVar
 
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage, TextContent
-
 from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
 from haystack_integrations.common.rag_intrinsics.given import text_of
+
 from intrinsics_core import Profile
 from intrinsics_core.results import Citations
 

@@ -4,8 +4,8 @@ from typing import Any, ClassVar
 
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
-
 from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
+
 from intrinsics_core import Profile
 
 

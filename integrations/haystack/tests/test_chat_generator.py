@@ -1,0 +1,196 @@
+"""A chat generator as a runtime."""
+
+import asyncio
+import json
+import warnings
+from typing import Any
+
+import pytest
+from haystack.dataclasses import ChatMessage
+from haystack_integrations.common.rag_intrinsics import ChatGeneratorRuntime
+from haystack_integrations.components.rankers.rag_intrinsics import RagIntrinsicsRanker
+from haystack_integrations.components.routers.rag_intrinsics import RagIntrinsicsAnswerabilityRouter
+from haystack_integrations.components.validators.rag_intrinsics import RagIntrinsicsGroundednessChecker
+
+from integrations.haystack.tests.generators import (
+    AsyncGenerator,
+    OpenAILike,
+    SyncGenerator,
+    judging,
+    with_logprobs,
+)
+from integrations.haystack.tests.scripts import FAITHFUL, QUESTION, documents
+from intrinsics_core import (
+    ContextTooLong,
+    MalformedReply,
+    RequestTimeout,
+    RuntimeUnavailable,
+    UnsupportedIntrinsic,
+    answerability,
+    arun,
+    context_relevance,
+    query_rewrite,
+    run,
+)
+from intrinsics_core.exchange import Embed
+
+TURNS = [{"role": "user", "content": "Who built the mill?"}]
+TEXTS = ["Ada Brink built the mill.", "Fog is common in May.", "The quay has two cranes."]
+YES = {"answerability": "answerable", "confidence": 0.8}
+
+
+def always(reply: Any) -> Any:
+    return lambda messages, settings: reply
+
+
+def test_a_plain_generator_is_asked_in_words_and_read_leniently() -> None:
+    generator = SyncGenerator(always('Sure! ```json\n{"answerability": "answerable", "confidence": 0.8}\n```'))
+    result = run(answerability(TURNS, TEXTS), ChatGeneratorRuntime(generator))
+    assert result.probability == pytest.approx(0.8)
+    assert generator.seen[0]["settings"] == {}
+    system, user = generator.seen[0]["messages"]
+    assert (system.role.value, user.role.value) == ("system", "user")
+    assert json.loads(user.text)["documents"][0]["text"] == TEXTS[0]
+
+
+def test_an_openai_generator_is_constrained_and_its_logprobs_are_read() -> None:
+    reply = with_logprobs(
+        '{"answerability": "', {"answerable": 0.9, "unanswerable": 0.1}, "answerable", '", "confidence": 0.5}'
+    )
+    generator = OpenAILike(always(reply))
+    result = run(answerability(TURNS, TEXTS), ChatGeneratorRuntime(generator))
+    assert result.probability == pytest.approx(0.9)
+    settings = generator.seen[0]
+    assert settings["response_format"]["type"] == "json_schema"
+    assert settings["response_format"]["json_schema"]["schema"]["properties"]["answerability"]["enum"]
+    assert settings["logprobs"] is True and settings["top_logprobs"] == 20
+    assert result.usage is not None
+    assert (result.usage.prompt_tokens, result.usage.completion_tokens, result.usage.cached_tokens) == (50, 3, 40)
+
+
+def test_a_refused_feature_is_left_out_from_then_on() -> None:
+    def reply(messages: list[ChatMessage], settings: dict[str, Any]) -> Any:
+        for name in ("response_format", "logprobs"):
+            if name in settings:
+                return ValueError(f"unsupported parameter: {name}")
+        return ChatMessage.from_assistant(json.dumps(YES))
+
+    generator = OpenAILike(reply)
+    runtime = ChatGeneratorRuntime(generator)
+    with pytest.warns(RuntimeWarning, match="now asked without"):
+        assert run(answerability(TURNS, TEXTS), runtime).label == "answerable"
+    assert len(generator.seen) == 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run(answerability(TURNS, TEXTS), runtime)
+    assert generator.seen[3] == {}
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (ValueError("maximum context length is 4096 tokens"), ContextTooLong),
+        (TimeoutError("no answer"), RequestTimeout),
+        (RuntimeError("Request timed out."), RequestTimeout),
+        (ConnectionError("refused"), RuntimeUnavailable),
+    ],
+)
+def test_errors_are_the_cores(error: Exception, expected: type[Exception]) -> None:
+    with pytest.raises(expected) as caught:
+        run(answerability(TURNS, TEXTS), ChatGeneratorRuntime(SyncGenerator(always(error))))
+    assert caught.value.__cause__ is error
+    assert str(error) in str(caught.value)
+
+
+def test_no_reply_is_an_error() -> None:
+    class Mute:
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+            return {"replies": []}
+
+    with pytest.raises(RuntimeUnavailable, match="no reply"):
+        run(answerability(TURNS, TEXTS), ChatGeneratorRuntime(Mute()))
+
+
+def test_a_malformed_reply_is_asked_for_again_then_raised() -> None:
+    generator = SyncGenerator(always("I would rather not say."))
+    with pytest.raises(MalformedReply):
+        run(answerability(TURNS, TEXTS), ChatGeneratorRuntime(generator))
+    assert len(generator.seen) > 1
+
+
+def test_it_encodes_nothing() -> None:
+    [outcome] = ChatGeneratorRuntime(SyncGenerator()).handle([Embed("reranking", ("text",))])
+    assert isinstance(outcome, UnsupportedIntrinsic)
+
+
+async def test_run_async_is_used_where_there_is_one() -> None:
+    generator = AsyncGenerator(always(YES))
+    await arun(answerability(TURNS, TEXTS), ChatGeneratorRuntime(generator))
+    assert [call["how"] for call in generator.seen] == ["async"]
+
+
+@pytest.mark.parametrize("kind", [SyncGenerator, AsyncGenerator])
+async def test_the_loop_is_free_while_a_generator_works(kind: Any) -> None:
+    generator = kind(always({"rewritten_question": "Who built it?"}), pause=0.2)
+    task = asyncio.create_task(arun(query_rewrite(TURNS), ChatGeneratorRuntime(generator)))
+    ticks = 0
+    while not task.done():
+        await asyncio.sleep(0.005)
+        ticks += 1
+    assert (await task).query == "Who built it?"
+    assert ticks > 3
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_no_more_calls_at_once_than_allowed(asynchronous: bool) -> None:
+    generator = AsyncGenerator(always({"context_relevance": "relevant", "confidence": 0.9}), pause=0.02)
+    runtime = ChatGeneratorRuntime(generator, concurrency=2)
+    call = context_relevance(TURNS, TEXTS * 2)
+    result = asyncio.run(arun(call, runtime)) if asynchronous else run(call, runtime)
+    assert len(result.judgements) == 6
+    assert generator.under_way[1] == 2
+
+
+@pytest.mark.parametrize("kind", [SyncGenerator, AsyncGenerator])
+def test_components_take_a_chat_generator_as_it_is(kind: Any) -> None:
+    runtime = ChatGeneratorRuntime(kind(judging), structured_output=True)
+    ranked = RagIntrinsicsRanker(runtime).run(query=QUESTION, documents=documents())
+    assert ranked["documents"][0].id == "mill"
+    routed = RagIntrinsicsAnswerabilityRouter(kind(always(YES))).run(query=QUESTION, documents=documents())
+    assert routed["result"]["probability"] == pytest.approx(0.8)
+    checked = RagIntrinsicsGroundednessChecker(runtime).run(query=QUESTION, replies=[FAITHFUL], documents=documents())
+    assert checked["results"][0]["label"] == "faithful"
+
+
+def test_life_of_a_generator() -> None:
+    generator = SyncGenerator(always(YES))
+    router = RagIntrinsicsAnswerabilityRouter(generator)
+    assert generator.life == []
+    router.warm_up()
+    router.warm_up()
+    router.run(query=QUESTION, documents=documents())
+    assert generator.life == ["warm_up"]
+    router.close()
+    assert generator.life == ["warm_up", "close"]
+    router.run(query=QUESTION, documents=documents())  # it may be used again
+    assert generator.life == ["warm_up", "close", "warm_up"]
+
+
+async def test_life_of_an_async_generator() -> None:
+    generator = AsyncGenerator(always(YES))
+    router = RagIntrinsicsAnswerabilityRouter(generator)
+    await router.warm_up_async()
+    await router.run_async(query=QUESTION, documents=documents())
+    await router.close_async()
+    assert generator.life == ["warm_up_async", "close_async"]
+
+
+def test_it_is_saved_with_its_settings() -> None:
+    runtime = ChatGeneratorRuntime(SyncGenerator(pause=0.5), concurrency=3, structured_output=True)
+    again = ChatGeneratorRuntime.from_dict({
+        **runtime.to_dict(),
+        "init_parameters": {**runtime.to_dict()["init_parameters"], "chat_generator": SyncGenerator(pause=0.5)},
+    })  # fmt: skip
+    assert again.to_dict() == runtime.to_dict()
+    assert again.concurrency == 3
+    assert "JSON schema" in repr(again)

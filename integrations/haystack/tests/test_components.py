@@ -1,0 +1,238 @@
+"""What each component does beyond the contract."""
+
+import asyncio
+import inspect
+from typing import Any
+
+import pytest
+from haystack import Document
+from haystack.components.builders import AnswerBuilder
+from haystack.dataclasses import ChatMessage
+from haystack_integrations.components.evaluators.rag_intrinsics import (
+    RagIntrinsicsFactChecker,
+    RagIntrinsicsUncertaintyScorer,
+)
+from haystack_integrations.components.query.rag_intrinsics import RagIntrinsicsQueryRewriter
+from haystack_integrations.components.rankers.rag_intrinsics import (
+    RagIntrinsicsContextRelevanceFilter,
+    RagIntrinsicsRanker,
+)
+from haystack_integrations.components.routers.rag_intrinsics import RagIntrinsicsAnswerabilityRouter
+from haystack_integrations.components.validators.rag_intrinsics import (
+    RagIntrinsicsCitationBuilder,
+    RagIntrinsicsGroundednessChecker,
+)
+
+from integrations.haystack.tests.adapter import COMPONENTS
+from integrations.haystack.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
+from intrinsics_core import InvalidInput, RuntimeUnavailable
+from tests.scripted import Scripted
+
+
+@pytest.mark.parametrize("kind", COMPONENTS.values())
+def test_run_and_run_async_look_alike(kind: Any) -> None:
+    assert inspect.signature(kind.run) == inspect.signature(kind.run_async)
+    assert ":param query:" in kind.run.__doc__ and "```python" in kind.__doc__
+
+
+@pytest.mark.parametrize("kind", COMPONENTS.values())
+def test_nothing_is_loaded_before_it_is_needed(kind: Any) -> None:
+    component = kind()
+    assert component._engine._runtime is None
+    component.warm_up()
+    runtime = component._engine._runtime
+    component.warm_up()
+    asyncio.run(component.warm_up_async())
+    assert runtime is not None and component._engine._runtime is runtime
+    component.close()
+    asyncio.run(component.close_async())
+
+
+def test_a_runtime_of_the_callers_is_left_open() -> None:
+    closed: list[str] = []
+
+    class Closing(Scripted):
+        def close(self) -> None:
+            closed.append("closed")
+
+    ranker = RagIntrinsicsRanker(Closing(judging().script))
+    ranker.run(query=QUESTION, documents=documents())
+    ranker.close()
+    assert closed == []
+
+
+class TestRanker:
+    def test_top_k(self) -> None:
+        ranker = RagIntrinsicsRanker(judging(), top_k=2)
+        assert ranker.run(query=QUESTION, documents=documents())["documents"][0].id == "mill"
+        assert len(ranker.run(query=QUESTION, documents=documents())["documents"]) == 2
+        assert len(ranker.run(query=QUESTION, documents=documents(), top_k=1)["documents"]) == 1
+
+    @pytest.mark.parametrize("top_k", [0, -1, True, 1.5])
+    def test_a_wrong_top_k(self, top_k: Any) -> None:
+        with pytest.raises(InvalidInput, match="top_k"):
+            RagIntrinsicsRanker(top_k=top_k)
+        with pytest.raises(InvalidInput, match="top_k"):
+            RagIntrinsicsRanker(judging()).run(query=QUESTION, documents=documents(), top_k=top_k)
+
+    def test_score_threshold(self) -> None:
+        found = RagIntrinsicsRanker(judging(), score_threshold=0.9).run(query=QUESTION, documents=documents())
+        assert [d.id for d in found["documents"]] == ["mill"]
+
+    def test_a_fallback_is_not_cut_by_a_threshold(self) -> None:
+        down = Scripted(lambda request: RuntimeUnavailable("refused"))
+        ranker = RagIntrinsicsRanker(down, score_threshold=0.9, on_error="fallback")
+        found = ranker.run(query=QUESTION, documents=documents())["documents"]
+        assert [d.id for d in found] == ["cranes", "mill", "fog"]
+        assert all("refused" in d.meta["rag_intrinsics"]["reranking"]["degraded"] for d in found)
+
+    def test_a_document_that_two_retrievers_found_is_ranked_once(self) -> None:
+        found = RagIntrinsicsRanker(judging()).run(query=QUESTION, documents=[*documents(), *documents()])["documents"]
+        assert sorted(d.id for d in found) == ["cranes", "fog", "mill"]
+
+    def test_earlier_verdicts_stay(self) -> None:
+        kept = RagIntrinsicsContextRelevanceFilter(judging()).run(query=QUESTION, documents=documents())["documents"]
+        [best, *_] = RagIntrinsicsRanker(judging()).run(query=QUESTION, documents=kept)["documents"]
+        assert set(best.meta["rag_intrinsics"]) == {"context-relevance", "reranking"}
+        assert best.meta["page"] == 7
+
+    def test_a_document_without_text(self) -> None:
+        found = RagIntrinsicsRanker(judging()).run(query=QUESTION, documents=[Document(id="picture"), *documents()])
+        assert found["documents"][0].id == "mill"
+        assert len(found["documents"]) == 4
+
+    @pytest.mark.parametrize(
+        ("inputs", "named"),
+        [
+            ({"query": None, "documents": []}, "query"),
+            ({"query": QUESTION, "documents": ["text"]}, r"documents\[0\]"),
+            ({"query": QUESTION, "documents": documents(), "history": ["hello"]}, r"history\[0\]"),
+            ({"query": "  ", "documents": documents()}, "empty"),
+        ],
+    )
+    def test_bad_input_is_named(self, inputs: Any, named: str) -> None:
+        with pytest.raises(InvalidInput, match=named):
+            RagIntrinsicsRanker(judging()).run(**inputs)
+
+
+class TestFilter:
+    def test_labels_and_threshold(self) -> None:
+        every = ("relevant", "partially relevant", "irrelevant")
+        kept = RagIntrinsicsContextRelevanceFilter(judging(), labels=every).run(query=QUESTION, documents=documents())
+        assert [d.id for d in kept["documents"]] == ["cranes", "mill", "fog"]
+        assert [j["document_id"] for j in kept["result"]["judgements"]] == ["cranes", "mill", "fog"]
+        high = RagIntrinsicsContextRelevanceFilter(judging(), labels=every, score_threshold=0.8)
+        assert [d.id for d in high.run(query=QUESTION, documents=documents())["documents"]] == ["mill"]
+
+    def test_the_score_is_the_callers_where_the_judgement_failed(self) -> None:
+        down = Scripted(lambda request: RuntimeUnavailable("refused"))
+        kept = RagIntrinsicsContextRelevanceFilter(down, on_error="fallback", score_threshold=0.9)
+        found = kept.run(query=QUESTION, documents=documents())["documents"]
+        assert [d.score for d in found] == [None, 0.25, None]
+
+
+class TestRouter:
+    def test_two_ways(self) -> None:
+        router = RagIntrinsicsAnswerabilityRouter(judging())
+        assert [d.id for d in router.run(query=QUESTION, documents=documents())["answerable"]] == [
+            "cranes",
+            "mill",
+            "fog",
+        ]
+        other = router.run(query="How tall is the lighthouse?", documents=documents())
+        assert other["unanswerable"] == "How tall is the lighthouse?" and "answerable" not in other
+
+    def test_a_retriever_that_found_nothing(self) -> None:
+        router = RagIntrinsicsAnswerabilityRouter(judging(), without_documents="unanswerable")
+        expected = {"unanswerable": QUESTION, "result": {"label": "unanswerable", "probability": 0.0}}
+        assert router.run(query=QUESTION, documents=[]) == expected
+        assert asyncio.run(router.run_async(query=QUESTION, documents=[])) == expected
+
+
+class TestReplies:
+    @pytest.mark.parametrize("asynchronous", [False, True])
+    def test_several_replies_each_have_their_verdict(self, asynchronous: bool) -> None:
+        checker = RagIntrinsicsGroundednessChecker(judging())
+        replies = [FAITHFUL, ChatMessage.from_assistant(INVENTED, meta={"model": "m"})]
+        inputs: Any = {"query": QUESTION, "replies": replies, "documents": documents()}
+        output = asyncio.run(checker.run_async(**inputs)) if asynchronous else checker.run(**inputs)
+        assert [r["label"] for r in output["results"]] == ["faithful", "unfaithful"]
+        assert [r.text for r in output["replies"]] == [FAITHFUL, INVENTED]
+        assert output["replies"][1].meta["model"] == "m"
+        assert replies[1].meta == {"model": "m"}  # type: ignore[union-attr]
+
+    def test_no_replies(self) -> None:
+        output = RagIntrinsicsGroundednessChecker(judging()).run(query=QUESTION, replies=[], documents=documents())
+        assert output == {"replies": [], "results": []}
+
+    def test_one_text_is_no_list(self) -> None:
+        with pytest.raises(InvalidInput, match="replies"):
+            RagIntrinsicsGroundednessChecker(judging()).run(
+                query=QUESTION,
+                replies="text",  # type: ignore[arg-type]
+                documents=documents(),
+            )
+
+    def test_a_reply_of_a_user(self) -> None:
+        with pytest.raises(InvalidInput, match="role"):
+            RagIntrinsicsGroundednessChecker(judging()).run(
+                query=QUESTION, replies=[ChatMessage.from_user(FAITHFUL)], documents=documents()
+            )
+
+    def test_certainty_before_and_after_answering(self) -> None:
+        scorer = RagIntrinsicsUncertaintyScorer(judging())
+        before = scorer.run(query=QUESTION, documents=documents())
+        assert before["replies"] == [] and len(before["results"]) == 1
+        after = scorer.run(query=QUESTION, replies=[FAITHFUL], documents=documents())
+        assert after["replies"][0].meta["rag_intrinsics"]["uncertainty"] == after["results"][0]
+
+    def test_fact_check_reads_as_it_is_told(self) -> None:
+        one = RagIntrinsicsFactChecker(judging(), top_k=1).run(
+            query=QUESTION, replies=[FAITHFUL], documents=documents()
+        )
+        assert [s["weight"] for s in one["results"][0]["sources"]] == [0.0, 1.0, 0.0]
+
+    def test_history_is_read(self) -> None:
+        history = [ChatMessage.from_user("Is there a lighthouse?"), ChatMessage.from_assistant("There is.")]
+        runtime = judging()
+        RagIntrinsicsQueryRewriter(runtime).run(query="How tall is it?", history=history)
+        assert "Is there a lighthouse?" in runtime.waves[0][0].messages[-1].content  # type: ignore[union-attr,index]
+
+
+class TestCitations:
+    def cited(self, text: str, found: list[Document], **settings: Any) -> Any:
+        builder = RagIntrinsicsCitationBuilder(judging(), **settings)
+        return builder.run(query=QUESTION, replies=[text], documents=found)
+
+    def test_markers_make_answer_builder_find_the_documents(self) -> None:
+        output = self.cited(f"{FAITHFUL} {INVENTED} Port Ellery has two cranes!", documents())
+        [reply] = output["replies"]
+        expected = f"Ada Brink built the mill in 1911 [2]. {INVENTED} Port Ellery has two cranes [1]!"
+        assert reply.text == expected
+        builder = AnswerBuilder(reference_pattern=r"\[(\d+)\]")
+        [answer] = builder.run(query=QUESTION, replies=output["replies"], documents=documents())["answers"]
+        assert [(d.id, d.meta["source_index"]) for d in answer.documents] == [("cranes", 1), ("mill", 2)]
+        assert answer.meta["rag_intrinsics"]["citations"] == output["results"][0]
+
+    def test_offsets_are_those_of_the_answer_as_it_came(self) -> None:
+        text = f"{FAITHFUL} {INVENTED}"
+        [row] = self.cited(text, documents())["results"][0]["citations"]
+        assert text[row["response_begin"] : row["response_end"]] == row["response_text"] == FAITHFUL
+
+    def test_numbers_count_every_document_that_came_in(self) -> None:
+        [reply] = self.cited(FAITHFUL, [documents()[0], documents()[0], documents()[1]])["replies"]
+        assert reply.text == "Ada Brink built the mill in 1911 [3]."
+
+    def test_two_sources_of_one_sentence(self) -> None:
+        twice = [documents()[1], Document(id="again", content="Ada Brink built the mill in 1911.")]
+        [reply] = self.cited(FAITHFUL, twice)["replies"]
+        assert reply.text == "Ada Brink built the mill in 1911 [1][2]."
+
+    def test_without_markers(self) -> None:
+        [reply] = self.cited(FAITHFUL, documents(), markers=False)["replies"]
+        assert reply.text == FAITHFUL
+        assert reply.meta["rag_intrinsics"]["citations"]["citations"]
+
+    def test_nothing_to_cite(self) -> None:
+        [reply] = self.cited(INVENTED, documents())["replies"]
+        assert reply.text == INVENTED

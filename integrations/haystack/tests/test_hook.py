@@ -1,0 +1,105 @@
+"""The hook inside Haystack's Agent."""
+
+import asyncio
+from typing import Annotated, Any
+
+import pytest
+from haystack import Document
+from haystack.components.agents import Agent
+from haystack.dataclasses import ChatMessage, ToolCall
+from haystack.tools import tool
+from haystack_integrations.hooks.rag_intrinsics import RagIntrinsicsGroundednessHook
+
+from integrations.haystack.tests.generators import AsyncGenerator
+from integrations.haystack.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents
+from integrations.haystack.tests.scripts import judging as judging_runtime
+from intrinsics_core import InvalidInput
+
+
+@tool
+def search(query: Annotated[str, "what to look for"]) -> str:
+    """Search the town's archive."""
+    return "\n".join(d.content or "" for d in documents())
+
+
+@tool(outputs_to_state={"documents": {"source": "documents"}})
+def find(query: Annotated[str, "what to look for"]) -> dict[str, Any]:
+    """Find documents."""
+    return {"documents": documents()}
+
+
+class Script:
+    """Asks a tool first, then says one answer after the other."""
+
+    def __init__(self, name: str | None, *answers: str) -> None:
+        call = ToolCall(tool_name=name or "", arguments={"query": "mill"}, id="1")
+        asking = [ChatMessage.from_assistant(tool_calls=[call])] if name else []
+        self.replies = iter([*asking, *answers])
+
+    def __call__(self, messages: list[ChatMessage], settings: Any) -> Any:
+        return next(self.replies)
+
+
+def run(hook: Any, script: Script, asynchronous: bool = False) -> Any:
+    agent = Agent(
+        chat_generator=AsyncGenerator(script),
+        tools=[search, find],
+        state_schema={"documents": {"type": list[Document]}},
+        hooks={"on_exit": [hook]},
+    )
+    turns = [ChatMessage.from_user(QUESTION)]
+    return asyncio.run(agent.run_async(messages=turns)) if asynchronous else agent.run(messages=turns)
+
+
+def verdict(message: ChatMessage) -> Any:
+    return message.meta.get("rag_intrinsics", {}).get("hallucination-detection")
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("name", ["search", "find"])
+def test_an_answer_is_annotated(name: str, asynchronous: bool) -> None:
+    hook = RagIntrinsicsGroundednessHook(judging_runtime())
+    last = run(hook, Script(name, f"{FAITHFUL} {INVENTED}"), asynchronous)["last_message"]
+    assert last.text == f"{FAITHFUL} {INVENTED}"
+    assert [s["label"] for s in verdict(last)["sentences"]] == ["faithful", "unfaithful"]
+
+
+def test_an_unsupported_answer_is_blocked() -> None:
+    hook = RagIntrinsicsGroundednessHook(judging_runtime(), mode="block", answer="I had better not say.")
+    last = run(hook, Script("search", INVENTED))["last_message"]
+    assert last.text == "I had better not say."
+    assert verdict(last)["label"] == "unfaithful"
+    assert run(hook, Script("search", FAITHFUL))["last_message"].text == FAITHFUL
+
+
+@pytest.mark.parametrize("second", [FAITHFUL, INVENTED])
+def test_the_model_is_told_once_what_is_not_supported(second: str) -> None:
+    hook = RagIntrinsicsGroundednessHook(judging_runtime(), mode="retry")
+    found = run(hook, Script("search", INVENTED, second, "never asked for"))
+    *_, told, last = found["messages"]
+    assert last.text == second
+    assert told.role.value == "user" and f"- {INVENTED}" in told.text
+    assert verdict(last)["label"] == ("faithful" if second == FAITHFUL else "unfaithful")
+
+
+def test_what_is_not_judged() -> None:
+    hook = RagIntrinsicsGroundednessHook(judging_runtime(), tools=["another"])
+    assert verdict(run(hook, Script(None, INVENTED))["last_message"]) is None
+    assert verdict(run(hook, Script("search", INVENTED))["last_message"]) is None
+
+
+def test_an_agent_is_saved_with_its_hook() -> None:
+    hook = RagIntrinsicsGroundednessHook({"kind": "embedded"}, mode="block", labels=("unfaithful", "partial"))
+    again = RagIntrinsicsGroundednessHook.from_dict(hook.to_dict())
+    assert again.to_dict() == hook.to_dict()
+    assert (again.mode, again.labels) == ("block", ["unfaithful", "partial"])
+
+
+def test_mistakes_are_named() -> None:
+    with pytest.raises(InvalidInput, match="mode"):
+        RagIntrinsicsGroundednessHook(mode="scold")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="on_exit"):
+        Agent(
+            chat_generator=AsyncGenerator(Script(None, "x")),
+            hooks={"before_llm": [RagIntrinsicsGroundednessHook()]},
+        )
