@@ -19,6 +19,11 @@ _FRAMEWORKS = {
         "intrinsics_core.demo.langchain",
         "pip install 'rag-intrinsics[langchain,demo]' (in a clone: pip install -e '.[demo]' -e integrations/langchain)",
     ),
+    "llamaindex": (
+        "intrinsics_core.demo.llamaindex",
+        "pip install 'rag-intrinsics[llamaindex,demo]' "
+        "(in a clone: pip install -e '.[demo]' -e integrations/llamaindex)",
+    ),
 }
 _ANSWERER = {
     True: "No language model is at work: the answers quote the passage sentence that ranks best.",
@@ -45,7 +50,9 @@ def demo(
         str | None,
         typer.Option(metavar="JSON|FILE", help="Runtime config, or a file that holds it.", show_default="embedded"),
     ] = None,
-    framework: Annotated[Literal["langchain"], typer.Option(help="Which framework's chain to run.")] = "langchain",
+    framework: Annotated[
+        Literal["langchain", "llamaindex"], typer.Option(help="Which framework's chain to run.")
+    ] = "langchain",
 ) -> None:
     """See a whole RAG chain at work on shipped text: rewrite, retrieve, rerank, gate, cite, flag."""
     from rich.console import Console

@@ -1,0 +1,188 @@
+"""What LlamaIndex adds to a call of the core: ``python -m benchmarks.overhead_llamaindex [--calls N]``.
+
+The judge is a constant scorer, so that nothing but conversion, tracing and the drivers is timed. Each row: the core
+called directly; LlamaIndex's own component of that kind, which does nothing, on the same input; ours; and what ours
+adds to the two together. Medians, in milliseconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from llama_index.core.base.response.schema import Response
+from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
+from llama_index.core.llms import MockLLM
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.response_synthesizers import BaseSynthesizer
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.evaluation.rag_intrinsics import AnswerabilityEvaluator
+from llama_index.postprocessor.rag_intrinsics import IntrinsicsRerank
+from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
+
+from intrinsics_core import BlockingRuntime, Format, Profile, answerability, arun, reranking, run
+from intrinsics_core.conversation import Task
+from intrinsics_core.exchange import Embed, Embedded, Outcome, Request
+from intrinsics_core.results import Answerability
+
+QUESTION = "Who built the tide mill at Port Ellery?"
+PASSAGES = 50
+TEXT = "Passage {0} tells of the harbour, of its cranes and of the fog that comes from March to May. " * 4
+
+
+def _one(name: str) -> Callable[[Task], list[Embed]]:
+    return lambda task: [Embed(name, (task.query,))]
+
+
+CONSTANT = Profile(
+    "constant",
+    {
+        "pointwise": Format(_one("reranking"), lambda task, replies: [0.5] * len(task.documents)),
+        "answerability": Format(
+            _one("answerability"), lambda task, replies: Answerability(label="answerable", probability=0.5)
+        ),
+    },
+)
+
+
+class Constant(BlockingRuntime):
+    """Answers at once; the profile's scores do not depend on the answer."""
+
+    profile = CONSTANT
+
+    def handle(self, requests: Sequence[Request]) -> list[Outcome]:
+        return [Embedded(()) for _ in requests]
+
+
+class NoOpPostprocessor(BaseNodePostprocessor):
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        return nodes
+
+    async def _apostprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        return nodes
+
+
+class NoOpSynthesizer(BaseSynthesizer):
+    def get_response(self, query_str: str, text_chunks: Sequence[str], **kwargs: Any) -> str:
+        return "Ada Brink."
+
+    async def aget_response(self, query_str: str, text_chunks: Sequence[str], **kwargs: Any) -> str:
+        return "Ada Brink."
+
+    def _get_prompts(self) -> dict[str, Any]:
+        return {}
+
+    def _update_prompts(self, prompts: dict[str, Any]) -> None:
+        pass
+
+
+class NoOpEvaluator(BaseEvaluator):
+    async def aevaluate(
+        self,
+        query: str | None = None,
+        response: str | None = None,
+        contexts: Sequence[str] | None = None,
+        **kwargs: Any,
+    ) -> EvaluationResult:
+        return EvaluationResult(query=query, contexts=contexts, passing=True, score=0.5)
+
+    def _get_prompts(self) -> dict[str, Any]:
+        return {}
+
+    def _update_prompts(self, prompts: dict[str, Any]) -> None:
+        pass
+
+
+def median_ms(work: Callable[[], Any], calls: int) -> float:
+    for _ in range(max(5, calls // 10)):
+        work()
+    times = []
+    for _ in range(calls):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return statistics.median(times) * 1000
+
+
+async def amedian_ms(work: Callable[[], Any], calls: int) -> float:
+    for _ in range(max(5, calls // 10)):
+        await work()
+    times = []
+    for _ in range(calls):
+        started = time.perf_counter()
+        await work()
+        times.append(time.perf_counter() - started)
+    return statistics.median(times) * 1000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--calls", type=int, default=300)
+    calls: int = parser.parse_args().calls
+
+    runtime = Constant()
+    messages = [{"role": "user", "content": QUESTION}]
+    nodes = [NodeWithScore(node=TextNode(id_=str(i), text=TEXT.format(i)), score=0.5) for i in range(PASSAGES)]
+    documents = [{"id": n.node_id, "text": n.node.get_content()} for n in nodes]
+    query, response = QueryBundle(QUESTION), Response("Ada Brink.", source_nodes=nodes[:5])
+    rerank, nothing = IntrinsicsRerank(runtime=runtime), NoOpPostprocessor()
+    evaluator, no_evaluator = AnswerabilityEvaluator(runtime=runtime), NoOpEvaluator()
+    inner = NoOpSynthesizer(llm=MockLLM())
+    gate = GroundedSynthesizer(inner, runtime=runtime, citations=False, hallucination=False)
+
+    def rank() -> Any:
+        return run(reranking(messages, documents), runtime)
+
+    def judge() -> Any:
+        return run(answerability(messages, documents[:5]), runtime)
+
+    rows = [
+        (
+            f"reranker, {PASSAGES} passages",
+            rank,
+            lambda: nothing.postprocess_nodes(nodes, query),
+            lambda: rerank.postprocess_nodes(nodes, query),
+        ),
+        (
+            "gate around a synthesizer, 5 passages",
+            judge,
+            lambda: inner.synthesize(QUESTION, nodes[:5]),
+            lambda: gate.synthesize(QUESTION, nodes[:5]),
+        ),
+        (
+            "answerability evaluator, 5 passages",
+            judge,
+            lambda: no_evaluator.evaluate_response(QUESTION, response),
+            lambda: evaluator.evaluate_response(QUESTION, response),
+        ),
+    ]
+    print("| | the core | LlamaIndex's no-op | ours | beyond both |\n|---|--:|--:|--:|--:|")
+    for name, *works in rows:
+        _show(name, [median_ms(work, calls) for work in works])
+
+    async def asynchronously() -> None:
+        core = await amedian_ms(lambda: arun(reranking(messages, documents), runtime), calls)
+        noop = await amedian_ms(lambda: nothing.apostprocess_nodes(nodes, query), calls)
+        _show(
+            "the same reranker, awaited",
+            [core, noop, await amedian_ms(lambda: rerank.apostprocess_nodes(nodes, query), calls)],
+        )
+
+    asyncio.run(asynchronously())
+
+
+def _show(name: str, times: Sequence[float]) -> None:
+    core, noop, ours = times
+    print(f"| {name} | {core:.2f} | {noop:.2f} | {ours:.2f} | {ours - core - noop:+.2f} |")
+
+
+if __name__ == "__main__":
+    main()

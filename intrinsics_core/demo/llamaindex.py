@@ -1,0 +1,233 @@
+"""The story told by LlamaIndex: a query engine of the kind that people have, with our components in their places."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import bm25s
+from llama_index.core.llms import ChatMessage, MockLLM
+from llama_index.core.response_synthesizers import BaseSynthesizer
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.evaluation.rag_intrinsics import AnswerabilityEvaluator, FactCheckEvaluator, UncertaintyEvaluator
+from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
+from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
+from llama_index.rag_intrinsics import ConversationQuery
+from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
+
+from intrinsics_core.conversation import Document, Message
+from intrinsics_core.demo.story import Question, Story
+from intrinsics_core.exchange import Generate, Generated
+from intrinsics_core.render.trace import Turn
+from intrinsics_core.results import (
+    Answerability,
+    Citations,
+    ContextRelevance,
+    FactCheck,
+    HallucinationDetection,
+    Judgement,
+    QueryRewrite,
+    RankedDocument,
+    Ranking,
+    Uncertainty,
+)
+from intrinsics_core.runtimes import Runtime
+from intrinsics_core.sentences import split
+
+RETRIEVED = 8  # passages that BM25 finds
+KEPT = 4  # passages that an answer may rest on
+QUOTED = 2  # sentences that the extractive answerer picks, at most
+
+
+class BM25(BaseRetriever):
+    """The passages that share most words with the query, by bm25s."""
+
+    def __init__(self, nodes: Sequence[TextNode], k: int = RETRIEVED) -> None:
+        super().__init__()
+        self.nodes, self.k = list(nodes), min(k, len(nodes))
+        self._index = bm25s.BM25()
+        self._index.index(_words([f"{n.metadata['title']}\n{n.text}" for n in self.nodes]), show_progress=False)
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        (places,), (scores,) = self._index.retrieve(_words([query_bundle.query_str]), k=self.k, show_progress=False)
+        found = zip(places, scores, strict=True)
+        return [NodeWithScore(node=self.nodes[int(place)], score=float(score)) for place, score in found if score > 0]
+
+
+def _words(texts: list[str]) -> Any:
+    return bm25s.tokenize(texts, stopwords="en", show_progress=False)
+
+
+def nodes_of(documents: Sequence[Document]) -> list[TextNode]:
+    """The passages as nodes. The title is for retrieval and for judging; an answer rests on the text alone."""
+    hidden = ["title"]
+    return [
+        TextNode(id_=d.id, text=d.text, metadata={"title": d.title}, excluded_llm_metadata_keys=hidden)
+        for d in documents
+    ]
+
+
+@dataclass
+class Steps:
+    """What each part of the engine gave, for one question."""
+
+    rewrite: QueryRewrite
+    retrieved: list[NodeWithScore] = field(default_factory=list)
+    reranked: list[NodeWithScore] = field(default_factory=list)
+    relevant: list[NodeWithScore] = field(default_factory=list)
+    context: list[NodeWithScore] = field(default_factory=list)
+    verdicts: dict[str, Any] = field(default_factory=dict)
+    answer: str = ""
+
+
+class Engine:
+    """Rewrite, retrieve, rerank, filter, gate, answer, cite, flag, weigh: one question after another."""
+
+    def __init__(self, documents: Sequence[Document], refusal: str, runtime: Runtime) -> None:
+        self.refusal = refusal
+        self.rewrite = QueryRewriteTransform(runtime=runtime)
+        self.retriever = BM25(nodes_of(documents))
+        self.rerank = IntrinsicsRerank(runtime=runtime)
+        self.filter = ContextRelevancePostprocessor(runtime=runtime)
+        self.gate = AnswerabilityEvaluator(runtime=runtime)
+        # The gate is a part of its own here: it sees the best passages, and the answer rests on the relevant ones.
+        self.synthesizer = GroundedSynthesizer(answerer(runtime), answerability=False, runtime=runtime)
+        self.certainty = UncertaintyEvaluator(runtime=runtime)
+        self.fact_check = FactCheckEvaluator(aggregate="max", runtime=runtime)
+
+    def ask(self, question: str, history: Sequence[ChatMessage] = (), invented: str = "") -> Steps:
+        """All that was found on the way and, last, the answer."""
+        query: Any = self.rewrite.run(ConversationQuery(question, chat_history=history))
+        steps = Steps(query.rewrite)
+        # From here on the rewritten question is the question, and the history has served.
+        asked = QueryBundle(query.rewrite.question or query.query_str)
+        steps.retrieved = self.retriever.retrieve(query.embedding_strs[0])
+        steps.reranked = self.rerank.postprocess_nodes(steps.retrieved, asked)
+        steps.relevant = self.filter.postprocess_nodes(steps.reranked, asked)
+        best = steps.reranked[:KEPT]
+        if best:
+            steps.verdicts["answerability"] = self.gate.evaluate(asked, contexts=best).verdict
+        if not best or steps.verdicts["answerability"]["label"] == "unanswerable":
+            steps.answer = self.refusal
+            return steps
+        steps.context = steps.relevant[:KEPT] or best
+        response: Any = self.synthesizer.synthesize(asked, steps.context, invented=invented)
+        steps.answer = response.response
+        steps.verdicts |= response.metadata["rag_intrinsics"]
+        steps.verdicts["uncertainty"] = self.certainty.evaluate_response(asked, response).verdict
+        steps.verdicts["fact-check"] = self.fact_check.evaluate_response(asked, response).verdict
+        return steps
+
+
+# --- the answerer -------------------------------------------------------------------------------------------------
+
+
+def answerer(runtime: Runtime) -> BaseSynthesizer:
+    """A synthesizer that answers by the runtime's language model, or by quoting. ``invented=`` is said after it."""
+    return Quoting(runtime) if runtime.profile.name == "embedded" else Generating(runtime)
+
+
+class _Answering(BaseSynthesizer):
+    def __init__(self, runtime: Runtime) -> None:
+        super().__init__(llm=MockLLM())  # never asked
+        self.runtime = runtime
+
+    def _answer(self, question: str, texts: Sequence[str]) -> str:
+        raise NotImplementedError
+
+    def get_response(self, query_str: str, text_chunks: Sequence[str], invented: str = "", **kwargs: Any) -> str:
+        return " ".join(filter(None, (self._answer(query_str, text_chunks), invented)))
+
+    async def aget_response(self, query_str: str, text_chunks: Sequence[str], **kwargs: Any) -> str:
+        return self.get_response(query_str, text_chunks, **kwargs)
+
+    def _get_prompts(self) -> dict[str, Any]:
+        return {}
+
+    def _update_prompts(self, prompts_dict: dict[str, Any]) -> None:
+        """There are none."""
+
+
+class Quoting(_Answering):
+    """The best sentence with the best other one of its passage, in the order of the passage."""
+
+    def _answer(self, question: str, texts: Sequence[str]) -> str:
+        sentences = [
+            NodeWithScore(node=TextNode(text=span.text, metadata={"passage": passage, "begin": span.begin}))
+            for passage, text in enumerate(texts)
+            for span in split(text)
+        ]
+        ranked = IntrinsicsRerank(runtime=self.runtime).postprocess_nodes(sentences, query_str=question)
+        same = [s for s in ranked if s.metadata["passage"] == ranked[0].metadata["passage"]][:QUOTED]
+        return " ".join(s.text for s in sorted(same, key=lambda s: int(s.metadata["begin"])))
+
+
+class Generating(_Answering):
+    """One or two sentences by the runtime's language model."""
+
+    def _answer(self, question: str, texts: Sequence[str]) -> str:
+        context = "\n\n".join(texts)
+        messages = (
+            Message("system", "Answer in one or two sentences, from these passages alone.\n\n" + context),
+            Message("user", question),
+        )
+        (reply,) = self.runtime.handle([Generate("answer", messages=messages, max_tokens=200)])
+        if isinstance(reply, Generated):
+            return reply.text.strip()
+        raise reply if isinstance(reply, Exception) else TypeError(f"unexpected reply: {type(reply).__name__}")
+
+
+# --- the story ----------------------------------------------------------------------------------------------------
+
+
+def play(tale: Story, questions: Sequence[Question], documents: Sequence[Document], runtime: Runtime) -> Iterator[Turn]:
+    """Ask the questions in one conversation; each turn as it ends."""
+    engine = Engine(documents, tale.refusal, runtime)
+    history: list[ChatMessage] = []
+    for question in questions:
+        started = time.perf_counter()
+        steps = engine.ask(question.ask, history, question.invented)
+        yield _turn(question, steps, time.perf_counter() - started)
+        history += [ChatMessage(question.ask, role="user"), ChatMessage(steps.answer, role="assistant")]
+
+
+def _turn(question: Question, steps: Steps, seconds: float) -> Turn:
+    """What the engine left in nodes and metadata, as results again."""
+
+    def found(name: str, kind: Any) -> Any:
+        return kind.model_validate(steps.verdicts[name]) if name in steps.verdicts else None
+
+    judged = {n.node_id: n.metadata["rag_intrinsics"]["context-relevance"] for n in steps.relevant}
+    irrelevant = {"label": "irrelevant", "score": None}
+    ranking = [
+        RankedDocument(document_id=n.node_id, **n.metadata["rag_intrinsics"]["reranking"]) for n in steps.reranked
+    ]
+    return Turn(
+        question=question.ask,
+        remark=question.remark,
+        answer=steps.answer,
+        rewrite=steps.rewrite,
+        retrieved=tuple(map(_document, steps.retrieved)),
+        ranking=Ranking(ranking=tuple(ranking)),
+        relevance=ContextRelevance(
+            judgements=tuple(
+                Judgement(document_id=n.node_id, **judged.get(n.node_id, irrelevant)) for n in steps.reranked
+            )
+        ),
+        kept=tuple(map(_document, steps.context)),
+        gate=found("answerability", Answerability),
+        blocked=not steps.context,
+        citations=found("citations", Citations),
+        hallucination=found("hallucination-detection", HallucinationDetection),
+        certainty=found("uncertainty", Uncertainty),
+        fact_check=found("fact-check", FactCheck),
+        seconds=seconds,
+    )
+
+
+def _document(item: NodeWithScore) -> Document:
+    score = item.metadata.get("retrieval_score", item.score)
+    return Document(item.text, id=item.node_id, title=item.metadata["title"], score=score)
