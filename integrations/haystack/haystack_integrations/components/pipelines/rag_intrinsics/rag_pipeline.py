@@ -39,16 +39,18 @@ class RagIntrinsicsPipeline:
 
     ```python
     from haystack import Document
-    from haystack.components.generators.chat import OpenAIChatGenerator
+    from haystack.components.generators.chat import MockChatGenerator
     from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
     from haystack.document_stores.in_memory import InMemoryDocumentStore
     from haystack_integrations.components.pipelines.rag_intrinsics import RagIntrinsicsPipeline
 
     store = InMemoryDocumentStore()
     store.write_documents([Document(content="Ada Brink built the tide mill in 1911.")])
-    rag = RagIntrinsicsPipeline(InMemoryBM25Retriever(store), OpenAIChatGenerator())
+    generator = MockChatGenerator("Ada Brink built the tide mill in 1911.")  # your own generator here
+    rag = RagIntrinsicsPipeline(InMemoryBM25Retriever(store), generator)
     result = rag.run(query="Who built the tide mill?")
     print(result["answers"][0].data)
+    # Ada Brink built the tide mill in 1911 [1].
     ```
     """
 
