@@ -18,7 +18,7 @@ import time
 from intrinsics_core import citations
 from intrinsics_core.exchange import Generated
 from intrinsics_core.profiles import profile
-from intrinsics_core.sentences import split
+from intrinsics_core.sentences import _kept, split
 
 DOCUMENTS, SENTENCES, RESPONSE, ROUNDS = 100, 100, 20, 7
 # fmt: off
@@ -49,7 +49,7 @@ def reply(count: int) -> str:
 
 
 def ours(documents: list[str], response: str, text: str) -> int:
-    split.cache_clear()
+    _kept.cache_clear()
     call = citations(
         [{"role": "user", "content": "When does it leave?"}, {"role": "assistant", "content": response}], documents
     )

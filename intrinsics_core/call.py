@@ -42,26 +42,28 @@ class Call(Generic[T]):
             IntrinsicsError: named after the intrinsic; with a fallback only what is the caller's to mend
                 (:class:`InvalidInput`).
         """
+        spent: list[Usage] = []
         try:
-            return (yield from _metered(self.program(self.task, profile)))
+            value = yield from _metered(self.program(self.task, profile), spent)
         except IntrinsicsError as error:
             error.named(self.task.intrinsic)
             if self.fallback is None or isinstance(error, InvalidInput):
                 raise
-            return self.fallback(self.task, f"{type(error).__name__}: {error}")
+            value = self.fallback(self.task, f"{type(error).__name__}: {error}")
+        usage = sum(spent, Usage())
+        if isinstance(value, Result) and usage.requests:
+            return value.model_copy(update={"usage": usage})
+        return value
 
 
-def _metered(program: Program[T]) -> Program[T]:
-    """The same program; its result carries what all its replies cost."""
-    usage = Usage()
+def _metered(program: Program[T], spent: list[Usage]) -> Program[T]:
+    """The same program; what its replies cost is noted, also if it fails in the end."""
     try:
         requests = next(program)
         while True:
             outcomes = yield requests
-            usage = sum((o.usage for o in outcomes if isinstance(o, Generated)), usage)
+            spent += [outcome.usage for outcome in outcomes if isinstance(outcome, Generated)]
             requests = program.send(outcomes)
     except StopIteration as stop:
         value: T = stop.value
-    if isinstance(value, Result) and usage.requests:
-        return value.model_copy(update={"usage": usage})
-    return value
+        return value

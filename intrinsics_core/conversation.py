@@ -78,7 +78,8 @@ class Task:
 
     def document_id(self, index: int) -> str:
         """The document's id; every document of a checked task has one."""
-        return self.documents[index].id or str(index)
+        identity = self.documents[index].id
+        return str(index) if identity is None else identity
 
     def only(self, *indices: int) -> Task:
         """The same task with these documents alone, in this order."""
@@ -139,10 +140,17 @@ def check(
     return Task(intrinsic, turns, passages, date if date is not None else today())
 
 
+# Not by strftime: its names follow the locale of the process, and prompts were trained in English.
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+
+
 def today() -> str:
     """The day of the call as prompts write it, e.g. ``"April 1, 2025"``."""
     day = Date.today()
-    return f"{day:%B} {day.day}, {day.year}"
+    return f"{_MONTHS[day.month - 1]} {day.day}, {day.year}"
 
 
 def _items(intrinsic: str, name: str, value: Any) -> Iterable[Any]:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
+from intrinsics_core import sentences
 from intrinsics_core.call import Call
 from intrinsics_core.errors import IntrinsicsError
-from intrinsics_core.exchange import Outcome, Program, Request
+from intrinsics_core.exchange import Embed, Outcome, Program, Request, Retrieve
 from intrinsics_core.merging import as_intrinsics_error, merge, step
 from intrinsics_core.profile import Profile
 from intrinsics_core.profiles import as_profile
@@ -103,9 +105,16 @@ async def arun_many(
             if on_result:
                 on_result(index, result)
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(concurrency or engine.concurrency):
-            group.create_task(worker())
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(concurrency or engine.concurrency):
+                group.create_task(worker())
+    except BaseExceptionGroup as group_error:
+        # What `calls` or `on_result` raised, as it was raised: no row's own error gets here.
+        error: BaseException = group_error
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        raise error from None
     return [results[i] for i in range(len(results))]
 
 
@@ -127,28 +136,49 @@ def _drive(program: Program[T], runtime: Runtime) -> T:
 def _answered(runtime: Runtime, requests: Sequence[Request]) -> Sequence[Outcome]:
     try:
         return runtime.handle(requests) if requests else []
-    except Exception as error:  # a runtime that breaks as a whole breaks every request, and no row silently
-        return [as_intrinsics_error(error)] * len(requests)
+    except Exception as error:
+        return _broken(error, requests)
 
 
 async def _aanswered(runtime: Runtime, requests: Sequence[Request]) -> Sequence[Outcome]:
     try:
         return await runtime.ahandle(requests) if requests else []
     except Exception as error:
-        return [as_intrinsics_error(error)] * len(requests)
+        return _broken(error, requests)
+
+
+def _broken(error: Exception, requests: Sequence[Request]) -> Sequence[Outcome]:
+    """A runtime that breaks as a whole breaks every request, and no row silently: each gets an error of its own."""
+    return [as_intrinsics_error(error, copied=True).named(request.intrinsic) for request in requests]
 
 
 async def _adrive(program: Program[T], runtime: Runtime, *, heavy: bool) -> T:
-    async def advance(outcomes: Sequence[Outcome] | None) -> tuple[Sequence[Request] | None, Any]:
-        return await asyncio.to_thread(step, program, outcomes) if heavy else step(program, outcomes)
-
-    requests, result = await advance(None)
+    # Loading the splitter, reading vectors and working on what was retrieved take long too.
+    heavy = heavy or not sentences.ready()
+    outcomes: Sequence[Outcome] | None = None
     try:
-        while requests is not None:
-            requests, result = await advance(await _aanswered(runtime, requests))
+        while True:
+            requests, result = (await _in_thread(program, outcomes)) if heavy else step(program, outcomes)
+            if requests is None:
+                return result  # type: ignore[no-any-return]
+            heavy = heavy or any(isinstance(request, Embed | Retrieve) for request in requests)
+            outcomes = await _aanswered(runtime, requests)
     finally:
         program.close()
-    return result  # type: ignore[no-any-return]
+
+
+async def _in_thread(program: Program[Any], outcomes: Sequence[Outcome] | None) -> tuple[Sequence[Request] | None, Any]:
+    """A step off the event loop. Cancelled, it waits for the thread: a generator at work cannot be closed."""
+    work = asyncio.ensure_future(asyncio.to_thread(step, program, outcomes))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        while not work.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([work])
+        if not work.cancelled():
+            work.exception()  # seen: the cancellation counts
+        raise
 
 
 async def _guarded(call: Call[Any] | IntrinsicsError, profile: Profile, runtime: Runtime) -> Any:

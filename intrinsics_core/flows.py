@@ -8,7 +8,7 @@ answer, the result says so instead of hiding it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -27,7 +27,7 @@ from intrinsics_core.intrinsics import (
     query_rewrite,
     uncertainty,
 )
-from intrinsics_core.intrinsics._common import Messages
+from intrinsics_core.intrinsics._common import Messages, OnError
 from intrinsics_core.merging import merge
 from intrinsics_core.profile import Profile
 from intrinsics_core.results import (
@@ -78,6 +78,8 @@ def rag(
     cite: bool = True,
     detect: bool = True,
     weigh: bool = False,
+    answer: Literal["generator", "model"] = "generator",
+    on_error: OnError = "raise",
     date: str | None = None,
 ) -> Call[RagResult]:
     """A RAG chain with intrinsics around it; run it on :class:`~intrinsics_core.runtimes.tools.Tools`.
@@ -92,18 +94,29 @@ def rag(
         canned: the canned answer.
         samples: answers to sample; the most faithful one is kept, and among equals the most certain.
         cite: add citations. detect: add sentence verdicts. weigh: add a certainty.
+        answer: who answers: the ``"generator"`` of the tools, or the runtime's own ``"model"``, in the words of the
+            profile (those with an ``answer`` format), one sample at temperature 0.
+        on_error: ``"fallback"`` goes on where an intrinsic fails: the original query, all documents kept, the gate
+            open, a verdict left out; ``degraded`` then says what happened. A failing retriever or generator is raised.
         date: date text for prompts that carry one; the day of the call where left out.
 
     Raises:
         InvalidInput: at once, where the input is wrong.
     """
+    if answer not in ("generator", "model") or (answer == "model" and samples > 1):
+        raise InvalidInput("answer is unknown, or the model is to give several samples", intrinsic=NAME,
+                           expected="generator, or model with samples=1", got=repr(answer))  # fmt: skip
+    if on_error not in ("raise", "fallback"):
+        raise InvalidInput("on_error is unknown", intrinsic=NAME, expected="raise or fallback", got=repr(on_error))
     if samples < 1:
         raise InvalidInput("samples is out of range", intrinsic=NAME, expected="a number from 1", got=repr(samples))
     if unanswerable not in ("canned", "without-documents", "expand"):
         raise InvalidInput("unanswerable is unknown", intrinsic=NAME, got=repr(unanswerable),
                            expected="canned, without-documents or expand")  # fmt: skip
     task = check(NAME, messages, ends_with=["user"], date=date)
-    options = _Options(rewrite, filter_context, gate, unanswerable, canned, samples, cite, detect, weigh)
+    options = _Options(
+        rewrite, filter_context, gate, unanswerable, canned, samples, cite, detect, weigh, answer, on_error
+    )
     return Call(task, partial(_program, options=options))
 
 
@@ -118,39 +131,59 @@ class _Options:
     cite: bool
     detect: bool
     weigh: bool
+    answer: str
+    on_error: OnError
 
 
 def _program(task: Task, profile: Profile, *, options: _Options) -> Program[RagResult]:
-    messages = task.messages
+    messages, lenient = task.messages, options.on_error
     found: dict[str, Any] = {"query": task.query}
+    wanted = task.query
     if options.rewrite:
-        rewritten = yield from query_rewrite(messages, date=task.date).start(profile)
+        rewritten = yield from query_rewrite(messages, date=task.date, on_error=lenient).start(profile)
         found |= {"rewrite": rewritten, "query": rewritten.query}
-    documents = yield from _retrieve([found["query"]])
+        # What a retriever does best with, where the profile makes a form for it; people read the other.
+        wanted = rewritten.retrieval_query or rewritten.query
+    documents = yield from _retrieve([wanted])
     if options.filter_context and documents:
-        found["relevance"] = yield from context_relevance(messages, documents, date=task.date).start(profile)
-        kept = {j.document_id for j in found["relevance"].judgements if j.label != "irrelevant"}
-        documents = [d for d in documents if d.id in kept]
+        judged = yield from context_relevance(messages, documents, date=task.date, on_error=lenient).start(profile)
+        kept = {j.document_id for j in judged.judgements if j.label != "irrelevant"}
+        found["relevance"], documents = judged, [d for d in documents if d.id in kept]
     if options.gate:
-        found["answerability"] = yield from _gate(task, profile, documents)
-        if not found["answerability"].answerable and options.unanswerable == "expand":
-            expansion = yield from query_expansion(messages, documents, date=task.date).start(profile)
-            documents = fused(
-                [documents, (yield from _retrieve([q.text for q in expansion.queries if q.text != found["query"]]))]
-            )
-            found["answerability"] = yield from _gate(task, profile, documents)
-        if not found["answerability"].answerable:
+        gate = yield from _gate(task, profile, documents, lenient)
+        if not gate.answerable and options.unanswerable == "expand":
+            expansion = yield from query_expansion(messages, documents, date=task.date, on_error=lenient).start(profile)
+            more = yield from _retrieve([q.text for q in expansion.queries if q.text != found["query"]])
+            documents = fused([documents, more])
+            gate = yield from _gate(task, profile, documents, lenient)
+        found["answerability"] = gate
+        if not gate.answerable:
             if options.unanswerable != "without-documents":
-                return RagResult(answer=options.canned, answered=False, documents=tuple(documents), **found)
+                return _told(RagResult(answer=options.canned, answered=False, documents=tuple(documents), **found), [])
             documents = []
-    answers = yield [Answer(NAME, messages, tuple(documents), seed) for seed in range(options.samples)]
-    texts = [_raised(answer).text for answer in answers]
-    checked = yield from _checked(task, profile, texts, documents, options)
-    best = max(range(options.samples), key=lambda i: _worth(checked[i]))
+    texts = yield from _answers(task, profile, documents, options)
+    checked, missing = yield from _checked(task, profile, texts, documents, options)
+    best = max(range(len(texts)), key=lambda i: _worth(checked[i]))
     result = RagResult(
-        answer=texts[best], answered=True, documents=tuple(documents), samples=options.samples, **found, **checked[best]
+        answer=texts[best], answered=True, documents=tuple(documents), samples=len(texts), **found, **checked[best]
     )
-    return result.model_copy(update={"disagreements": tuple(disagreements(result))})
+    return _told(result, missing)
+
+
+def _told(result: RagResult, missing: Sequence[str]) -> RagResult:
+    """The result with what its parts disagree about, and with every fallback in it said at the top too."""
+    parts = [getattr(result, name) for name in ("rewrite", "relevance", "answerability", "uncertainty")]
+    notes = [part.degraded for part in parts if part is not None and part.degraded] + list(missing)
+    told = {"disagreements": tuple(disagreements(result)), "degraded": "; ".join(notes) or None}
+    return result.model_copy(update=told)
+
+
+def _answers(task: Task, profile: Profile, documents: Sequence[Document], options: _Options) -> Program[list[str]]:
+    if options.answer == "model":
+        asked = replace(task, documents=tuple(documents))
+        return [(yield from profile.ask("answer", asked))]
+    answers = yield [Answer(NAME, task.messages, tuple(documents), seed) for seed in range(options.samples)]
+    return [_raised(answer).text for answer in answers]
 
 
 def _retrieve(queries: Sequence[str]) -> Program[list[Document]]:
@@ -176,16 +209,16 @@ def nothing_retrieved() -> Answerability:
     return Answerability(label="unanswerable", probability=0.0)
 
 
-def _gate(task: Task, profile: Profile, documents: Sequence[Document]) -> Program[Answerability]:
+def _gate(task: Task, profile: Profile, documents: Sequence[Document], on_error: OnError) -> Program[Answerability]:
     if not documents:
         return nothing_retrieved()
-    return (yield from answerability(task.messages, documents, date=task.date).start(profile))
+    return (yield from answerability(task.messages, documents, date=task.date, on_error=on_error).start(profile))
 
 
 def _checked(
     task: Task, profile: Profile, texts: Sequence[str], documents: Sequence[Document], options: _Options
-) -> Program[list[dict[str, Any]]]:
-    """The verdicts on each answer, all asked for in one wave."""
+) -> Program[tuple[list[dict[str, Any]], list[str]]]:
+    """The verdicts on each answer, all asked for in one wave, and what is missing where failures are put up with."""
     wanted: list[tuple[int, str, Call[Any]]] = []
     for i, text in enumerate(texts):
         messages = (*task.messages, Message("assistant", text))
@@ -197,9 +230,13 @@ def _checked(
             wanted.append((i, "uncertainty", uncertainty(messages, documents, date=task.date)))
     verdicts = yield from merge([call.start(profile) for _, _, call in wanted], width=max(1, len(wanted)))
     checked: list[dict[str, Any]] = [{} for _ in texts]
+    missing = []
     for (i, name, _), verdict in zip(wanted, verdicts, strict=True):
-        checked[i][name] = _raised(verdict)
-    return checked
+        if isinstance(verdict, IntrinsicsError) and options.on_error == "fallback":
+            missing.append(f"no {name}: {type(verdict).__name__}: {verdict}")
+        else:
+            checked[i][name] = _raised(verdict)
+    return checked, missing
 
 
 def _worth(verdicts: dict[str, Any]) -> tuple[float, float]:

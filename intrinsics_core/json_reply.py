@@ -1,18 +1,19 @@
 """JSON out of a model's reply.
 
 Documented repairs, and no others: prose or a code fence around the JSON is passed over; a JSON string that holds JSON
-is opened (once); the first value of the wanted kind counts. A truncated reply is malformed, not repaired: what was cut
-off is unknown, and a list inside it is not the list that was asked for.
+is opened (once); the first value of the wanted kind counts, but nothing inside a value of another kind. A truncated
+reply is malformed, not repaired: what was cut off is unknown, and a list inside it is not the list that was asked for.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from intrinsics_core.errors import MalformedReply
 
-_OPENERS: dict[type, str] = {dict: "{", list: "["}
+_OPENER = re.compile(r"[\[{]")
 _DECODER = json.JSONDecoder()
 _ATTEMPTS = 64  # opening brackets tried; prose with thousands of brackets must not cost quadratic time
 
@@ -27,21 +28,23 @@ def parse(text: str, kind: type, expected: str, decoder: json.JSONDecoder = _DEC
     Raises:
         MalformedReply: there is none.
     """
-    at = -1
     try:
         value = decoder.decode(text)
         if isinstance(value, str):
+            text = value
             value = decoder.decode(value)
         if isinstance(value, kind):
             return writable(value, text, expected)
     except (ValueError, RecursionError):
         pass
+    end = 0
     for _ in range(_ATTEMPTS):
-        at = text.find(_OPENERS[kind], at + 1)
-        if at < 0:
+        opener = _OPENER.search(text, end)
+        if opener is None:
             break
+        end = opener.end()
         try:
-            value, _end = decoder.raw_decode(text, at)
+            value, after = decoder.raw_decode(text, opener.start())
         except json.JSONDecodeError as error:
             if _truncated(error):
                 break
@@ -50,7 +53,9 @@ def parse(text: str, kind: type, expected: str, decoder: json.JSONDecoder = _DEC
             break  # no reply of ours nests like that, and the next bracket is only one less deep
         except ValueError:
             continue
-        return writable(value, text, expected)
+        if isinstance(value, kind):
+            return writable(value, text, expected)
+        end = after  # a whole value of another kind: what is inside it is not what was asked for
     raise MalformedReply("the reply holds no such JSON", expected=expected, got=repr(text), raw=text)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -73,9 +74,14 @@ def settled(program: Program[T], outcomes: Sequence[Outcome] | None) -> tuple[Se
         return None, as_intrinsics_error(error)
 
 
-def as_intrinsics_error(error: Exception) -> IntrinsicsError:
+def as_intrinsics_error(error: Exception, *, copied: bool = False) -> IntrinsicsError:
+    """The error as one of ours, with the original as its cause; a copy of its own where several rows share it."""
     if isinstance(error, IntrinsicsError):
-        return error
+        if not copied:
+            return error
+        own = copy.copy(error)
+        own.__cause__ = error.__cause__ or error
+        return own
     wrapped = IntrinsicsError(f"unexpected {type(error).__name__}: {error}")
     wrapped.__cause__ = error
     return wrapped

@@ -22,7 +22,7 @@ class Span(NamedTuple):
 
 # A word of two or more letters, an end mark, then another word: untrained, Punkt always breaks here. It knows no
 # abbreviations, and initials, numbers and ellipses, which it looks at twice, are none of these.
-_PLAIN_BREAK = re.compile(r"[A-Za-z]{2,}[.!?]\s+\S")
+_PLAIN_BREAK = re.compile(r"[A-Za-z]{2,}[.!?][ \t\r\n]+[A-Za-z0-9]")
 
 
 @cache
@@ -38,14 +38,28 @@ def _punkt() -> Any:
     return Punkt()
 
 
-@lru_cache(maxsize=4096)
+_KEPT = 20_000  # characters of the longest text whose sentences are kept: the cache is bounded in bytes too
+
+
 def split(text: str) -> tuple[Span, ...]:
     """Sentences of a text, in order, without the whitespace between them.
 
     Every character that is not whitespace lies in exactly one sentence, and ``text[s.begin:s.end] == s.text`` holds
-    for each. An empty or blank text has no sentences. Results are kept for the last 4,096 texts, so a passage that
-    several intrinsics look at is split once.
+    for each. An empty or blank text has no sentences. Results are kept for the last 1,024 texts of up to 20,000
+    characters, so a passage that several intrinsics look at is split once.
     """
+    return _kept(text) if len(text) <= _KEPT else _split(text)
+
+
+def ready() -> bool:
+    """Whether the splitter is loaded: the first text takes a second more."""
+    return _punkt.cache_info().currsize > 0
+
+
+def _split(text: str) -> tuple[Span, ...]:
     if not text.strip():
         return ()
     return tuple(Span(begin, end, text[begin:end]) for begin, end in _punkt().span_tokenize(text))
+
+
+_kept = lru_cache(maxsize=1024)(_split)

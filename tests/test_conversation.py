@@ -113,3 +113,9 @@ def test_content_parts_and_tool_turns():
 def test_the_date_is_an_argument():
     assert answerability(USER, DOCUMENTS, date="April 1, 2025").task.date == "April 1, 2025"
     assert answerability(USER, DOCUMENTS).task.date[-4:].isdigit()
+
+
+def test_an_empty_id_is_an_id():
+    task = reranking(USER, [{"id": "", "text": "a"}, {"id": "0", "text": "b"}]).task
+    assert [task.document_id(i) for i in range(2)] == ["", "0"]
+    assert task.only(1, 0).document_id(1) == ""

@@ -1,6 +1,11 @@
 import asyncio
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +27,7 @@ from intrinsics_core import (
 from intrinsics_core.exchange import Generate
 from tests.scripted import AsyncScripted, Scripted
 
+ROOT = Path(__file__).parent.parent
 RUNTIMES = [Scripted, AsyncScripted]
 YES = {"answerability": "answerable", "confidence": 0.9}
 
@@ -218,3 +224,99 @@ def test_unknown_names_are_told():
         run(gate(), {"kind": "abacus"})
     with pytest.raises(InvalidInput, match="'colour'"):
         run(gate(), {"kind": "embedded", "colour": "red"})
+
+
+LONG = [" ".join(f"Sentence number {i} of many." for i in range(9000)) for _ in range(4)]
+
+
+def test_cancelling_a_heavy_call_is_a_cancellation():
+    async def main():
+        call = answerability(user("Who?"), LONG)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(arun(call, AsyncScripted(lambda r: YES)), 0.001)
+
+    asyncio.run(main())
+
+
+COLD = """
+import asyncio, time
+from intrinsics_core import arun, hallucination_detection
+from intrinsics_core.flows import rag
+from intrinsics_core.runtimes.embedded import EmbeddedRuntime
+from intrinsics_core.runtimes.tools import Tools
+from tests.scripted import AsyncScripted
+
+SAID = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "Ada did. In 1911."}]
+PASSAGES = [" ".join(f"Sentence number {i} of passage {d}." for i in range(120)) for d in range(12)]
+
+async def main():
+    gaps, done = [], asyncio.Event()
+    async def tick():
+        while not done.is_set():
+            before = time.perf_counter()
+            await asyncio.sleep(0.001)
+            gaps.append(time.perf_counter() - before)
+    ticking = asyncio.create_task(tick())
+    await asyncio.sleep(0.01)
+    work = time.thread_time()
+    scripted = AsyncScripted(lambda r: {"sentences": []})
+    await arun(hallucination_detection(SAID, ["Ada did."]), scripted)
+    tools = Tools(EmbeddedRuntime(), retrieve=lambda q: PASSAGES, generate=lambda m, d: "Ada did. In 1911.")
+    await arun(rag(SAID[:1]), tools)
+    done.set()
+    await ticking
+    # What the loop's own thread did in all: imports, splitting and vectors are other threads' work.
+    print(time.thread_time() - work)
+
+asyncio.run(main())
+"""
+
+
+def test_a_cold_start_and_a_flow_leave_the_loop_alone():
+    result = subprocess.run([sys.executable, "-c", COLD], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert float(result.stdout) < 0.35
+
+
+def test_a_forked_child_makes_its_own_loop():
+    run(gate(), AsyncScripted(lambda r: YES))
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        os._exit(0 if run(gate(), AsyncScripted(lambda r: YES)).answerable else 1)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+def test_each_row_has_an_error_of_its_own():
+    down = RuntimeUnavailable("refused")
+
+    class Down(Scripted):
+        def handle(self, requests):
+            raise down
+
+    one, two = run_many([gate(), query_rewrite(user("Who?"))], Down(lambda r: YES))
+    assert one is not two
+    assert (one.intrinsic, two.intrinsic) == ("answerability", "query-rewrite")
+
+
+def test_waiting_for_the_librarys_own_loop_is_told():
+    def on_result(index, result):
+        run(gate(), AsyncScripted(lambda r: YES))
+
+    with pytest.raises(IntrinsicsError, match="arun"):
+        run_many([gate()], AsyncScripted(lambda r: YES), on_result=on_result)
+
+
+@pytest.mark.parametrize("kind", RUNTIMES)
+def test_what_a_callback_raises_comes_as_it_is(kind):
+    def full(index, result):
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        run_many([gate()] * 3, kind(lambda r: YES), on_result=full)
+
+
+def test_a_degraded_result_tells_what_was_spent():
+    result = run(gate(on_error="open"), Scripted(lambda r: "um"))
+    assert result.degraded
+    assert result.usage.requests == 2

@@ -120,3 +120,53 @@ def test_coroutine_tools_and_their_failures():
 def test_fusion_counts_a_document_once():
     a, b, c = (Document(t, id=t) for t in "abc")
     assert [d.id for d in fused([[a, b], [b, c]])] == ["b", "a", "c"]
+
+
+def fails(*names):
+    """The judge, down for requests whose schema has one of these fields."""
+
+    def script(request):
+        fields = request.constraint.schema["properties"] if request.constraint else {}
+        return RuntimeUnavailable("down") if set(names) & set(fields) else judge(request)
+
+    return script
+
+
+def test_a_flow_may_go_on_where_an_intrinsic_fails():
+    broken = Tools(
+        Scripted(fails("rewritten_question", "answerability", "citations")),
+        retrieve=lambda q: ["Ada keeps the lighthouse."],
+        generate=lambda messages, documents: "Ada keeps it.",
+    )
+    with pytest.raises(RuntimeUnavailable):
+        run(rag(QUESTION), broken)
+    result = run(rag(QUESTION, on_error="fallback"), broken)
+    assert (result.answer, result.query, result.citations) == ("Ada keeps it.", "Who keeps it?", None)
+    assert result.hallucination.label == "faithful"
+    assert result.degraded.count("down") == 3
+    assert "no citations" in result.degraded
+
+
+def test_a_generator_is_told_of_a_sample_by_name_alone():
+    generate = lambda messages, documents, temperature=0.5: f"Ada, at {temperature}."  # noqa: E731
+    assert run(rag(QUESTION, gate=False), tools(generate=generate)).answer == "Ada, at 0.5."
+    with pytest.raises(InvalidInput, match="generator"):
+        run(rag(QUESTION, gate=False), tools(generate=None))
+    with pytest.raises(InvalidInput, match="samples"):
+        rag(QUESTION, answer="model", samples=2)
+
+
+def test_the_runtimes_own_model_answers():
+    from intrinsics_core.profiles import profile
+
+    seen = []
+
+    def model(request):
+        seen.append(request)
+        return "Ada keeps it."
+
+    chain = Tools(Scripted(model), retrieve=lambda q: ["Ada keeps the lighthouse."])
+    call = rag(QUESTION, rewrite=False, gate=False, cite=False, detect=False, answer="model", date="April 1, 2025")
+    assert run(call, chain, profile=profile("granite-3.3")).answer == "Ada keeps it."
+    assert "Ada keeps the lighthouse." in seen[0].prompt
+    assert seen[0].prompt.endswith("<|start_of_role|>assistant<|end_of_role|>")

@@ -67,3 +67,23 @@ def test_labels_are_known_by_their_letters(text: str) -> None:
 def test_other_words_are_no_labels(text: str) -> None:
     with pytest.raises(MalformedReply):
         json_reply.label(text, ("answerable", "unanswerable"), text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"i": 0, "f": "unfaithful", "notes": []}',
+        '{"error": {"details": []}}',
+        'Sorry: {"error": {"details": []}} as I said.',
+        '```json\n{"c": [1, 2]}\n```',
+    ],
+)
+def test_a_list_inside_an_object_is_not_the_list(text):
+    with pytest.raises(MalformedReply):
+        json_reply.parse(text, list, "a list")
+
+
+def test_an_object_inside_a_list_is_not_the_object():
+    with pytest.raises(MalformedReply):
+        json_reply.parse('[{"a": 1}]', dict, "an object")
+    assert json_reply.parse('As [1] says: {"a": 1}', dict, "an object") == {"a": 1}

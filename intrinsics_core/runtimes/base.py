@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Sequence
@@ -45,7 +46,12 @@ class Runtime(ABC):
 
     def portal(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the background event loop and wait for it."""
-        future = asyncio.run_coroutine_threadsafe(coroutine, _background_loop())
+        loop = _background_loop()
+        if _running_loop() is loop:
+            coroutine.close()
+            raise RuntimeError("called from a callback on the library's own event loop, which it would wait for: "
+                               "use arun or arun_many there")  # fmt: skip
+        future = asyncio.run_coroutine_threadsafe(coroutine, loop)
         try:
             return future.result()
         except BaseException:
@@ -106,8 +112,20 @@ def unsupported(runtime: str, request: Request) -> IntrinsicsError:
     )
 
 
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
 @cache
 def _background_loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="rag-intrinsics", daemon=True).start()
     return loop
+
+
+if hasattr(os, "register_at_fork"):
+    # A forked child has the loop but not the thread that ran it: it makes its own.
+    os.register_at_fork(after_in_child=_background_loop.cache_clear)

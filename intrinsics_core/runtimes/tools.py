@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from intrinsics_core.conversation import Document, DocumentLike, Message, documents_of
@@ -24,15 +25,15 @@ class Tools(AsyncRuntime):
         runtime: answers the intrinsics' requests; its profile is used.
         retrieve: query -> documents, best first; a function or a coroutine function.
         generate: (messages, documents) -> answer; a function or a coroutine function. Told of a sample's number where
-            it takes a third argument.
+            it has a parameter ``seed``. Left out: the runtime's own model answers (profiles with an ``answer`` format).
 
     Functions run in threads, side by side with what else the flow asks for at the time.
     """
 
-    def __init__(self, runtime: Runtime, *, retrieve: Retriever, generate: Generator) -> None:
+    def __init__(self, runtime: Runtime, *, retrieve: Retriever, generate: Generator | None = None) -> None:
         self.runtime, self.retrieve, self.generate = runtime, retrieve, generate
         self.profile, self.concurrency = runtime.profile, runtime.concurrency
-        self._takes_seed = len(inspect.signature(generate).parameters) > 2
+        self._takes_seed = generate is not None and "seed" in inspect.signature(generate).parameters
 
     async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
         own = [i for i, r in enumerate(requests) if isinstance(r, Retrieve | Answer)]
@@ -52,8 +53,10 @@ class Tools(AsyncRuntime):
                 found = await _called(self.retrieve, request.query)
                 return Retrieved(documents_of(request.intrinsic, found, content_ids=True))
             assert isinstance(request, Answer)
-            seed = (request.seed,) if self._takes_seed else ()
-            text = await _called(self.generate, request.messages, request.documents, *seed)
+            if self.generate is None:
+                raise InvalidInput("there is no generator", expected="Tools(..., generate=...)")
+            seed = {"seed": request.seed} if self._takes_seed else {}
+            text = await _called(partial(self.generate, **seed), request.messages, request.documents)
             if not isinstance(text, str):
                 raise InvalidInput("the generator gave no text", expected="a string", got=type(text).__name__)
             return Generated(text)
@@ -70,7 +73,7 @@ class Tools(AsyncRuntime):
 
 
 async def _called(function: Callable[..., Any], *arguments: Any) -> Any:
-    if inspect.iscoroutinefunction(function):
+    if inspect.iscoroutinefunction(function):  # looks through partial
         return await function(*arguments)
     value = await asyncio.to_thread(function, *arguments)
     return await value if inspect.isawaitable(value) else value
