@@ -17,7 +17,10 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 MACHINE = re.compile(
     r"/(?:root|home|tmp|work|usr|opt|Users|private|var)/|site-packages|[A-Z]:\\|file://|<ipython-input"
 )
-PROMISES = {"langchain": ["1 sentence flagged", "stopped at the gate", "Does the tide mill still grind flour?"]}
+TOLD = ["1 sentence flagged", "stopped at the gate", "Does the tide mill still grind flour?"]
+# What the text around the cells promises, and the package that the notebook is about.
+PROMISES = {"langchain": TOLD, "llamaindex": [*TOLD, "passing: False"]}
+NEEDS = {"langchain": "langchain_rag_intrinsics", "llamaindex": "llama_index.rag_intrinsics"}
 HOST = re.compile(r"0x[0-9a-f]{6,}")
 
 
@@ -68,13 +71,11 @@ def test_the_committed_notebook_names_no_machine_and_no_time(path: Path) -> None
 def test_it_runs_again(path: Path) -> None:
     for module in ("nbclient", "ipykernel", "matplotlib", "bm25s"):
         pytest.importorskip(module, reason=f"running a notebook needs {module}")
-    if path.stem == "langchain":
-        pytest.importorskip("langchain_rag_intrinsics", reason="the notebook needs the LangChain integration")
+    pytest.importorskip(NEEDS[path.stem], reason=f"the notebook needs the {path.stem} integration")
     notebook = execution().execute(read(path))  # an exception in a cell is raised here
     shown = told(notebook)
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert sum("image/png" in output.get("data", {}) for output in outputs) >= 3
-    # What the text around the cells promises.
     for promise in PROMISES[path.stem]:
         assert promise in shown
 

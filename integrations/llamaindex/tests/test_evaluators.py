@@ -19,6 +19,7 @@ from llama_index.evaluation.rag_intrinsics import (
 
 from integrations.llamaindex.tests.llms import FAITHFUL, INVENTED, QUESTION, Traced, judging, nodes, texts
 from intrinsics_core import InvalidInput, RuntimeUnavailable, context_relevance, run
+from intrinsics_core.results import HallucinationDetection, SentenceVerdict
 from tests.scripted import Scripted
 
 CONTEXTS = [node.text for node in texts()]
@@ -45,6 +46,19 @@ def test_hallucination(asynchronous: bool) -> None:
     assert not bad.passing and bad.score < good.score
     assert f"unfaithful: {INVENTED} (0.0 of its words are in the documents)" in bad.feedback
     assert isinstance(bad, EvaluationResult)
+
+
+def test_one_flagged_sentence_fails_a_response_that_is_faithful_on_the_whole() -> None:
+    whole = HallucinationDetection(
+        label="faithful",
+        score=0.8,
+        sentences=(
+            SentenceVerdict(begin=0, end=2, text="A.", label="faithful", score=0.9),
+            SentenceVerdict(begin=3, end=5, text="B.", label="unfaithful", score=0.1),
+        ),
+    )
+    found = HallucinationEvaluator()._score(whole)
+    assert (found.passing, found.score, found.feedback) == (False, 0.8, "faithful\nunfaithful: B.")
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

@@ -9,10 +9,12 @@ from llama_index.evaluation.rag_intrinsics._evaluator import Given, IntrinsicEva
 from intrinsics_core import Call, hallucination_detection
 from intrinsics_core.results import HallucinationDetection
 
+FINE = ("faithful", "NA")  # NA: a sentence that claims nothing
+
 
 class HallucinationEvaluator(IntrinsicEvaluator):
-    """Do the contexts support each sentence of the response? Passing where they do, or where it claims nothing; the
-    score is the response's faithfulness. ``verdict["sentences"]`` has a verdict for each sentence.
+    """Do the contexts support each sentence of the response? Passing where they support the response as a whole and no
+    sentence is flagged; the score is the response's faithfulness. ``verdict["sentences"]`` has a verdict for each.
 
     Example:
         >>> from llama_index.evaluation.rag_intrinsics import HallucinationEvaluator
@@ -32,6 +34,7 @@ class HallucinationEvaluator(IntrinsicEvaluator):
         flagged = [
             f"{sentence.label}: {sentence.text}" + (f" ({sentence.explanation})" if sentence.explanation else "")
             for sentence in result.sentences
-            if sentence.label not in ("faithful", "NA")
+            if sentence.label not in FINE
         ]
-        return Score(result.label in ("faithful", "NA"), result.score, "\n".join([result.label, *flagged]))
+        passing = result.label in FINE and not flagged
+        return Score(passing, result.score, "\n".join([result.label, *flagged]))
