@@ -24,6 +24,10 @@ _FRAMEWORKS = {
         "pip install 'rag-intrinsics[llamaindex,demo]' "
         "(in a clone: pip install -e '.[demo]' -e integrations/llamaindex)",
     ),
+    "haystack": (
+        "intrinsics_core.demo.haystack",
+        "pip install 'rag-intrinsics[haystack]' (in a clone: pip install -e . -e integrations/haystack)",
+    ),
 }
 _ANSWERER = {
     True: "No language model is at work: the answers quote the passage sentence that ranks best.",
@@ -51,7 +55,7 @@ def demo(
         typer.Option(metavar="JSON|FILE", help="Runtime config, or a file that holds it.", show_default="embedded"),
     ] = None,
     framework: Annotated[
-        Literal["langchain", "llamaindex"], typer.Option(help="Which framework's chain to run.")
+        Literal["langchain", "llamaindex", "haystack"], typer.Option(help="Which framework's chain to run.")
     ] = "langchain",
 ) -> None:
     """See a whole RAG chain at work on shipped text: rewrite, retrieve, rerank, gate, cite, flag."""

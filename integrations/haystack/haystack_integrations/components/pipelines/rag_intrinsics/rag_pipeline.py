@@ -94,19 +94,13 @@ class RagIntrinsicsPipeline:
             "replies": BranchJoiner(list[ChatMessage]),
             "answers": AnswerBuilder(reference_pattern=r"\[(\d+)\]"),
         }
-        self.pipeline = Pipeline()
+        self.pipeline = _Telling()
         for name, part in parts.items():
             self.pipeline.add_component(name, part)
         for sender, receiver in _WIRES:
             self.pipeline.connect(sender, receiver)
         self.input_mapping = {"query": ["rewriter.query"], "history": ["rewriter.history"]}
-        self.output_mapping = {
-            "answers.answers": "answers",
-            "replies.value": "replies",
-            "rewriter.query": "query",
-            "ranker.documents": "documents",
-            "router.result": "answerability",
-        }
+        self.output_mapping = dict(_OUTPUTS)
 
     @property
     def runtime(self) -> Any:
@@ -141,25 +135,42 @@ class RagIntrinsicsPipeline:
         return default_from_dict(cls, data)
 
 
+class _Telling(Pipeline):
+    """Gives the outputs that are used inside too: Haystack 3.0's super components forget to ask when awaited."""
+
+    async def run_async(
+        self, data: dict[str, Any], include_outputs_from: set[str] | None = None, **settings: Any
+    ) -> dict[str, Any]:
+        return await super().run_async(data, include_outputs_from or _TOLD, **settings)
+
+
+_OUTPUTS = {
+    "answers.answers": "answers",
+    "replies.value": "replies",
+    "rewriter.query": "query",
+    "ranker.documents": "documents",
+    "router.result": "answerability",
+}
+_TOLD = {path.partition(".")[0] for path in _OUTPUTS}
 _WIRES = [
     ("rewriter.retrieval_query", "retriever.query"),
-    ("rewriter.query", "ranker.query"),
+    ("rewriter.question", "ranker.query"),
     ("retriever.documents", "ranker.documents"),
-    ("rewriter.query", "router.query"),
+    ("rewriter.question", "router.query"),
     ("ranker.documents", "router.documents"),
-    ("rewriter.query", "prompt.query"),
+    ("rewriter.question", "prompt.query"),
     ("router.answerable", "prompt.documents"),
     ("prompt.prompt", "generator.messages"),
-    ("rewriter.query", "checker.query"),
+    ("rewriter.question", "checker.query"),
     ("generator.replies", "checker.replies"),
     ("router.answerable", "checker.documents"),
-    ("rewriter.query", "citations.query"),
+    ("rewriter.question", "citations.query"),
     ("checker.replies", "citations.replies"),
     ("router.answerable", "citations.documents"),
     ("router.unanswerable", "refusal.query"),
     ("citations.replies", "replies.value"),
     ("refusal.prompt", "replies.value"),
-    ("rewriter.query", "answers.query"),
+    ("rewriter.question", "answers.query"),
     ("replies.value", "answers.replies"),
     ("ranker.documents", "answers.documents"),
 ]

@@ -52,28 +52,30 @@ class RagIntrinsicsQueryRewriter(Intrinsic):
         """
         self._keep(runtime, profile, on_error, date)
 
-    @component.output_types(query=str, retrieval_query=str, result=dict[str, Any])
+    @component.output_types(query=str, question=str, retrieval_query=str, result=dict[str, Any])
     def run(self, query: str, history: list[ChatMessage] | None = None) -> dict[str, Any]:
         """
         Rewrite a question.
 
         :param query: The question.
         :param history: Turns before it.
-        :returns: `query`: the question, standing alone; `retrieval_query`: the form for retrievers, where the profile
-            has one, else the same; `result`: with the original and whether it changed.
+        :returns: `query`: the question, standing alone; `question` and `retrieval_query`: the forms for readers and
+            for retrievers, where the profile tells them apart, else the same; `result`: with the original and whether
+            it changed.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         return self._told(self._result(self._call(self._read(query, None, history))))
 
-    @component.output_types(query=str, retrieval_query=str, result=dict[str, Any])
+    @component.output_types(query=str, question=str, retrieval_query=str, result=dict[str, Any])
     async def run_async(self, query: str, history: list[ChatMessage] | None = None) -> dict[str, Any]:
         """
         Rewrite a question without blocking the event loop.
 
         :param query: The question.
         :param history: Turns before it.
-        :returns: `query`: the question, standing alone; `retrieval_query`: the form for retrievers, where the profile
-            has one, else the same; `result`: with the original and whether it changed.
+        :returns: `query`: the question, standing alone; `question` and `retrieval_query`: the forms for readers and
+            for retrievers, where the profile tells them apart, else the same; `result`: with the original and whether
+            it changed.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         return self._told(await self._aresult(self._call(self._read(query, None, history))))
@@ -81,6 +83,7 @@ class RagIntrinsicsQueryRewriter(Intrinsic):
     def _told(self, result: QueryRewrite) -> dict[str, Any]:
         return {
             "query": result.query,
+            "question": result.question or result.query,
             "retrieval_query": result.retrieval_query or result.query,
             "result": result.model_dump(mode="json"),
         }

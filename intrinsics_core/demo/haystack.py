@@ -1,0 +1,203 @@
+"""The story told by Haystack: a pipeline of the kind that people have, with our components in their places."""
+
+import time
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from haystack import Document, Pipeline, component
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.dataclasses import ChatMessage
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+from haystack_integrations.components.evaluators.rag_intrinsics import (
+    RagIntrinsicsFactChecker,
+    RagIntrinsicsUncertaintyScorer,
+)
+from haystack_integrations.components.query.rag_intrinsics import RagIntrinsicsQueryRewriter
+from haystack_integrations.components.rankers.rag_intrinsics import (
+    RagIntrinsicsContextRelevanceFilter,
+    RagIntrinsicsRanker,
+)
+from haystack_integrations.components.routers.rag_intrinsics import RagIntrinsicsAnswerabilityRouter
+from haystack_integrations.components.validators.rag_intrinsics import (
+    RagIntrinsicsCitationBuilder,
+    RagIntrinsicsGroundednessChecker,
+)
+
+from intrinsics_core import conversation
+from intrinsics_core.demo.story import Question, Story
+from intrinsics_core.exchange import Generate, Generated
+from intrinsics_core.render.trace import Turn
+from intrinsics_core.results import (
+    Answerability,
+    Citations,
+    ContextRelevance,
+    FactCheck,
+    HallucinationDetection,
+    QueryRewrite,
+    RankedDocument,
+    Ranking,
+    Uncertainty,
+)
+from intrinsics_core.runtimes import Runtime
+from intrinsics_core.sentences import split
+
+RETRIEVED = 8  # passages that BM25 finds
+KEPT = 4  # passages that an answer may rest on
+QUOTED = 2  # sentences that the extractive answerer picks, at most
+
+
+@component
+class Best:
+    """The first few documents."""
+
+    @component.output_types(documents=list[Document])
+    def run(self, documents: list[Document]) -> dict[str, Any]:
+        return {"documents": documents[:KEPT]}
+
+
+@component
+class Context:
+    """What the answer may rest on: the relevant passages, or the best ones where the gate saw more than the filter."""
+
+    @component.output_types(documents=list[Document])
+    def run(self, best: list[Document], relevant: list[Document]) -> dict[str, Any]:
+        return {"documents": relevant[:KEPT] or best}
+
+
+@component
+class Quoting:
+    """Answers with the best sentence and the best other one of its passage, in the order of the passage."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.ranker = RagIntrinsicsRanker(runtime)
+
+    @component.output_types(replies=list[ChatMessage])
+    def run(self, query: str, documents: list[Document], invented: str = "") -> dict[str, Any]:
+        sentences = [
+            Document(id=f"{d.id}:{span.begin}", content=span.text, meta={"passage": d.id, "begin": span.begin})
+            for d in documents
+            for span in split(d.content or "")
+        ]
+        ranked: list[Document] = self.ranker.run(query=query, documents=sentences)["documents"]
+        same = [s for s in ranked if s.meta["passage"] == ranked[0].meta["passage"]][:QUOTED]
+        quoted = [s.content or "" for s in sorted(same, key=lambda s: int(s.meta["begin"]))]
+        return {"replies": [ChatMessage.from_assistant(" ".join(filter(None, (*quoted, invented))))]}
+
+
+@component
+class Generating:
+    """Answers by the runtime's language model."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+
+    @component.output_types(replies=list[ChatMessage])
+    def run(self, query: str, documents: list[Document], invented: str = "") -> dict[str, Any]:
+        context = "\n\n".join(f"{d.meta['title']}\n{d.content}" for d in documents)
+        messages = (
+            conversation.Message("system", "Answer in one or two sentences, from these passages alone.\n\n" + context),
+            conversation.Message("user", query),
+        )
+        (reply,) = self.runtime.handle([Generate("answer", messages=messages, max_tokens=200)])
+        if not isinstance(reply, Generated):
+            raise reply if isinstance(reply, Exception) else TypeError(f"unexpected reply: {type(reply).__name__}")
+        return {"replies": [ChatMessage.from_assistant(" ".join(filter(None, (reply.text.strip(), invented))))]}
+
+
+def pipeline(documents: Sequence[conversation.Document], runtime: Runtime) -> Pipeline:
+    """Rewrite, retrieve, rank, filter, route, answer, check, weigh, cite."""
+    store = InMemoryDocumentStore()
+    store.write_documents([Document(id=d.id or "", content=d.text, meta={"title": d.title}) for d in documents])
+    answerer = Quoting if runtime.profile.name == "embedded" else Generating
+    parts: dict[str, Any] = {
+        "rewriter": RagIntrinsicsQueryRewriter(runtime),
+        "retriever": InMemoryBM25Retriever(store, top_k=RETRIEVED),
+        "ranker": RagIntrinsicsRanker(runtime),
+        "filter": RagIntrinsicsContextRelevanceFilter(runtime),
+        "best": Best(),
+        "router": RagIntrinsicsAnswerabilityRouter(runtime, without_documents="unanswerable"),
+        "context": Context(),
+        "answerer": answerer(runtime),
+        "checker": RagIntrinsicsGroundednessChecker(runtime),
+        "uncertainty": RagIntrinsicsUncertaintyScorer(runtime),
+        "facts": RagIntrinsicsFactChecker(runtime, aggregate="max"),
+        "citations": RagIntrinsicsCitationBuilder(runtime, markers=False),  # the page marks them in its own way
+    }
+    # From the rewriter on, the rewritten question is the question, and the history has served.
+    asked = ("ranker", "filter", "router", "answerer", "checker", "uncertainty", "facts", "citations")
+    judges = ("checker", "uncertainty", "facts", "citations")
+    wires = [
+        ("rewriter.retrieval_query", "retriever.query"),
+        *[("rewriter.question", f"{name}.query") for name in asked],
+        ("retriever.documents", "ranker.documents"),
+        ("ranker.documents", "filter.documents"),
+        ("ranker.documents", "best.documents"),
+        ("best.documents", "router.documents"),
+        ("router.answerable", "context.best"),
+        ("filter.documents", "context.relevant"),
+        *[("context.documents", f"{name}.documents") for name in ("answerer", *judges)],
+        ("answerer.replies", "checker.replies"),
+        *[(f"{one}.replies", f"{next_one}.replies") for one, next_one in pairwise(judges)],
+    ]
+    chain = Pipeline()
+    for name, part in parts.items():
+        chain.add_component(name, part)
+    for sender, receiver in wires:
+        chain.connect(sender, receiver)
+    return chain
+
+
+def play(
+    tale: Story, questions: Sequence[Question], documents: Sequence[conversation.Document], runtime: Runtime
+) -> Iterator[Turn]:
+    """Ask the questions in one conversation; each turn as it ends."""
+    chain = pipeline(documents, runtime)
+    told = {"rewriter", "retriever", "ranker", "filter", "router", "context", "citations"}
+    history: list[ChatMessage] = []
+    for question in questions:
+        started = time.perf_counter()
+        data = {"rewriter": {"query": question.ask, "history": history}, "answerer": {"invented": question.invented}}
+        found = chain.run(data, include_outputs_from=told)
+        turn = _turn(question, tale.refusal, found, time.perf_counter() - started)
+        yield turn
+        history += [ChatMessage.from_user(question.ask), ChatMessage.from_assistant(turn.answer)]
+
+
+def _turn(question: Question, refusal: str, found: dict[str, Any], seconds: float) -> Turn:
+    """What the pipeline left in documents, messages and outputs, as results again."""
+    replies = found.get("citations", {}).get("replies")
+    verdicts = replies[0].meta["rag_intrinsics"] if replies else {}
+
+    def verdict(name: str, kind: Any) -> Any:
+        return kind.model_validate(verdicts[name]) if name in verdicts else None
+
+    rewritten = found["rewriter"]
+    ranking = [
+        RankedDocument(document_id=d.id, **d.meta["rag_intrinsics"]["reranking"]) for d in found["ranker"]["documents"]
+    ]
+    return Turn(
+        question=question.ask,
+        remark=question.remark,
+        answer=replies[0].text if replies else refusal,
+        rewrite=QueryRewrite(
+            **rewritten["result"], question=rewritten["question"], retrieval_query=rewritten["retrieval_query"]
+        ),
+        retrieved=tuple(map(_document, found["retriever"]["documents"])),
+        ranking=Ranking(ranking=tuple(ranking)),
+        relevance=ContextRelevance.model_validate(found["filter"]["result"]),
+        kept=tuple(map(_document, found["context"]["documents"])) if replies else (),
+        gate=Answerability.model_validate(found["router"]["result"]) if found["ranker"]["documents"] else None,
+        blocked=not replies,
+        citations=verdict("citations", Citations),
+        hallucination=verdict("hallucination-detection", HallucinationDetection),
+        certainty=verdict("uncertainty", Uncertainty),
+        fact_check=verdict("fact-check", FactCheck),
+        seconds=seconds,
+    )
+
+
+def _document(document: Document) -> conversation.Document:
+    return conversation.Document(
+        document.content or "", id=document.id, title=document.meta["title"], score=document.score
+    )
