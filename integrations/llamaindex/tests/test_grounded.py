@@ -156,6 +156,28 @@ def test_an_async_stream_passes_tokens_as_they_come() -> None:
     asyncio.run(main())
 
 
+def test_an_async_query_engine_streams_with_llamaindexs_own_synthesizer() -> None:
+    async def main() -> None:
+        inner = get_response_synthesizer(llm=CompletingLLM(reply=FAITHFUL), streaming=True)
+        retriever = VectorStoreIndex(texts(), embed_model=ShippedEmbedding()).as_retriever(similarity_top_k=1)
+        response: Any = await RetrieverQueryEngine(retriever, GroundedSynthesizer(inner)).aquery(QUESTION)
+        tokens = [token async for token in response.async_response_gen()]
+        assert "".join(tokens).strip() == FAITHFUL and len(tokens) > 5
+        assert response.metadata["rag_intrinsics"]["hallucination-detection"]["label"] == "faithful"
+
+    asyncio.run(main())
+
+
+def test_the_judging_at_the_end_of_a_stream_is_a_span() -> None:
+    with Traced() as traced:
+        response: Any = GroundedSynthesizer(Says(FAITHFUL, streaming=True), runtime=judging()).synthesize(
+            QUESTION, nodes()
+        )
+        assert "ResponseAnnotator.verdicts" not in traced.parents()
+        list(response.response_gen)
+    assert "ResponseAnnotator.verdicts" in traced.parents()
+
+
 def test_a_stream_that_is_left_early_is_not_judged() -> None:
     runtime = judging()
     response: Any = GroundedSynthesizer(Says(ANSWER, streaming=True), runtime=runtime).synthesize(QUESTION, nodes())

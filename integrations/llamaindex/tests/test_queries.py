@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import warnings
 from typing import Any
 
 import pytest
@@ -185,3 +187,12 @@ def test_a_conversation_query_goes_through_a_whole_query_engine() -> None:
         assert engine.query(query).source_nodes[0].node_id == "mill"
     assert traced.parents()["QueryRewriteTransform._run"] == "IntrinsicsRetriever._retrieve"
     assert asyncio.run(engine.aquery(query)).source_nodes[0].node_id == "mill"
+
+
+def test_events_that_hold_our_queries_can_be_exported() -> None:
+    query = ConversationQuery("Who built it?", chat_history=HISTORY)
+    with Traced() as traced, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        IntrinsicsRetriever([Remembers()], rewriter=QueryRewriteTransform()).retrieve(query)
+        dumps = [json.loads(event.model_dump_json()) for event in traced.events.seen]
+    assert dumps[0]["str_or_query_bundle"]["query_str"] == "Who built it?"

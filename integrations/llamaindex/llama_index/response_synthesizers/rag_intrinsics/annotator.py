@@ -52,7 +52,6 @@ class ResponseAnnotator(IntrinsicComponent):
     citations: bool = True
     hallucination: bool = True
 
-    @dispatcher.span
     def annotate(self, query: QueryType, response: Finished, *, chat_history: History = None) -> Finished:
         """The response with verdicts.
 
@@ -65,11 +64,11 @@ class ResponseAnnotator(IntrinsicComponent):
         """
         return annotated(response, self.verdicts(query, text_of(response), response.source_nodes, chat_history))
 
-    @dispatcher.span
     async def aannotate(self, query: QueryType, response: Finished, *, chat_history: History = None) -> Finished:
         """Like :meth:`annotate`, without ever blocking the event loop."""
         return annotated(response, await self.averdicts(query, text_of(response), response.source_nodes, chat_history))
 
+    @dispatcher.span
     def verdicts(
         self,
         query: QueryType,
@@ -81,6 +80,7 @@ class ResponseAnnotator(IntrinsicComponent):
         calls = self._calls(query, answer, nodes, history)
         return _named(calls, run_many(calls.values(), self.engine, profile=self.profile))
 
+    @dispatcher.span
     async def averdicts(
         self,
         query: QueryType,
