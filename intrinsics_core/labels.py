@@ -38,21 +38,30 @@ def label_probabilities(
         if at <= start:
             continue
         skipped, own = token.token[: max(0, start - begin)], token.token[max(0, start - begin) :]
-        for text, logprob in {**dict(token.top), token.token: token.logprob}.items():
+        for text, probability in _alternatives(token).items():
             # An alternative that differs before `start` would have led to another text altogether.
             candidates = _leading_to(typed, text[len(skipped) :], labels) if text.startswith(skipped) else []
             if len(candidates) == 1:
-                masses[candidates[0]] += reached * _probability(logprob)
+                masses[candidates[0]] += reached * probability
         chosen = _leading_to(typed, own, labels)
         if not chosen:
             return None  # the generated text left every label
         if len(chosen) == 1:
             total = sum(masses.values())
             return {name: mass / total for name, mass in masses.items()} if total > 0 else None
-        if (typed + own).strip(_AROUND):
-            reached *= _probability(token.logprob)
+        reached *= _probability(token.logprob)
         typed = (typed + own).lstrip(_AROUND)
     return None
+
+
+def _alternatives(token: TokenLogprob) -> dict[str, float]:
+    """Probability by text at one place: several tokens may be spelled alike. The generated one is among them."""
+    found: dict[str, float] = {}
+    for text, logprob in token.top:
+        found[text] = found.get(text, 0.0) + _probability(logprob)
+    if not any(text == token.token and math.isclose(p, token.logprob, abs_tol=1e-4) for text, p in token.top):
+        found[token.token] = found.get(token.token, 0.0) + _probability(token.logprob)
+    return found
 
 
 def _probability(logprob: float) -> float:

@@ -14,6 +14,8 @@ from intrinsics_core.exchange import Generate, Generated, Outcome, Program, Repl
 
 T = TypeVar("T")
 
+_REPEAT_TEMPERATURE = 0.3  # enough to leave a malformed reply, not enough to leave the task
+
 
 @dataclass(frozen=True)
 class Format(Generic[T]):
@@ -87,11 +89,28 @@ class Profile:
         if attempt == 0 and not self.models:
             return requests
         return [
-            replace(r, attempt=attempt, models=r.models or self.models.get(r.adapter, ()))
+            replace(_again(r, attempt), models=r.models or self.models.get(r.adapter, ()))
             if isinstance(r, Generate)
             else r
             for r in requests
         ]
+
+
+def _again(request: Generate, attempt: int) -> Generate:
+    """A repeat, drawn anew: greedy decoding would say the same malformed thing again.
+
+    Runtimes take temperature and seed as they stand here; ``attempt`` only tells a repeat from what it repeats.
+    """
+    if attempt == 0:
+        return request
+    greedy = request.temperature <= 0
+    return replace(
+        request,
+        attempt=attempt,
+        temperature=_REPEAT_TEMPERATURE if greedy else request.temperature,
+        # A sample without a seed differs anyway; a repeat of a greedy request stays reproducible.
+        seed=(request.seed or 0) + attempt if greedy or request.seed is not None else None,
+    )
 
 
 def _understood(chosen: Format[Any], task: Task, outcomes: Sequence[Outcome]) -> Any:

@@ -94,3 +94,25 @@ def test_odd_log_probabilities_do_no_harm(logprob: float) -> None:
 
 def test_impossible_tokens_alone_tell_nothing() -> None:
     assert label_probabilities([TokenLogprob("answerable", float("-inf"))], ANSWERABLE) is None
+
+
+def test_space_before_a_label_weighs_what_comes_after_it() -> None:
+    """A label without the space was an alternative to all that follows the space."""
+    places = tokens({" ": 0.6, "answerable": 0.4}, {"un": 0.6, "answer": 0.4}, {"answerable": 1.0})
+    found = label_probabilities(places, ANSWERABLE)
+    assert found == pytest.approx({"answerable": 0.64, "unanswerable": 0.36})
+
+
+def test_alternatives_that_are_spelled_alike_are_summed() -> None:
+    place = TokenLogprob("un", math.log(0.4), tuple((t, math.log(p)) for t, p in [("un", 0.4), ("answer", 0.3)] * 1
+                                                    + [("answer", 0.3)]))  # fmt: skip
+    found = label_probabilities([place, token("answerable", 1.0)], ANSWERABLE)
+    assert found == pytest.approx({"answerable": 0.6, "unanswerable": 0.4})
+
+
+def test_the_generated_token_counts_once_whether_it_is_among_the_alternatives_or_not() -> None:
+    for top in ([("8", 0.25), ("9", 0.5)], [("9", 0.5)], [("8", 0.125), ("9", 0.5)]):
+        place = TokenLogprob("8", math.log(0.25), tuple((t, math.log(p)) for t, p in top))
+        found = label_probabilities([place], tuple("0123456789"))
+        alike = 0.125 if ("8", 0.125) in top else 0.0  # another token of the same spelling
+        assert found is not None and found["8"] == pytest.approx((0.25 + alike) / (0.75 + alike))

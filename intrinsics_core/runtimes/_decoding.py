@@ -105,8 +105,7 @@ class Row:
             if self.request.seed is None:
                 self._random.seed()
             else:
-                # A repeat after a malformed reply must have a chance to be another.
-                self._random.manual_seed(self.request.seed + self.request.attempt)
+                self._random.manual_seed(self.request.seed)
         return self._random
 
 

@@ -14,14 +14,18 @@ class Flights:
         self._flights: dict[Hashable, _Flight] = {}
 
     async def join(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, Any]]) -> tuple[Any, bool]:
-        """(the outcome of the work, whether this caller started it)."""
+        """(the outcome of the work, whether this caller is the first to be told).
+
+        Not who started it: that one may have been cancelled while others still waited.
+        """
         flight = self._flights.get(key)
-        first = flight is None
         if flight is None:
             flight = self._flights[key] = _Flight(asyncio.create_task(work()))
         flight.waiters += 1
         try:
-            return await asyncio.shield(flight.task), first
+            outcome = await asyncio.shield(flight.task)
+            first, flight.told = not flight.told, True
+            return outcome, first
         finally:
             flight.waiters -= 1
             if not flight.waiters:
@@ -32,7 +36,7 @@ class Flights:
 
 
 class _Flight:
-    __slots__ = ("task", "waiters")
+    __slots__ = ("task", "told", "waiters")
 
     def __init__(self, task: asyncio.Task[Any]) -> None:
-        self.task, self.waiters = task, 0
+        self.task, self.told, self.waiters = task, False, 0

@@ -22,9 +22,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """All models of a server, in its order; ``when`` it was asked (monotonic seconds)."""
+    """All models of a server, in its order; ``when`` it was asked (monotonic seconds).
+
+    ``parents`` is whether the server says of its models which are adapters.
+    """
 
     entries: tuple[Entry, ...]
+    parents: bool = True
     when: float = field(default_factory=time.monotonic, compare=False)
 
     @classmethod
@@ -36,14 +40,18 @@ class Listing:
         """
         try:
             rows = json.loads(content)["data"]
-            return cls(tuple(Entry(str(row["id"]), row.get("parent"), row.get("root")) for row in rows))
+            entries = tuple(Entry(str(row["id"]), row.get("parent"), row.get("root")) for row in rows)
+            return cls(entries, parents=any("parent" in row for row in rows))
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{type(error).__name__}: {error}") from None
 
-    def find(self, name: str) -> str | None:
-        """The entry of that name, or of that name within some owner's or folder's (``ibm-granite/…``)."""
+    def find(self, name: str, *, adapter: bool) -> str | None:
+        """The entry of that name, else an adapter or a base model of that name within some owner's or folder's
+        (``ibm-granite/…``). Where the server does not say which is which, the whole name alone counts.
+        """
         exact = (entry.name for entry in self.entries if entry.name == name)
-        nested = (e.name for e in self.entries if e.name.rstrip("/").rpartition("/")[2] == name.rpartition("/")[2])
+        kind = [e.name for e in self.entries if bool(e.parent) == adapter] if self.parents else []
+        nested = (n for n in kind if n.rstrip("/").rpartition("/")[2] == name.rpartition("/")[2])
         return next(exact, None) or next(nested, None)
 
     def bases(self) -> list[str]:
@@ -71,7 +79,7 @@ def choose(listing: Listing, request: Generate) -> str | Unmatched:
     if request.adapter:
         names += (request.adapter, request.adapter.replace("-", "_"))
     for name in names:
-        if found := listing.find(name):
+        if found := listing.find(name, adapter=request.adapter is not None):
             return found
     if request.adapter:
         return Unmatched(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from os import environ
 from typing import Any
@@ -14,12 +15,29 @@ from intrinsics_core.errors import InvalidInput
 
 def address(value: Any) -> str:
     """An http address; ``/v1`` is added where it has no path."""
-    parts = urlsplit(value) if isinstance(value, str) else None
-    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InvalidInput("runtime.base_url is no address", expected="http://host:port/v1", got=repr(value))
+    try:
+        parts = urlsplit(value if isinstance(value, str) else "")
+        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:  # brackets without a pair, or a port that is none
+        fits = False
+    if not fits:
+        raise InvalidInput(
+            "runtime.base_url is no address", expected="http://host:port/v1", got=_scheme_and_host(value)
+        )
     if parts.username or parts.password:
         raise InvalidInput("runtime.base_url holds a user name or password", expected="the key in api_key alone")
     return urlunsplit(parts._replace(path=parts.path.rstrip("/") or "/v1"))
+
+
+def _scheme_and_host(value: Any) -> str:
+    """What may be shown of a text that is no address: the rest may be a user, a password or a key."""
+    if not isinstance(value, str):
+        return type(value).__name__
+    match = re.match(r"([A-Za-z][A-Za-z0-9+.-]*)://(?:[^/?#]*@)?([\w.-]*)", value)
+    if match is None:
+        return "text without http:// or https://"
+    # A slash or a mark in a password ends what looks like the host before the real one.
+    return repr(match[1] + "://" + ("..." if "@" in value[match.end() :] else match[2]))
 
 
 def shown(address: str) -> str:

@@ -247,8 +247,7 @@ def _sampling(request: Generate, budget: int) -> Any:
         top_p=1.0 if request.top_p is None else request.top_p,
         max_tokens=budget,
         stop=list(request.stop) or None,
-        # A repeat after a malformed reply must have a chance to be another.
-        seed=None if request.seed is None else request.seed + request.attempt,
+        seed=request.seed,
         logprobs=_ALTERNATIVES if request.logprobs else None,
         structured_outputs=None if request.constraint is None else _structured(request.constraint),
     )

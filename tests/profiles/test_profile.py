@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from intrinsics_core import run
@@ -30,3 +32,28 @@ def test_a_profile_says_what_it_can_do() -> None:
     with pytest.raises(UnsupportedIntrinsic, match="'mine' cannot serve it") as caught:
         run(answerability(ASKED, ["Tea."]), Scripted(lambda request: ""), profile=Profile("mine", {}))
     assert caught.value.got == "answerability"
+
+
+@pytest.mark.parametrize(
+    ("asked", "again"),
+    [
+        ({}, {"temperature": 0.3, "seed": 1}),
+        ({"seed": 42}, {"temperature": 0.3, "seed": 43}),
+        ({"temperature": 0.7, "seed": 42}, {"temperature": 0.7, "seed": 43}),
+        ({"temperature": 0.7}, {"temperature": 0.7, "seed": None}),
+    ],
+)
+def test_a_repeat_is_drawn_anew(asked: dict[str, Any], again: dict[str, Any]) -> None:
+    """Said again word for word at temperature 0, the same reply would come again."""
+
+    def parse(task: Any, replies: Any) -> Any:
+        raise MalformedReply("nonsense")
+
+    runtime = Scripted(lambda request: "anything")
+    chosen = Format(lambda task: [Generate(task.intrinsic, prompt="?", **asked)], parse)
+    with pytest.raises(MalformedReply):
+        run(answerability(ASKED, ["Tea."]), runtime, profile=Profile("mine", {"answerability": chosen}))
+    (first,), (second,) = runtime.waves
+    assert isinstance(first, Generate) and isinstance(second, Generate)
+    assert (first.temperature, first.seed) == (asked.get("temperature", 0.0), asked.get("seed"))
+    assert {"temperature": second.temperature, "seed": second.seed} == again and second.attempt == 1

@@ -302,6 +302,9 @@ def test_one_bad_request_costs_no_other(serve, runtime):
         (listing("base", other="base"), prompt(adapter="gate", models=("short", "other")), "other"),
         (listing("base", **{"ibm/x-lora": "base"}), prompt(adapter="gate", models=("x-lora",)), "ibm/x-lora"),
         (listing("base", my_gate="base"), prompt(adapter="my-gate"), "my_gate"),
+        (listing("my/citations", **{"its/citations": "my/citations"}), prompt(adapter="citations"), "its/citations"),
+        (listing("a", "owner/g", **{"x/g": "a"}), prompt(models=("g",)), "owner/g"),
+        (listing("my/citations", "citations"), prompt(adapter="citations"), "citations"),
     ],
 )  # fmt: skip
 def test_models_are_found_on_the_servers_list(serve, runtime, models, request_, chosen):
@@ -309,6 +312,20 @@ def test_models_are_found_on_the_servers_list(serve, runtime, models, request_, 
     runtime(server).handle([request_, request_])
     assert server.bodies()[-1]["model"] == chosen
     assert len(server.bodies("models")) == 1
+
+
+def test_a_base_model_is_never_taken_for_an_adapter_by_a_part_of_its_name(serve, runtime):
+    server = serve(models=listing("my/citations"))
+    (error,) = runtime(server).handle([prompt(adapter="citations")])
+    assert type(error) is UnknownAdapter
+
+
+def test_where_a_server_tells_no_adapters_from_models_only_whole_names_count(serve, runtime):
+    server = serve(models={"data": [{"id": "my/citations"}, {"id": "gate"}]})
+    error, reply = runtime(server).handle([prompt(adapter="citations"), prompt(adapter="gate")])
+    assert type(error) is UnknownAdapter
+    assert isinstance(reply, Generated)
+    assert [body["model"] for body in server.bodies()] == ["gate"]
 
 
 def test_configured_names_cost_no_look_at_the_list(serve, runtime):
@@ -416,18 +433,20 @@ def test_a_merged_error_is_each_ones_own(serve, runtime):
 
 def test_one_who_waits_may_leave_without_harm_to_the_others(serve, runtime):
     server = serve(lambda received: Reply(completion("x"), delay=0.1))
-    engine = runtime(server)
+    engine = runtime(server, cache=1)
 
     async def ask():
         first, second = (asyncio.create_task(engine.ahandle([prompt("same")])) for _ in range(2))
         await asyncio.sleep(0.05)
         first.cancel()
         (reply,) = await second
+        (kept,) = await engine.ahandle([prompt("same")])
         await engine.aclose()
-        return reply, first.cancelled()
+        return reply, kept, first.cancelled()
 
-    reply, cancelled = asyncio.run(ask())
+    reply, kept, cancelled = asyncio.run(ask())
     assert (reply.text, cancelled, len(server.bodies())) == ("x", True, 1)
+    assert (reply.usage.requests, kept.usage.requests) == (1, 0)  # counted once, by one who is there to be told
 
 
 def test_the_cache_is_off_by_default_bounded_and_never_answers_a_repeat(serve, runtime):
@@ -593,6 +612,23 @@ def test_bad_configuration_is_named(config, names):
         as_runtime({"kind": "server", "base_url": "http://localhost:8000/v1", **config})
     assert "secret" not in str(caught.value)
     assert "two words" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("ftp://me:hidden1@host.org/v1?key=hidden2", "'ftp://host.org'"),
+        ("me:hidden1@host.org/v1", "text without http://"),
+        ("http://me:hid/den1@host.org/v1", "'http://...'"),
+        ("http://[me:hidden1@host.org", "no address"),
+        ("sk-hidden1", "text without http://"),
+    ],
+)
+def test_an_address_that_is_none_is_not_shown_in_full(address, shown):
+    with pytest.raises(InvalidInput, match="base_url is no address") as caught:
+        as_runtime({"kind": "server", "base_url": address})
+    assert shown in str(caught.value)
+    assert "hid" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
