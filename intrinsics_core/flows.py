@@ -7,10 +7,10 @@ answer, the result says so instead of hiding it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import Field
 
@@ -39,6 +39,8 @@ from intrinsics_core.results import (
     Result,
     Uncertainty,
 )
+
+T = TypeVar("T")
 
 NAME = "rag"
 CANNED = "I could not find an answer to that in the documents."
@@ -192,16 +194,36 @@ def _retrieve(queries: Sequence[str]) -> Program[list[Document]]:
     return list(lists[0]) if len(lists) == 1 else fused(lists)
 
 
-def fused(lists: Iterable[Sequence[Document]], constant: int = 60) -> list[Document]:
-    """Ranked lists as one by reciprocal rank fusion (Cormack et al., 2009); a document counts once, by its id."""
-    scores: dict[str, float] = {}
-    first: dict[str, Document] = {}
-    for documents in lists:
-        for rank, document in enumerate(documents):
-            identity = document.id or document.text
+def fused(
+    rankings: Iterable[Sequence[T]], constant: int = 60, *, key: Callable[[T], Hashable] | None = None
+) -> list[T]:
+    """Rankings as one, best first, by reciprocal rank fusion (Cormack et al., SIGIR 2009, who also chose 60).
+
+    An item's score is the sum of 1 / (constant + rank), ranks from 1, over the rankings that hold it. The first one met
+    stands for all that are the same. A ranking that holds an item twice counts its better place. Ties keep the order in
+    which items were met.
+
+    Args:
+        rankings: each best first.
+        constant: how little the first places count above the next ones.
+        key: items of one key are the same; left out, Documents by their ids, or, without ids, by their texts.
+    """
+    same: Callable[[Any], Hashable] = key or _identity
+    scores: dict[Hashable, float] = {}
+    first: dict[Hashable, T] = {}
+    for ranking in rankings:
+        places: dict[Hashable, int] = {}
+        for rank, item in enumerate(ranking, start=1):
+            identity = same(item)
+            places.setdefault(identity, rank)
+            first.setdefault(identity, item)
+        for identity, rank in places.items():
             scores[identity] = scores.get(identity, 0.0) + 1 / (constant + rank)
-            first.setdefault(identity, document)
     return [first[identity] for identity in sorted(scores, key=lambda name: -scores[name])]
+
+
+def _identity(document: Document) -> Hashable:
+    return (False, document.text) if document.id is None else (True, document.id)
 
 
 def nothing_retrieved() -> Answerability:
