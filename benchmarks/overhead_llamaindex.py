@@ -144,6 +144,9 @@ def main() -> None:
     def judge() -> Any:
         return run(answerability(messages, documents[:5]), runtime)
 
+    assert len(rerank.postprocess_nodes(nodes, query)) == PASSAGES  # what is timed is the real thing
+    assert gate.synthesize(QUESTION, nodes[:5]).metadata["rag_intrinsics"]["answerability"]["probability"] == 0.5
+
     rows = [
         (
             f"reranker, {PASSAGES} passages",

@@ -160,7 +160,8 @@ class CompletingLLM(CustomLLM):
 class CallingLLM(FunctionCallingLLM):
     """Gives structured output by calling a function."""
 
-    arguments: dict[str, Any]
+    arguments: dict[str, Any] | None  # None: it does not call
+    said: str = ""
     offered: list[Any] = Field(default_factory=list)
 
     @property
@@ -172,14 +173,16 @@ class CallingLLM(FunctionCallingLLM):
         return {"messages": chat_history}
 
     def get_tool_calls_from_response(self, response: Any, **_: Any) -> list[ToolSelection]:
+        if self.arguments is None:
+            raise ValueError("Expected at least one tool call, but got 0 tool calls.")
         name = "answerability"
         return [ToolSelection(tool_id="1", tool_name=name, tool_kwargs=self.arguments)]
 
     def chat(self, messages: Any, **kwargs: Any) -> ChatResponse:
-        return ChatResponse(message=ChatMessage("", role="assistant"))
+        return ChatResponse(message=ChatMessage(self.said, role="assistant"))
 
     async def achat(self, messages: Any, **kwargs: Any) -> ChatResponse:
-        return ChatResponse(message=ChatMessage("", role="assistant"))
+        return ChatResponse(message=ChatMessage(self.said, role="assistant"))
 
     def complete(self, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError

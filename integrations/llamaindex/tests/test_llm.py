@@ -81,6 +81,22 @@ def test_a_function_called_wrongly_is_a_malformed_reply(asynchronous: bool) -> N
         ask(LLMRuntime(CallingLLM(arguments={"answerability": "perhaps"})), asynchronous)
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_function_that_is_not_called_is_given_up_and_said(asynchronous: bool) -> None:
+    llm = CallingLLM(arguments=None, said=json.dumps(YES))
+    runtime = LLMRuntime(llm)
+    with pytest.warns(RuntimeWarning, match="refuses JSON schema"):
+        assert ask(runtime, asynchronous).label == "answerable"
+    assert repr(runtime) == "LLMRuntime(CallingLLM, plain text)"
+
+
+def test_an_error_of_the_server_is_no_refusal() -> None:
+    runtime = LLMRuntime(SchemaLLM(reply=always(ConnectionError("cloud function crashed"))))
+    with pytest.raises(RuntimeUnavailable):
+        ask(runtime)
+    assert "JSON schema" in repr(runtime)
+
+
 def test_scores_come_from_log_probabilities() -> None:
     options = {"answerable": 0.3, "unanswerable": 0.6, "something": 0.1}
     reply = with_logprobs('{"answerability": "', options, "unanswerable", '", "confidence": 1.0}')

@@ -37,7 +37,9 @@ SCHEMA, LOGPROBS = "JSON schema", "log-probabilities"
 # How servers and clients call the thing they refuse.
 _REFUSED = {
     LOGPROBS: re.compile(r"log_?probs?", re.I),
-    SCHEMA: re.compile(r"response_?format|json_?\s?schema|structured.?output|guided|tool|function", re.I),
+    SCHEMA: re.compile(
+        r"response_?format|json_?\s?schema|structured.?output|guided|tool.?(call|choice|use)|function.?call", re.I
+    ),
 }
 _TOO_LONG = re.compile(
     r"context.{0,10}(length|window|size)|maximum context|too many (input )?tokens|prompt is too long", re.I
