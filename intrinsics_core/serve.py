@@ -25,11 +25,10 @@ from pathlib import Path
 from types import FrameType
 
 from intrinsics_core.errors import InvalidInput, RequestTimeout, RuntimeUnavailable
+from intrinsics_core.runtimes._adapters import RANKS, is_activated
 
-RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)  # what vLLM's --max-lora-rank takes
 _UNKNOWN_RANK = 64  # for adapters that vLLM will download; above the ranks that are published in practice
 _CONFIG = "adapter_config.json"
-_ACTIVATED = ("alora_invocation_tokens", "alora_invocation_string", "invocation_tokens", "invocation_string")
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,7 @@ def _rank(name: str, folder: Path) -> int:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInput(f"adapter {name!r}: its {_CONFIG} cannot be read", expected="JSON with a rank r",
                            got=f"{type(error).__name__}: {error}") from None  # fmt: skip
-    if any(config.get(key) for key in _ACTIVATED) or config.get("peft_type") == "ALORA":
+    if is_activated(config):
         raise InvalidInput(
             f"adapter {name!r} is an Activated LoRA, which vLLM does not support",
             expected="its LoRA twin (served as plain LoRA it would answer wrongly), or the transformers runtime",

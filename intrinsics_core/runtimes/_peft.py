@@ -10,7 +10,7 @@ from typing import Any
 
 from intrinsics_core.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.exchange import Generate
-from intrinsics_core.runtimes._adapters import choose, folder_of, read_config
+from intrinsics_core.runtimes._adapters import choose, folder_of, invocation, read_config
 
 BASE = "__base__"  # what PEFT calls a row without adapter
 _HOOKS = ("_forward_pre_hooks", "_forward_pre_hooks_with_kwargs")
@@ -83,7 +83,7 @@ class Adapters:
             return self.base(**arguments)
 
     def _load(self, key: str, folder: Path) -> Adapter:
-        invocation = tuple(read_config(key, folder).get("alora_invocation_tokens") or ())
+        tokens = invocation(key, read_config(key, folder))
         name = f"adapter{len(self._loaded)}"  # PEFT takes no dots in a name
         try:
             from peft import PeftConfig, PeftModelForCausalLM
@@ -105,7 +105,7 @@ class Adapters:
         except Exception as error:
             self._forget(name, first=first)
             raise RuntimeUnavailable(f"the adapter {key!r} does not fit the model ({error})") from error
-        return Adapter(name, invocation)
+        return Adapter(name, tokens)
 
     def _forget(self, name: str, *, first: bool) -> None:
         """Take back what a failed load left behind: else later calls would run with half an adapter."""

@@ -25,12 +25,11 @@ from intrinsics_core.exchange import (
 from intrinsics_core.merging import as_intrinsics_error
 from intrinsics_core.profile import Profile
 from intrinsics_core.profiles import profile
-from intrinsics_core.runtimes._adapters import choose, folder_of, read_config
+from intrinsics_core.runtimes._adapters import RANKS, choose, folder_of, is_activated, read_config
 from intrinsics_core.runtimes._rendering import room, token_ids
 from intrinsics_core.runtimes.base import BlockingRuntime, unsupported
 
 _ALTERNATIVES = 20  # log-probabilities per place: vLLM's own default limit
-_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)  # what max_lora_rank may be
 # llguidance refuses what it cannot enforce; xgrammar leaves some of it out without a word.
 _STRUCTURED = {"backend": "guidance", "disable_any_whitespace": True}
 _SPELLING = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}  # that of json.dumps
@@ -217,8 +216,7 @@ def _read(adapters: Mapping[str, str]) -> tuple[dict[str, tuple[str, int]], dict
         except IntrinsicsError as error:
             errors[key] = error
             continue
-        if config.get("alora_invocation_tokens"):
-            # Loaded as a plain LoRA it would answer, and differently.
+        if is_activated(config):
             errors[key] = RuntimeUnavailable(
                 f"the adapter {key!r} is an aLoRA, which vLLM does not support", expected="the transformers runtime"
             )
@@ -235,7 +233,7 @@ def _lora_settings(folders: Mapping[str, tuple[str, int]]) -> dict[str, Any]:
         "enable_lora": True,
         # One more than there are adapters: with the last slot in use, requests to the base model get its weights.
         "max_loras": len(folders) + 1,
-        "max_lora_rank": next((allowed for allowed in _RANKS if allowed >= rank), rank),
+        "max_lora_rank": next((allowed for allowed in RANKS if allowed >= rank), rank),
     }
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from intrinsics_core.errors import InvalidInput, RuntimeUnavailable
+from intrinsics_core.hub import HubPlace
 
 FILE = "io.yaml"
-_HUB = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(?:/(?P<folder>[\w./-]+?))?@(?P<revision>[0-9a-f]{40})")
 _DEPTH = 4  # folders below the one given
 _SAME = {  # what tasks are called in the libraries published so far
     "context-relevancy": "context-relevance",
@@ -94,25 +94,26 @@ def _root(location: str | os.PathLike[str]) -> tuple[Path, str]:
     path = Path(location).expanduser()
     if path.exists():
         return path, str(path)
-    match = _HUB.fullmatch(str(location))
-    if match is None:
+    place = HubPlace.parse(str(location))
+    if place is None or not place.pinned:
         raise InvalidInput(
             "there are no adapters at this location",
             expected="a folder, or owner/name@commit on the hub, with the commit's full hash of 40 digits",
             got=repr(str(location)),
         )
-    root = _download(match["repo"], match["revision"], match["folder"])
-    return root, str(location)
+    return _download(place), str(location)
 
 
-def _download(repo: str, revision: str, folder: str | None) -> Path:
+def _download(place: HubPlace) -> Path:
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:
         raise RuntimeUnavailable("huggingface_hub is not installed", expected="pip install huggingface_hub") from error
     try:
-        pattern = f"{folder}/*{FILE}" if folder else f"*{FILE}"
-        root = Path(snapshot_download(repo, revision=revision, allow_patterns=[pattern]))
+        pattern = f"{place.folder}/*{FILE}" if place.folder else f"*{FILE}"
+        root = Path(snapshot_download(place.repository, revision=place.revision, allow_patterns=[pattern]))
     except Exception as error:  # the client's errors are many, and all mean the same here
-        raise RuntimeUnavailable(f"{repo} at {revision} cannot be had from the hub: {error}") from error
-    return root / folder if folder else root
+        raise RuntimeUnavailable(
+            f"{place.repository} at {place.revision} cannot be had from the hub: {error}"
+        ) from error
+    return root / place.folder if place.folder else root
