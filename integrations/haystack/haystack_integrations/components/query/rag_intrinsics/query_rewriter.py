@@ -22,12 +22,13 @@ class RagIntrinsicsQueryRewriter(Intrinsic):
     from haystack_integrations.components.query.rag_intrinsics import RagIntrinsicsQueryRewriter
 
     history = [
-        ChatMessage.from_user("Is there a tide mill at Port Ellery?"),
-        ChatMessage.from_assistant("Yes, on the east quay."),
+        ChatMessage.from_user("Tell me about the tide mill."),
+        ChatMessage.from_assistant("The tide mill stands on the east quay."),
     ]
     rewriter = RagIntrinsicsQueryRewriter()
-    result = rewriter.run(query="Who built it?", history=history)
-    print(result["query"])
+    result = rewriter.run(query="When was it built?", history=history)
+    print(result["question"])
+    # When was the tide mill built?
     ```
     """
 
