@@ -1,0 +1,76 @@
+"""Each distribution builds, and its wheel works alone: in a clean environment, with only what it declares.
+
+Minutes of installing: runs where RAG_INTRINSICS_WHEELS names a folder to work in (`.ci/run` does).
+"""
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+WORK = os.environ.get("RAG_INTRINSICS_WHEELS")
+pytestmark = pytest.mark.skipif(not WORK, reason="RAG_INTRINSICS_WHEELS names no folder to build and install in")
+ROOT = Path(__file__).parent.parent.parent
+FRAMEWORKS = {"langchain_core", "llama_index.core", "haystack"}
+
+# distribution -> (its folder, what importing it must bring, the framework it is for, a neighbour in its namespace)
+DISTRIBUTIONS = {
+    "rag-intrinsics": (".", ["intrinsics_core"], None, None),
+    "langchain-rag-intrinsics": ("integrations/langchain", ["langchain_rag_intrinsics"], "langchain_core", None),
+    "llama-index-rag-intrinsics": (
+        "integrations/llamaindex",
+        ["llama_index.postprocessor.rag_intrinsics", "llama_index.evaluation.rag_intrinsics",
+         "llama_index.response_synthesizers.rag_intrinsics"],
+        "llama_index.core",
+        ("llama-index-retrievers-bm25", "llama_index.retrievers.bm25"),
+    ),
+    "rag-intrinsics-haystack": (
+        "integrations/haystack",
+        ["haystack_integrations.components.rankers.rag_intrinsics",
+         "haystack_integrations.components.routers.rag_intrinsics"],
+        "haystack",
+        ("jina-haystack", "haystack_integrations.components.rankers.jina"),
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def wheels():
+    folder = Path(str(WORK)) / "wheels"
+    sources = [str(ROOT / place) for place, *_ in DISTRIBUTIONS.values()]
+    subprocess.run([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder), *sources], check=True)
+    return folder
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_a_wheel_alone(wheels, name):
+    _, modules, framework, neighbour = DISTRIBUTIONS[name]
+    home = Path(str(WORK)) / f"alone-{name}"
+    venv.create(home, with_pip=True, clear=True)
+    python = str(home / "bin" / "python")
+    install = [python, "-m", "pip", "install", "-q", "--find-links", str(wheels)]
+    subprocess.run([*install, name], check=True)
+    check = f"""
+import importlib, importlib.util
+for module in {modules!r}:
+    importlib.import_module(module)
+def there(module):
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+print([f for f in {sorted(FRAMEWORKS)!r} if there(f)])
+from intrinsics_core import answerability, run
+print(run(answerability([{{"role": "user", "content": "Who built it?"}}], ["Ada Brink built it."])).probability > 0)
+"""
+    seen = subprocess.run([python, "-c", check], capture_output=True, text=True, check=True, cwd=home).stdout
+    assert seen.splitlines() == [str([framework] if framework else []), "True"]
+    if neighbour:
+        package, module = neighbour
+        if subprocess.run([*install, package]).returncode:
+            pytest.skip(f"{package} cannot be installed here")
+        both = "; ".join(f"import {m}" for m in [*modules, module])
+        subprocess.run([python, "-c", both], check=True, cwd=home)
