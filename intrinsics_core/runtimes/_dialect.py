@@ -1,7 +1,8 @@
 """How one OpenAI-compatible server wants a request said: pure functions from a request to a body.
 
-Servers differ in a few keys. None is asked what it takes: the first request says it the usual way, and a 400 that names
-a key of ours tells to say it the other way from then on.
+Servers differ in a few keys. None is asked what it takes: the first request says it the usual way, and a 400 that does
+not know a key of ours tells to say it the other way from then on. A 400 that finds fault with what a key says is about
+that request: a bad schema is an error, and no other request loses its constraint for it.
 """
 
 from __future__ import annotations
@@ -28,11 +29,16 @@ class Dialect:
     alternatives: int = _ALTERNATIVES[0]
     length: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
 
-    def after(self, complaint: str, body: Mapping[str, Any]) -> Dialect | None:
-        """What to try after a 400 with this text; None where it names no key that could be said otherwise."""
+    def after(self, complaint: str, body: Mapping[str, Any]) -> Lesson | None:
+        """What to try after a 400 with this text; None where nothing said otherwise would mend it."""
         for key, names_it, change in _OTHERWISE:
             if key in body and names_it.search(complaint):
-                return change(self)
+                constrains = key in get_args(Constraints)
+                if not constrains or _UNKNOWN_KEY.search(complaint):
+                    return Lesson(change, lasting=True)
+                if _VALUE.search(complaint):
+                    return None
+                return Lesson(change, lasting=bool(_UNSUPPORTED.search(complaint)))
         return None
 
     def weaker(self, other: Dialect) -> Dialect:
@@ -44,10 +50,43 @@ class Dialect:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What a rejection taught: how to say it otherwise, and whether that holds for every later request too."""
+
+    change: Callable[[Dialect], Dialect]
+    lasting: bool
+
+
+# A server that does not know a key, in the words of pydantic, OpenAI and others.
+_UNKNOWN_KEY = re.compile(
+    r"extra[_ ](inputs?|fields?|param\w*|keys?|forbidden)|unrecogni[sz]ed"
+    r"|(unknown|unexpected|unsupported|no such) (request )?(param\w*|fields?|arg\w*|keys?|keyword|propert\w*|name)",
+    re.IGNORECASE,
+)
+# A server that looked into what the key says.
+_VALUE = re.compile(
+    r"\b(schema|regexp?|regular expression|pattern|grammar|enum|choices?|unbalanced|unterminated)\b", re.IGNORECASE
+)
+_UNSUPPORTED = re.compile(
+    r"unsupported|un(available|known)|(not|n't|cannot) (be )?(support|permit|allow|implement|enable|available|use|known)"
+    r"|type'? must be|only (for|available|supported)",
+    re.IGNORECASE,
+)
+
+
+def _weaker(before: Constraints, after: Constraints) -> Callable[[Dialect], Dialect]:
+    return lambda d: replace(d, constraints=after) if d.constraints == before else d
+
+
 # key in the body, what a complaint about it looks like, what is changed
 _OTHERWISE: tuple[tuple[str, re.Pattern[str], Callable[[Dialect], Dialect]], ...] = (
-    ("structured_outputs", re.compile("structured_outputs"), lambda d: replace(d, constraints="response_format")),
-    ("response_format", re.compile("response_format"), lambda d: replace(d, constraints="none")),
+    (
+        "structured_outputs",
+        re.compile("structured_outputs"),
+        _weaker_constraint("structured_outputs", "response_format"),
+    ),
+    ("response_format", re.compile("response_format"), _weaker_constraint("response_format", "none")),
     ("logprobs", re.compile("logprobs"), lambda d: replace(d, alternatives=_fewer(d.alternatives))),
     # A mere "max_tokens" is in many a complaint about its value, which no other name would mend.
     ("max_tokens", re.compile("max_completion_tokens"), lambda d: replace(d, length="max_completion_tokens")),

@@ -52,8 +52,10 @@ class ServerRuntime(AsyncRuntime):
         adapters: name on the server by intrinsic, e.g. ``{"answerability": "my-adapter"}``. Left out: the names the
             adapter was published under, whichever the server lists.
         constraints: the key by which replies are constrained: ``"structured_outputs"`` (vLLM), ``"response_format"``
-            (JSON schemas only) or ``"none"``. A server that rejects the key is asked the next way from then on.
-        timeout: seconds a single try may take.
+            (JSON schemas only) or ``"none"``. A server that does not know the key is asked the next way from then on;
+            one that finds fault with what the key says is an :class:`InvalidInput` of that request.
+        timeout: seconds of silence that end a single try: before the first byte, or between two. A reply that keeps
+            dripping is ended with all tries of its request, after ``(timeout + 60) * (max_retries + 1)`` seconds.
         max_retries: further tries after a timeout, a lost connection, a 408, 409, 429, 5xx or an unreadable reply.
         concurrency: requests under way at once, retries included, over all event loops.
         cache: replies kept and reused for identical requests (never for samples, which are meant to differ).
@@ -165,18 +167,19 @@ class ServerRuntime(AsyncRuntime):
     async def _ask(self, session: Session, request: Generate, model: str) -> Generated | IntrinsicsError:
         """Ask the server; where it rejects a key of ours, in the next dialect."""
         async with self._limiter:
-            dialect = self._dialect
+            dialect = lasting = self._dialect
             while True:
                 said = body(request, model, dialect)
                 outcome = await self._post(session, said)
                 if not isinstance(outcome, _Rejected):
                     break
-                other = dialect.after(outcome.complaint, said)
-                if other is None:
+                lesson = dialect.after(outcome.complaint, said)
+                if lesson is None:
                     return outcome.error
-                dialect = other
+                dialect = lesson.change(dialect)
+                lasting = lesson.change(lasting) if lesson.lasting else lasting
         if isinstance(outcome, Generated):
-            self._learn(request, dialect, outcome)
+            self._learn(request, lasting, outcome)
         elif isinstance(outcome, UnknownAdapter):
             return await self._listed(session, outcome)
         return outcome

@@ -177,6 +177,73 @@ def test_a_bad_schema_is_an_error_and_teaches_nothing(serve, runtime):
     assert len(server.bodies()) == 2
 
 
+FAULTY = "Invalid structured_outputs: regex '(' has an unbalanced parenthesis, which is not supported"
+
+
+@pytest.mark.parametrize("key", ["structured_outputs", "response_format"])
+def test_a_complaint_about_what_the_key_says_costs_no_other_request_its_constraint(serve, runtime, key):
+    said = {
+        "structured_outputs": FAULTY,
+        "response_format": "Invalid schema for response_format 'bad': type objekt is not supported",
+    }[key]
+
+    def answer(received: Received) -> Reply:
+        if "bad" in json.dumps(received.body.get(key, "")):
+            return Reply(failure(said), status=400)
+        return Reply(completion("{}"))
+
+    server = serve(answer)
+    engine = runtime(server, constraints=key)
+    bad, good = (prompt(constraint=JsonSchema({"title": title, "type": "object"})) for title in ("bad", "good"))
+    error, reply = engine.handle([bad, good])
+    assert isinstance(error, InvalidInput)
+    assert said in str(error)
+    assert isinstance(reply, Generated)
+    assert len(server.bodies()) == 2
+    engine.handle([good])
+    assert key in server.bodies()[-1]
+
+
+def test_a_complaint_of_no_known_kind_changes_that_request_alone(serve, runtime):
+    def answer(received: Received) -> Reply:
+        if "odd" in json.dumps(received.body.get("structured_outputs", "")):
+            return Reply(failure("structured_outputs: computer says no"), status=400)
+        return Reply(completion("{}"))
+
+    server = serve(answer)
+    engine = runtime(server)
+    odd, good = (prompt(constraint=JsonSchema({"title": title, "type": "object"})) for title in ("odd", "good"))
+    (reply,) = engine.handle([odd])
+    assert isinstance(reply, Generated)
+    assert "response_format" in server.bodies()[-1]
+    engine.handle([good])
+    assert "structured_outputs" in server.bodies()[-1]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "[{'type': 'extra_forbidden', 'loc': ('body', 'structured_outputs'), 'msg': 'Extra inputs are not permitted', "
+        "'input': {'regex': 'a pattern'}}]",
+        "Unknown parameter: 'structured_outputs'.",
+        "structured_outputs is not supported by this model",
+        "this deployment does not support structured_outputs",
+    ],
+)
+def test_an_unknown_key_is_remembered_whatever_the_words(serve, runtime, said):
+    def answer(received: Received) -> Reply:
+        if "structured_outputs" in received.body:
+            return Reply(failure(said), status=400)
+        return Reply(completion("{}"))
+
+    server = serve(answer)
+    engine = runtime(server)
+    for _ in range(2):
+        (reply,) = engine.handle([prompt(constraint=JsonSchema({"type": "object"}))])
+        assert isinstance(reply, Generated)
+    assert len(server.bodies()) == 3
+
+
 # --- what comes back ----------------------------------------------------------------------------------------------
 
 
