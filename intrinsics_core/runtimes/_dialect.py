@@ -69,7 +69,7 @@ _VALUE = re.compile(
     r"\b(schema|regexp?|regular expression|pattern|grammar|enum|choices?|unbalanced|unterminated)\b", re.IGNORECASE
 )
 _UNSUPPORTED = re.compile(
-    r"unsupported|un(available|known)|(not|n't|cannot) (be )?(support|permit|allow|implement|enable|available|use|known)"
+    r"unsupported|unavailable|unknown|(not|n't|cannot) (be )?(support|permit|allow|implement|enable|available|use)"
     r"|type'? must be|only (for|available|supported)",
     re.IGNORECASE,
 )
@@ -84,9 +84,9 @@ _OTHERWISE: tuple[tuple[str, re.Pattern[str], Callable[[Dialect], Dialect]], ...
     (
         "structured_outputs",
         re.compile("structured_outputs"),
-        _weaker_constraint("structured_outputs", "response_format"),
+        _weaker("structured_outputs", "response_format"),
     ),
-    ("response_format", re.compile("response_format"), _weaker_constraint("response_format", "none")),
+    ("response_format", re.compile("response_format"), _weaker("response_format", "none")),
     ("logprobs", re.compile("logprobs"), lambda d: replace(d, alternatives=_fewer(d.alternatives))),
     # A mere "max_tokens" is in many a complaint about its value, which no other name would mend.
     ("max_tokens", re.compile("max_completion_tokens"), lambda d: replace(d, length="max_completion_tokens")),
