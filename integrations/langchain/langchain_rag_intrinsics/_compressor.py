@@ -19,7 +19,7 @@ class Compressor(BaseDocumentCompressor, Intrinsic):
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
-        found: Sequence[Document] = self._documents_only().invoke(
+        found: Sequence[Document] = self.returning_result(False).invoke(
             {"query": query, "documents": documents}, {"callbacks": callbacks}
         )
         return found
@@ -27,13 +27,10 @@ class Compressor(BaseDocumentCompressor, Intrinsic):
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
-        found: Sequence[Document] = await self._documents_only().ainvoke(
+        found: Sequence[Document] = await self.returning_result(False).ainvoke(
             {"query": query, "documents": documents}, {"callbacks": callbacks}
         )
         return found
-
-    def _documents_only(self) -> Compressor:
-        return self.model_copy(update={"return_result": False}) if self.return_result else self
 
     def _verdicts(self, given: Given, rows: Sequence[Any], result: Result) -> list[Document]:
         """Copies of the documents that the rows name, in the rows' order, each with its score and verdict.

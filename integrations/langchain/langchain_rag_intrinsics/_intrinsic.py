@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from pydantic import ConfigDict, PrivateAttr, SecretStr, model_validator
@@ -12,6 +13,9 @@ from intrinsics_core import Call, Runtime, arun, run
 from intrinsics_core.results import Result
 from langchain_rag_intrinsics import _runtime
 from langchain_rag_intrinsics._inputs import Given, read
+
+# One for all components: a lock of a component's own could not be copied or pickled with it.
+_making = threading.Lock()
 
 
 class Intrinsic(RunnableSerializable[Any, Any], ABC):
@@ -57,10 +61,19 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
 
     @property
     def engine(self) -> Runtime:
-        """The core runtime behind this component, made at first use."""
+        """The core runtime behind this component, made once, at first use."""
         if self._engine is None:
-            self._engine = _runtime.engine(self.runtime, self.api_key)
+            with _making:
+                if self._engine is None:
+                    self._engine = _runtime.engine(self.runtime, self.api_key)
         return self._engine
+
+    def returning_result(self, wanted: bool = True) -> Self:
+        """This component with ``return_result`` as wanted, on the same runtime."""
+        if self.return_result == wanted:
+            return self
+        _ = self.engine  # a copy shares the runtime that is there, and would make one of its own for each call
+        return self.model_copy(update={"return_result": wanted})
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Run it.

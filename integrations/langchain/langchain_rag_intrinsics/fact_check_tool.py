@@ -50,18 +50,14 @@ class FactCheckTool(BaseTool):
     ) -> tuple[str, dict[str, Any]]:
         given = {"question": question, "answer": answer, "documents": sources}
         config: Any = {"callbacks": run_manager.get_child()} if run_manager else None
-        return _told(self._checking.invoke(given, config))
+        return _told(self.checker.returning_result().invoke(given, config))
 
     async def _arun(
         self, question: str, answer: str, sources: list[str], run_manager: AsyncCallbackManagerForToolRun | None = None
     ) -> tuple[str, dict[str, Any]]:
         given = {"question": question, "answer": answer, "documents": sources}
         config: Any = {"callbacks": run_manager.get_child()} if run_manager else None
-        return _told(await self._checking.ainvoke(given, config))
-
-    @property
-    def _checking(self) -> FactChecker:
-        return self.checker.model_copy(update={"return_result": True})
+        return _told(await self.checker.returning_result().ainvoke(given, config))
 
 
 def _told(result: Any) -> tuple[str, dict[str, Any]]:
