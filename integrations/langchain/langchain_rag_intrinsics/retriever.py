@@ -16,6 +16,7 @@ from intrinsics_core import InvalidInput
 from intrinsics_core.results import QueryRewrite
 from langchain_rag_intrinsics._inputs import read
 from langchain_rag_intrinsics.fusion import fuse
+from langchain_rag_intrinsics.query_expander import QueryExpander
 from langchain_rag_intrinsics.query_rewriter import QueryRewriter
 
 
@@ -27,9 +28,10 @@ class IntrinsicsRetriever(BaseRetriever):
 
     Args:
         retriever: what finds documents: any Runnable from a query to documents.
-        rewriter: makes the question stand alone. A :class:`QueryRewriter`'s retrieval form, where its runtime gives
-            one, goes to the retriever; the readable question goes to the later steps.
-        expander: makes several queries of it, asked side by side and fused by reciprocal rank.
+        rewriter: makes the question stand alone. Where a :class:`QueryRewriter`'s runtime tells its forms apart, the
+            retriever is asked with the one for retrieval, and compressors get the plain question, without keywords.
+        expander: makes more queries of the question, asked side by side; what each finds is fused by reciprocal rank.
+            A :class:`QueryExpander` is given what the question itself found, for pseudo-relevance feedback.
         compressors: rerankers and filters, in order; each gets the question, not the expansions.
         k: return at most this many; None for all. Also an argument of ``invoke``.
 
@@ -62,12 +64,13 @@ class IntrinsicsRetriever(BaseRetriever):
     ) -> list[Document]:
         limit = self._limit(kwargs)
         rewritten = self._rewriting.invoke(query, _within(run_manager, "rewrite")) if self._rewriting else query
-        question, asked = _forms(rewritten)
-        if self.expander:
-            more = self.expander.invoke(question if self.rewriter else query, _within(run_manager, "expand"))
-            asked = _distinct(asked, more)
-        rankings = self.retriever.batch(asked, _within(run_manager, "retrieve"))
-        documents: Sequence[Document] = fuse(rankings) if len(rankings) > 1 else rankings[0]
+        asked, standalone, question = _forms(rewritten)
+        documents: Sequence[Document] = self.retriever.invoke(asked, _within(run_manager, "retrieve"))
+        if self._expanding:
+            given = self._to_expand(standalone if self.rewriter else query, documents)
+            more = _others(self._expanding.invoke(given, _within(run_manager, "expand")), asked)
+            if more:
+                documents = fuse([documents, *self.retriever.batch(more, _within(run_manager, "retrieve"))])
         for compressor in self.compressors:
             documents = compressor.compress_documents(documents, question, run_manager.get_child("compress"))
         return list(documents)[:limit]
@@ -77,12 +80,13 @@ class IntrinsicsRetriever(BaseRetriever):
     ) -> list[Document]:
         limit = self._limit(kwargs)
         rewritten = await self._rewriting.ainvoke(query, _within(run_manager, "rewrite")) if self._rewriting else query
-        question, asked = _forms(rewritten)
-        if self.expander:
-            more = await self.expander.ainvoke(question if self.rewriter else query, _within(run_manager, "expand"))
-            asked = _distinct(asked, more)
-        rankings = await self.retriever.abatch(asked, _within(run_manager, "retrieve"))
-        documents: Sequence[Document] = fuse(rankings) if len(rankings) > 1 else rankings[0]
+        asked, standalone, question = _forms(rewritten)
+        documents: Sequence[Document] = await self.retriever.ainvoke(asked, _within(run_manager, "retrieve"))
+        if self._expanding:
+            given = self._to_expand(standalone if self.rewriter else query, documents)
+            more = _others(await self._expanding.ainvoke(given, _within(run_manager, "expand")), asked)
+            if more:
+                documents = fuse([documents, *await self.retriever.abatch(more, _within(run_manager, "retrieve"))])
         for compressor in self.compressors:
             documents = await compressor.acompress_documents(documents, question, run_manager.get_child("compress"))
         return list(documents)[:limit]
@@ -91,8 +95,21 @@ class IntrinsicsRetriever(BaseRetriever):
     def _rewriting(self) -> Runnable[Any, Any] | None:
         """The rewriter, one of ours asked for all it knows."""
         if isinstance(self.rewriter, QueryRewriter):
-            return self.rewriter.model_copy(update={"return_result": True})
+            return self.rewriter.returning_result()
         return self.rewriter
+
+    @property
+    def _expanding(self) -> Runnable[Any, Any] | None:
+        """The expander, one of ours asked for the queries alone."""
+        if isinstance(self.expander, QueryExpander):
+            return self.expander.returning_result(False)
+        return self.expander
+
+    def _to_expand(self, query: Any, found: Sequence[Document]) -> Any:
+        """What the expander is given: one of ours, the first results too, each once."""
+        if isinstance(self.expander, QueryExpander):
+            return {"messages": list(read(query, self.expander.intrinsic).turns), "documents": fuse([found])}
+        return query
 
     def _limit(self, kwargs: dict[str, Any]) -> int | None:
         k = kwargs.get("k", self.k)
@@ -105,18 +122,19 @@ def _within(run_manager: Any, step: str) -> Any:
     return {"callbacks": run_manager.get_child(step)}
 
 
-def _forms(value: Any) -> tuple[str, list[str]]:
-    """The question as people read it, and what to ask the retriever for."""
+def _forms(value: Any) -> tuple[str, str, str]:
+    """What to ask the retriever for, the query that stands alone, and the question as people read it."""
     if isinstance(value, QueryRewrite):
         if value.degraded:
             logging.getLogger(__name__).warning("query not rewritten: %s", value.degraded)
-        return value.query, [value.retrieval_query or value.query]
+        return value.retrieval_query or value.query, value.query, value.question or value.query
     given = read(value, "retrieval")
     question = next((turn["content"] for turn in reversed(given.messages) if turn["role"] == "user"), None)
     if question is None:
         raise InvalidInput("the conversation has no user turn", intrinsic="retrieval", expected="a question")
-    return question, [question]
+    return question, question, question
 
 
-def _distinct(first: list[str], more: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys([*first, *more]))
+def _others(queries: Sequence[str], asked: str) -> list[str]:
+    """Each query once, without the one that has been asked."""
+    return [query for query in dict.fromkeys(queries) if query != asked]

@@ -112,8 +112,17 @@ def test_the_retrieval_form_goes_to_the_retriever_and_the_question_to_the_reader
     retriever, inner = wrapped(rewriter=QueryRewriter(), compressors=[recording])
     retriever.invoke(TURNS)
     whole = QueryRewriter(return_result=True).invoke(TURNS)
-    assert [query for query, _ in inner.asked] == [whole.retrieval_query or whole.query]
-    assert recording.asked == [whole.query]
+    assert len({whole.question, whole.query, whole.retrieval_query}) == 3  # or this shows nothing
+    assert [query for query, _ in inner.asked] == [whole.retrieval_query]
+    asyncio.run(retriever.ainvoke(TURNS))
+    assert recording.asked == [whole.question] * 2
+
+
+def test_a_query_without_forms_goes_everywhere() -> None:
+    recording = Recording()
+    retriever, inner = wrapped(rewriter=QueryRewriter(runtime=judging()), compressors=[recording])
+    retriever.invoke(TURNS)
+    assert [query for query, _ in inner.asked] == recording.asked == ["Tell me about the mill. Who built it?"]
 
 
 class Recording(ContextRelevanceFilter):
@@ -122,6 +131,9 @@ class Recording(ContextRelevanceFilter):
     def compress_documents(self, documents: Any, query: str, callbacks: Any = None) -> Any:
         self.asked.append(query)
         return documents
+
+    async def acompress_documents(self, documents: Any, query: str, callbacks: Any = None) -> Any:
+        return self.compress_documents(documents, query)
 
 
 def test_a_rewriter_that_fell_back_is_said(caplog: pytest.LogCaptureFixture) -> None:
@@ -147,15 +159,40 @@ def test_an_expander_alone_reads_the_conversation() -> None:
     assert "Tell me about the mill. Who built it?" in [query for query, _ in inner.asked]
 
 
-def test_queries_are_asked_side_by_side() -> None:
+def test_more_queries_are_asked_side_by_side() -> None:
     both = threading.Barrier(2, timeout=5)
 
     def slow(query: str) -> list[Document]:
-        both.wait()
+        if query != "first":
+            both.wait()
         return documents()
 
-    retriever = IntrinsicsRetriever(retriever=RunnableLambda(slow), expander=RunnableLambda(lambda query: ["a"]))
-    assert len(retriever.invoke("b")) == 3
+    expander = RunnableLambda(lambda query: [query, "a", "b", "a"])
+    retriever = IntrinsicsRetriever(retriever=RunnableLambda(slow), expander=expander)
+    assert len(retriever.invoke("first")) == 3
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_what_the_question_found_expands_it(asynchronous: bool) -> None:
+    found = [
+        Document("The tide mill at Port Ellery grinds barley for the brewery.", id="1"),
+        Document("Barley for the brewery comes by barge to the mill.", id="2"),
+        Document("The brewery and its barley store burnt down in 1921.", id="3"),
+        Document("Barley for the brewery comes by barge to the mill.", id="2"),  # some retrievers give one twice
+    ]
+    inner = WordRetriever(passages=found)
+    retriever = IntrinsicsRetriever(retriever=inner, expander=QueryExpander(return_result=True))
+    question = "What does the mill do?"
+    _ = asyncio.run(retriever.ainvoke(question)) if asynchronous else retriever.invoke(question)
+    first, *more = [query for query, _ in inner.asked]
+    assert first == question and first not in more
+    assert any("barley" in query and "brewery" in query for query in more)  # words of what was found alone
+
+
+def test_a_ranking_of_one_query_stays_as_it_is() -> None:
+    retriever, inner = wrapped(expander=RunnableLambda(lambda query: [query]))
+    assert retriever.invoke("Fog in May?") == inner.invoke("Fog in May?")
+    assert len(inner.asked) == 2
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -171,7 +208,7 @@ def test_steps_are_spans_inside(asynchronous: bool) -> None:
     else:
         retriever.invoke(TURNS, {"callbacks": [spans]})
     (root,) = spans.roots
-    names = ["QueryRewriter", "Expander", "WordRetriever", "WordRetriever", "IntrinsicsReranker"]
+    names = ["QueryRewriter", "WordRetriever", "Expander", "WordRetriever", "IntrinsicsReranker"]
     assert spans.names(root) == {"IntrinsicsRetriever": names}
 
 
