@@ -11,7 +11,6 @@ import time
 import warnings
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from langchain_core.exceptions import ContextOverflowError, ModelTimeoutError
 from langchain_core.language_models import BaseChatModel
@@ -28,7 +27,10 @@ from intrinsics_core import (
     RuntimeUnavailable,
 )
 from intrinsics_core.exchange import Generate, Generated, JsonSchema, Outcome, Request, TokenLogprob, Usage
+from intrinsics_core.merging import as_intrinsics_error
 from intrinsics_core.profiles import profile as named_profile
+from intrinsics_core.runtimes._limiter import Limiter
+from intrinsics_core.runtimes._settings import count
 from intrinsics_core.runtimes.base import unsupported
 
 TOP_LOGPROBS = 20  # the most that common servers give; a judge's label competes with few tokens
@@ -56,7 +58,9 @@ class ChatModelRuntime(Runtime):
         model: a chat model, or a Runnable over one (``model.with_retry()``, ``model.bind(...)``). Its own settings
             (temperature, retries, timeout, rate limit) are kept; a judge does best at temperature 0.
         profile: the profile its requests are rendered with; ``prompted`` where left out.
-        concurrency: model calls under way at once, over all callers.
+        concurrency: model calls under way at once: those of asynchronous callers, over all event loops, and as many of
+            synchronous callers, over all threads. The two do not wait for one another: a synchronous call made where
+            an event loop runs would stop the very calls that it waits for.
         structured_output: whether to constrain replies by JSON schema. None: where the model's class has
             ``with_structured_output(method="json_schema")`` and its profile does not say otherwise. Without it the
             model is asked in words, and its reply is read leniently but checked in full.
@@ -75,6 +79,9 @@ class ChatModelRuntime(Runtime):
         >>> gate = AnswerabilityGate(runtime=ChatModelRuntime(judge, concurrency=4))
         >>> gate.invoke({"question": "Who built the mill?", "documents": ["The mill has two wheels."]})["answerability"]
         {'label': 'unanswerable', 'probability': 0.09999999999999998}
+
+    Raises:
+        InvalidInput: ``concurrency`` is no whole number from 1.
     """
 
     blocking = False
@@ -90,14 +97,14 @@ class ChatModelRuntime(Runtime):
     ) -> None:
         self.model = model
         self.profile = profile or named_profile("prompted")
-        self.concurrency = concurrency
+        self.concurrency = count("concurrency", concurrency, least=1)
         wanted = {
             SCHEMA: _takes_schema(model) if structured_output is None else structured_output,
             LOGPROBS: _gives_logprobs(model) if logprobs is None else logprobs,
         }
         self._features = {name for name, on in wanted.items() if on}
         self._threads = threading.BoundedSemaphore(concurrency)
-        self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+        self._limiter = Limiter(concurrency)
 
     def __repr__(self) -> str:
         return f"ChatModelRuntime({type(self.model).__name__}, {', '.join(sorted(self._features)) or 'plain text'})"
@@ -110,7 +117,9 @@ class ChatModelRuntime(Runtime):
             return list(pool.map(self._answer, requests))
 
     async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
-        return list(await asyncio.gather(*map(self._aanswer, requests)))
+        async with asyncio.TaskGroup() as group:  # none goes on where the wave is given up
+            tasks = [group.create_task(self._aanswer(request)) for request in requests]
+        return [task.result() for task in tasks]
 
     def _answer(self, request: Request) -> Outcome:
         steps = self._exchange(request)
@@ -126,10 +135,12 @@ class ChatModelRuntime(Runtime):
             except StopIteration as stop:
                 outcome: Outcome = stop.value
                 return outcome
+            except Exception as error:  # an outcome, so that the other requests of the wave go on
+                return as_intrinsics_error(error)
 
     async def _aanswer(self, request: Request) -> Outcome:
         steps = self._exchange(request)
-        async with self._loops.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(self.concurrency)):
+        async with self._limiter:
             try:
                 runnable = next(steps)
                 while True:
@@ -141,6 +152,8 @@ class ChatModelRuntime(Runtime):
             except StopIteration as stop:
                 outcome: Outcome = stop.value
                 return outcome
+            except Exception as error:  # an outcome, so that the other requests of the wave go on
+                return as_intrinsics_error(error)
 
     def _exchange(self, request: Request) -> Exchange:
         """One request, sans I/O: yields the Runnable to ask, is sent its reply or exception."""

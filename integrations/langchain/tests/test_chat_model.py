@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import warnings
 from typing import Any
 
@@ -19,7 +20,10 @@ from langchain_rag_intrinsics import AnswerabilityGate, ChatModelRuntime, Contex
 from integrations.langchain.tests.models import JudgeModel, SchemaModel, with_logprobs
 from intrinsics_core import (
     ContextTooLong,
+    IntrinsicsError,
+    InvalidInput,
     MalformedReply,
+    Message,
     RequestTimeout,
     RuntimeUnavailable,
     UnsupportedIntrinsic,
@@ -31,7 +35,7 @@ from intrinsics_core import (
     run,
     run_many,
 )
-from intrinsics_core.exchange import Embed, Generate
+from intrinsics_core.exchange import Embed, Generate, Generated, JsonSchema
 
 QUESTION = [{"role": "user", "content": "Who built the mill?"}]
 DOCUMENTS = ["Ada Brink built the mill.", "Fog is common in May.", "The quay has two cranes."]
@@ -220,6 +224,61 @@ def test_the_bound_holds_over_many_calls() -> None:
     gate.batch([{"question": "Who?", "documents": DOCUMENTS}] * 6)
     assert model.under_way[0] == 0
     assert 2 <= model.under_way[1] <= 3
+
+
+def test_the_bound_holds_over_event_loops() -> None:
+    model = JudgeModel(reply=always(YES), pause=0.05)
+    runtime = ChatModelRuntime(model, concurrency=2)
+
+    def in_a_loop_of_its_own() -> None:
+        asyncio.run(arun_many([answerability(QUESTION, DOCUMENTS) for _ in range(3)], runtime))
+
+    threads = [threading.Thread(target=in_a_loop_of_its_own) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=10)
+    assert len(model.seen) == 9
+    assert model.under_way == [0, 2]
+
+
+@pytest.mark.parametrize("concurrency", [0, -1, 1.5, True, "8", None])
+def test_a_bad_concurrency_is_named(concurrency: Any) -> None:
+    with pytest.raises(InvalidInput, match="concurrency"):
+        ChatModelRuntime(JudgeModel(reply=always(YES)), concurrency=concurrency)
+
+
+class Unconstrainable(SchemaModel):
+    """One whose class fails before the model is asked, for one of the requests."""
+
+    def with_structured_output(self, schema: Any, *, method: str = "json_schema", **kwargs: Any) -> Any:
+        if "synonym" in json.dumps(schema):
+            raise NotImplementedError("no such schema")
+        return super().with_structured_output(schema, method="json_schema", **kwargs)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_what_goes_wrong_unforeseen_costs_no_other_request(asynchronous: bool) -> None:
+    def request(name: str) -> Generate:
+        schema = {"type": "object", "properties": {name: {"type": "string"}}}
+        return Generate("query-expansion", messages=(Message("user", "Q?"),), constraint=JsonSchema(schema))
+
+    model = Unconstrainable(reply=always({"question": "Who?"}), pause=0.02)
+    runtime, wave = ChatModelRuntime(model), [request("synonym"), request("question")]
+    bad, good = asyncio.run(runtime.ahandle(wave)) if asynchronous else runtime.handle(wave)
+    assert isinstance(bad, IntrinsicsError) and isinstance(bad.__cause__, NotImplementedError)
+    assert isinstance(good, Generated) and json.loads(good.text) == {"question": "Who?"}
+
+
+async def test_a_wave_that_is_given_up_stops() -> None:
+    model = JudgeModel(reply=always(YES), pause=0.1)
+    runtime = ChatModelRuntime(model, concurrency=2)
+    wave = [Generate("answerability", messages=(Message("user", "Q?"),)) for _ in range(6)]
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(runtime.ahandle(wave), timeout=0.02)
+    await asyncio.sleep(0.15)
+    assert model.seen == []
+    assert len(await asyncio.wait_for(runtime.ahandle(wave[:2]), timeout=5)) == 2  # the places are free again
 
 
 def test_any_runnable_over_a_model_is_taken() -> None:
