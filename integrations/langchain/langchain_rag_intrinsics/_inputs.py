@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
+from numbers import Real
 from typing import Any
 
 from langchain_core.documents import Document
@@ -17,6 +19,8 @@ QUESTION = ("question", "query", "input")
 HISTORY = ("chat_history", "history")
 DOCUMENTS = ("documents", "context")
 ANSWER = ("answer", "response")
+# Where retrievers leave their scores, higher is better.
+SCORES = ("relevance_score", "score")
 
 _ROLES = {
     "human": "user",
@@ -50,7 +54,10 @@ class Given:
     @property
     def passages(self) -> list[dict[str, Any]]:
         """The documents as the core takes them."""
-        return [{"text": d.page_content, "id": d.id, "title": title(d), "metadata": d.metadata} for d in self.documents]
+        return [
+            {"text": d.page_content, "id": d.id, "title": title(d), "score": score, "metadata": d.metadata}
+            for d, score in zip(self.documents, scores(self.documents), strict=True)
+        ]
 
     @property
     def by_id(self) -> dict[str, Document]:
@@ -117,6 +124,28 @@ def title(document: Document) -> str | None:
     """The document's title, where its metadata has one."""
     found = document.metadata.get("title")
     return found if isinstance(found, str) else None
+
+
+def scores(documents: Sequence[Document]) -> list[float | None]:
+    """The retriever's scores, by the first of the names that all documents have a finite number under; else None each.
+
+    One name for all: scores of two names are not on one scale.
+    """
+    for name in SCORES:
+        found = [_number(document.metadata.get(name)) for document in documents]
+        if None not in found:
+            return found
+    return [None] * len(documents)
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, Real):  # Real: NumPy's numbers too
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if isfinite(number) else None
 
 
 def _document(value: Any, index: int, intrinsic: str) -> Document:

@@ -21,6 +21,9 @@ class IntrinsicsReranker(Compressor):
     ["reranking"]`` rank and wins; ids and all other metadata stay. With ``return_result=True``, ``invoke`` returns the
     core's Ranking.
 
+    A scoring runtime such as the embedded one lets the retriever's own scores take part, higher being better, where all
+    documents have a finite one in ``metadata["relevance_score"]``, or else in ``metadata["score"]``.
+
     Args:
         top_n: return at most this many; None for all.
         score_threshold: return only documents that score at least this; None for all. Scores of comparing models are

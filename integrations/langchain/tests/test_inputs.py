@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, AIMessageChunk, ChatMessage, HumanMessage, SystemMessage, ToolMessage
@@ -64,11 +65,42 @@ def test_roles() -> None:
 def test_documents_and_answers() -> None:
     given = read({"question": QUESTION, "context": ["one", Document("two", id="2")], "response": FAITHFUL}, "x")
     assert given.passages == [
-        {"text": "one", "id": None, "title": None, "metadata": {}},
-        {"text": "two", "id": "2", "title": None, "metadata": {}},
+        {"text": "one", "id": None, "title": None, "score": None, "metadata": {}},
+        {"text": "two", "id": "2", "title": None, "score": None, "metadata": {}},
     ]
     assert given.answer == AIMessage(FAITHFUL)
     assert [d.page_content for d in read({"question": "q", "context": "stuffed"}, "x").documents] == ["stuffed"]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "scores"),
+    [
+        ([{"relevance_score": 0.5}, {"relevance_score": 1}], [0.5, 1.0]),
+        ([{"score": np.float32(0.5)}, {"score": np.int64(2)}], [0.5, 2.0]),
+        ([{"relevance_score": 0.5, "score": 7.0}, {"relevance_score": 0.25, "score": 9.0}], [0.5, 0.25]),
+        ([{"relevance_score": 0.5, "score": 7.0}, {"score": 9.0}], [7.0, 9.0]),  # one scale for all
+        ([{"relevance_score": 0.5}, {"score": 9.0}], [None, None]),
+        ([{"score": 1.0}, {}], [None, None]),
+        ([{"score": 1.0}, {"score": float("nan")}], [None, None]),
+        ([{"score": 1.0}, {"score": -float("inf")}], [None, None]),
+        ([{"score": 1.0}, {"score": 10**400}], [None, None]),
+        ([{"score": 1.0}, {"score": True}], [None, None]),
+        ([{"score": 1.0}, {"score": "2.0"}], [None, None]),
+    ],
+)
+def test_scores_of_the_retriever(metadata: list[dict[str, Any]], scores: list[float | None]) -> None:
+    given = [Document(str(i), metadata=m) for i, m in enumerate(metadata)]
+    assert [passage["score"] for passage in read({"question": "q", "documents": given}, "x").passages] == scores
+
+
+@pytest.mark.parametrize("name", ["relevance_score", "score"])
+def test_a_good_retrievers_order_counts(name: str) -> None:
+    found = [Document(text, id=text) for text in ("The mill is a tide mill.", "The mill has two tide wheels.")]
+    plain = {d.id: d.metadata["relevance_score"] for d in IntrinsicsReranker().compress_documents(found, "The mill?")}
+    for best in found:
+        scored = [d.model_copy(update={"metadata": {name: 9.0 if d is best else 1.0}}) for d in found]
+        ranked = IntrinsicsReranker().compress_documents(scored, "The mill?")
+        assert {d.id: d.metadata["relevance_score"] for d in ranked}[best.id] > plain[best.id]
 
 
 @pytest.mark.parametrize(
