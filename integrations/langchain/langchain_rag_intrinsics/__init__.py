@@ -24,19 +24,18 @@ from langchain_rag_intrinsics.retriever import IntrinsicsRetriever
 from langchain_rag_intrinsics.uncertainty_scorer import UncertaintyScorer
 
 if TYPE_CHECKING:
-    from langchain_rag_intrinsics.agents import AnswerabilityMiddleware, GroundednessMiddleware
+    from langchain_rag_intrinsics.agents import AnswerabilityMiddleware as AnswerabilityMiddleware
+    from langchain_rag_intrinsics.agents import GroundednessMiddleware as GroundednessMiddleware
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AnswerabilityGate",
-    "AnswerabilityMiddleware",
     "ChatModelRuntime",
     "CitationGenerator",
     "ContextRelevanceFilter",
     "FactCheckTool",
     "FactChecker",
-    "GroundednessMiddleware",
     "HallucinationDetector",
     "IntrinsicsReranker",
     "IntrinsicsRetriever",
@@ -45,7 +44,8 @@ __all__ = [
     "UncertaintyScorer",
 ]
 
-_MIDDLEWARE = ("AnswerabilityMiddleware", "GroundednessMiddleware")  # need the extra `agents`
+# They need the extra `agents`: imported by name, and not in `__all__`, so that `import *` works without it.
+_MIDDLEWARE = ("AnswerabilityMiddleware", "GroundednessMiddleware")
 
 
 def __getattr__(name: str) -> Any:

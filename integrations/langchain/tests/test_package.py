@@ -40,7 +40,7 @@ def test_examples_in_docstrings(name: str) -> None:
 
 
 def test_every_class_has_an_example() -> None:
-    for name in langchain_rag_intrinsics.__all__:
+    for name in [*langchain_rag_intrinsics.__all__, *langchain_rag_intrinsics._MIDDLEWARE]:
         assert ">>> " in (getattr(langchain_rag_intrinsics, name).__doc__ or ""), name
 
 
@@ -59,6 +59,23 @@ def test_importing_it_is_light() -> None:
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert found.stdout.strip() == "[]"
+
+
+def test_without_agents_all_but_the_middleware_is_there() -> None:
+    code = (
+        "import sys\n"
+        "sys.modules['langchain'] = sys.modules['langchain.agents'] = None\n"
+        "from langchain_rag_intrinsics import *\n"
+        "print(FactCheckTool().name)\n"
+        "try:\n"
+        "    from langchain_rag_intrinsics import GroundednessMiddleware\n"
+        "except ImportError as error:\n"
+        "    print(error)\n"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    name, error = found.stdout.splitlines()
+    assert name == "fact_check"
+    assert "langchain-rag-intrinsics[agents]" in error
 
 
 def test_a_name_that_does_not_exist() -> None:
