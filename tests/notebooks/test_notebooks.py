@@ -19,8 +19,12 @@ MACHINE = re.compile(
 )
 TOLD = ["1 sentence flagged", "stopped at the gate", "Does the tide mill still grind flour?"]
 # What the text around the cells promises, and the package that the notebook is about.
-PROMISES = {"langchain": TOLD, "llamaindex": [*TOLD, "passing: False"]}
-NEEDS = {"langchain": "langchain_rag_intrinsics", "llamaindex": "llama_index.rag_intrinsics"}
+PROMISES = {"langchain": TOLD, "llamaindex": [*TOLD, "passing: False"], "haystack": [*TOLD, "[1] The crossing"]}
+NEEDS = {
+    "langchain": "langchain_rag_intrinsics",
+    "llamaindex": "llama_index.rag_intrinsics",
+    "haystack": "haystack_integrations.components.rankers.rag_intrinsics",
+}
 HOST = re.compile(r"0x[0-9a-f]{6,}")
 
 
