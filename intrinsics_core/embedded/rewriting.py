@@ -17,6 +17,7 @@ better sentences and knows synonyms; what is close to it is the retrieval that t
 
 from __future__ import annotations
 
+import re
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -47,6 +48,7 @@ _SMALL_TALK = word_set(
     "great good nice cool awesome perfect interesting wow hmm um sure right question wonder wondering love"
     " glad sounds guess understand help appreciate"
 )
+_ELLIPSIS = re.compile(r"\W*(?:(?:and|but|so|or|also|then)\b|(?:what|how) (?:about|else)\b|\w+\W*$)", re.IGNORECASE)
 _COURTESY = word_set("thanks thank hello hi bye goodbye cheers")
 
 
@@ -83,8 +85,8 @@ def rewrite(conversation: Sequence[Turn], *, threshold: float | None = None, key
     Args:
         conversation: ``(role, text)`` turns, oldest first, ending with the user's; roles other than
             ``"user"`` and ``"assistant"`` are passed over.
-        threshold: least dependence for a rewrite (default: the shipped head's ``rewrite`` threshold). 0
-            always rewrites, above 1 never does.
+        threshold: least dependence for a rewrite (default: the shipped head's thresholds, ``rewrite`` where a
+            pronoun or an ellipsis points back, ``pointing_nowhere`` elsewhere). 0 always rewrites, above 1 never.
         keywords: at most so many terms of the history are added.
 
     Returns:
@@ -104,7 +106,8 @@ def rewrite(conversation: Sequence[Turn], *, threshold: float | None = None, key
     turns = [*history, ("user", original)]
     weights: dict[str, float] = dict(Counter(terms(original)))
     needed = dependence(turns)
-    least = load_head("rewrite_dependence").thresholds["rewrite"] if threshold is None else threshold
+    thresholds = load_head("rewrite_dependence").thresholds
+    least = thresholds["rewrite"] if threshold is None else threshold
     if len(turns) < 2 or needed < least or _is_courtesy(original):
         return _unchanged(original, weights, needed)
 
@@ -112,6 +115,10 @@ def rewrite(conversation: Sequence[Turn], *, threshold: float | None = None, key
     question = resolve(completed)
     if question == original:
         question = attach(turns)
+    # A question that points to nothing has to look more dependent: to keep it alone costs no recall on MT-RAG.
+    alone = question == original and not _ELLIPSIS.match(original)
+    if alone and needed < (thresholds["pointing_nowhere"] if threshold is None else threshold):
+        return _unchanged(original, weights, needed)
     # What "what about X?" put X in the place of is no longer asked about.
     replaced = _replaced(history, completed[-1][1]) if completed != turns else set()
     best = [term for term in keyword_terms(turns) if term not in replaced]
