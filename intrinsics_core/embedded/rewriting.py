@@ -17,8 +17,8 @@ better sentences and knows synonyms; what is close to it is the retrieval that t
 
 from __future__ import annotations
 
-import re
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
