@@ -9,9 +9,10 @@ import re
 import threading
 import time
 import warnings
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -31,15 +32,43 @@ SCHEMA, LOGPROBS = "JSON schema", "log-probabilities"
 # How servers and clients call the thing they refuse.
 _REFUSED = {
     LOGPROBS: re.compile(r"log_?probs?", re.I),
-    SCHEMA: re.compile(r"response_?format|json_?\s?schema|structured.?output|guided", re.I),
+    SCHEMA: re.compile(r"response_?format|text\.?format|json_?\s?schema|structured.?output|guided", re.I),
 }
 _TOO_LONG = re.compile(
     r"context.{0,10}(length|window|size)|maximum context|too many (input )?tokens|prompt is too long", re.I
 )
 _TIMEOUT = re.compile(r"time.?out|timed out|deadline.?exceeded", re.I)
 
-# Chat generators that take `response_format` and `logprobs` among their `generation_kwargs`, their subclasses too.
-_OPENAI_LIKE = {SCHEMA: {"OpenAIChatGenerator", "HuggingFaceAPIChatGenerator"}, LOGPROBS: {"OpenAIChatGenerator"}}
+
+def _response_format(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"response_format": {"type": "json_schema", "json_schema": {"name": name, "schema": schema}}}
+
+
+def _text_format(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"text": {"format": {"type": "json_schema", "name": name, "schema": schema}}}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a family of chat generators is asked, in its `generation_kwargs`; ``gives`` is what it is known to have."""
+
+    schema: Callable[[str, dict[str, Any]], dict[str, Any]]
+    logprobs: Mapping[str, Any]
+    gives: frozenset[str]
+
+
+_CHAT = Dialect(_response_format, {"logprobs": True, "top_logprobs": TOP_LOGPROBS}, gives=frozenset({SCHEMA, LOGPROBS}))
+# By the name of the class, or of one that it is derived from.
+_DIALECTS = {
+    "OpenAIChatGenerator": _CHAT,
+    "OpenAIResponsesChatGenerator": Dialect(
+        _text_format,
+        {"top_logprobs": TOP_LOGPROBS, "include": ["message.output_text.logprobs"]},
+        gives=frozenset({SCHEMA, LOGPROBS}),
+    ),
+    "HuggingFaceAPIChatGenerator": replace(_CHAT, gives=frozenset({SCHEMA})),
+}
+_UNKNOWN = replace(_CHAT, gives=frozenset())  # most others speak it too, but only where they are told to
 
 _TURNS = {"system": ChatMessage.from_system, "developer": ChatMessage.from_system,
           "assistant": ChatMessage.from_assistant}  # fmt: skip
@@ -84,11 +113,12 @@ class ChatGeneratorRuntime(Runtime):
         :param chat_generator: Any component with `run(messages)` and `replies`. Its own settings are kept; a judge does
             best at temperature 0.
         :param concurrency: Calls under way at once, over all callers.
-        :param structured_output: Whether to constrain replies by JSON schema, as OpenAI's `response_format` in
-            `generation_kwargs`. None: where the generator is Haystack's OpenAI or Hugging Face API one, or derived from
-            it. Without it the model is asked in words, and its reply is read leniently but checked in full.
-        :param logprobs: Whether to ask for log-probabilities, from which scores come. None: where the generator is
-            Haystack's OpenAI one, or derived from it. Without them scores come from the confidence the model states.
+        :param structured_output: Whether to constrain replies by JSON schema, in `generation_kwargs`. None: where the
+            generator is Haystack's OpenAI, OpenAI Responses or Hugging Face API one, or derived from one of these.
+            Without it the model is asked in words, and its reply is read leniently but checked in full.
+        :param logprobs: Whether to ask for log-probabilities, from which scores come. None: where the generator is one
+            of Haystack's OpenAI ones, or derived from it. Without them scores come from the confidence that the model
+            states.
         :param profile: The profile its requests are rendered with; ``prompted`` where left out.
         """
         self.chat_generator = chat_generator
@@ -96,10 +126,11 @@ class ChatGeneratorRuntime(Runtime):
         self.structured_output, self.logprobs = structured_output, logprobs
         self.profile = profile or named_profile("prompted")
         takes = "generation_kwargs" in inspect.signature(chat_generator.run).parameters
-        bases = {kind.__name__ for kind in type(chat_generator).__mro__}
+        names = (kind.__name__ for kind in type(chat_generator).__mro__)
+        self._dialect = next((_DIALECTS[name] for name in names if name in _DIALECTS), _UNKNOWN)
         wanted = {SCHEMA: structured_output, LOGPROBS: logprobs}
         self._features = {
-            name for name, on in wanted.items() if takes and (bool(bases & _OPENAI_LIKE[name]) if on is None else on)
+            name for name, on in wanted.items() if takes and (name in self._dialect.gives if on is None else on)
         }
         self._threads = threading.BoundedSemaphore(concurrency)
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
@@ -201,7 +232,7 @@ class ChatGeneratorRuntime(Runtime):
         started = time.perf_counter()
         while True:
             features = frozenset(self._features)
-            got = yield _inputs(request, features)
+            got = yield _inputs(request, self._dialect, features)
             if not isinstance(got, Exception):
                 return _generated(got, time.perf_counter() - started)
             if not self._without_what_it_refuses(got, request, features):
@@ -223,14 +254,13 @@ class ChatGeneratorRuntime(Runtime):
         return False
 
 
-def _inputs(request: Generate, features: frozenset[str]) -> dict[str, Any]:
+def _inputs(request: Generate, dialect: Dialect, features: frozenset[str]) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     if SCHEMA in features and isinstance(request.constraint, JsonSchema):
         schema = dict(request.constraint.schema)
-        name = re.sub(r"\W", "_", str(schema.get("title") or request.intrinsic))
-        settings["response_format"] = {"type": "json_schema", "json_schema": {"name": name, "schema": schema}}
+        settings |= dialect.schema(re.sub(r"\W", "_", str(schema.get("title") or request.intrinsic)), schema)
     if LOGPROBS in features and request.logprobs:
-        settings |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+        settings |= dialect.logprobs
     # A tool's turn without the call that asked for it is refused by most providers: it is shown as a user's.
     messages = [_TURNS.get(m.role, ChatMessage.from_user)(m.content) for m in request.messages or ()]
     return {"messages": messages, **({"generation_kwargs": settings} if settings else {})}
@@ -251,7 +281,9 @@ def _generated(got: Any, seconds: float) -> Outcome:
             requests=1,
             prompt_tokens=_count(usage, "prompt_tokens", "input_tokens"),
             completion_tokens=_count(usage, "completion_tokens", "output_tokens"),
-            cached_tokens=_count(usage.get("prompt_tokens_details") or {}, "cached_tokens"),
+            cached_tokens=_count(
+                usage.get("prompt_tokens_details") or usage.get("input_tokens_details") or {}, "cached_tokens"
+            ),
             seconds=seconds,
         ),
     )
@@ -267,6 +299,7 @@ def _logprobs(value: Any, text: str) -> tuple[TokenLogprob, ...] | None:
     rows = value.get("content") if isinstance(value, Mapping) else value
     if not isinstance(rows, list):
         return None
+    rows = [row for part in rows for row in (part if isinstance(part, list) else [part])]  # responses have parts
     try:
         tokens = tuple(
             TokenLogprob(
