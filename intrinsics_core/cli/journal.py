@@ -33,6 +33,11 @@ class Journal:
         self._waiting: dict[int, tuple[bytes, bool]] = {}
         self._lock, self._closed = threading.Lock(), False
 
+    @property
+    def waiting(self) -> int:
+        """Rows that are ready and wait for an earlier one."""
+        return len(self._waiting)
+
     def put(self, number: int, line: bytes, *, failed: bool) -> None:
         """Row ``number``, from 0, is ready."""
         with self._lock:
@@ -62,11 +67,26 @@ def fresh(path: Path, run: Mapping[str, Any], *, overwrite: bool) -> Journal:
         OSError: it cannot be written.
     """
     try:
-        stream = path.open("wb" if overwrite else "xb")
+        stream = path.open("ab" if overwrite else "xb")
     except FileExistsError:
         raise InvalidInput(f"{path} exists", expected="--overwrite or --resume, or another --output") from None
-    _write_note(path, run)
+    try:
+        _begin(stream, _note_path(path), run)
+    except BaseException:
+        stream.close()
+        raise
     return Journal(stream)
+
+
+def _begin(stream: BinaryIO, note: Path, run: Mapping[str, Any]) -> None:
+    """Empty the output and put the new note beside it. Wherever this stops, no note stands beside another run's rows,
+    and where the note cannot be written the old rows are all there.
+    """
+    draft = note.with_name(note.name + ".part")
+    draft.write_text(json.dumps(run, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    note.unlink(missing_ok=True)
+    stream.truncate(0)
+    os.replace(draft, note)
 
 
 def resumed(path: Path, run: Mapping[str, Any]) -> Journal:
@@ -109,13 +129,6 @@ def note(path: Path) -> dict[str, Any] | None:
 
 def _note_path(path: Path) -> Path:
     return path.with_name(path.name + _NOTE)
-
-
-def _write_note(path: Path, run: Mapping[str, Any]) -> None:
-    target = _note_path(path)
-    draft = target.with_name(target.name + ".part")
-    draft.write_text(json.dumps(run, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(draft, target)
 
 
 def _difference(name: str, before: Any, now: Any) -> str:

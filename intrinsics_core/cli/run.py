@@ -26,6 +26,7 @@ from intrinsics_core.runtimes import Runtime, as_runtime
 USAGE = 2
 INTERRUPTED = 130  # 128 + SIGINT, what shells expect
 READER_GONE = 141  # 128 + SIGPIPE
+_AHEAD = 4096  # results kept in memory for an earlier row that has not ended
 
 _NAMES = ", ".join(INTRINSICS)
 EPILOG = f"""
@@ -109,10 +110,11 @@ def run(
             digest, total = _survey(source) if source else ("standard input", None)
             recorded = journal.note(target) if target and resume else None
             day = date or (recorded or {}).get("date") or today()  # a run that goes on tomorrow keeps its day
+            settings.check_served(intrinsic, options, chosen)
             described = {
                 "version": 1,
                 "intrinsic": intrinsic,
-                "profile": chosen.name,
+                "profile": settings.profile_mark(profile, chosen),
                 "runtime": settings.fingerprint(config),
                 "input": digest,
                 "date": day,
@@ -150,24 +152,35 @@ def _work(
     output: str,
     hidden: set[str],
 ) -> None:
-    """Every row through the runtime into the journal. Holds in memory only the rows under way."""
+    """Every row through the runtime into the journal.
+
+    Holds in memory the rows under way, and up to `_AHEAD` results that wait for a slower row before them. With more of
+    them no further row is taken until those under way have ended.
+    """
     done = kept.rows
     ids: dict[int, Any] = {}
+    numbered = enumerate(rows.read(lines, build, skip=done), start=done)
 
     def calls() -> Iterator[Call[Any] | IntrinsicsError]:
-        for index, row in enumerate(rows.read(lines, build, skip=done)):
-            ids[index] = row.id
+        while kept.waiting < _AHEAD and (item := next(numbered, None)) is not None:
+            number, row = item
+            ids[number] = row.id
             yield row.call
 
     with _progress(total, done, shown=sys.stderr.isatty() and not (output == "-" and sys.stdout.isatty())) as advance:
 
-        def ready(index: int, outcome: Any) -> None:
-            line = rows.encode(ids.pop(index), outcome, partial(settings.hide, hidden=hidden))
-            kept.put(done + index, line, failed=isinstance(outcome, IntrinsicsError))
+        def ready(index: int, outcome: Any, first: int) -> None:
+            number = first + index
+            line = rows.encode(ids.pop(number), outcome, partial(settings.hide, hidden=hidden))
+            kept.put(number, line, failed=isinstance(outcome, IntrinsicsError))
             advance()
 
         try:
-            run_many(calls(), engine, profile=profile, concurrency=concurrency, on_result=ready, keep=False)
+            begun: int | None = None
+            while begun != kept.rows:  # until there was no row left to begin with
+                begun = kept.rows
+                run_many(calls(), engine, profile=profile, concurrency=concurrency,
+                         on_result=partial(ready, first=begun), keep=False)  # fmt: skip
         except KeyboardInterrupt:
             kept.close()
             hint = "" if output == "-" else "; the same command with --resume goes on from there"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -12,10 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from intrinsics_core.call import Call
-from intrinsics_core.errors import InvalidInput
+from intrinsics_core.errors import IntrinsicsError, InvalidInput, UnsupportedIntrinsic
 from intrinsics_core.intrinsics import INTRINSICS
+from intrinsics_core.profile import Profile
 
-_SECRET = re.compile(r"key|token|secret|passw|auth|credential|cookie", re.IGNORECASE)
+# The last part of a word: "apiKey" and "hf_token" are secrets, "tokenizer" and "author" are not.
+_SECRET = re.compile(
+    r"(?:key|token|secret|passw(?:or)?d|passphrase|credential|cookie|auth|authorization|bearer)s?(?-i:(?![a-z]))",
+    re.IGNORECASE,
+)
+_READ = ("calibrations", "thresholds")  # their values may be files
+_QUESTION = [{"role": "user", "content": "?"}]
+_ANSWERED = [*_QUESTION, {"role": "assistant", "content": "!"}]
 _NOT_OPTIONS = {"on_error", "date"}  # these have flags of their own
 _SHORTEST_SECRET = 6  # characters; hiding shorter ones would black out ordinary words
 
@@ -58,17 +67,57 @@ def fingerprint(config: Mapping[str, Any] | None) -> dict[str, str]:
     return {"kind": str(kind), "sha256": hashlib.sha256(public.encode()).hexdigest()}
 
 
+def profile_mark(spelled: str | None, chosen: Profile) -> str:
+    """What tells one profile from another: its name, and the place of the adapters that it is made of."""
+    from intrinsics_core.profiles.granite_4 import VARIABLE  # not for every start of the command
+
+    name, _, place = (spelled or chosen.name).partition(":")
+    places = [place] if place else os.environ.get(VARIABLE, "").split(os.pathsep) if name == "granite-4" else []
+    found = [str(Path(one).expanduser().resolve()) if Path(one).expanduser().exists() else one for one in places if one]
+    return ":".join((name, *found))
+
+
+def check_served(intrinsic: str, options: Mapping[str, Any], profile: Profile) -> None:
+    """Find out before the first row whether the profile serves the intrinsic: only to ask needs no runtime.
+
+    Raises:
+        UnsupportedIntrinsic: it does not.
+    """
+    for messages in (_QUESTION, _ANSWERED):
+        try:
+            program = intrinsic_function(intrinsic)(messages, [".", "?"], on_error="raise", **options).start(profile)
+        except InvalidInput:
+            continue  # a question is no input to what judges an answer, and the other way round
+        try:
+            next(program)
+        except UnsupportedIntrinsic:
+            raise
+        except (StopIteration, IntrinsicsError):
+            pass  # served without asking, or this row of ours is not to its taste
+        finally:
+            program.close()
+
+
 def _public(value: Any) -> Any:
     if isinstance(value, Mapping):
         # A number is no secret, whatever it is called (max_tokens).
         kept = {k: v for k, v in value.items() if isinstance(v, int | float) or not _SECRET.search(str(k))}
-        return {key: _public(item) for key, item in kept.items()}
+        return {key: _contents(item) if key in _READ else _public(item) for key, item in kept.items()}
     if isinstance(value, list):
         return [_public(item) for item in value]
     if isinstance(value, str):
         # User, password and query of an address may be credentials.
         return re.sub(r"(?<=://)[^/@\s]*@|\?.*", "", value) if "://" in value else value
     return value
+
+
+def _contents(value: Any) -> Any:
+    """The same with the digest of each file in place of its name: another file of that name is another runtime."""
+    if isinstance(value, Mapping):
+        return {key: _contents(item) for key, item in value.items()}
+    if isinstance(value, str) and Path(value).is_file():
+        return f"sha256:{hashlib.sha256(Path(value).read_bytes()).hexdigest()}"
+    return _public(value)
 
 
 def secrets(value: Any, *, inside: bool = False) -> set[str]:
@@ -147,8 +196,7 @@ def _value(intrinsic: str, name: str, hint: Any, text: str) -> Any:
 
 def _probe(intrinsic: str, options: Mapping[str, Any]) -> None:
     """Find out before the first row whether the intrinsic takes these values."""
-    question = [{"role": "user", "content": "?"}]
-    for messages in (question, [*question, {"role": "assistant", "content": "!"}]):
+    for messages in (_QUESTION, _ANSWERED):
         try:
             intrinsic_function(intrinsic)(messages, ["."], **options)
             return

@@ -60,8 +60,9 @@ class Lesson:
 
 # A server that does not know a key, in the words of pydantic, OpenAI and others.
 _UNKNOWN_KEY = re.compile(
-    r"extra[_ ](inputs?|fields?|param\w*|keys?|forbidden)|unrecogni[sz]ed"
-    r"|(unknown|unexpected|unsupported|no such) (request )?(param\w*|fields?|arg\w*|keys?|keyword|propert\w*|name)",
+    r"extra[_ ](inputs?|fields?|param\w*|keys?|forbidden)"
+    r"|(unknown|unrecogni[sz]ed|unexpected|unsupported|no such) (request )?"
+    r"(param\w*|fields?|arg\w*|keys?|keyword|propert\w*|name)",
     re.IGNORECASE,
 )
 # A server that looked into what the key says.

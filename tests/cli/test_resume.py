@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from intrinsics_core.cli import journal
 from tests.cli.conftest import command, read
+from tests.profiles.adapters import FILES
 
 TOPICS = ["ferry", "lighthouse", "museum", "bakery", "harbour"]
 
@@ -169,3 +171,62 @@ def test_a_full_disk_is_one_line(write: Any) -> None:
         )  # fmt: skip
         assert ran.returncode == 2
         assert ran.stderr == b"intrinsics: stopped after 0 rows: No space left on device\n"
+
+
+def test_a_profile_of_other_adapters_is_another_run(
+    invoke: Any, write: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both are called granite-4; nothing listens at the address, so every row is an error line."""
+    places = [tmp_path / name for name in ("a", "b")]
+    for place in places:
+        (place / "answerability").mkdir(parents=True)
+        (place / "answerability" / "io.yaml").write_text(FILES["answerability"])
+    config = '{"kind": "server", "base_url": "http://127.0.0.1:9/v1", "model": "m", "max_retries": 0}'
+    path, out = write(rows(2)), tmp_path / "out.jsonl"
+    arguments = ("run", "answerability", "-i", path, "-o", out, "--runtime", config)
+    assert invoke(*arguments, "--profile", f"granite-4:{places[0]}").exit_code == 1
+    again = invoke(*arguments, "--profile", f"granite-4:{places[1]}", "--resume")
+    assert again.exit_code == 2 and "profile" in again.stderr
+    for place, code in ((places[1], 2), (places[0], 1)):
+        monkeypatch.setenv("RAG_INTRINSICS_ADAPTERS", str(place))
+        assert invoke(*arguments, "--profile", "granite-4", "--resume").exit_code == code
+
+
+def test_another_calibration_in_the_same_file_is_another_run(invoke: Any, write: Any, tmp_path: Path) -> None:
+    from intrinsics_core.embedded.calibration import calibrate
+
+    fitted, out, path = tmp_path / "fitted.json", tmp_path / "out.jsonl", write(rows(2)[:2])
+    text = calibrate([i / 12 for i in range(12)], [0, 0, 0, 1, 0, 0, 1, 1, 0, 1, 1, 1]).to_json()
+    fitted.write_text(text)
+    config = json.dumps({"kind": "embedded", "calibrations": {"answerability": str(fitted)}})
+    arguments = ("run", "answerability", "-i", path, "-o", out, "--runtime", config)
+    assert invoke(*arguments).exit_code == 0
+    assert invoke(*arguments, "--resume").exit_code == 0
+    fitted.write_text(text + "\n")
+    again = invoke(*arguments, "--resume")
+    assert again.exit_code == 2 and "other runtime" in again.stderr
+
+
+def test_overwriting_that_fails_leaves_the_old_rows_and_never_a_note_beside_others_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out.jsonl"
+    first = journal.fresh(out, {"run": 1}, overwrite=False)
+    first.put(0, b'{"id": 0, "result": {}}\n', failed=False)
+    first.close()
+    (tmp_path / "out.jsonl.run.json.part").mkdir()  # the new note cannot be written
+    with pytest.raises(OSError):
+        journal.fresh(out, {"run": 2}, overwrite=True)
+    assert out.read_bytes() and journal.note(out) == {"run": 1}
+    (tmp_path / "out.jsonl.run.json.part").rmdir()
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.replace", stop)  # interrupted at the last step
+    with pytest.raises(KeyboardInterrupt):
+        journal.fresh(out, {"run": 2}, overwrite=True)
+    assert journal.note(out) is None and not out.read_bytes()
+    monkeypatch.undo()
+    journal.resumed(out, {"run": 2}).close()
+    assert journal.note(out) == {"run": 2}

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from intrinsics_core import INTRINSICS
+from intrinsics_core import INTRINSICS, answerability
+from intrinsics_core.cli import journal
+from intrinsics_core.cli import run as command
+from intrinsics_core.profiles.prompted import PROFILE
 from tests.cli.conftest import read
+from tests.cli.scripted_command import Slow
 
 QUESTION = {"role": "user", "content": "Who built the lighthouse of Brink?"}
 ANSWER = {"role": "assistant", "content": "Ada Brink built it in 1911. It is made of blue glass."}
@@ -339,3 +345,24 @@ def test_a_progress_bar_on_a_terminal_and_only_there(process: Any, write: Any, t
     quiet = process("run", "answerability", "-i", path, "-o", tmp_path / "b")
     assert quiet.stderr.decode() == f"30 rows, 0 of them error lines: {tmp_path / 'b'}\n"
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_no_more_results_wait_for_a_slow_row_than_the_bound(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first of 60 rows takes half a second, the others nothing: they do not all gather in memory behind it."""
+    count, most = 60, []
+
+    class Watched(journal.Journal):
+        def put(self, number: int, line: bytes, *, failed: bool) -> None:
+            super().put(number, line, failed=failed)
+            most.append(self.waiting)
+
+    monkeypatch.setattr(command, "_AHEAD", 8)
+    path = write([{"id": i, "messages": [{"role": "user", "content": "q?"}], "documents": ["d"]} for i in range(count)])
+    written = io.BytesIO()
+    with path.open("rb") as lines, Slow({"answerability": "answerable", "confidence": 1}, first=0.5) as engine:
+        command._work(
+            lines=lines, build=partial(answerability, on_error="raise"), engine=engine, profile=PROFILE, concurrency=4,
+            kept=Watched(written), total=None, output="out", hidden=set(),
+        )  # fmt: skip
+    assert [json.loads(line)["id"] for line in written.getvalue().splitlines()] == list(range(count))
+    assert 8 <= max(most) < 8 + 4

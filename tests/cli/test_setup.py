@@ -139,3 +139,36 @@ def test_a_fingerprint_holds_no_secret_and_tells_runtimes_apart() -> None:
     assert settings.fingerprint(None) == settings.fingerprint({"kind": "embedded"})
     assert settings.secrets(base) >= {"me:pw123456", "pw123456", "Bearer 1", "abcdefgh"}
     assert settings.hide("at me:pw123456@host with Bearer 1", settings.secrets(base)) == "at ***@host with ***"
+
+
+def test_a_word_within_a_word_makes_no_secret() -> None:
+    from intrinsics_core.cli import settings
+
+    base = {"kind": "x", "tokenizer": "a", "author": "a", "tokenizerMode": "a", "keyboard": "a"}
+    for key in set(base) - {"kind"}:
+        assert settings.fingerprint(base) != settings.fingerprint(base | {key: "b"}), key
+    for key in ("api_key", "apiKey", "X-Api-Key", "hf_token", "Authorization", "password", "key_id", "accessKeyId"):
+        assert settings.fingerprint(base | {key: "a-secret"}) == settings.fingerprint(base), key
+        assert settings.secrets({key: "a-secret"}) == {"a-secret"}, key
+
+
+def test_a_profile_that_cannot_serve_the_intrinsic_is_told_before_the_output_is_touched(
+    invoke: Any, write: Any, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.jsonl"
+    out.write_text("precious\n")
+    config = '{"kind": "server", "base_url": "http://127.0.0.1:9/v1"}'
+    for intrinsic in ("context-relevance", "fact-check"):
+        ran = invoke("run", intrinsic, "-i", write([ROW]), "-o", out, "--overwrite", "--runtime", config,
+                     "--profile", "granite-3.2", "--on-error", "fallback")  # fmt: skip
+        assert ran.exit_code == 2 and "granite-3.2" in ran.stderr and ran.stderr.count("\n") == 1
+    assert out.read_text() == "precious\n"
+
+
+@pytest.mark.parametrize("intrinsic", INTRINSICS)
+def test_profiles_that_serve_every_intrinsic_are_taken(intrinsic: str) -> None:
+    from intrinsics_core.cli import settings
+    from intrinsics_core.profiles import profile
+
+    for name in ("embedded", "prompted", "granite-3.3"):
+        settings.check_served(intrinsic, {}, profile(name))
