@@ -1,6 +1,7 @@
 """What each component does beyond the contract."""
 
 import asyncio
+import copy
 import inspect
 from typing import Any
 
@@ -59,6 +60,14 @@ def test_a_runtime_of_the_callers_is_left_open() -> None:
     ranker.run(query=QUESTION, documents=documents())
     ranker.close()
     assert closed == []
+
+
+def test_a_component_can_be_copied() -> None:
+    ranker = RagIntrinsicsRanker({"kind": "embedded"}, top_k=1)
+    ranker.warm_up()
+    again = copy.deepcopy(ranker)
+    assert again.to_dict() == ranker.to_dict()
+    assert again.run(query=QUESTION, documents=documents()) == ranker.run(query=QUESTION, documents=documents())
 
 
 class TestRanker:

@@ -34,6 +34,9 @@ class Engine:
         self._warm = False
         self._making = threading.Lock()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Engine, (self.spec,)  # a copy, or another process, makes a runtime of its own
+
     @classmethod
     def of(cls, spec: Any) -> Engine:
         return spec if isinstance(spec, Engine) else cls(spec)

@@ -139,9 +139,9 @@ class _Telling(Pipeline):
     """Gives the outputs that are used inside too: Haystack 3.0's super components forget to ask when awaited."""
 
     async def run_async(
-        self, data: dict[str, Any], include_outputs_from: set[str] | None = None, **settings: Any
+        self, data: dict[str, Any], include_outputs_from: set[str] | None = None, concurrency_limit: int = 4
     ) -> dict[str, Any]:
-        return await super().run_async(data, include_outputs_from or _TOLD, **settings)
+        return await super().run_async(data, include_outputs_from or _TOLD, concurrency_limit)
 
 
 _OUTPUTS = {
