@@ -73,7 +73,10 @@ class QueryExpansion(Result):
 
 
 class Judgement(Frozen):
-    """``score`` in 0..1 is the probability of being of use; None where a fallback kept the document."""
+    """``score`` in 0..1 is the probability of being of use; None where a fallback kept the document.
+
+    Where a language model gives neither log-probabilities nor a confidence, it is the label alone: 1, 0.5 or 0.
+    """
 
     document_id: str
     label: Relevance
@@ -85,7 +88,10 @@ class ContextRelevance(Result):
 
 
 class Answerability(Result):
-    """``probability`` of *answerable*, in 0..1; None where a fallback stands in for the verdict."""
+    """``probability`` of *answerable*, in 0..1; None where a fallback stands in for the verdict.
+
+    Where a language model gives neither log-probabilities nor a confidence, it is the label alone: 1 or 0.
+    """
 
     label: Literal["answerable", "unanswerable"]
     probability: float | None = Field(ge=0, le=1)

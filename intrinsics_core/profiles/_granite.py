@@ -23,6 +23,7 @@ from intrinsics_core.labels import label_probabilities
 from intrinsics_core.markup import defuse
 from intrinsics_core.profile import Format
 from intrinsics_core.profiles import _replies
+from intrinsics_core.profiles._turns import conversation
 from intrinsics_core.results import Answerability, QueryRewrite, Uncertainty
 from intrinsics_core.sentences import Span
 
@@ -64,16 +65,6 @@ def opening(role: str) -> str:
 
 def turn(role: str, text: str) -> str:
     return f"{opening(role)}{text}<|end_of_text|>\n"
-
-
-def conversation(task: Task) -> tuple[Message, ...]:
-    return tuple(Message(m.role, defuse(m.content)) for m in task.messages)
-
-
-def to_last_question(task: Task) -> tuple[Message, ...]:
-    """The conversation up to and including the last user turn."""
-    last = max((i for i, m in enumerate(task.messages) if m.role == "user"), default=len(task.messages) - 1)
-    return conversation(task)[: last + 1]
 
 
 def documents(task: Task) -> tuple[Shown, ...]:

@@ -1,8 +1,11 @@
-"""How replies of trained adapters are understood: shared by the Granite profiles and by ``io.yaml``.
+"""How replies are understood: shared by all profiles that ask a language model.
 
 Documented repairs, beyond those of :mod:`intrinsics_core.json_reply`: a label is known by the first line of the reply;
 a certainty may be given as a digit d (0.05 + 0.1 d) or as the percentage it stands for; sentence ids may be numbers or
 tags (``7``, ``"7"``, ``"<c7>"``). Everything else is a :class:`~intrinsics_core.errors.MalformedReply`.
+
+Probabilities come from log-probabilities. Where the runtime gives none they are what the model states of itself, if the
+profile asks it to, else the label alone: exactly 1 for the label given and 0 for the others. That is no measurement.
 """
 
 from __future__ import annotations
@@ -67,27 +70,57 @@ def first_query(reply: Generated) -> str:
     raise MalformedReply("the reply holds no words", expected="a query", got=repr(reply.text), raw=reply.text)
 
 
-def rewrite(task: Task, reply: Generated, name: str = "rewritten_question") -> QueryRewrite:
+def text_field(reply: Generated, name: str) -> str:
+    """The text in a field of a JSON object, stripped.
+
+    Raises:
+        MalformedReply: there is none, or it is empty.
+    """
     value = json_reply.parse(reply.text, dict, f'{{"{name}": text}}')
-    query = str(json_reply.field(value, name, str, "a string", reply.text)).strip()
-    if not query:
-        raise MalformedReply(f"field {name!r} of the reply is empty", expected="text", raw=reply.text)
+    text = str(json_reply.field(value, name, str, "a string", reply.text)).strip()
+    if not text:
+        raise MalformedReply(f"field {name!r} of the reply is empty", expected="text", got=repr(reply.text),
+                             raw=reply.text)  # fmt: skip
+    return text
+
+
+def rewrite(task: Task, reply: Generated, name: str = "rewritten_question") -> QueryRewrite:
+    query = text_field(reply, name)
     return QueryRewrite(query=query, original=task.query, changed=query != task.query.strip())
 
 
-def answerability(label: str, reply: Generated, start: int = 0) -> Answerability:
-    """A label, and the probability of *answerable*: from log-probabilities, else 1 or 0, as the label says."""
+def probabilities(
+    chosen: str, options: Sequence[str], reply: Generated, start: int = 0, stated: Any = None
+) -> dict[str, float]:
+    """A probability for each option: from log-probabilities, else from a confidence in the label, else the label alone.
+
+    Args:
+        chosen: the label that the reply gives, one of ``options``.
+        start: where in the reply's text the label begins.
+        stated: the confidence in ``chosen`` that the model states; anything but a number in 0..1 counts as unstated.
+    """
+    if measured := label_probabilities(reply.logprobs, options, start):
+        return measured
+    if isinstance(stated, bool) or not isinstance(stated, int | float) or not 0 <= stated <= 1:
+        stated = 1.0
+    # Less than an even chance in the label it chose contradicts itself; the label counts.
+    confidence = max(float(stated), 1 / len(options))
+    rest = (1 - confidence) / (len(options) - 1)
+    return {option: confidence if option == chosen else rest for option in options}
+
+
+def answerability(label: str, reply: Generated, start: int = 0, stated: Any = None) -> Answerability:
+    """A label, and the probability of *answerable* (see :func:`probabilities`)."""
     chosen = json_reply.label(label, ANSWERABLE, reply.text)
-    measured = label_probabilities(reply.logprobs, ANSWERABLE, start)
-    probability = measured["answerable"] if measured else float(chosen == "answerable")
+    probability = probabilities(chosen, ANSWERABLE, reply, start, stated)["answerable"]
     return Answerability.model_validate({"label": chosen, "probability": min(1.0, probability)})
 
 
-def judgement(task: Task, label: str, reply: Generated, start: int = 0) -> Judgement:
-    """A relevance label, and its expected value (1, 0.5, 0): from log-probabilities, else the label's own."""
+def judgement(task: Task, label: str, reply: Generated, start: int = 0, stated: Any = None) -> Judgement:
+    """A relevance label, and its expected value (1, 0.5, 0) over the :func:`probabilities`."""
     chosen = json_reply.label(label, RELEVANCE, reply.text)
-    measured = label_probabilities(reply.logprobs, RELEVANCE, start) or {chosen: 1.0}
-    score = min(1.0, sum(_RELEVANCE_VALUE[option] * p for option, p in measured.items()))
+    found = probabilities(chosen, RELEVANCE, reply, start, stated)
+    score = min(1.0, sum(_RELEVANCE_VALUE[option] * p for option, p in found.items()))
     return Judgement.model_validate({"document_id": task.document_id(0), "label": chosen, "score": score})
 
 
@@ -121,7 +154,11 @@ def sentence_number(value: Any, prefix: str) -> int | None:
 
 def entries(reply: Generated, expected: str) -> list[dict[str, Any]]:
     """The reply as a list of objects."""
-    rows = json_reply.parse(reply.text, list, expected)
+    return objects(json_reply.parse(reply.text, list, expected), reply, expected)
+
+
+def objects(rows: list[Any], reply: Generated, expected: str) -> list[dict[str, Any]]:
+    """The same list, all of it objects."""
     for row in rows:
         if not isinstance(row, dict):
             raise MalformedReply("an entry is not an object", expected=expected, got=repr(row), raw=reply.text)

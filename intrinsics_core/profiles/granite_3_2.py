@@ -26,6 +26,7 @@ from intrinsics_core.exchange import Choice, Generated, JsonSchema, Regex, Reply
 from intrinsics_core.profile import Format, Profile
 from intrinsics_core.profiles import _granite, _published, _replies
 from intrinsics_core.profiles._granite import Dialect, Shown, ask, opening, turn, within_expansion
+from intrinsics_core.profiles._turns import to_last_question
 from intrinsics_core.results import Citations, Faithfulness, HallucinationDetection
 
 # A document with such a line of its own must not look like two.
@@ -147,7 +148,7 @@ def profile(*, spelling: Literal["card", "paper"] = "card", explain: bool = True
     rewrite_role = _REWRITE.replace("the last user utterance", "the last utterance") if paper else _REWRITE
 
     def rewrite_prompt(task: Task) -> str:
-        return dialect.context(task, _granite.to_last_question(task)) + opening(rewrite_role)
+        return dialect.context(task, to_last_question(task)) + opening(rewrite_role)
 
     ask_rewrite = partial(ask, "query-rewrite", rewrite_prompt)
     certainties = _replies.PERCENTAGES if paper else _replies.DIGITS

@@ -20,6 +20,7 @@ from intrinsics_core.markup import defuse, header
 from intrinsics_core.profile import Format, Profile
 from intrinsics_core.profiles import _granite, _published, _replies
 from intrinsics_core.profiles._granite import Dialect, Shown, ask, opening, turn, within_expansion
+from intrinsics_core.profiles._turns import to_last_question
 from intrinsics_core.results import Citations, HallucinationDetection, Judgement
 
 
@@ -103,12 +104,12 @@ _LINKS = _list_of(
 
 
 def _rewrite_prompt(task: Task) -> str:
-    context = _DIALECT.context(task, _granite.to_last_question(task))
+    context = _DIALECT.context(task, to_last_question(task))
     return context + turn("query_to_rewrite", defuse(task.query)) + opening(_REWRITE)
 
 
 def _relevance_prompt(task: Task) -> str:
-    context = _DIALECT.context(task, _granite.to_last_question(task)) + turn("final_user_query", defuse(task.query))
+    context = _DIALECT.context(task, to_last_question(task)) + turn("final_user_query", defuse(task.query))
     # One document a request, and the adapter knows it as "1", whatever its id.
     return context + _documents([("1", defuse(task.documents[0].text))]) + opening(_RELEVANCE)
 

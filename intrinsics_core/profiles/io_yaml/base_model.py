@@ -11,6 +11,7 @@ from intrinsics_core.exchange import Generate
 from intrinsics_core.markup import defuse, header
 from intrinsics_core.profile import Format
 from intrinsics_core.profiles import _granite, _replies
+from intrinsics_core.profiles._turns import conversation
 
 Messages = Callable[[Task], tuple[Message, ...]]
 
@@ -60,6 +61,6 @@ FORMATS: Mapping[str, Format[Any]] = {
     ),
     "synonym-query": Format(_chat(_said(_granite.synonym_prompt), max_tokens=512), _query),
     "reverse-question": Format(_chat(_said(_granite.reverse_prompt), max_tokens=512), _query),
-    "sample-answer": Format(_chat(_granite.conversation, max_tokens=512), _answer),
-    "answer": Format(_chat(_granite.conversation, max_tokens=1024, documents=True), _answer),
+    "sample-answer": Format(_chat(conversation, max_tokens=512), _answer),
+    "answer": Format(_chat(conversation, max_tokens=1024, documents=True), _answer),
 }

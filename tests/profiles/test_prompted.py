@@ -1,0 +1,110 @@
+"""The ``prompted`` profile: what the model is shown, how much it may say, and what scores rest on."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+
+from intrinsics_core import run
+from intrinsics_core.conversation import Task, check
+from intrinsics_core.errors import MalformedReply
+from intrinsics_core.exchange import Generate, Generated, TokenLogprob
+from intrinsics_core.intrinsics import answerability, fact_check, uncertainty
+from intrinsics_core.profiles.prompted import PROFILE
+from tests.scripted import Scripted
+
+ASKED = [{"role": "user", "content": "When does the ferry leave?"}]
+ANSWERED = [*ASKED, {"role": "assistant", "content": "It leaves at nine. There is another one at noon."}]
+DOCUMENTS = ["The ferry leaves at nine.", "Tea is served hot."]
+
+
+def asked(name: str, messages: Any = ASKED, documents: Any = DOCUMENTS) -> Generate:
+    (request,) = PROFILE.formats[name].render(task(messages, documents))
+    assert isinstance(request, Generate)
+    return request
+
+
+def task(messages: Any = ASKED, documents: Any = DOCUMENTS) -> Task:
+    return check("answerability", messages, documents, ends_with=["user", "assistant"], date="April 1, 2025")
+
+
+def parsed(name: str, text: str, logprobs: Any = None) -> Any:
+    return PROFILE.formats[name].parse(task(), [Generated(text, logprobs=logprobs)])
+
+
+def test_the_fact_checks_relevance_is_judged_without_the_answer_that_is_checked() -> None:
+    seen: list[Any] = []
+
+    def script(request: Generate) -> dict[str, Any]:
+        assert request.messages
+        shown = json.loads(request.messages[-1].content)
+        if "claim" in shown:
+            return {"supported": "yes", "confidence": 1}
+        seen.append(shown["conversation"])
+        return {"context_relevance": "relevant", "confidence": 1}
+
+    run(fact_check(ANSWERED, DOCUMENTS), Scripted(script))
+    assert seen == [ASKED, ASKED]
+
+
+def test_replies_by_sentence_grow_with_the_response_and_no_others_do() -> None:
+    longer = [*ASKED, {"role": "assistant", "content": "It leaves at nine. " * 20}]
+    for name in PROFILE.formats:
+        if name != "comparison":
+            sizes = [asked(name, messages, DOCUMENTS[:1]).max_tokens or 0 for messages in (ANSWERED, longer)]
+            assert (sizes[1] > 5 * sizes[0]) == (name in ("citations", "hallucination-detection")), name
+            assert sizes[0] > 0
+
+
+def test_an_answer_from_the_documents() -> None:
+    request = asked("answer", [{"role": "system", "content": "Be brief."}, *ASKED])
+    assert request.messages and request.constraint is None
+    system, user = request.messages
+    assert "documents alone" in system.content
+    shown = json.loads(user.content)
+    assert shown["conversation"][-1] == ASKED[0]
+    assert [document["text"] for document in shown["documents"]] == DOCUMENTS
+    assert parsed("answer", " At nine. ") == "At nine."
+
+
+@pytest.mark.parametrize("name", ["answer", "sample-answer"])
+@pytest.mark.parametrize("text", ["", " \n", "at nine \ud800"])
+def test_a_reply_that_is_no_text_is_malformed(name: str, text: str) -> None:
+    with pytest.raises(MalformedReply):
+        parsed(name, text)
+
+
+@pytest.mark.parametrize(
+    ("confidence", "probability"),
+    [(0.8, 0.2), (1, 0.0), (0, 0.5), (0.3, 0.5), (None, 0.0), (True, 0.0), ("high", 0.0), (7, 0.0)],
+)
+def test_without_log_probabilities_the_stated_confidence_counts_or_the_label_alone(
+    confidence: Any, probability: float
+) -> None:
+    reply = {"answerability": "unanswerable", "confidence": confidence}
+    result = run(answerability(ASKED, DOCUMENTS), Scripted(lambda request: reply))
+    assert result.label == "unanswerable" and result.probability == pytest.approx(probability)
+
+
+def test_log_probabilities_outweigh_what_the_model_states() -> None:
+    pieces = ['{"answerability": "', "un", "answerable", '", "confidence": 1.0}']
+    tokens = tuple(
+        TokenLogprob(p, 0.0 if p != "un" else math.log(0.6), (("answer", math.log(0.4)),) if p == "un" else ())
+        for p in pieces
+    )
+    assert parsed("answerability", "".join(pieces), tokens).probability == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("digit", ["7", 7, "75%"])
+def test_certainty_in_every_documented_spelling(digit: Any) -> None:
+    result = run(uncertainty(ANSWERED, DOCUMENTS), Scripted(lambda request: {"certainty": digit}))
+    assert result.certainty == 0.75 and result.expected is None
+
+
+@pytest.mark.parametrize("digit", ["", "x", 10, -1, True, None, 0.5])
+def test_a_certainty_that_is_no_digit_is_malformed(digit: Any) -> None:
+    with pytest.raises(MalformedReply):
+        run(uncertainty(ANSWERED, DOCUMENTS), Scripted(lambda request: {"certainty": digit}))
