@@ -1,12 +1,15 @@
 """The hook inside Haystack's Agent."""
 
 import asyncio
+import json
 from typing import Annotated, Any
 
 import pytest
-from haystack import Document
+from haystack import Document, Pipeline
 from haystack.components.agents import Agent
-from haystack.dataclasses import ChatMessage, ToolCall
+from haystack.components.agents.state import State
+from haystack.components.generators.chat import MockChatGenerator
+from haystack.dataclasses import ChatMessage, ChatRole, TextContent, ToolCall, ToolCallResult
 from haystack.tools import tool
 from haystack_integrations.hooks.rag_intrinsics import RagIntrinsicsGroundednessHook
 
@@ -88,9 +91,35 @@ def test_what_is_not_judged() -> None:
     assert verdict(run(hook, Script("search", INVENTED))["last_message"]) is None
 
 
+def test_each_tools_text_is_a_document_of_its_own() -> None:
+    calls = [ToolCall(tool_name=name, arguments={"query": "mill"}, id=name) for name in ("search", "find")]
+    results = [
+        ToolCallResult(result="Fog is common in May.", origin=calls[0], error=False),
+        ToolCallResult(result=[TextContent(FAITHFUL)], origin=calls[1], error=False),
+        ToolCallResult(result="no such tool", origin=calls[0], error=True),
+    ]
+    runtime = judging_runtime()
+    turns = [
+        ChatMessage.from_user(QUESTION),
+        ChatMessage.from_assistant(tool_calls=calls),
+        ChatMessage(_role=ChatRole.TOOL, _content=results),
+        ChatMessage.from_assistant(FAITHFUL),
+    ]
+    state = State({}, {"messages": turns})
+    RagIntrinsicsGroundednessHook(runtime).run(state)
+    assert verdict(state.data["messages"][-1])["label"] == "faithful"
+    [[request]] = runtime.waves
+    shown = json.loads(request.messages[-1].content)  # type: ignore[union-attr,index]
+    assert [d["text"] for d in shown["documents"]] == ["Fog is common in May.", FAITHFUL]
+    assert turns[-1].meta == {}
+
+
 def test_an_agent_is_saved_with_its_hook() -> None:
     hook = RagIntrinsicsGroundednessHook({"kind": "embedded"}, mode="block", labels=("unfaithful", "partial"))
-    again = RagIntrinsicsGroundednessHook.from_dict(hook.to_dict())
+    agent = Agent(chat_generator=MockChatGenerator("Hello!"), hooks={"on_exit": [hook]})
+    pipeline = Pipeline()
+    pipeline.add_component("agent", agent)
+    again = Pipeline.loads(pipeline.dumps()).get_component("agent").hooks["on_exit"][0]
     assert again.to_dict() == hook.to_dict()
     assert (again.mode, again.labels) == ("block", ["unfaithful", "partial"])
 

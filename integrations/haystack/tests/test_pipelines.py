@@ -7,13 +7,14 @@ import pytest
 from haystack import Pipeline
 from haystack.components.builders import AnswerBuilder, ChatPromptBuilder
 from haystack.components.generators.chat import MockChatGenerator, OpenAIChatGenerator
+from haystack.components.retrievers import MultiQueryTextRetriever
 from haystack.core.errors import SerializationError
 from haystack.dataclasses import ChatMessage
 from haystack.tracing import tracer
 from haystack.utils import Secret
 from haystack_integrations.common.rag_intrinsics import ChatGeneratorRuntime
 from haystack_integrations.components.pipelines.rag_intrinsics import RagIntrinsicsPipeline
-from haystack_integrations.components.query.rag_intrinsics import RagIntrinsicsQueryRewriter
+from haystack_integrations.components.query.rag_intrinsics import RagIntrinsicsQueryExpander, RagIntrinsicsQueryRewriter
 from haystack_integrations.components.rankers.rag_intrinsics import (
     RagIntrinsicsContextRelevanceFilter,
     RagIntrinsicsRanker,
@@ -94,6 +95,17 @@ def test_the_router_starts_one_branch_only() -> None:
     assert found["router"]["unanswerable"] == UNANSWERED
     assert "answers" not in found
     assert pipeline.get_component("generator").seen == []
+
+
+def test_expanded_queries_fit_haystacks_retriever_for_many() -> None:
+    pipeline = Pipeline()
+    pipeline.add_component("expander", RagIntrinsicsQueryExpander())
+    pipeline.add_component("retriever", MultiQueryTextRetriever(retriever=retriever()))
+    pipeline.add_component("ranker", RagIntrinsicsRanker(top_k=1))
+    pipeline.connect("expander.queries", "retriever.queries")
+    pipeline.connect("retriever.documents", "ranker.documents")
+    found = pipeline.run({"expander": {"query": QUESTION}, "ranker": {"query": QUESTION}})
+    assert [d.id for d in found["ranker"]["documents"]] == ["mill"]
 
 
 class TestPrewired:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from haystack import Document
-from haystack.dataclasses import ChatMessage
+from haystack.dataclasses import ChatMessage, TextContent, ToolCallResult
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.results import Result
@@ -74,8 +74,14 @@ def as_replies(replies: Sequence[str] | Sequence[ChatMessage] | None, intrinsic:
 
 def text_of(message: ChatMessage) -> str:
     """The text of a turn; what tools returned, where it is a tool's."""
-    texts = message.texts or [r.result for r in message.tool_call_results if isinstance(r.result, str)]
-    return "\n".join(texts)
+    return "\n".join(message.texts or map(text_of_result, message.tool_call_results))
+
+
+def text_of_result(result: ToolCallResult) -> str:
+    """The text that a tool returned; pictures and files have none."""
+    if isinstance(result.result, str):
+        return result.result
+    return "\n".join(part.text for part in result.result if isinstance(part, TextContent))
 
 
 def verdict(meta: dict[str, Any], intrinsic: str, value: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from haystack.components.agents.state import State, replace_values
 from haystack.dataclasses import ChatMessage, ChatRole, TextContent
 from haystack_integrations.common.rag_intrinsics.base import Lifecycle
 from haystack_integrations.common.rag_intrinsics.engine import Engine
-from haystack_integrations.common.rag_intrinsics.given import KEY, read, text_of, verdict
+from haystack_integrations.common.rag_intrinsics.given import KEY, read, text_of, text_of_result, verdict
 
 from intrinsics_core import Call, InvalidInput, Profile, arun, hallucination_detection, run
 from intrinsics_core.results import Faithfulness, HallucinationDetection
@@ -116,11 +116,12 @@ class RagIntrinsicsGroundednessHook(Lifecycle):
         return hallucination_detection(given.messages, given.passages, date=self.date)
 
     def _texts(self, messages: Sequence[ChatMessage]) -> list[Document]:
-        results = [(m, r) for m in messages for r in m.tool_call_results if not r.error]
+        results = [r for m in messages for r in m.tool_call_results if not r.error]
+        named = [(r.origin.tool_name, text_of_result(r)) for r in results]
         return [
-            Document(content=text, meta={"tool": result.origin.tool_name})
-            for message, result in results
-            if (self.tools is None or result.origin.tool_name in self.tools) and (text := text_of(message)).strip()
+            Document(content=text, meta={"tool": name})
+            for name, text in named
+            if (self.tools is None or name in self.tools) and text.strip()
         ]
 
     def _act(self, state: State, result: HallucinationDetection) -> None:
