@@ -177,6 +177,14 @@ def test_a_bad_schema_is_an_error_and_teaches_nothing(serve, runtime):
     assert len(server.bodies()) == 2
 
 
+def test_after_a_malformed_reply_the_request_is_not_sent_again_word_for_word(serve, runtime):
+    """The server answers as greedy decoding does: the same to the same."""
+    server = serve(lambda received: Reply(completion(YES if received.body["temperature"] else "um")))
+    assert run(gate(), runtime(server)).label == "answerable"
+    first, second = server.bodies()
+    assert {key for key in second if second[key] != first.get(key)} == {"temperature", "seed"}
+
+
 FAULTY = "Invalid structured_outputs: regex '(' has an unbalanced parenthesis, which is not supported"
 
 
