@@ -136,6 +136,11 @@ class Unit:
     is_name: bool
     is_number: bool
 
+    @property
+    def is_detail(self) -> bool:
+        """Whether it is a name or a number: what answers invent, and what the premise of a question gets wrong."""
+        return self.is_name or self.is_number
+
 
 def _keys(words: Sequence[Token], i: int, text: str) -> set[str]:
     """The forms under which a word is looked up; a number's begin with ``#``."""
@@ -385,15 +390,16 @@ def measure(sentence: str, vectors: Floats, sources: Sources, given: str = "") -
         sentence: one sentence of a response.
         vectors: its vectors, (windows, dim), rows L2-normalised.
         sources: the source sentences.
-        given: text whose words need no source, such as the question.
+        given: text whose words need no source, such as the question. Its names and numbers still do: an answer that
+            repeats what a question wrongly presumes is not thereby supported.
     """
     asked = claim(sentence)
     weights = asked.weights
     total = float(weights.sum())
     found = sources.incidence(asked)
     cosine = sources.cosines(vectors)
-    known = _looked_up(given)[0] if given else frozenset()
-    granted = np.array([bool(unit.keys & known) for unit in asked.units], dtype=bool)
+    known = {key for unit in claim(given).units if not unit.is_detail for key in unit.keys}
+    granted = np.array([not unit.is_detail and bool(unit.keys & known) for unit in asked.units], dtype=bool)
     anywhere = granted | (found.max(axis=1, initial=0.0) > 0)
     missing = tuple(unit for unit, hit in zip(asked.units, anywhere, strict=True) if not hit)
     lost = [unit.weight for unit in missing]
@@ -403,7 +409,7 @@ def measure(sentence: str, vectors: Floats, sources: Sources, given: str = "") -
     if sources.texts:
         closeness = passage + 0.5 * cosine[sources.passages].mean(axis=1)
         nearby = granted | (together[:, int(closeness.argmax())] > 0)
-    stray = sum(u.is_name or u.is_number for u, here in zip(asked.units, nearby, strict=True) if not here)
+    stray = sum(u.is_detail for u, here in zip(asked.units, nearby, strict=True) if not here)
     held = {term for unit in asked.units for term in unit.keys}
     denied = () if _NEGATION.search(sentence) else tuple(own for own in sources.denials if own <= held)
     first, second = np.array(asked.pairs, dtype=np.intp).reshape(-1, 2).T

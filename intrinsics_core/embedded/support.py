@@ -58,7 +58,7 @@ class SupportHead:
     is *not* supported. response: slope and bias from the weakest sentences' log-odds to the response's.
     entailment: weights and bias of `entailment`, last the bias. thresholds: ``faithful`` and ``unfaithful``
     (sentence probability at or above the first is faithful, below the second unfaithful, partial between) and
-    ``response`` (faithfulness at or above it is faithful).
+    ``response`` (faithfulness below it is not faithful, see `response_label`).
     """
 
     weights: tuple[float, ...]
@@ -329,11 +329,12 @@ def support(
         vectors: per sentence (windows, dim) float32, rows L2-normalised.
         sources: source sentences, their vectors, and which document each is of.
         head: fitted numbers; None: the shipped ones.
-        given: text whose words need no source, such as the question the response answers.
+        given: the question the response answers; its words need no source, but its names and numbers do, because a
+            question may presume what is not so.
 
     Returns:
         One verdict a sentence, in order, and the response's faithfulness: the mean log-odds of its ``head.weakest``
-        least supported claims, put through a fitted logistic.
+        least supported claims, put through a fitted logistic. The response's label is `response_label`'s.
 
     Raises:
         InvalidInput: as many vectors as sentences are not given.
@@ -351,8 +352,27 @@ def support(
         worst = sorted(odds, reverse=True)[: numbers.weakest]
         slope, bias = numbers.response
         faithfulness = _sigmoid(-(slope * float(np.mean(worst)) + bias))
-    label: Label = "NA" if not odds else "faithful" if faithfulness >= numbers.thresholds["response"] else "unfaithful"
+    label = response_label([verdict.label for verdict, _ in judged], faithfulness >= numbers.thresholds["response"])
     return ResponseSupport(tuple(verdict for verdict, _ in judged), faithfulness, label)
+
+
+def response_label(labels: Sequence[Label], enough: bool) -> Label:
+    """The label of a response that goes with those of its sentences.
+
+    ``faithful``: its score is enough, no claim is unfaithful, and more than half of the claims are faithful (one
+    doubtful claim among many that hold is no reason to flag an answer). ``unfaithful``: not faithful, and a claim is
+    unfaithful. ``partial``: not faithful, but no claim is worse than doubtful. ``NA``: nothing is claimed.
+
+    Args:
+        labels: of the sentences.
+        enough: whether the response's faithfulness reaches the ``response`` threshold.
+    """
+    claims = [label for label in labels if label != "NA"]
+    if not claims:
+        return "NA"
+    if "unfaithful" in claims:
+        return "unfaithful"
+    return "faithful" if enough and 2 * claims.count("faithful") > len(claims) else "partial"
 
 
 def entailment(
@@ -368,7 +388,7 @@ def entailment(
         vectors: its vectors, (windows, dim).
         sources: the sentences of the one source.
         head: fitted numbers; None: the shipped ones.
-        given: text whose words need no source.
+        given: the question; its words need no source, names and numbers excepted.
     """
     if not sources.texts:
         return 0.0
@@ -379,5 +399,5 @@ def entailment(
 
 __all__ = [
     "CitationRule", "Label", "ResponseSupport", "SentenceSupport", "Sources", "SupportHead",
-    "cite", "entailment", "load_head", "makes_claim", "support",
+    "cite", "entailment", "load_head", "makes_claim", "response_label", "support",
 ]  # fmt: skip

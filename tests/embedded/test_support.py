@@ -17,12 +17,14 @@ from intrinsics_core.embedded.encoder import Encoder
 from intrinsics_core.embedded.evidence import FEATURES, Sources, claim, clean, measure, spellings
 from intrinsics_core.embedded.lexical import tokens
 from intrinsics_core.embedded.support import (
+    Label,
     ResponseSupport,
     SupportHead,
     cite,
     entailment,
     load_head,
     makes_claim,
+    response_label,
     support,
 )
 from intrinsics_core.errors import InvalidInput
@@ -185,12 +187,26 @@ def test_assertions_are_claims(sentence: str) -> None:
     assert makes_claim(sentence)
 
 
-def test_the_question_needs_no_source(encoder: Encoder) -> None:
-    text = "Marrow Bay in Ostrel has the lighthouse that Zebedee asked about."
+def test_words_of_the_question_need_no_source_but_names_and_numbers_do(encoder: Encoder) -> None:
+    text = "Marrow Bay in Ostrel has the whitewashed lighthouse that Zebedee bought in 1650."
     plain = judge(encoder, [text]).sentences[0]
-    asked = judge(encoder, [text], given="Which lighthouse did Zebedee ask about?").sentences[0]
-    assert "Zebedee" in plain.missing and "Zebedee" not in asked.missing
+    asked = judge(encoder, [text], given="Which whitewashed lighthouse did Zebedee buy in 1650?").sentences[0]
+    assert {"whitewashed", "Zebedee", "1650"} <= set(plain.missing)
+    assert "whitewashed" not in asked.missing and {"Zebedee", "1650"} <= set(asked.missing)
     assert asked.probability > plain.probability
+
+
+@pytest.mark.parametrize(
+    ("labels", "enough", "label"),
+    [
+        (["faithful", "NA"], True, "faithful"), (["partial"], True, "partial"), (["partial"], False, "partial"),
+        (["faithful", "faithful", "partial"], True, "faithful"), (["faithful", "partial"], True, "partial"),
+        (["faithful"] * 9 + ["unfaithful"], True, "unfaithful"), (["faithful"], False, "partial"),
+        (["NA"], True, "NA"), ([], False, "NA"),
+    ],
+)  # fmt: skip
+def test_a_response_is_labelled_as_its_claims_allow(labels: list[Label], enough: bool, label: str) -> None:
+    assert response_label(labels, enough) == label
 
 
 def test_a_record_denies_what_it_says_is_false(encoder: Encoder) -> None:
