@@ -1,7 +1,10 @@
 """The embedded default through the public API: the shipped encoder and heads, on our own small text."""
 
-import json
 import pickle
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -69,6 +72,65 @@ def test_flags_what_the_sources_do_not_say():
     assert result.score < run(hallucination_detection(answered(TRUE), DOCUMENTS)).score
 
 
+def judged(question, text):
+    return run(hallucination_detection([*asked(question), {"role": "assistant", "content": text}], DOCUMENTS))
+
+
+@pytest.mark.parametrize(
+    "premise", ["Napoleon Bonaparte in 1805", "napoleon bonaparte in 1805", "the engineer Ada Brink in 1805"]
+)
+def test_a_premise_is_not_supported_because_it_was_asked(premise):
+    text = f"The tide mill was built by {premise}."
+    echoed, plain = judged(f"Was the tide mill built by {premise}?", text), judged("Who built the tide mill?", text)
+    assert echoed.label != "faithful"
+    assert "1805" in echoed.sentences[0].explanation
+    assert echoed.score == pytest.approx(plain.score, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        (TRUE, "faithful"),
+        ("Sure! Let me know if you need more.", "NA"),
+        ("Yes, the mill burned down.", "partial"),
+        (f"{TRUE} {FALSE}", "unfaithful"),
+        (f"{MILL} The mill was built in 1911. Ada Brink built the mill. {FERRY} {PUFFINS} {FALSE}", "unfaithful"),
+    ],
+)
+def test_the_label_of_a_response_goes_with_its_sentences(text, label):
+    found = judged("Did the mill burn down?", text)
+    claims = {s.label for s in found.sentences} - {"NA"}
+    assert found.label == label
+    assert label in claims or not claims
+
+
+def test_ones_own_calibration_decides_what_is_faithful():
+    from intrinsics_core.embedded.calibration import calibrate as fit
+
+    doubtful = hallucination_detection(
+        [*asked("Did the mill burn down?"), {"role": "assistant", "content": "Yes, the mill burned down."}], DOCUMENTS
+    )
+    score = run(doubtful).score
+    labels = [i % 2 == 1 for i in range(12)]
+    for centre, label in ((score - 0.2, "faithful"), (score + 0.2, "partial")):
+        fitted = fit([centre + 0.1 * (1 if y else -1) for y in labels], labels)
+        runtime = as_runtime({"kind": "embedded", "calibrations": {"hallucination-detection": fitted}})
+        own = run(doubtful, runtime)
+        assert (own.label, own.score >= fitted.threshold) == (label, label == "faithful")
+        assert own.sentences == run(doubtful).sentences
+
+
+def test_a_dialogue_is_rewritten_once_for_all_its_documents(monkeypatch):
+    from intrinsics_core.embedded import rewriting
+
+    seen = []
+    monkeypatch.setattr(rewriting, "rewrite", lambda turns, real=rewriting.rewrite: seen.append(turns) or real(turns))
+    text = "A tide mill of another island altogether?"  # no other test asks this
+    run(context_relevance(asked(text), DOCUMENTS))
+    run(fact_check([*asked(text), {"role": "assistant", "content": TRUE}], DOCUMENTS))
+    assert len(seen) == 1
+
+
 def test_cites_the_source_and_nothing_for_an_invention():
     (citation,) = run(citations(answered(f"{TRUE} {FALSE}"), DOCUMENTS)).citations
     assert citation.response_text == TRUE
@@ -87,8 +149,7 @@ def test_facts_and_certainty_go_with_the_sources():
     assert right.certainty > wrong.certainty
     assert round(right.certainty * 100) % 10 == 5
     blind = run(uncertainty(ASK))
-    assert blind.expected == 0.5
-    assert "no documents" in blind.degraded
+    assert (blind.expected, blind.certainty, blind.degraded) == (0.5, 0.55, None)
 
 
 def test_rewrites_and_expands():
@@ -123,7 +184,7 @@ def test_thresholds_are_the_callers():
     assert run(answerability(ASK, DOCUMENTS), high).label == "unanswerable"
     assert run(answerability(ASK, DOCUMENTS), high).probability == run(answerability(ASK, DOCUMENTS)).probability
     strict = {"kind": "embedded", "thresholds": {"hallucination-detection": {"faithful": 1.0, "response": 1.0}}}
-    assert run(hallucination_detection(answered(TRUE), DOCUMENTS), strict).label == "unfaithful"
+    assert run(hallucination_detection(answered(TRUE), DOCUMENTS), strict).label == "partial"
     for wrong, told in [
         ({"tastiness": {"x": 1}}, "tastiness"),
         ({"answerability": {"x": 1}}, "'x'"),
@@ -170,6 +231,38 @@ def test_calibrate_on_ones_own_examples(tmp_path):
 def test_a_folder_without_a_model_is_told_at_once(tmp_path):
     with pytest.raises(InvalidInput, match=r"model\.onnx"):
         as_runtime({"kind": "embedded", "path": str(tmp_path)})
+
+
+def test_first_callers_share_one_encoder(monkeypatch):
+    from intrinsics_core.embedded import encoder
+
+    class Slow(encoder.Encoder):
+        def __init__(self, **arguments):
+            time.sleep(0.05)
+            super().__init__(**arguments)
+
+    monkeypatch.setattr(encoder, "Encoder", Slow)
+    runtime = as_runtime({"kind": "embedded"})
+    with ThreadPoolExecutor(8) as pool:
+        assert len({id(found) for found in pool.map(lambda _: runtime.encoder, range(8))}) == 1
+
+
+def test_warming_up_leaves_nothing_to_load():
+    probe = """
+import builtins, io, pathlib
+from intrinsics_core import as_runtime, citations, context_relevance, query_rewrite, run
+runtime = as_runtime({"kind": "embedded"})
+runtime.warm_up()
+opened, real = [], io.open
+io.open = builtins.open = lambda file, *a, **k: opened.append(str(file)) or real(file, *a, **k)
+ask = [{"role": "user", "content": "Who built the mill?"}, {"role": "assistant", "content": "Ada Brink built it."}]
+run(citations(ask, ["Ada Brink built the mill. It ground flour."]), runtime)
+run(context_relevance([*ask, {"role": "user", "content": "When?"}], ["It was built in 1911."]), runtime)
+run(query_rewrite([*ask, {"role": "user", "content": "When did she build it?"}]), runtime)
+print([file for file in opened if not file.endswith((".py", ".pyc"))])
+"""
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_it_crosses_processes_and_a_chat_profile_does_not_fit_it():

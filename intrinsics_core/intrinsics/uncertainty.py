@@ -14,7 +14,8 @@ def uncertainty(
 
     Args:
         messages: ends with a user turn (certainty before answering) or an assistant turn (after).
-        documents: what the answer rests on, if anything.
+        documents: what the answer rests on, if anything. Without them the embedded default, an encoder with no
+            knowledge of its own, is indifferent: ``expected`` is .5 and ``certainty`` the .55 that .5 falls into.
         on_error: there is no fallback; a failure is always raised.
         date: date text for prompts that carry one; the day of the call where left out.
 

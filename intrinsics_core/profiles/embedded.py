@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,7 @@ from intrinsics_core.results import (
 if TYPE_CHECKING:
     from intrinsics_core.embedded.calibration import Calibration
     from intrinsics_core.embedded.evidence import Sources
+    from intrinsics_core.embedded.rewriting import Rewrite
     from intrinsics_core.embedded.support import ResponseSupport
 
 
@@ -117,18 +118,24 @@ def _question(task: Task) -> str:
     Without the keywords that a rewrite adds for retrieval: they draw the vector towards what was said before. (150
     MT-RAG tasks with a history, ELSER's top 5: answerability AUROC .64 with the plain question, .57 with keywords.)
     """
-    from intrinsics_core.embedded.rewriting import rewrite
-
     turns = _turns(task)
-    return rewrite(turns).question if turns else ""
+    return _rewritten(turns).question if turns else ""
 
 
-def _turns(task: Task) -> list[tuple[str, str]]:
+def _turns(task: Task) -> tuple[tuple[str, str], ...]:
     """(role, text) up to the last user turn."""
     turns = [(m.role, m.content) for m in task.messages]
     while turns and turns[-1][0] != "user":
         turns.pop()
-    return turns
+    return tuple(turns)
+
+
+@lru_cache(maxsize=32)
+def _rewritten(turns: tuple[tuple[str, str], ...]) -> Rewrite:
+    """One dialogue is rewritten once, though context relevance and the fact check ask for it with every document."""
+    from intrinsics_core.embedded.rewriting import rewrite
+
+    return rewrite(turns)
 
 
 def _passage(document: Document) -> str:
@@ -143,9 +150,7 @@ def _claim(task: Task) -> str:
 
 
 def _query_rewrite(task: Task, replies: Sequence[Reply]) -> QueryRewrite:
-    from intrinsics_core.embedded.rewriting import rewrite
-
-    found = rewrite(_turns(task))
+    found = _rewritten(_turns(task))
     return QueryRewrite(
         query=found.query,
         original=task.query,
@@ -177,6 +182,13 @@ def _support(
 
 
 def _hallucination(own: Own, task: Task, replies: Sequence[Reply]) -> HallucinationDetection:
+    """Sentence verdicts as `support` gives them; the response's label by `support.response_label`.
+
+    A calibration fitted on the caller's own labelled responses decides alone what is faithful, whatever the sentences
+    look like; what is not is ``unfaithful`` or ``partial`` as the sentences say.
+    """
+    from intrinsics_core.embedded.support import response_label
+
     found = _support(task, replies, own.thresholds.get("hallucination-detection", {}))
     verdicts = [(i, (s.label, s.probability, s.explanation)) for i, s in enumerate(found.sentences)]
     if found.label == "NA":
@@ -184,7 +196,8 @@ def _hallucination(own: Own, task: Task, replies: Sequence[Reply]) -> Hallucinat
     score, label = found.faithfulness, found.label
     if fitted := own.calibrations.get("hallucination-detection"):
         score = fitted.apply(score)
-        label = "faithful" if score >= fitted.threshold else "unfaithful"
+        doubt = response_label([s.label for s in found.sentences], enough=False)
+        label = "faithful" if score >= fitted.threshold else doubt
     return assembly.hallucination(task, verdicts, score=score, label=label)
 
 
@@ -271,8 +284,7 @@ def _uncertainty(own: Own, task: Task, replies: Sequence[Reply]) -> Uncertainty:
     score = found.expected
     if fitted := own.calibrations.get("uncertainty"):
         score = fitted.apply(score)
-    nothing = None if task.documents else "no documents: an encoder knows nothing to be certain of"
-    return Uncertainty(certainty=quantised(score), expected=score, degraded=nothing)
+    return Uncertainty(certainty=quantised(score), expected=score)
 
 
 def _calibrations(given: Mapping[str, Any]) -> dict[str, Calibration]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,14 +46,19 @@ class EmbeddedRuntime(BlockingRuntime):
         self._arguments: dict[str, Any] = {"path": path, "threads": threads, "cache_size": cache_size}
         self.calibrations, self.thresholds = dict(calibrations or {}), dict(thresholds or {})
         self.profile: Profile = embedded_profile(self.calibrations, self.thresholds)
+        self._lock = threading.Lock()
+        self._encoder: Encoder | None = None
         if path is not None:
             self.encoder.close()  # a wrong folder is told at once, not at the first request
 
-    @cached_property
+    @property
     def encoder(self) -> Encoder:
         from intrinsics_core.embedded.encoder import Encoder  # onnxruntime and numpy: only when needed
 
-        return Encoder(**self._arguments)
+        with self._lock:  # two first callers must not hold a model each
+            if self._encoder is None:
+                self._encoder = Encoder(**self._arguments)
+            return self._encoder
 
     def handle(self, requests: Sequence[Request]) -> list[Outcome]:
         # One call per kind of text for the whole wave: the encoder buckets by length and encodes each text once.
@@ -72,11 +77,21 @@ class EmbeddedRuntime(BlockingRuntime):
         return [outcomes[i] for i in range(len(requests))]
 
     def warm_up(self) -> None:
+        """Load what first calls would wait for: model, sentence splitter, table of rarities, heads."""
+        from intrinsics_core import sentences
+        from intrinsics_core.embedded import answering, lexical, salience, support
+
         self.encoder.dim  # noqa: B018  (asking for it loads the model)
+        sentences.split("One sentence. Another.")
+        lexical.idf(lexical.stem("warm"))
+        answering.shipped_head()
+        support.load_head()
+        for name in ("rewrite", "rewrite_terms", "rewrite_dependence"):
+            salience.load_head(name)
 
     def close(self) -> None:
-        if "encoder" in self.__dict__:
-            self.encoder.close()
+        if self._encoder is not None:
+            self._encoder.close()
 
     def __repr__(self) -> str:
         return f"EmbeddedRuntime(path={self._arguments['path']!r})"
