@@ -2,10 +2,11 @@
 
     python -m benchmarks.quality_support --data "$RAG_INTRINSICS_DATA" [--leave-out] [--cache FILE.npz]
 
-Positives are the *unsupported* claims or unfaithful responses. AUROC and AP need no threshold; F1 is at the shipped
-threshold, beside the F1 of flagging everything and the best F1 any threshold reaches on that set. ECE is over ten
-equal bins. The sets marked "fitted" went into the shipped head; ``--leave-out`` refits weights, calibration and
-threshold without each such set before it is measured (the shipped features and citation rule stay).
+Positives are the *unsupported* claims or unfaithful responses. AUROC and AP need no threshold; F1 is of the label
+(anything but ``faithful`` counts as flagged), beside the F1 of flagging everything and the best F1 any threshold
+reaches on that set. ECE is over ten equal bins. The sets marked "fitted" went into the shipped head; ``--leave-out``
+refits weights, calibration and threshold without each such set before it is measured (the shipped features and
+citation rule stay).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
-from intrinsics_core.embedded.support import SupportHead, cite, load_head, makes_claim
+from intrinsics_core.embedded.support import SupportHead, cite, load_head, makes_claim, response_label, sentence_label
 from training.support import LIMIT, SUPPORT_SETS, fit_head, sentence_f1
 from training.support_data import SETS, Measured, Vectors, load, measured
 
@@ -45,14 +46,17 @@ def claim_scores(measures: list[Measured], head: SupportHead) -> tuple[Array, Ar
     return sigmoid(np.array([z for z, _ in pairs])), np.array([y for _, y in pairs])
 
 
-def response_scores(name: str, measures: list[Measured], head: SupportHead) -> tuple[Array, Array]:
-    """Per response: one minus its faithfulness, and whether any part is unsupported. ExpertQA's claims are grouped."""
+def response_scores(name: str, measures: list[Measured], head: SupportHead) -> tuple[Array, Array, Array]:
+    """Per response: one minus its faithfulness, whether any part is unsupported, whether its label is not faithful.
+
+    ExpertQA's claims are grouped.
+    """
     groups: dict[str, list[Measured]] = defaultdict(list)
     for i, m in enumerate(measures):
         if m.example.label is not None:
             groups[m.example.group if name == "expertqa" else str(i)].append(m)
     slope, bias = head.response
-    scores, truth = [], []
+    scores, truth, flagged = [], [], []
     for group in groups.values():
         odds = [
             float(e.features @ np.array(head.weights)) + head.bias
@@ -62,8 +66,11 @@ def response_scores(name: str, measures: list[Measured], head: SupportHead) -> t
         ]
         worst = sorted(odds, reverse=True)[: head.weakest]
         scores.append(slope * float(np.mean(worst)) + bias if worst else -30.0)
+        labels = [sentence_label(float(1 - sigmoid(np.array(z))), head.thresholds) for z in odds]
+        enough = float(1 - sigmoid(np.array(scores[-1]))) >= head.thresholds["response"]
+        flagged.append(response_label(labels, enough) not in ("faithful", "NA"))
         truth.append(max(1.0 - float(m.example.label or 0) for m in group))
-    return sigmoid(np.array(scores)), np.array(truth)
+    return sigmoid(np.array(scores)), np.array(truth), np.array(flagged)
 
 
 def ece(p: Array, y: Array, bins: int = 10) -> float:
@@ -73,8 +80,7 @@ def ece(p: Array, y: Array, bins: int = 10) -> float:
     return float(sum(gaps))
 
 
-def row(name: str, p: Array, y: Array, cut: float) -> str:
-    called = p > cut
+def row(name: str, p: Array, y: Array, called: Array) -> str:
     tops = [f1_score(y, p >= t) for t in np.unique(np.quantile(p, np.linspace(0, 1, 101)))]
     fitted = "fitted" if SETS[name].fit and name in SUPPORT_SETS else "unseen"
     share = y.mean()
@@ -128,20 +134,19 @@ def main() -> None:
         return fit_head({n: found[n] for n in SUPPORT_SETS if n != name}, shipped.entailment, shipped.citations)
 
     heads = {name: head_for(name) for name in names}
-    print(f"## Responses: faithfulness at the response threshold\n\n{HEADER}")
+    print(f"## Responses: faithfulness and label\n\n{HEADER}")
     for name in RESPONSES:
-        print(row(name, *response_scores(name, found[name], heads[name]), 1 - heads[name].thresholds["response"]))
+        print(row(name, *response_scores(name, found[name], heads[name])))
     print(f"\n## Claims: probability of a sentence at the 'faithful' threshold\n\n{HEADER}")
     for name in CLAIMS:
-        print(row(name, *claim_scores(found[name], heads[name]), 1 - heads[name].thresholds["faithful"]))
+        p, y = claim_scores(found[name], heads[name])
+        print(row(name, p, y, p > 1 - heads[name].thresholds["faithful"]))
     print("\n## Reliability of response faithfulness (lfqa_rag, unseen)\n")
-    print(reliability(*response_scores("lfqa_rag", found["lfqa_rag"], shipped)))
-    p, y = response_scores("lfqa_rag", found["lfqa_rag"], shipped)
-    caught, false = ((p[y == label] > 1 - shipped.thresholds["response"]).mean() for label in (1, 0))
+    p, y, called = response_scores("lfqa_rag", found["lfqa_rag"], shipped)
+    print(reliability(p, y))
+    caught, false = (called[y == label].mean() for label in (1, 0))
     weighted = {share: 2 * share * caught / (share * caught + (1 - share) * false + share) for share in (0.1, 0.2, 0.4)}
-    print(
-        f"\nlfqa_rag at the shipped threshold: recall {caught:.2f}, false alarms {false:.2f} of faithful responses; F1"
-    )
+    print(f"\nlfqa_rag by the shipped label: recall {caught:.2f}, false alarms {false:.2f} of faithful responses; F1")
     print("were the share of unfaithful responses " + ", ".join(f"{s:.1f}: {f1:.2f}" for s, f1 in weighted.items()))
     print("\n## Citations: sentence F1 against the best-matching gold set\n")
     print("| set | n | F1 | F1, cosine only, one citation | none cited where none is due |\n|---|---|---|---|---|")

@@ -291,15 +291,7 @@ def _judge(
     claims = makes_claim(sentence)
     odds = float(evidence.features @ np.array(head.weights)) + head.bias
     probability = 1.0 if not claims else 0.0 if nearest is None else _sigmoid(-odds)
-    label: Label = (
-        "NA"
-        if not claims
-        else "faithful"
-        if probability >= head.thresholds["faithful"]
-        else "unfaithful"
-        if probability < head.thresholds["unfaithful"]
-        else "partial"
-    )
+    label = sentence_label(probability, head.thresholds) if claims else "NA"
     missing = _missing(evidence) if claims else ()
     verdict = SentenceSupport(
         text=sentence,
@@ -356,6 +348,13 @@ def support(
     return ResponseSupport(tuple(verdict for verdict, _ in judged), faithfulness, label)
 
 
+def sentence_label(probability: float, thresholds: Mapping[str, float]) -> Label:
+    """The label of a sentence that claims something, by the ``faithful`` and ``unfaithful`` thresholds."""
+    if probability >= thresholds["faithful"]:
+        return "faithful"
+    return "unfaithful" if probability < thresholds["unfaithful"] else "partial"
+
+
 def response_label(labels: Sequence[Label], enough: bool) -> Label:
     """The label of a response that goes with those of its sentences.
 
@@ -399,5 +398,5 @@ def entailment(
 
 __all__ = [
     "CitationRule", "Label", "ResponseSupport", "SentenceSupport", "Sources", "SupportHead",
-    "cite", "entailment", "load_head", "makes_claim", "response_label", "support",
+    "cite", "entailment", "load_head", "makes_claim", "response_label", "sentence_label", "support",
 ]  # fmt: skip
