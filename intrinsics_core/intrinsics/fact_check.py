@@ -37,7 +37,9 @@ def fact_check(
         documents: the sources, one or more. Their order is kept in the result.
         top_k: read at most this many sources; None reads all that ``top_p`` leaves.
         top_p: read the most relevant sources until their share of all relevance reaches this; None switches it off.
-        aggregate: ``"weighted"`` mean by relevance, or the ``"min"`` or ``"max"`` of the scores.
+        aggregate: ``"weighted"`` mean by relevance, or the ``"min"`` or ``"max"`` of the scores. In the mean a source
+            that bears on the question but is silent on the answer counts against it, so where one source is enough to
+            make an answer true take ``"max"``, or leave the silent ones out with a small ``top_k`` or ``top_p``.
         on_error: there is no fallback; a failure is always raised.
         date: date text for prompts that carry one; the day of the call where left out.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from intrinsics_core import assembly
 from intrinsics_core.conversation import Document, Task
@@ -24,6 +24,7 @@ from intrinsics_core.results import (
     Answerability,
     Citations,
     ExpandedQuery,
+    Faithfulness,
     HallucinationDetection,
     Judgement,
     QueryExpansion,
@@ -117,6 +118,7 @@ def _question(task: Task) -> str:
 
     Without the keywords that a rewrite adds for retrieval: they draw the vector towards what was said before. (150
     MT-RAG tasks with a history, ELSER's top 5: answerability AUROC .64 with the plain question, .57 with keywords.)
+    For ranking either will do: .478 against .471 nDCG on those tasks, .550 against .560 on others.
     """
     turns = _turns(task)
     return _rewritten(turns).question if turns else ""
@@ -193,7 +195,7 @@ def _hallucination(own: Own, task: Task, replies: Sequence[Reply]) -> Hallucinat
     verdicts = [(i, (s.label, s.probability, s.explanation)) for i, s in enumerate(found.sentences)]
     if found.label == "NA":
         return assembly.hallucination(task, verdicts, label="NA")
-    score, label = found.faithfulness, found.label
+    score, label = found.faithfulness, cast("Faithfulness", found.label)
     if fitted := own.calibrations.get("hallucination-detection"):
         score = fitted.apply(score)
         doubt = response_label([s.label for s in found.sentences], enough=False)
