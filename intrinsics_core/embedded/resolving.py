@@ -145,7 +145,8 @@ def _points_outside(question: str, words: Sequence[Token], i: int) -> bool:
     """Whether word ``i`` is a pronoun whose antecedent must lie in an earlier turn."""
     word = plain(words[i])
     before, after = words[:i], words[i + 1 :]
-    if any(plain(w) in _JOINERS for w in before) and any(not w.is_stop for w in before):
+    # The word that opens the question joins nothing: "Who built it?"
+    if any(plain(w) in _JOINERS for w in before[1:]) and any(not w.is_stop for w in before):
         return False
     if any(w.is_capitalised and not w.is_stop for w in before[1:]):
         return False

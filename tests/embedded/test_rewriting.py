@@ -242,6 +242,7 @@ def test_the_question_is_nearer_to_peoples_rewrites_than_the_last_turn() -> None
             "How much does the Brinmouth ferry cost?",
         ),
         ("The Brinmouth ferry is run by Tern Lines.", "What about bicycles?", "What about bicycles?"),
+        ("The Brinmouth ferry is a car ferry.", "Who built it?", "Who built the Brinmouth ferry?"),
         ("The Brinmouth ferry is run by Tern Lines.", "Thanks a lot!", "Thanks a lot!"),
     ],
 )
