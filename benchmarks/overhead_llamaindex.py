@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import statistics
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from llama_index.core.base.response.schema import Response
@@ -24,38 +22,8 @@ from llama_index.evaluation.rag_intrinsics import AnswerabilityEvaluator
 from llama_index.postprocessor.rag_intrinsics import IntrinsicsRerank
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
 
-from intrinsics_core import BlockingRuntime, Format, Profile, answerability, arun, reranking, run
-from intrinsics_core.conversation import Task
-from intrinsics_core.exchange import Embed, Embedded, Outcome, Request
-from intrinsics_core.results import Answerability
-
-QUESTION = "Who built the tide mill at Port Ellery?"
-PASSAGES = 50
-TEXT = "Passage {0} tells of the harbour, of its cranes and of the fog that comes from March to May. " * 4
-
-
-def _one(name: str) -> Callable[[Task], list[Embed]]:
-    return lambda task: [Embed(name, (task.query,))]
-
-
-CONSTANT = Profile(
-    "constant",
-    {
-        "pointwise": Format(_one("reranking"), lambda task, replies: [0.5] * len(task.documents)),
-        "answerability": Format(
-            _one("answerability"), lambda task, replies: Answerability(label="answerable", probability=0.5)
-        ),
-    },
-)
-
-
-class Constant(BlockingRuntime):
-    """Answers at once; the profile's scores do not depend on the answer."""
-
-    profile = CONSTANT
-
-    def handle(self, requests: Sequence[Request]) -> list[Outcome]:
-        return [Embedded(()) for _ in requests]
+from benchmarks.overhead import PASSAGES, QUESTION, TEXT, Constant, amedian_ms, median_ms, show
+from intrinsics_core import answerability, arun, reranking, run
 
 
 class NoOpPostprocessor(BaseNodePostprocessor):
@@ -99,28 +67,6 @@ class NoOpEvaluator(BaseEvaluator):
 
     def _update_prompts(self, prompts: dict[str, Any]) -> None:
         pass
-
-
-def median_ms(work: Callable[[], Any], calls: int) -> float:
-    for _ in range(max(5, calls // 10)):
-        work()
-    times = []
-    for _ in range(calls):
-        started = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - started)
-    return statistics.median(times) * 1000
-
-
-async def amedian_ms(work: Callable[[], Any], calls: int) -> float:
-    for _ in range(max(5, calls // 10)):
-        await work()
-    times = []
-    for _ in range(calls):
-        started = time.perf_counter()
-        await work()
-        times.append(time.perf_counter() - started)
-    return statistics.median(times) * 1000
 
 
 def main() -> None:
@@ -169,22 +115,17 @@ def main() -> None:
     ]
     print("| | the core | LlamaIndex's no-op | ours | beyond both |\n|---|--:|--:|--:|--:|")
     for name, *works in rows:
-        _show(name, [median_ms(work, calls) for work in works])
+        show(name, [median_ms(work, calls) for work in works])
 
     async def asynchronously() -> None:
         core = await amedian_ms(lambda: arun(reranking(messages, documents), runtime), calls)
         noop = await amedian_ms(lambda: nothing.apostprocess_nodes(nodes, query), calls)
-        _show(
+        show(
             "the same reranker, awaited",
             [core, noop, await amedian_ms(lambda: rerank.apostprocess_nodes(nodes, query), calls)],
         )
 
     asyncio.run(asynchronously())
-
-
-def _show(name: str, times: Sequence[float]) -> None:
-    core, noop, ours = times
-    print(f"| {name} | {core:.2f} | {noop:.2f} | {ours:.2f} | {ours - core - noop:+.2f} |")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,64 @@
+"""What the three overhead benchmarks share: a judge that answers at once, medians, and a row of the table."""
+
+import statistics
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from intrinsics_core import BlockingRuntime, Format, Profile
+from intrinsics_core.conversation import Task
+from intrinsics_core.exchange import Embed, Embedded, Outcome, Request
+from intrinsics_core.results import Answerability
+
+QUESTION = "Who built the tide mill at Port Ellery?"
+PASSAGES = 50
+TEXT = "Passage {0} tells of the harbour, of its cranes and of the fog that comes from March to May. " * 4
+
+
+def _one(name: str) -> Callable[[Task], list[Embed]]:
+    return lambda task: [Embed(name, (task.query,))]
+
+
+CONSTANT = Profile(
+    "constant",
+    {
+        "pointwise": Format(_one("reranking"), lambda task, replies: [0.5] * len(task.documents)),
+        "answerability": Format(
+            _one("answerability"), lambda task, replies: Answerability(label="answerable", probability=0.5)
+        ),
+    },
+)
+
+
+class Constant(BlockingRuntime):
+    """Answers at once; the profile's scores do not depend on the answer."""
+
+    profile = CONSTANT
+
+    def handle(self, requests: Sequence[Request]) -> list[Outcome]:
+        return [Embedded(()) for _ in requests]
+
+
+def median_ms(work: Callable[[], Any], calls: int) -> float:
+    times = []
+    for number in range(calls + 5):
+        started = time.perf_counter()
+        work()
+        if number >= 5:
+            times.append(time.perf_counter() - started)
+    return statistics.median(times) * 1000
+
+
+async def amedian_ms(work: Callable[[], Awaitable[Any]], calls: int) -> float:
+    times = []
+    for number in range(calls + 5):
+        started = time.perf_counter()
+        await work()
+        if number >= 5:
+            times.append(time.perf_counter() - started)
+    return statistics.median(times) * 1000
+
+
+def show(name: str, times: Sequence[float]) -> None:
+    core, noop, ours = times
+    print(f"| {name} | {core:.2f} | {noop:.2f} | {ours:.2f} | {ours - core - noop:+.2f} |")
