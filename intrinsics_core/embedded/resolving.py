@@ -31,7 +31,7 @@ FAR = 40
 """Words into a question beyond which no pronoun is looked at: it would point inside."""
 FULL_NAME = 1.5
 """What a name of several words is worth as a person, next to one capitalised word."""
-PLACE = 0.7
+PLACE = 0.5
 """What a place is worth as an antecedent, next to what is at that place."""
 LONGEST_ELLIPSIS = 200
 """Characters of a "what about X?", at most."""
@@ -208,7 +208,7 @@ def _is_place(text: str, phrase: Sequence[Token]) -> bool:
 
 def _article(text: str, phrase: Sequence[Token]) -> str:
     match = re.search(r"\b(the|an?) $", text[max(0, phrase[0].begin - 5) : phrase[0].begin], re.IGNORECASE)
-    return match[0].lower() if match else ""
+    return "the " if match else ""  # what was "a mill" is "the mill" when it comes up again
 
 
 def _around(run: Sequence[Token], at: int, likely: Mapping[str, float], top: float) -> Sequence[Token]:
