@@ -11,6 +11,7 @@ from pydantic import ConfigDict, PrivateAttr, SecretStr, model_validator
 
 from intrinsics_core import Call, Runtime, arun, run
 from intrinsics_core.results import Result
+from intrinsics_core.runtimes._keys import key_apart
 from langchain_rag_intrinsics import _runtime
 from langchain_rag_intrinsics._inputs import Given, read
 
@@ -57,7 +58,7 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
     @model_validator(mode="before")
     @classmethod
     def _key_apart(cls, values: Any) -> Any:
-        return _runtime.key_apart(values)
+        return key_apart(values)
 
     @property
     def engine(self) -> Runtime:

@@ -2,56 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import json
-import re
-import threading
-import time
-import warnings
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from langchain_core.exceptions import ContextOverflowError, ModelTimeoutError
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig
-from langchain_core.runnables.config import ContextThreadPoolExecutor
 
-from intrinsics_core import (
-    ContextTooLong,
-    IntrinsicsError,
-    Profile,
-    RequestTimeout,
-    Runtime,
-    RuntimeUnavailable,
-)
-from intrinsics_core.exchange import Generate, Generated, JsonSchema, Outcome, Request, TokenLogprob, Usage
-from intrinsics_core.merging import as_intrinsics_error
-from intrinsics_core.profiles import profile as named_profile
-from intrinsics_core.runtimes._limiter import Limiter
-from intrinsics_core.runtimes._settings import count
-from intrinsics_core.runtimes.base import unsupported
-
-TOP_LOGPROBS = 20  # the most that common servers give; a judge's label competes with few tokens
-
-SCHEMA, LOGPROBS = "JSON schema", "log-probabilities"
-# How servers and clients call the thing they refuse.
-_REFUSED = {
-    LOGPROBS: re.compile(r"log_?probs?", re.I),
-    SCHEMA: re.compile(r"response_?format|json_?\s?schema|structured.?output|guided", re.I),
-}
-_TOO_LONG = re.compile(
-    r"context.{0,10}(length|window|size)|maximum context|too many (input )?tokens|prompt is too long", re.I
-)
-_TIMEOUT = re.compile(r"time.?out|timed out|deadline.?exceeded", re.I)
+from intrinsics_core import Profile
+from intrinsics_core.exchange import Generate, Generated, JsonSchema, Request, Usage
+from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, token_logprobs
 
 _TURNS = {"system": SystemMessage, "developer": SystemMessage, "assistant": AIMessage}
 
-Exchange = Generator[Runnable[Any, Any], Any, Outcome]
 
-
-class ChatModelRuntime(Runtime):
+class ChatModelRuntime(ChatRuntime):
     """Any chat model serves every intrinsic, through the ``prompted`` profile.
 
     Args:
@@ -84,7 +51,7 @@ class ChatModelRuntime(Runtime):
         InvalidInput: ``concurrency`` is no whole number from 1.
     """
 
-    blocking = False
+    called = "chat model"
 
     def __init__(
         self,
@@ -95,85 +62,28 @@ class ChatModelRuntime(Runtime):
         structured_output: bool | None = None,
         logprobs: bool | None = None,
     ) -> None:
-        self.model = model
-        self.profile = profile or named_profile("prompted")
-        self.concurrency = count("concurrency", concurrency, least=1)
-        wanted = {
+        features = {
             SCHEMA: _takes_schema(model) if structured_output is None else structured_output,
             LOGPROBS: _gives_logprobs(model) if logprobs is None else logprobs,
         }
-        self._features = {name for name, on in wanted.items() if on}
-        self._threads = threading.BoundedSemaphore(concurrency)
-        self._limiter = Limiter(concurrency)
+        super().__init__(model, features, profile=profile, concurrency=concurrency)
+        self.model = model
 
-    def __repr__(self) -> str:
-        return f"ChatModelRuntime({type(self.model).__name__}, {', '.join(sorted(self._features)) or 'plain text'})"
+    def ask(self, request: Generate, features: frozenset[str]) -> Any:
+        return self._asking(request, features).invoke(_messages(request), _config(request))
 
-    def handle(self, requests: Sequence[Request]) -> list[Outcome]:
-        if len(requests) == 1:
-            return [self._answer(requests[0])]
-        # The context goes with each thread: callbacks find the span that they belong to.
-        with ContextThreadPoolExecutor(max_workers=min(len(requests), self.concurrency)) as pool:
-            return list(pool.map(self._answer, requests))
+    async def aask(self, request: Generate, features: frozenset[str]) -> Any:
+        return await self._asking(request, features).ainvoke(_messages(request), _config(request))
 
-    async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
-        async with asyncio.TaskGroup() as group:  # none goes on where the wave is given up
-            tasks = [group.create_task(self._aanswer(request)) for request in requests]
-        return [task.result() for task in tasks]
-
-    def _answer(self, request: Request) -> Outcome:
-        steps = self._exchange(request)
-        with self._threads:
-            try:
-                runnable = next(steps)
-                while True:
-                    try:
-                        got: Any = runnable.invoke(_messages(request), _config(request))
-                    except Exception as error:
-                        got = error
-                    runnable = steps.send(got)
-            except StopIteration as stop:
-                outcome: Outcome = stop.value
-                return outcome
-            except Exception as error:  # an outcome, so that the other requests of the wave go on
-                return as_intrinsics_error(error)
-
-    async def _aanswer(self, request: Request) -> Outcome:
-        steps = self._exchange(request)
-        async with self._limiter:
-            try:
-                runnable = next(steps)
-                while True:
-                    try:
-                        got: Any = await runnable.ainvoke(_messages(request), _config(request))
-                    except Exception as error:
-                        got = error
-                    runnable = steps.send(got)
-            except StopIteration as stop:
-                outcome: Outcome = stop.value
-                return outcome
-            except Exception as error:  # an outcome, so that the other requests of the wave go on
-                return as_intrinsics_error(error)
-
-    def _exchange(self, request: Request) -> Exchange:
-        """One request, sans I/O: yields the Runnable to ask, is sent its reply or exception."""
-        if not isinstance(request, Generate) or request.messages is None or request.adapter or request.documents:
-            return unsupported("chat model", request)
-        started = time.perf_counter()
-        while True:
-            features = frozenset(self._features)
-            got = yield self._asking(request, features)
-            if not isinstance(got, Exception):
-                return _generated(got, time.perf_counter() - started)
-            if not self._without_what_it_refuses(got, request, features):
-                return _failure(got)
+    def read(self, reply: Any, seconds: float) -> Generated:
+        return _generated(reply, seconds)
 
     def _asking(self, request: Generate, features: frozenset[str]) -> Runnable[Any, Any]:
         model = self.model
         settings: dict[str, Any] = {}
         if request.attempt:
             settings["cache"] = False  # or LangChain's cache would give the same malformed reply again
-        if request.logprobs and LOGPROBS in features:
+        if LOGPROBS in features:
             settings |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
         if isinstance(model, BaseChatModel):
             model = model.model_copy(update=settings) if settings else model
@@ -181,25 +91,6 @@ class ChatModelRuntime(Runtime):
                 schema = dict(request.constraint.schema)
                 return model.with_structured_output(schema, method="json_schema", include_raw=True)
         return model.bind(stop=list(request.stop)) if request.stop else model
-
-    def _without_what_it_refuses(self, error: Exception, request: Generate, features: frozenset[str]) -> bool:
-        """Whether the error was the refusal of a feature that was asked for; from now on it is not."""
-        used = features & {
-            name
-            for name, asked in ((LOGPROBS, request.logprobs), (SCHEMA, isinstance(request.constraint, JsonSchema)))
-            if asked
-        }
-        for name in sorted(used, reverse=True):
-            if _REFUSED[name].search(f"{type(error).__name__} {error}"):
-                if name in self._features:
-                    self._features.discard(name)
-                    warnings.warn(
-                        f"{type(self.model).__name__} refuses {name} and is asked without from now on: {error}",
-                        RuntimeWarning,
-                        stacklevel=2,
-                    )
-                return True
-        return False
 
 
 def _takes_schema(model: Runnable[Any, Any]) -> bool:
@@ -220,8 +111,7 @@ def _config(request: Request) -> RunnableConfig:
     return {"tags": ["nostream", f"rag_intrinsics:{request.intrinsic}"]}
 
 
-def _messages(request: Request) -> list[BaseMessage]:
-    assert isinstance(request, Generate)
+def _messages(request: Generate) -> list[BaseMessage]:
     # A tool's turn without the call that asked for it is refused by most providers: it is shown as a user's.
     return [_TURNS.get(m.role, HumanMessage)(m.content) for m in request.messages or ()]
 
@@ -239,7 +129,7 @@ def _generated(got: Any, seconds: float) -> Generated:
     tokens: Mapping[str, Any] = (got.usage_metadata if isinstance(got, AIMessage) else None) or {}
     return Generated(
         text,
-        logprobs=_logprobs(metadata.get("logprobs"), text),
+        logprobs=token_logprobs(metadata.get("logprobs"), text),
         finish_reason=metadata.get("finish_reason") or metadata.get("stop_reason") or metadata.get("done_reason"),
         usage=Usage(
             requests=1,
@@ -249,38 +139,3 @@ def _generated(got: Any, seconds: float) -> Generated:
             seconds=seconds,
         ),
     )
-
-
-def _logprobs(value: Any, text: str) -> tuple[TokenLogprob, ...] | None:
-    """Log-probabilities as OpenAI-compatible models report them; None where these are not the tokens of this text."""
-    rows = value.get("content") if isinstance(value, Mapping) else value
-    if not isinstance(rows, list):
-        return None
-    try:
-        tokens = tuple(
-            TokenLogprob(
-                row["token"],
-                float(row["logprob"]),
-                tuple((top["token"], float(top["logprob"])) for top in row.get("top_logprobs") or ()),
-            )
-            for row in rows
-        )
-    except (KeyError, TypeError, ValueError):
-        return None
-    return tokens if "".join(token.token for token in tokens) == text else None
-
-
-def _failure(error: Exception) -> IntrinsicsError:
-    """A provider's exception in the core's tree."""
-    if isinstance(error, IntrinsicsError):
-        return error
-    words = f"{' '.join(kind.__name__ for kind in type(error).__mro__)} {error}"
-    if isinstance(error, ContextOverflowError) or _TOO_LONG.search(words):
-        kind: type[IntrinsicsError] = ContextTooLong
-    elif isinstance(error, ModelTimeoutError | TimeoutError) or _TIMEOUT.search(words):
-        kind = RequestTimeout
-    else:
-        kind = RuntimeUnavailable
-    failure = kind(f"the chat model failed: {type(error).__name__}: {error}")
-    failure.__cause__ = error
-    return failure

@@ -12,6 +12,7 @@ from llama_index.rag_intrinsics import _runtime
 from pydantic import ConfigDict, Field, PrivateAttr, SecretStr, field_serializer, model_validator
 
 from intrinsics_core import Call, Profile, Runtime, arun, run
+from intrinsics_core.runtimes._keys import key_apart
 
 T = TypeVar("T")
 
@@ -45,7 +46,7 @@ class IntrinsicComponent(BaseComponent):
     @model_validator(mode="before")
     @classmethod
     def _key_apart(cls, values: Any) -> Any:
-        return _runtime.key_apart(values)
+        return key_apart(values)
 
     @field_serializer("runtime")
     def _shown_runtime(self, value: Any) -> Any:

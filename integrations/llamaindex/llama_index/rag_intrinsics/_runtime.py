@@ -9,16 +9,8 @@ from llama_index.core.llms import LLM
 from llama_index.rag_intrinsics.llm import LLMRuntime
 from pydantic import SecretStr
 
-from intrinsics_core import InvalidInput, Runtime, as_runtime
-
-
-def key_apart(values: Any) -> Any:
-    """Constructor arguments with the key of a runtime config in a field of its own, which nothing shows."""
-    runtime = values.get("runtime") if isinstance(values, Mapping) else None
-    if not isinstance(runtime, Mapping) or runtime.get("api_key") is None:
-        return values
-    config = {name: value for name, value in runtime.items() if name != "api_key"}
-    return {**values, "runtime": config, "api_key": runtime["api_key"]}
+from intrinsics_core import Runtime, as_runtime
+from intrinsics_core.runtimes._keys import with_key
 
 
 def engine(spec: Any, api_key: SecretStr | None) -> Runtime:
@@ -27,10 +19,7 @@ def engine(spec: Any, api_key: SecretStr | None) -> Runtime:
     Raises:
         InvalidInput: it is none of these.
     """
-    if isinstance(spec, Mapping):
-        return as_runtime(spec if api_key is None else {**spec, "api_key": api_key.get_secret_value()})
-    if api_key is not None:
-        raise InvalidInput("api_key is given without a runtime config that takes it", expected='runtime={"kind": ...}')
+    spec = with_key(spec, api_key)
     return LLMRuntime(spec) if isinstance(spec, LLM) else as_runtime(spec)
 
 

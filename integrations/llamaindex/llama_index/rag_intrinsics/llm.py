@@ -3,49 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import re
-import threading
-import time
-import warnings
-from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from llama_index.core.base.llms.types import LogProb
 from llama_index.core.llms import LLM, ChatMessage, ChatResponse, CustomLLM
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from pydantic import BaseModel, ConfigDict
 
-from intrinsics_core import (
-    ContextTooLong,
-    IntrinsicsError,
-    Profile,
-    RequestTimeout,
-    Runtime,
-    RuntimeUnavailable,
-)
-from intrinsics_core.exchange import Generate, Generated, JsonSchema, Outcome, Request, TokenLogprob, Usage
-from intrinsics_core.profiles import profile as named_profile
-from intrinsics_core.runtimes.base import unsupported
+from intrinsics_core import Profile
+from intrinsics_core.exchange import Generate, Generated, JsonSchema, TokenLogprob, Usage
+from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, token_logprobs
 
-TOP_LOGPROBS = 20  # the most that common servers give; a judge's label competes with few tokens
-
-SCHEMA, LOGPROBS = "JSON schema", "log-probabilities"
-# How servers and clients call the thing they refuse.
-_REFUSED = {
-    LOGPROBS: re.compile(r"log_?probs?", re.I),
-    SCHEMA: re.compile(
-        r"response_?format|json_?\s?schema|structured.?output|guided|tool.?(call|choice|use)|function.?call", re.I
-    ),
-}
-_TOO_LONG = re.compile(
-    r"context.{0,10}(length|window|size)|maximum context|too many (input )?tokens|prompt is too long", re.I
-)
-_TIMEOUT = re.compile(r"time.?out|timed out|deadline.?exceeded", re.I)
 _ROLES = {"system": "system", "developer": "system", "assistant": "assistant"}
+# Some are asked for it by a function call.
+_REFUSES_SCHEMA = re.compile(rf"{ChatRuntime.refusals[SCHEMA].pattern}|tool.?(call|choice|use)|function.?call", re.I)
 
 
 @dataclass(frozen=True)
@@ -57,16 +31,13 @@ class _Ask:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-Exchange = Generator[_Ask, Any, Outcome]
-
-
-class LLMRuntime(Runtime):
+class LLMRuntime(ChatRuntime):
     """Any LlamaIndex LLM serves every intrinsic, through the ``prompted`` profile.
 
     Args:
         llm: the LLM. Its own settings (temperature, retries, timeout) are kept; a judge does best at temperature 0.
         profile: the profile its requests are rendered with; ``prompted`` where left out.
-        concurrency: chats under way at once, over all callers.
+        concurrency: chats under way at once: those of asynchronous callers, and as many of synchronous ones.
         structured_output: whether to constrain replies by JSON schema. None: where the LLM says that it can, by
             ``response_format`` (the OpenAI family) or by calling a function. Without it the LLM is asked in words, and
             its reply is read leniently but checked in full.
@@ -85,7 +56,8 @@ class LLMRuntime(Runtime):
         LLMRuntime(MockLLM, plain text)
     """
 
-    blocking = False
+    called = "LLM"
+    refusals = ChatRuntime.refusals | {SCHEMA: _REFUSES_SCHEMA}
 
     def __init__(
         self,
@@ -96,79 +68,28 @@ class LLMRuntime(Runtime):
         structured_output: bool | None = None,
         logprobs: bool | None = None,
     ) -> None:
-        self.llm = llm
-        self.profile = profile or named_profile("prompted")
-        self.concurrency = concurrency
-        wanted = {
+        features = {
             SCHEMA: _takes_schema(llm) if structured_output is None else structured_output,
             LOGPROBS: _gives_logprobs(llm) if logprobs is None else logprobs,
         }
-        self._features = {name for name, on in wanted.items() if on}
-        self._threads = threading.BoundedSemaphore(concurrency)
-        self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+        super().__init__(llm, features, profile=profile, concurrency=concurrency)
+        self.llm = llm
 
-    def __repr__(self) -> str:
-        return f"LLMRuntime({type(self.llm).__name__}, {', '.join(sorted(self._features)) or 'plain text'})"
+    def ask(self, request: Generate, features: frozenset[str]) -> ChatResponse:
+        asking = self._asking(request, features)
+        return asking.llm.chat(asking.messages, **asking.options)
 
-    def handle(self, requests: Sequence[Request]) -> list[Outcome]:
-        if len(requests) == 1:
-            return [self._answer(requests[0])]
-        # The context goes with each thread: spans find the one that they belong to.
-        contexts = [contextvars.copy_context() for _ in requests]
-        with ThreadPoolExecutor(max_workers=min(len(requests), self.concurrency)) as pool:
-            return list(pool.map(lambda c, request: c.run(self._answer, request), contexts, requests))
+    async def aask(self, request: Generate, features: frozenset[str]) -> ChatResponse:
+        return await _chatted(self.llm, self._asking(request, features))
 
-    async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
-        return list(await asyncio.gather(*map(self._aanswer, requests)))
-
-    def _answer(self, request: Request) -> Outcome:
-        steps = self._exchange(request)
-        with self._threads:
-            try:
-                ask = next(steps)
-                while True:
-                    try:
-                        got: Any = ask.llm.chat(ask.messages, **ask.options)
-                    except Exception as error:
-                        got = error
-                    ask = steps.send(got)
-            except StopIteration as stop:
-                outcome: Outcome = stop.value
-                return outcome
-
-    async def _aanswer(self, request: Request) -> Outcome:
-        steps = self._exchange(request)
-        async with self._loops.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(self.concurrency)):
-            try:
-                ask = next(steps)
-                while True:
-                    try:
-                        got: Any = await _chatted(self.llm, ask)
-                    except Exception as error:
-                        got = error
-                    ask = steps.send(got)
-            except StopIteration as stop:
-                outcome: Outcome = stop.value
-                return outcome
-
-    def _exchange(self, request: Request) -> Exchange:
-        """One request, sans I/O: yields what to ask, is sent the reply or exception."""
-        if not isinstance(request, Generate) or request.messages is None or request.adapter or request.documents:
-            return unsupported("LLM", request)
-        started = time.perf_counter()
-        while True:
-            features = frozenset(self._features)
-            got = yield self._asking(request, features)
-            if not isinstance(got, Exception):
-                return _generated(got, time.perf_counter() - started)
-            if not self._without_what_it_refuses(got, request, features):
-                return _failure(got)
+    def read(self, reply: ChatResponse, seconds: float) -> Generated:
+        return _generated(reply, seconds)
 
     def _asking(self, request: Generate, features: frozenset[str]) -> _Ask:
         # A tool's turn without the call that asked for it is refused by most providers: it is shown as a user's.
         messages = [ChatMessage(m.content, role=_ROLES.get(m.role, "user")) for m in request.messages or ()]
         options: dict[str, Any] = {"stop": list(request.stop)} if request.stop else {}
-        if request.logprobs and LOGPROBS in features:
+        if LOGPROBS in features:
             options |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
         if isinstance(request.constraint, JsonSchema) and SCHEMA in features:
             schema = dict(request.constraint.schema)
@@ -179,21 +100,6 @@ class LLMRuntime(Runtime):
             named = {"name": name, "schema": schema, "strict": strict}
             options["response_format"] = {"type": "json_schema", "json_schema": named}
         return _Ask(self.llm, messages, options)
-
-    def _without_what_it_refuses(self, error: Exception, request: Generate, features: frozenset[str]) -> bool:
-        """Whether the error was the refusal of a feature that was asked for; from now on it is not."""
-        asked = {LOGPROBS: request.logprobs, SCHEMA: isinstance(request.constraint, JsonSchema)}
-        for name in sorted((f for f in features if asked[f]), reverse=True):
-            if _REFUSED[name].search(f"{type(error).__name__} {error}"):
-                if name in self._features:
-                    self._features.discard(name)
-                    warnings.warn(
-                        f"{type(self.llm).__name__} refuses {name} and is asked without from now on: {error}",
-                        RuntimeWarning,
-                        stacklevel=2,
-                    )
-                return True
-        return False
 
 
 async def _chatted(llm: LLM, ask: _Ask) -> ChatResponse:
@@ -263,49 +169,18 @@ def _logprobs(choice: Mapping[str, Any], got: ChatResponse, text: str) -> tuple[
     """Log-probabilities from the raw reply of the OpenAI family, else from LlamaIndex's own lists. None where these are
     not the tokens of this text.
     """
-    try:
-        rows = _mapping(choice.get("logprobs")).get("content")
-        tokens = _from_rows(rows) if rows else _from_lists(got.logprobs or (), text)
-    except (KeyError, TypeError, ValueError):
-        return None
-    return tokens if tokens and "".join(token.token for token in tokens) == text else None
+    rows = _mapping(choice.get("logprobs")).get("content")
+    return token_logprobs(rows, text) if rows else _from_lists(got.logprobs or (), text)
 
 
-def _from_rows(rows: Any) -> tuple[TokenLogprob, ...]:
-    return tuple(
-        TokenLogprob(
-            row["token"],
-            float(row["logprob"]),
-            tuple((top["token"], float(top["logprob"])) for top in row.get("top_logprobs") or ()),
-        )
-        for row in rows
-    )
-
-
-def _from_lists(places: Sequence[Sequence[LogProb]], text: str) -> tuple[TokenLogprob, ...]:
+def _from_lists(places: Sequence[Sequence[LogProb]], text: str) -> tuple[TokenLogprob, ...] | None:
     """The lists do not say which token was chosen: it is the likeliest one that the text goes on with."""
     tokens, at = [], 0
     for place in places:
         tops = tuple((top.token, top.logprob) for top in place)
         fitting = max((t for t in tops if t[0] and text.startswith(t[0], at)), key=lambda t: t[1], default=None)
         if fitting is None:
-            return ()
+            return None
         tokens.append(TokenLogprob(*fitting, tops))
         at += len(fitting[0])
-    return tuple(tokens)
-
-
-def _failure(error: Exception) -> IntrinsicsError:
-    """A provider's exception in the core's tree."""
-    if isinstance(error, IntrinsicsError):
-        return error
-    words = f"{' '.join(kind.__name__ for kind in type(error).__mro__)} {error}"
-    if _TOO_LONG.search(words):
-        kind: type[IntrinsicsError] = ContextTooLong
-    elif isinstance(error, TimeoutError) or _TIMEOUT.search(words):
-        kind = RequestTimeout
-    else:
-        kind = RuntimeUnavailable
-    failure = kind(f"the LLM failed: {type(error).__name__}: {error}")
-    failure.__cause__ = error
-    return failure
+    return tuple(tokens) if tokens and at == len(text) else None

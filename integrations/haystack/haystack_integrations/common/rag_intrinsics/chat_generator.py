@@ -3,41 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import inspect
 import re
-import threading
-import time
-import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from haystack import default_from_dict, default_to_dict
 from haystack.core.serialization import component_to_dict
 from haystack.dataclasses import ChatMessage
 from haystack.tracing.tracer import Span, tracer
 
-from intrinsics_core import ContextTooLong, IntrinsicsError, Profile, RequestTimeout, Runtime, RuntimeUnavailable
-from intrinsics_core.exchange import Generate, Generated, JsonSchema, Outcome, Request, TokenLogprob, Usage
-from intrinsics_core.profiles import profile as named_profile
-from intrinsics_core.runtimes.base import unsupported
-
-TOP_LOGPROBS = 20  # the most that common servers give; a judge's label competes with few tokens
-
-SCHEMA, LOGPROBS = "JSON schema", "log-probabilities"
-# How servers and clients call the thing they refuse.
-_REFUSED = {
-    LOGPROBS: re.compile(r"log_?probs?", re.I),
-    SCHEMA: re.compile(r"response_?format|text\.?format|json_?\s?schema|structured.?output|guided", re.I),
-}
-_TOO_LONG = re.compile(
-    r"context.{0,10}(length|window|size)|maximum context|too many (input )?tokens|prompt is too long", re.I
-)
-_TIMEOUT = re.compile(r"time.?out|timed out|deadline.?exceeded", re.I)
+from intrinsics_core import Profile, RuntimeUnavailable
+from intrinsics_core.exchange import Generate, Generated, JsonSchema, Outcome, Usage
+from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, token_logprobs
 
 
 def _response_format(name: str, schema: dict[str, Any]) -> dict[str, Any]:
@@ -73,10 +53,8 @@ _UNKNOWN = replace(_CHAT, gives=frozenset())  # most others speak it too, but on
 _TURNS = {"system": ChatMessage.from_system, "developer": ChatMessage.from_system,
           "assistant": ChatMessage.from_assistant}  # fmt: skip
 
-Exchange = Generator[dict[str, Any], Any, Outcome]
 
-
-class ChatGeneratorRuntime(Runtime):
+class ChatGeneratorRuntime(ChatRuntime):
     """
     Any Haystack chat generator serves every intrinsic, through the ``prompted`` profile.
 
@@ -96,7 +74,8 @@ class ChatGeneratorRuntime(Runtime):
     ```
     """
 
-    blocking = False
+    called = "chat generator"
+    notice = "is now asked without"
 
     def __init__(
         self,
@@ -112,7 +91,7 @@ class ChatGeneratorRuntime(Runtime):
 
         :param chat_generator: Any component with `run(messages)` and `replies`. Its own settings are kept; a judge does
             best at temperature 0.
-        :param concurrency: Calls under way at once, over all callers.
+        :param concurrency: Calls under way at once: those of asynchronous callers, and as many of synchronous ones.
         :param structured_output: Whether to constrain replies by JSON schema, in `generation_kwargs`. None: where the
             generator is Haystack's OpenAI, OpenAI Responses or Hugging Face API one, or derived from one of these.
             Without it the model is asked in words, and its reply is read leniently but checked in full.
@@ -121,23 +100,14 @@ class ChatGeneratorRuntime(Runtime):
             states.
         :param profile: The profile its requests are rendered with; ``prompted`` where left out.
         """
-        self.chat_generator = chat_generator
-        self.concurrency = concurrency
-        self.structured_output, self.logprobs = structured_output, logprobs
-        self.profile = profile or named_profile("prompted")
         takes = "generation_kwargs" in inspect.signature(chat_generator.run).parameters
         names = (kind.__name__ for kind in type(chat_generator).__mro__)
         self._dialect = next((_DIALECTS[name] for name in names if name in _DIALECTS), _UNKNOWN)
         wanted = {SCHEMA: structured_output, LOGPROBS: logprobs}
-        self._features = {
-            name for name, on in wanted.items() if takes and (name in self._dialect.gives if on is None else on)
-        }
-        self._threads = threading.BoundedSemaphore(concurrency)
-        self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
-
-    def __repr__(self) -> str:
-        kind = type(self.chat_generator).__name__
-        return f"ChatGeneratorRuntime({kind}, {', '.join(sorted(self._features)) or 'plain text'})"
+        features = {name: takes and (name in self._dialect.gives if on is None else on) for name, on in wanted.items()}
+        super().__init__(chat_generator, features, profile=profile, concurrency=concurrency)
+        self.chat_generator = chat_generator
+        self.structured_output, self.logprobs = structured_output, logprobs
 
     def to_dict(self) -> dict[str, Any]:
         """
@@ -175,83 +145,25 @@ class ChatGeneratorRuntime(Runtime):
     async def aclose(self) -> None:
         await _acalled(self.chat_generator, "close")
 
-    def handle(self, requests: Sequence[Request]) -> list[Outcome]:
-        if len(requests) == 1:
-            return [self._answer(requests[0])]
-        with ThreadPoolExecutor(max_workers=max(1, min(len(requests), self.concurrency))) as pool:
-            # A copy of the context goes with each: tracers find the span that they belong to.
-            waiting = [pool.submit(contextvars.copy_context().run, self._answer, request) for request in requests]
-            return [future.result() for future in waiting]
+    def ask(self, request: Generate, features: frozenset[str]) -> Any:
+        inputs = _inputs(request, self._dialect, features)
+        with _span(self.chat_generator, inputs) as span:
+            got = self.chat_generator.run(**inputs)
+            span.set_content_tag("haystack.component.output", got)
+        return got
 
-    async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
-        return list(await asyncio.gather(*map(self._aanswer, requests)))
+    async def aask(self, request: Generate, features: frozenset[str]) -> Any:
+        inputs = _inputs(request, self._dialect, features)
+        with _span(self.chat_generator, inputs) as span:
+            if callable(getattr(self.chat_generator, "run_async", None)):
+                got = await self.chat_generator.run_async(**inputs)
+            else:
+                got = await asyncio.to_thread(self.chat_generator.run, **inputs)
+            span.set_content_tag("haystack.component.output", got)
+        return got
 
-    def _answer(self, request: Request) -> Outcome:
-        steps = self._exchange(request)
-        with self._threads:
-            try:
-                inputs = next(steps)
-                while True:
-                    try:
-                        with _span(self.chat_generator, inputs) as span:
-                            got: Any = self.chat_generator.run(**inputs)
-                            span.set_content_tag("haystack.component.output", got)
-                    except Exception as error:
-                        got = error
-                    inputs = steps.send(got)
-            except StopIteration as stop:
-                outcome: Outcome = stop.value
-                return outcome
-
-    async def _aanswer(self, request: Request) -> Outcome:
-        steps = self._exchange(request)
-        async with self._loops.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(self.concurrency)):
-            try:
-                inputs = next(steps)
-                while True:
-                    try:
-                        with _span(self.chat_generator, inputs) as span:
-                            got: Any = await self._run_async(inputs)
-                            span.set_content_tag("haystack.component.output", got)
-                    except Exception as error:
-                        got = error
-                    inputs = steps.send(got)
-            except StopIteration as stop:
-                outcome: Outcome = stop.value
-                return outcome
-
-    async def _run_async(self, inputs: dict[str, Any]) -> Any:
-        if callable(getattr(self.chat_generator, "run_async", None)):
-            return await self.chat_generator.run_async(**inputs)
-        return await asyncio.to_thread(self.chat_generator.run, **inputs)
-
-    def _exchange(self, request: Request) -> Exchange:
-        """One request, sans I/O: yields the inputs of the generator, is sent its output or exception."""
-        if not isinstance(request, Generate) or request.messages is None or request.adapter or request.documents:
-            return unsupported("chat generator", request)
-        started = time.perf_counter()
-        while True:
-            features = frozenset(self._features)
-            got = yield _inputs(request, self._dialect, features)
-            if not isinstance(got, Exception):
-                return _generated(got, time.perf_counter() - started)
-            if not self._without_what_it_refuses(got, request, features):
-                return _failure(got)
-
-    def _without_what_it_refuses(self, error: Exception, request: Generate, features: frozenset[str]) -> bool:
-        """Whether the error was the refusal of a feature that was asked for; from now on it is not."""
-        asked = {LOGPROBS: request.logprobs, SCHEMA: isinstance(request.constraint, JsonSchema)}
-        for name in (name for name in (SCHEMA, LOGPROBS) if name in features and asked[name]):
-            if _REFUSED[name].search(f"{type(error).__name__} {error}"):
-                if name in self._features:
-                    self._features.discard(name)
-                    warnings.warn(
-                        f"{type(self.chat_generator).__name__} refuses {name} and is now asked without: {error}",
-                        RuntimeWarning,
-                        stacklevel=2,
-                    )
-                return True
-        return False
+    def read(self, reply: Any, seconds: float) -> Outcome:
+        return _generated(reply, seconds)
 
 
 def _inputs(request: Generate, dialect: Dialect, features: frozenset[str]) -> dict[str, Any]:
@@ -259,7 +171,7 @@ def _inputs(request: Generate, dialect: Dialect, features: frozenset[str]) -> di
     if SCHEMA in features and isinstance(request.constraint, JsonSchema):
         schema = dict(request.constraint.schema)
         settings |= dialect.schema(re.sub(r"\W", "_", str(schema.get("title") or request.intrinsic)), schema)
-    if LOGPROBS in features and request.logprobs:
+    if LOGPROBS in features:
         settings |= dialect.logprobs
     # A tool's turn without the call that asked for it is refused by most providers: it is shown as a user's.
     messages = [_TURNS.get(m.role, ChatMessage.from_user)(m.content) for m in request.messages or ()]
@@ -275,7 +187,7 @@ def _generated(got: Any, seconds: float) -> Outcome:
     text, usage = "".join(reply.texts), reply.meta.get("usage") or {}
     return Generated(
         text,
-        logprobs=_logprobs(reply.meta.get("logprobs"), text),
+        logprobs=token_logprobs(reply.meta.get("logprobs"), text),
         finish_reason=reply.meta.get("finish_reason"),
         usage=Usage(
             requests=1,
@@ -292,41 +204,6 @@ def _generated(got: Any, seconds: float) -> Outcome:
 def _count(usage: Any, *names: str) -> int:
     found = (usage.get(name) for name in names) if isinstance(usage, Mapping) else iter(())
     return next((int(value) for value in found if isinstance(value, int | float)), 0)
-
-
-def _logprobs(value: Any, text: str) -> tuple[TokenLogprob, ...] | None:
-    """Log-probabilities as OpenAI-compatible models report them; None where these are not the tokens of this text."""
-    rows = value.get("content") if isinstance(value, Mapping) else value
-    if not isinstance(rows, list):
-        return None
-    rows = [row for part in rows for row in (part if isinstance(part, list) else [part])]  # responses have parts
-    try:
-        tokens = tuple(
-            TokenLogprob(
-                row["token"],
-                float(row["logprob"]),
-                tuple((top["token"], float(top["logprob"])) for top in row.get("top_logprobs") or ()),
-            )
-            for row in rows
-        )
-    except (KeyError, TypeError, ValueError):
-        return None
-    return tokens if "".join(token.token for token in tokens) == text else None
-
-
-def _failure(error: Exception) -> IntrinsicsError:
-    """A provider's exception in the core's tree."""
-    if isinstance(error, IntrinsicsError):
-        return error
-    words = f"{' '.join(kind.__name__ for kind in type(error).__mro__)} {error}"
-    kind: type[IntrinsicsError] = RuntimeUnavailable
-    if _TOO_LONG.search(words):
-        kind = ContextTooLong
-    elif isinstance(error, TimeoutError) or _TIMEOUT.search(words):
-        kind = RequestTimeout
-    failure = kind(f"the chat generator failed: {type(error).__name__}: {error}")
-    failure.__cause__ = error
-    return failure
 
 
 @contextmanager

@@ -1,0 +1,210 @@
+"""What a runtime over some framework's chat model is, whatever the framework: bounds, features that a model may refuse,
+errors in the core's tree. A subclass converts messages and replies and makes the call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import re
+import threading
+import time
+import warnings
+from abc import abstractmethod
+from collections.abc import Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ClassVar
+
+from intrinsics_core.errors import ContextTooLong, IntrinsicsError, RequestTimeout, RuntimeUnavailable
+from intrinsics_core.exchange import Generate, JsonSchema, Outcome, Request, TokenLogprob
+from intrinsics_core.merging import as_intrinsics_error
+from intrinsics_core.profile import Profile
+from intrinsics_core.profiles import profile as named_profile
+from intrinsics_core.runtimes._limiter import Limiter
+from intrinsics_core.runtimes._settings import count
+from intrinsics_core.runtimes.base import Runtime, unsupported
+
+TOP_LOGPROBS = 20  # the most that common servers give; a judge's label competes with few tokens
+
+SCHEMA, LOGPROBS = "JSON schema", "log-probabilities"
+
+# Over the names of an exception's classes and what it says: providers share words, not classes.
+_FAILURES: tuple[tuple[re.Pattern[str], type[IntrinsicsError]], ...] = (
+    (
+        re.compile(
+            r"context.{0,10}(length|window|size)|ContextOverflow|maximum context|too many (input )?tokens"
+            r"|prompt is too long",
+            re.I,
+        ),
+        ContextTooLong,
+    ),
+    (re.compile(r"time.?out|timed out|deadline.?exceeded", re.I), RequestTimeout),
+)
+
+
+class ChatRuntime(Runtime):
+    """Answers :class:`Generate` requests that hold messages, through hooks that one framework's subclass writes.
+
+    Args:
+        model: the framework's chat model; only its class is looked at here, for messages.
+        features: for :data:`SCHEMA` and :data:`LOGPROBS`, whether the model is asked for them. One that it refuses (an
+            error that names it) is not asked for from then on; a warning says so.
+        profile: the profile its requests are rendered with; ``prompted`` where left out.
+        concurrency: model calls under way at once: those of asynchronous callers, over all event loops, and as many of
+            synchronous callers, over all threads. The two do not wait for one another: a synchronous call made where
+            an event loop runs would stop the very calls that it waits for.
+
+    Attributes:
+        called: what errors call the model.
+        notice: how the warning about a refused feature ends.
+        refusals: by feature, how servers and clients call the thing they refuse.
+
+    Raises:
+        InvalidInput: ``concurrency`` is no whole number from 1.
+    """
+
+    blocking = False
+    called: ClassVar[str]
+    notice: ClassVar[str] = "is asked without from now on"
+    refusals: ClassVar[dict[str, re.Pattern[str]]] = {
+        LOGPROBS: re.compile(r"log_?probs?", re.I),
+        SCHEMA: re.compile(r"response_?format|text\.?format|json_?\s?schema|structured.?output|guided", re.I),
+    }
+
+    def __init__(self, model: Any, features: Mapping[str, bool], *, profile: Profile | None, concurrency: int) -> None:
+        self.profile = profile or named_profile("prompted")
+        self.concurrency = count("concurrency", concurrency, least=1)
+        self._kind = type(model).__name__
+        self._features = {name for name, on in features.items() if on}
+        self._threads = threading.BoundedSemaphore(concurrency)
+        self._limiter = Limiter(concurrency)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._kind}, {', '.join(sorted(self._features)) or 'plain text'})"
+
+    @abstractmethod
+    def ask(self, request: Generate, features: frozenset[str]) -> Any:
+        """The framework's reply to a request with messages.
+
+        Args:
+            features: what to ask for beside the text, of :data:`SCHEMA` and :data:`LOGPROBS`; the request wants each.
+
+        Raises:
+            Exception: whatever the framework raises; it becomes the outcome, or a feature is given up.
+        """
+
+    @abstractmethod
+    async def aask(self, request: Generate, features: frozenset[str]) -> Any:
+        """Like :meth:`ask`, without blocking the event loop."""
+
+    @abstractmethod
+    def read(self, reply: Any, seconds: float) -> Outcome:
+        """The framework's reply as the core's."""
+
+    def handle(self, requests: Sequence[Request]) -> list[Outcome]:
+        if len(requests) < 2:
+            return [self._answer(request) for request in requests]
+        with ThreadPoolExecutor(max_workers=min(len(requests), self.concurrency)) as pool:
+            # A copy of the context goes with each: callbacks and tracers find the span that they belong to.
+            waiting = [pool.submit(contextvars.copy_context().run, self._answer, request) for request in requests]
+            return [future.result() for future in waiting]
+
+    async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
+        async with asyncio.TaskGroup() as group:  # none goes on where the wave is given up
+            tasks = [group.create_task(self._aanswer(request)) for request in requests]
+        return [task.result() for task in tasks]
+
+    def _answer(self, request: Request) -> Outcome:
+        steps = self._exchange(request)
+        with self._threads:
+            try:
+                asked = next(steps)
+                while True:
+                    try:
+                        got: Any = self.ask(*asked)
+                    except Exception as error:
+                        got = error
+                    asked = steps.send(got)
+            except StopIteration as stop:
+                outcome: Outcome = stop.value
+                return outcome
+            except Exception as error:  # an outcome, so that the other requests of the wave go on
+                return as_intrinsics_error(error)
+
+    async def _aanswer(self, request: Request) -> Outcome:
+        steps = self._exchange(request)
+        async with self._limiter:
+            try:
+                asked = next(steps)
+                while True:
+                    try:
+                        got: Any = await self.aask(*asked)
+                    except Exception as error:
+                        got = error
+                    asked = steps.send(got)
+            except StopIteration as stop:
+                outcome: Outcome = stop.value
+                return outcome
+            except Exception as error:  # an outcome, so that the other requests of the wave go on
+                return as_intrinsics_error(error)
+
+    def _exchange(self, request: Request) -> Generator[tuple[Generate, frozenset[str]], Any, Outcome]:
+        """One request, sans I/O: yields what to ask for, is sent the framework's reply or exception."""
+        if not isinstance(request, Generate) or request.messages is None or request.adapter or request.documents:
+            return unsupported(self.called, request)
+        wanted = {SCHEMA: isinstance(request.constraint, JsonSchema), LOGPROBS: request.logprobs}
+        started = time.perf_counter()
+        while True:
+            features = frozenset(name for name in self._features.copy() if wanted[name])
+            got = yield request, features
+            if not isinstance(got, Exception):
+                return self.read(got, time.perf_counter() - started)
+            if not self._gives_up(got, features):
+                return _failure(self.called, got)
+
+    def _gives_up(self, error: Exception, features: frozenset[str]) -> bool:
+        """Whether the error was the refusal of a feature that was asked for; from now on it is not."""
+        for name, words in self.refusals.items():
+            if name in features and words.search(f"{type(error).__name__} {error}"):
+                if name in self._features:
+                    self._features.discard(name)
+                    warnings.warn(
+                        f"{self._kind} refuses {name} and {self.notice}: {error}",
+                        RuntimeWarning,
+                        stacklevel=2,
+                    )
+                return True
+        return False
+
+
+def token_logprobs(given: Any, text: str) -> tuple[TokenLogprob, ...] | None:
+    """Log-probabilities as OpenAI-compatible models report them (a list of tokens, or of parts that are such lists, or
+    either as ``content``); None where these are not the tokens of this text.
+    """
+    rows = given.get("content") if isinstance(given, Mapping) else given
+    if not isinstance(rows, list):
+        return None
+    rows = [row for part in rows for row in (part if isinstance(part, list) else [part])]
+    try:
+        tokens = tuple(
+            TokenLogprob(
+                row["token"],
+                float(row["logprob"]),
+                tuple((top["token"], float(top["logprob"])) for top in row.get("top_logprobs") or ()),
+            )
+            for row in rows
+        )
+        return tokens if "".join(token.token for token in tokens) == text else None
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _failure(called: str, error: Exception) -> IntrinsicsError:
+    """A provider's exception in the core's tree."""
+    if isinstance(error, IntrinsicsError):
+        return error
+    words = f"{' '.join(kind.__name__ for kind in type(error).__mro__)} {error}"
+    kind = next((kind for pattern, kind in _FAILURES if pattern.search(words)), RuntimeUnavailable)
+    failure = kind(f"the {called} failed: {type(error).__name__}: {error}")
+    failure.__cause__ = error
+    return failure

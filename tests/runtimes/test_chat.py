@@ -1,0 +1,152 @@
+"""What is the same in every runtime over a framework's chat model."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from intrinsics_core import ContextTooLong, IntrinsicsError, InvalidInput, Message, RequestTimeout, RuntimeUnavailable
+from intrinsics_core.exchange import Embed, Generate, Generated, JsonSchema, Outcome
+from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, ChatRuntime, token_logprobs
+
+BOTH = frozenset({SCHEMA, LOGPROBS})
+
+
+class Script(ChatRuntime):
+    """Answers by a function of the question and the features; reading the reply "unreadable" fails."""
+
+    called = "script"
+
+    def __init__(self, answer: Callable[[str, frozenset[str]], str], concurrency: int = 4) -> None:
+        super().__init__(self, {SCHEMA: True, LOGPROBS: True}, profile=None, concurrency=concurrency)
+        self.answer = answer
+        self.lock, self.busy, self.most = threading.Lock(), 0, 0
+
+    def count(self, by: int) -> None:
+        with self.lock:
+            self.busy += by
+            self.most = max(self.most, self.busy)
+
+    def ask(self, request: Generate, features: frozenset[str]) -> str:
+        assert request.messages
+        self.count(1)
+        try:
+            time.sleep(0.01)
+            return self.answer(request.messages[0].content, features)
+        finally:
+            self.count(-1)
+
+    async def aask(self, request: Generate, features: frozenset[str]) -> str:
+        assert request.messages
+        self.count(1)
+        try:
+            await asyncio.sleep(0.01)
+            return self.answer(request.messages[0].content, features)
+        finally:
+            self.count(-1)
+
+    def read(self, reply: Any, seconds: float) -> Outcome:
+        if reply == "unreadable":
+            raise KeyError(reply)
+        return Generated(reply)
+
+
+def asking(text: str, **settings: Any) -> Generate:
+    return Generate("answerability", messages=(Message(role="user", content=text),), **settings)
+
+
+def wave(runtime: ChatRuntime, requests: list[Any], way: str) -> list[Outcome]:
+    return runtime.handle(requests) if way == "sync" else asyncio.run(runtime.ahandle(requests))
+
+
+def echo(text: str, _: frozenset[str]) -> str:
+    if text == "down":
+        raise ConnectionError("refused")
+    return text
+
+
+@pytest.mark.parametrize("way", ["sync", "async"])
+def test_no_request_of_a_wave_takes_the_others_with_it(way: str) -> None:
+    requests = [asking("a"), asking("down"), asking("unreadable"), Embed("answerability", ("x",)), asking("b")]
+    first, down, unreadable, embed, last = wave(Script(echo), requests, way)
+    assert (first, last) == (Generated("a"), Generated("b"))
+    assert isinstance(down, RuntimeUnavailable) and isinstance(down.__cause__, ConnectionError)
+    assert isinstance(unreadable, IntrinsicsError)
+    assert isinstance(embed, IntrinsicsError) and "script" in str(embed)
+    assert wave(Script(echo), [], way) == []
+
+
+@pytest.mark.parametrize("way", ["sync", "async"])
+def test_a_refused_feature_is_given_up_once_for_all(way: str) -> None:
+    seen: list[frozenset[str]] = []
+
+    def refusing(text: str, features: frozenset[str]) -> str:
+        seen.append(features)
+        if LOGPROBS in features:
+            raise ValueError("Unknown parameter: top_logprobs")
+        return text
+
+    runtime = Script(refusing)
+    full = asking("a", logprobs=True, constraint=JsonSchema({"type": "object"}))
+    assert wave(runtime, [asking("plain")], way) == [Generated("plain")]
+    with pytest.warns(RuntimeWarning, match="refuses log-probabilities") as warned:
+        assert wave(runtime, [full], way) + wave(runtime, [full], way) == [Generated("a")] * 2
+    assert len(warned) == 1
+    assert seen == [frozenset(), BOTH, frozenset({SCHEMA}), frozenset({SCHEMA})]
+
+
+def test_the_bound_holds_over_threads_and_over_loops() -> None:
+    requests = [asking(str(n)) for n in range(6)]
+    for way in ("sync", "async"):
+        runtime = Script(echo, concurrency=2)
+        with ThreadPoolExecutor(3) as callers:
+            waves = list(callers.map(lambda _, r=runtime, w=way: wave(r, requests, w), range(3)))
+        assert waves == [[Generated(str(n)) for n in range(6)]] * 3
+        assert runtime.most == 2
+
+
+@pytest.mark.parametrize("concurrency", [0, -1, 1.5, True, "4"])
+def test_a_bound_that_is_none_is_refused(concurrency: Any) -> None:
+    with pytest.raises(InvalidInput, match="concurrency"):
+        Script(echo, concurrency=concurrency)
+
+
+class ContextOverflowError(Exception):
+    """As some frameworks call it; the message says nothing."""
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (ContextOverflowError(), ContextTooLong),
+        (ValueError("This model's maximum context length is 8192 tokens"), ContextTooLong),
+        (TimeoutError(), RequestTimeout),
+        (ValueError("504 Deadline Exceeded"), RequestTimeout),
+        (ValueError("401 Unauthorized"), RuntimeUnavailable),
+        (InvalidInput("the core's own"), InvalidInput),
+    ],
+)
+def test_errors_of_frameworks_find_their_place(error: Exception, kind: type[IntrinsicsError]) -> None:
+    def failing(*_: Any) -> str:
+        raise error
+
+    (got,) = Script(failing).handle([asking("a")])
+    assert type(got) is kind
+    assert got is error or got.__cause__ is error
+
+
+def test_log_probabilities_must_spell_the_reply() -> None:
+    rows = [{"token": "un", "logprob": -0.5, "top_logprobs": [{"token": "un", "logprob": -0.5}]},
+            {"token": "sure", "logprob": -1}]  # fmt: skip
+    tokens = token_logprobs({"content": rows}, "unsure")
+    assert tokens is not None
+    assert [(t.token, t.logprob, t.top) for t in tokens] == [("un", -0.5, (("un", -0.5),)), ("sure", -1.0, ())]
+    assert token_logprobs([rows[:1], rows[1:]], "unsure") == tokens
+    for given, text in ((rows, "sure"), ([{"token": "a"}], "a"), ([{"token": None, "logprob": 0}], ""), (None, "a")):
+        assert token_logprobs(given, text) is None
