@@ -185,21 +185,12 @@ def _work(
             kept.close()
             hint = "" if output == "-" else "; the same command with --resume goes on from there"
             stop(f"interrupted after {kept.rows} rows{hint}", INTERRUPTED)
-        except (OSError, ExceptionGroup) as error:
-            cause = _first(error)
-            if not isinstance(cause, OSError):
-                raise cause from None
-            if isinstance(cause, BrokenPipeError):
+        except OSError as error:
+            if isinstance(error, BrokenPipeError):
                 # What is still buffered has no reader either: let the interpreter flush it to nowhere.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
                 raise typer.Exit(READER_GONE) from None
-            stop(f"stopped after {kept.rows} rows: {cause.strerror or cause}", USAGE)
-
-
-def _first(error: Exception) -> Exception:
-    while isinstance(error, ExceptionGroup):
-        error = error.exceptions[0]
-    return error
+            stop(f"stopped after {kept.rows} rows: {error.strerror or error}", USAGE)
 
 
 def set_up(config: dict[str, Any] | None, profile: str | None) -> tuple[Runtime, Profile]:

@@ -26,7 +26,7 @@ from langchain_rag_intrinsics import (
 from pydantic import PrivateAttr
 
 from intrinsics_core import conversation
-from intrinsics_core.demo.story import Question, Story
+from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story
 from intrinsics_core.exchange import Generate, Generated
 from intrinsics_core.render.trace import Turn
 from intrinsics_core.results import (
@@ -43,10 +43,6 @@ from intrinsics_core.results import (
 )
 from intrinsics_core.runtimes import Runtime
 from intrinsics_core.sentences import split
-
-RETRIEVED = 8  # passages that BM25 finds
-KEPT = 4  # passages that an answer may rest on
-QUOTED = 2  # sentences that the extractive answerer picks, at most
 
 Assign = RunnablePassthrough.assign
 

@@ -19,7 +19,7 @@ from llama_index.rag_intrinsics import ConversationQuery
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
 
 from intrinsics_core.conversation import Document, Message
-from intrinsics_core.demo.story import Question, Story
+from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story
 from intrinsics_core.exchange import Generate, Generated
 from intrinsics_core.render.trace import Turn
 from intrinsics_core.results import (
@@ -36,10 +36,6 @@ from intrinsics_core.results import (
 )
 from intrinsics_core.runtimes import Runtime
 from intrinsics_core.sentences import split
-
-RETRIEVED = 8  # passages that BM25 finds
-KEPT = 4  # passages that an answer may rest on
-QUOTED = 2  # sentences that the extractive answerer picks, at most
 
 
 class BM25(BaseRetriever):

@@ -8,6 +8,11 @@ from importlib.resources import files
 
 from intrinsics_core.conversation import Document
 
+# What every telling keeps to, so that the tellings can be compared.
+RETRIEVED = 8  # passages that BM25 finds
+KEPT = 4  # passages that an answer may rest on
+QUOTED = 2  # sentences that the extractive answerer picks, at most
+
 
 @dataclass(frozen=True)
 class Question:
