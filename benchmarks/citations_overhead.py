@@ -16,9 +16,9 @@ import statistics
 import time
 
 from intrinsics_core import citations
-from intrinsics_core.exchange import Generated
 from intrinsics_core.profiles import profile
-from intrinsics_core.sentences import _kept, split
+from intrinsics_core.requests import Generated
+from intrinsics_core.text.sentences import _kept, punkt
 
 DOCUMENTS, SENTENCES, RESPONSE, ROUNDS = 100, 100, 20, 7
 # fmt: off
@@ -83,7 +83,7 @@ def theirs(processor: object, documents: list[str], response: str, text: str) ->
 
 def main() -> None:
     documents, response = texts()
-    text = reply(sum(len(split(d)) for d in documents))
+    text = reply(sum(len(punkt(d)) for d in documents))
     runs = {"ours": lambda: ours(documents, response, text)}
     try:
         from granite_io.io.citations import CitationsIOProcessor

@@ -7,7 +7,7 @@ from typing import Any
 
 from intrinsics_core import BlockingRuntime, Format, Profile
 from intrinsics_core.conversation import Task
-from intrinsics_core.exchange import Embed, Embedded, Outcome, Request
+from intrinsics_core.requests import Embed, Embedded, Outcome, Request
 from intrinsics_core.results import Answerability
 
 QUESTION = "Who built the tide mill at Port Ellery?"

@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 
 from intrinsics_core.embedded.answering import answerability, shipped_head
-from intrinsics_core.embedded.calibration import calibrate, quality, weighted_f1
 from intrinsics_core.embedded.encoder import Encoder
 from intrinsics_core.embedded.ranking import best_cosine
+from intrinsics_core.evaluation.calibration import calibrate, quality, weighted_f1
 from training.answering import SETS as FITTED
 from training.answering import Pair, rows
 

@@ -21,8 +21,8 @@ from typing import Any
 from benchmarks.loopback import running
 from intrinsics_core import Call, IntrinsicsError, answerability, arun_many
 from intrinsics_core.profiles import profile as named
-from intrinsics_core.runtimes._dialect import Dialect, body
 from intrinsics_core.runtimes.server import ServerRuntime
+from intrinsics_core.runtimes.server.dialect import Dialect, body
 
 ROWS = 200
 SUBJECTS = ("lighthouse", "bridge", "mill", "harbour", "observatory", "canal", "theatre", "quarry")

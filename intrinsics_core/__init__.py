@@ -8,8 +8,7 @@ An intrinsic function checks its input and returns a call; a driver (`run`, `aru
 call to its result on a runtime: the embedded encoder by default, a server, or the chat model you already have.
 """
 
-from intrinsics_core.calibrating import calibrate
-from intrinsics_core.call import Call
+from intrinsics_core.calibrate import calibrate
 from intrinsics_core.conversation import Document, Message
 from intrinsics_core.drivers import arun, arun_many, run, run_many
 from intrinsics_core.errors import (
@@ -34,7 +33,8 @@ from intrinsics_core.intrinsics import (
     reranking,
     uncertainty,
 )
-from intrinsics_core.profile import Format, Profile
+from intrinsics_core.profiles.base import Format, Profile
+from intrinsics_core.program import Call
 from intrinsics_core.runtimes import AsyncRuntime, BlockingRuntime, Runtime, as_runtime
 
 __version__ = "0.1.0"

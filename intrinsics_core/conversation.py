@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date as Date
 from functools import cached_property
 from typing import Any, Literal, get_args
 
 from intrinsics_core.errors import InvalidInput
-from intrinsics_core.sentences import Span, split
+from intrinsics_core.text.sentences import Span, punkt
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 ROLES: tuple[str, ...] = get_args(Role)
@@ -35,6 +35,7 @@ class Document:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
+Split = Callable[[str], tuple[Span, ...]]  # a text to its sentences, in order, with exact offsets
 MessageLike = Message | Mapping[str, Any]
 DocumentLike = Document | Mapping[str, Any] | str
 
@@ -44,7 +45,8 @@ class Task:
     """A checked conversation with documents: what a profile renders.
 
     ``date`` is the text of the date for prompts that carry one, e.g. ``"April 1, 2025"``. ``arguments`` are texts that
-    an adapter's own instruction names.
+    an adapter's own instruction names; ``options`` are choices that a format may look at when it renders (how to
+    compare, what to leave out). ``split`` finds sentences; the profile sets its own.
     """
 
     intrinsic: str
@@ -52,6 +54,8 @@ class Task:
     documents: tuple[Document, ...] = ()
     date: str = ""
     arguments: Mapping[str, str] = field(default_factory=dict, hash=False)
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    split: Split = field(default=punkt, repr=False, compare=False)
 
     @property
     def last(self) -> Message:
@@ -69,12 +73,12 @@ class Task:
 
     @cached_property
     def response_sentences(self) -> tuple[Span, ...]:
-        return split(self.response)
+        return self.split(self.response)
 
     @cached_property
     def document_sentences(self) -> tuple[tuple[Span, ...], ...]:
         """Sentences of each document, in document order."""
-        return tuple(split(document.text) for document in self.documents)
+        return tuple(self.split(document.text) for document in self.documents)
 
     def document_id(self, index: int) -> str:
         """The document's id; every document of a checked task has one."""
@@ -84,6 +88,10 @@ class Task:
     def only(self, *indices: int) -> Task:
         """The same task with these documents alone, in this order."""
         return replace(self, documents=tuple(self.documents[i] for i in indices))
+
+    def split_by(self, split: Split) -> Task:
+        """The same task, its sentences found by this splitter."""
+        return self if split is self.split else replace(self, split=split)
 
     def then(self, role: Role, content: str) -> Task:
         """The same task with one more turn."""

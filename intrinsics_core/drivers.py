@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from intrinsics_core import sentences
-from intrinsics_core.call import Call
-from intrinsics_core.errors import IntrinsicsError
-from intrinsics_core.exchange import Embed, Outcome, Program, Request, Retrieve
-from intrinsics_core.merging import as_intrinsics_error, merge, step
-from intrinsics_core.profile import Profile
+from intrinsics_core.errors import IntrinsicsError, as_intrinsics_error
 from intrinsics_core.profiles import as_profile
+from intrinsics_core.profiles.base import Profile
+from intrinsics_core.program import Call, merge, step
+from intrinsics_core.requests import Embed, Outcome, Program, Request, Retrieve
 from intrinsics_core.runtimes import Runtime, as_runtime
+from intrinsics_core.text import sentences
 
 T = TypeVar("T")
 RuntimeLike = Runtime | Mapping[str, Any] | None

@@ -6,6 +6,8 @@ fallback, and then the result says that it is degraded and why.
 
 from __future__ import annotations
 
+import copy
+
 _RAW_LIMIT = 2_000  # characters of a raw reply kept in the message; `raw` itself is never cut
 
 
@@ -94,3 +96,16 @@ class ContextTooLong(IntrinsicsError):
 
 class RequestTimeout(IntrinsicsError, TimeoutError):
     """The runtime gave no answer in time."""
+
+
+def as_intrinsics_error(error: Exception, *, copied: bool = False) -> IntrinsicsError:
+    """The error as one of ours, with the original as its cause; a copy of its own where several rows share it."""
+    if isinstance(error, IntrinsicsError):
+        if not copied:
+            return error
+        own = copy.copy(error)
+        own.__cause__ = error.__cause__ or error
+        return own
+    wrapped = IntrinsicsError(f"unexpected {type(error).__name__}: {error}")
+    wrapped.__cause__ = error
+    return wrapped

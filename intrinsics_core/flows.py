@@ -14,10 +14,8 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import Field
 
-from intrinsics_core.call import Call
 from intrinsics_core.conversation import Document, Message, Task, check
 from intrinsics_core.errors import IntrinsicsError, InvalidInput
-from intrinsics_core.exchange import Answer, Generated, Program, Retrieve, Retrieved
 from intrinsics_core.intrinsics import (
     answerability,
     citations,
@@ -28,8 +26,9 @@ from intrinsics_core.intrinsics import (
     uncertainty,
 )
 from intrinsics_core.intrinsics._common import Messages, OnError
-from intrinsics_core.merging import merge
-from intrinsics_core.profile import Profile
+from intrinsics_core.profiles.base import Profile
+from intrinsics_core.program import Call, merge
+from intrinsics_core.requests import Answer, Generated, Program, Retrieve, Retrieved
 from intrinsics_core.results import (
     Answerability,
     Citations,

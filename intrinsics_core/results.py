@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, SerializerFunctionWrapHandler, model_serializer
 
-from intrinsics_core.exchange import Usage
+from intrinsics_core.requests import Usage
 
 Relevance = Literal["relevant", "partially relevant", "irrelevant"]
 Faithfulness = Literal["faithful", "partial", "unfaithful", "NA"]

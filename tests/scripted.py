@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 from intrinsics_core import AsyncRuntime, BlockingRuntime
 from intrinsics_core.errors import IntrinsicsError
-from intrinsics_core.exchange import Generate, Generated, Outcome, Request, Usage
 from intrinsics_core.profiles.prompted import PROFILE
+from intrinsics_core.requests import Generate, Generated, Outcome, Request, Usage
 
 Script = Callable[[Generate], "str | dict[str, object] | Outcome"]
 

@@ -24,7 +24,7 @@ from intrinsics_core import (
     run,
     run_many,
 )
-from intrinsics_core.exchange import Generate
+from intrinsics_core.requests import Generate
 from tests.scripted import AsyncScripted, Scripted
 
 ROOT = Path(__file__).parent.parent

@@ -105,7 +105,7 @@ def test_the_label_of_a_response_goes_with_its_sentences(text, label):
 
 
 def test_ones_own_calibration_decides_what_is_faithful():
-    from intrinsics_core.embedded.calibration import calibrate as fit
+    from intrinsics_core.evaluation.calibration import calibrate as fit
 
     doubtful = hallucination_detection(
         [*asked("Did the mill burn down?"), {"role": "assistant", "content": "Yes, the mill burned down."}], DOCUMENTS

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intrinsics_core.embedded.answering import FEATURES, features
-from intrinsics_core.embedded.calibration import quality, weighted_f1
 from intrinsics_core.embedded.encoder import Encoder
 from intrinsics_core.embedded.ranking import with_title
+from intrinsics_core.evaluation.calibration import quality, weighted_f1
 
 FOLDS = 5
 LICENCES = {"squad2_dev_b": "CC BY-SA 4.0", "clapnq_dev": "Apache-2.0 (text: Wikipedia CC BY-SA)"}

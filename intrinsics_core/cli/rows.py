@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from intrinsics_core.call import Call
-from intrinsics_core.errors import IntrinsicsError, InvalidInput
-from intrinsics_core.merging import as_intrinsics_error
+from intrinsics_core.errors import IntrinsicsError, InvalidInput, as_intrinsics_error
+from intrinsics_core.program import Call
 from intrinsics_core.results import Result
 
 Build = Callable[[Any, Any], Call[Any]]  # (messages, documents) -> call

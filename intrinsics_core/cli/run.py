@@ -13,14 +13,14 @@ from typing import Annotated, Any, BinaryIO, Literal, NoReturn, cast
 
 import typer
 
-from intrinsics_core.call import Call
 from intrinsics_core.cli import journal, rows, settings
 from intrinsics_core.conversation import today
 from intrinsics_core.drivers import run_many
 from intrinsics_core.errors import IntrinsicsError, InvalidInput
 from intrinsics_core.intrinsics import INTRINSICS
-from intrinsics_core.profile import Profile
 from intrinsics_core.profiles import as_profile
+from intrinsics_core.profiles.base import Profile
+from intrinsics_core.program import Call
 from intrinsics_core.runtimes import Runtime, as_runtime
 
 USAGE = 2

@@ -49,7 +49,7 @@ def serve(
     timeout: Annotated[float, typer.Option(metavar="SECONDS", min=1, help="How long to wait for it.")] = 1800,
 ) -> None:
     """Print the `vllm serve` command for a base model and its adapters, or start and supervise it."""
-    from intrinsics_core import serve as serving
+    from intrinsics_core.runtimes.server import launch as serving
 
     with one_line_errors():
         plan = serving.Plan(

@@ -12,10 +12,10 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from intrinsics_core.call import Call
 from intrinsics_core.errors import IntrinsicsError, InvalidInput, UnsupportedIntrinsic
 from intrinsics_core.intrinsics import INTRINSICS
-from intrinsics_core.profile import Profile
+from intrinsics_core.profiles.base import Profile
+from intrinsics_core.program import Call
 
 # The last part of a word: "apiKey" and "hf_token" are secrets, "tokenizer" and "author" are not.
 _SECRET = re.compile(
@@ -69,7 +69,7 @@ def fingerprint(config: Mapping[str, Any] | None) -> dict[str, str]:
 
 def profile_mark(spelled: str | None, chosen: Profile) -> str:
     """What tells one profile from another: its name, and the place of the adapters that it is made of."""
-    from intrinsics_core.profiles.granite_4 import VARIABLE  # not for every start of the command
+    from intrinsics_core.profiles.granite.granite_4 import VARIABLE  # not for every start of the command
 
     name, _, place = (spelled or chosen.name).partition(":")
     places = [place] if place else os.environ.get(VARIABLE, "").split(os.pathsep) if name == "granite-4" else []

@@ -26,8 +26,8 @@ from haystack_integrations.components.validators.rag_intrinsics import (
 
 from intrinsics_core import conversation
 from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story
-from intrinsics_core.exchange import Generate, Generated
 from intrinsics_core.render.trace import Turn
+from intrinsics_core.requests import Generate, Generated
 from intrinsics_core.results import (
     Answerability,
     Citations,
@@ -40,7 +40,7 @@ from intrinsics_core.results import (
     Uncertainty,
 )
 from intrinsics_core.runtimes import Runtime
-from intrinsics_core.sentences import split
+from intrinsics_core.text.sentences import punkt
 
 
 @component
@@ -73,7 +73,7 @@ class Quoting:
         sentences = [
             Document(id=f"{d.id}:{span.begin}", content=span.text, meta={"passage": d.id, "begin": span.begin})
             for d in documents
-            for span in split(d.content or "")
+            for span in punkt(d.content or "")
         ]
         ranked: list[Document] = self.ranker.run(query=query, documents=sentences)["documents"]
         same = [s for s in ranked if s.meta["passage"] == ranked[0].meta["passage"]][:QUOTED]

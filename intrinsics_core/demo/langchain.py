@@ -27,8 +27,8 @@ from pydantic import PrivateAttr
 
 from intrinsics_core import conversation
 from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story
-from intrinsics_core.exchange import Generate, Generated
 from intrinsics_core.render.trace import Turn
+from intrinsics_core.requests import Generate, Generated
 from intrinsics_core.results import (
     Answerability,
     Citations,
@@ -42,7 +42,7 @@ from intrinsics_core.results import (
     Uncertainty,
 )
 from intrinsics_core.runtimes import Runtime
-from intrinsics_core.sentences import split
+from intrinsics_core.text.sentences import punkt
 
 Assign = RunnablePassthrough.assign
 
@@ -145,7 +145,7 @@ def _as_sentences(state: dict[str, Any]) -> dict[str, Any]:
     sentences = [
         Document(span.text, id=f"{d.id}:{span.begin}", metadata={"passage": d.id, "begin": span.begin})
         for d in state["documents"]
-        for span in split(d.page_content)
+        for span in punkt(d.page_content)
     ]
     return {"question": state["question"], "documents": sentences}
 

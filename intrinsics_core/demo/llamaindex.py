@@ -20,8 +20,8 @@ from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
 
 from intrinsics_core.conversation import Document, Message
 from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story
-from intrinsics_core.exchange import Generate, Generated
 from intrinsics_core.render.trace import Turn
+from intrinsics_core.requests import Generate, Generated
 from intrinsics_core.results import (
     Answerability,
     Citations,
@@ -35,7 +35,7 @@ from intrinsics_core.results import (
     Uncertainty,
 )
 from intrinsics_core.runtimes import Runtime
-from intrinsics_core.sentences import split
+from intrinsics_core.text.sentences import punkt
 
 
 class BM25(BaseRetriever):
@@ -154,7 +154,7 @@ class Quoting(_Answering):
         sentences = [
             NodeWithScore(node=TextNode(text=span.text, metadata={"passage": passage, "begin": span.begin}))
             for passage, text in enumerate(texts)
-            for span in split(text)
+            for span in punkt(text)
         ]
         ranked = IntrinsicsRerank(runtime=self.runtime).postprocess_nodes(sentences, query_str=question)
         same = [s for s in ranked if s.metadata["passage"] == ranked[0].metadata["passage"]][:QUOTED]

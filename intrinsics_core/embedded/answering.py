@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from intrinsics_core.embedded.lexical import idf, terms, tokens
 from intrinsics_core.embedded.ranking import best_cosine
 from intrinsics_core.errors import InvalidInput
-from intrinsics_core.sentences import split
+from intrinsics_core.text.sentences import punkt
 
 Vectors = NDArray[np.float32]
 Label = Literal["relevant", "partially relevant", "irrelevant"]
@@ -214,7 +214,7 @@ def _asked(question: str) -> _Asked:
 @lru_cache(maxsize=1024)
 def _read(passage: str) -> tuple[frozenset[str], ...]:
     """The content terms of each sentence."""
-    return tuple(frozenset(terms(span.text)) for span in split(passage))
+    return tuple(frozenset(terms(span.text)) for span in punkt(passage))
 
 
 def _threshold(name: str, given: float | None, default: float) -> float:

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from intrinsics_core.call import Call
 from intrinsics_core.intrinsics.adapter import adapter
 from intrinsics_core.intrinsics.answerability import answerability
 from intrinsics_core.intrinsics.citations import citations
@@ -14,6 +13,7 @@ from intrinsics_core.intrinsics.query_expansion import query_expansion
 from intrinsics_core.intrinsics.query_rewrite import query_rewrite
 from intrinsics_core.intrinsics.reranking import reranking
 from intrinsics_core.intrinsics.uncertainty import uncertainty
+from intrinsics_core.program import Call
 
 # By the name that the command line and every error use.
 INTRINSICS: dict[str, Callable[..., Call[Any]]] = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
-from intrinsics_core.call import Call
 from intrinsics_core.conversation import DocumentLike, MessageLike, Role, Task, check
 from intrinsics_core.errors import InvalidInput
-from intrinsics_core.exchange import Program
-from intrinsics_core.profile import Profile
+from intrinsics_core.profiles.base import Profile
+from intrinsics_core.program import Call
+from intrinsics_core.requests import Program
 
 T = TypeVar("T")
 Messages = Iterable[MessageLike]

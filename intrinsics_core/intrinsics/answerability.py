@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from intrinsics_core.call import Call
 from intrinsics_core.conversation import Task
 from intrinsics_core.intrinsics._common import Documents, Messages, call
+from intrinsics_core.program import Call
 from intrinsics_core.results import Answerability
 
 

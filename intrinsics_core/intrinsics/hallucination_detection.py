@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from intrinsics_core.call import Call
 from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.program import Call
 from intrinsics_core.results import HallucinationDetection
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from intrinsics_core.call import Call
 from intrinsics_core.conversation import Task
 from intrinsics_core.errors import IntrinsicsError
-from intrinsics_core.exchange import Program
 from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
-from intrinsics_core.merging import merge
-from intrinsics_core.profile import Profile
+from intrinsics_core.profiles.base import Profile
+from intrinsics_core.program import Call, merge
+from intrinsics_core.requests import Program
 from intrinsics_core.results import ExpandedQuery, QueryExpansion
 
 

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
 
-from intrinsics_core.call import Call
 from intrinsics_core.conversation import Task
 from intrinsics_core.errors import IntrinsicsError
-from intrinsics_core.exchange import Program
 from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
-from intrinsics_core.profile import Profile
+from intrinsics_core.profiles.base import Profile
+from intrinsics_core.program import Call
+from intrinsics_core.requests import Program
 from intrinsics_core.results import RankedDocument, Ranking
 
 ALL_PAIRS = 10  # documents up to which every pair is compared

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from intrinsics_core.errors import InvalidInput
-from intrinsics_core.profile import Profile
+from intrinsics_core.profiles.base import Profile
 
 if TYPE_CHECKING:
     from intrinsics_core.runtimes.base import Runtime
@@ -17,9 +17,9 @@ __all__ = ["NAMES", "as_profile"]
 _MODULES = {
     "embedded": "intrinsics_core.profiles.embedded",
     "prompted": "intrinsics_core.profiles.prompted",
-    "granite-3.2": "intrinsics_core.profiles.granite_3_2",
-    "granite-3.3": "intrinsics_core.profiles.granite_3_3",
-    "granite-4": "intrinsics_core.profiles.granite_4",
+    "granite-3.2": "intrinsics_core.profiles.granite.granite_3_2",
+    "granite-3.3": "intrinsics_core.profiles.granite.granite_3_3",
+    "granite-4": "intrinsics_core.profiles.granite.granite_4",
     "io.yaml": "intrinsics_core.profiles.io_yaml",
 }
 _PLACED = ("granite-4", "io.yaml")

@@ -15,11 +15,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
-from intrinsics_core import assembly
 from intrinsics_core.conversation import Document, Task
 from intrinsics_core.errors import InvalidInput
-from intrinsics_core.exchange import Embed, Embedded, Reply, Request
-from intrinsics_core.profile import Format, Profile
+from intrinsics_core.profiles.base import Format, Profile
+from intrinsics_core.replies import sentence_ids
+from intrinsics_core.requests import Embed, Embedded, Reply, Request
 from intrinsics_core.results import (
     Answerability,
     Citations,
@@ -33,10 +33,10 @@ from intrinsics_core.results import (
 )
 
 if TYPE_CHECKING:
-    from intrinsics_core.embedded.calibration import Calibration
     from intrinsics_core.embedded.evidence import Sources
     from intrinsics_core.embedded.rewriting import Rewrite
     from intrinsics_core.embedded.support import ResponseSupport
+    from intrinsics_core.evaluation.calibration import Calibration
 
 
 @dataclass(frozen=True)
@@ -194,18 +194,18 @@ def _hallucination(own: Own, task: Task, replies: Sequence[Reply]) -> Hallucinat
     found = _support(task, replies, own.thresholds.get("hallucination-detection", {}))
     verdicts = [(i, (s.label, s.probability, s.explanation)) for i, s in enumerate(found.sentences)]
     if found.label == "NA":
-        return assembly.hallucination(task, verdicts, label="NA")
+        return sentence_ids.hallucination(task, verdicts, label="NA")
     score, label = found.faithfulness, cast("Faithfulness", found.label)
     if fitted := own.calibrations.get("hallucination-detection"):
         score = fitted.apply(score)
         doubt = response_label([s.label for s in found.sentences], enough=False)
         label = "faithful" if score >= fitted.threshold else doubt
-    return assembly.hallucination(task, verdicts, score=score, label=label)
+    return sentence_ids.hallucination(task, verdicts, score=score, label=label)
 
 
 def _citations(task: Task, replies: Sequence[Reply]) -> Citations:
     found = _support(task, replies)
-    return assembly.citations(task, [(r, c) for r, s in enumerate(found.sentences) for c in s.citations])
+    return sentence_ids.citations(task, [(r, c) for r, s in enumerate(found.sentences) for c in s.citations])
 
 
 def _entailment(task: Task, replies: Sequence[Reply]) -> float:
@@ -290,8 +290,8 @@ def _uncertainty(own: Own, task: Task, replies: Sequence[Reply]) -> Uncertainty:
 
 
 def _calibrations(given: Mapping[str, Any]) -> dict[str, Calibration]:
-    from intrinsics_core.calibrating import CALIBRATED
-    from intrinsics_core.embedded.calibration import Calibration
+    from intrinsics_core.calibrate import CALIBRATED
+    from intrinsics_core.evaluation.calibration import Calibration
 
     fitted = {}
     for name, value in given.items():

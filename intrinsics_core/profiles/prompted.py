@@ -16,13 +16,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from intrinsics_core import assembly, json_reply
 from intrinsics_core.conversation import Message, Task
-from intrinsics_core.exchange import Generate, Generated, JsonSchema, Reply
-from intrinsics_core.markup import defuse
-from intrinsics_core.profile import Format, Profile
-from intrinsics_core.profiles import _replies
-from intrinsics_core.profiles._turns import conversation, to_last_question
+from intrinsics_core.profiles.base import Format, Profile
+from intrinsics_core.profiles.turns import conversation, to_last_question
+from intrinsics_core.replies import json_reply, readers, sentence_ids
+from intrinsics_core.requests import Generate, Generated, JsonSchema, Reply
 from intrinsics_core.results import (
     Answerability,
     Citations,
@@ -31,6 +29,7 @@ from intrinsics_core.results import (
     QueryRewrite,
     Uncertainty,
 )
+from intrinsics_core.text.markup import defuse
 
 _PREAMBLE = (
     "You are a careful judge in a retrieval-augmented question answering system. The user turn is one JSON object. "
@@ -146,7 +145,7 @@ def _as_chat(task: Task, instruction: str) -> tuple[Message, ...]:
 
 
 def _read(replies: Sequence[Reply], expected: str) -> tuple[dict[str, Any], Generated]:
-    reply = _replies.generated(replies)
+    reply = readers.generated(replies)
     return json_reply.parse(reply.text, dict, expected), reply
 
 
@@ -163,34 +162,34 @@ class _Labelled:
     def read(cls, replies: Sequence[Reply], name: str, options: Sequence[str]) -> _Labelled:
         value, reply = _read(replies, f'{{"{name}": one of {", ".join(options)}, ...}}')
         text = json_reply.field(value, name, str, "a string", reply.text)
-        return cls(text, reply, _replies.value_start(reply.text, name), value.get("confidence"))
+        return cls(text, reply, readers.value_start(reply.text, name), value.get("confidence"))
 
     def probabilities(self, options: tuple[str, ...]) -> tuple[str, dict[str, float]]:
         """The label as one of ``options``, and a probability for each."""
         chosen = json_reply.label(self.text, options, self.reply.text)
-        return chosen, _replies.probabilities(chosen, options, self.reply, self.start, self.stated)
+        return chosen, readers.probabilities(chosen, options, self.reply, self.start, self.stated)
 
 
 def _rewrite(task: Task, replies: Sequence[Reply]) -> QueryRewrite:
-    return _replies.rewrite(task, _replies.generated(replies))
+    return readers.rewrite(task, readers.generated(replies))
 
 
 def _field_text(name: str) -> Callable[[Task, Sequence[Reply]], str]:
-    return lambda task, replies: _replies.text_field(_replies.generated(replies), name)
+    return lambda task, replies: readers.text_field(readers.generated(replies), name)
 
 
 def _free_text(task: Task, replies: Sequence[Reply]) -> str:
-    return _replies.free_text(_replies.generated(replies))
+    return readers.free_text(readers.generated(replies))
 
 
 def _judgement(task: Task, replies: Sequence[Reply]) -> Judgement:
-    found = _Labelled.read(replies, "context_relevance", _replies.RELEVANCE)
-    return _replies.judgement(task, found.text, found.reply, found.start, found.stated)
+    found = _Labelled.read(replies, "context_relevance", readers.RELEVANCE)
+    return readers.judgement(task, found.text, found.reply, found.start, found.stated)
 
 
 def _answerability(task: Task, replies: Sequence[Reply]) -> Answerability:
-    found = _Labelled.read(replies, "answerability", _replies.ANSWERABLE)
-    return _replies.answerability(found.text, found.reply, found.start, found.stated)
+    found = _Labelled.read(replies, "answerability", readers.ANSWERABLE)
+    return readers.answerability(found.text, found.reply, found.start, found.stated)
 
 
 def _comparison(task: Task, replies: Sequence[Reply]) -> float:
@@ -207,25 +206,25 @@ def _entailment(task: Task, replies: Sequence[Reply]) -> float:
 def _certainty(task: Task, replies: Sequence[Reply]) -> Uncertainty:
     value, reply = _read(replies, '{"certainty": "0" … "9"}')
     digit = json_reply.field(value, "certainty", (str, int), '"0" … "9"', reply.text)
-    return _replies.certainty(str(digit), reply, _replies.value_start(reply.text, "certainty"))
+    return readers.certainty(str(digit), reply, readers.value_start(reply.text, "certainty"))
 
 
 def _rows(replies: Sequence[Reply], name: str) -> tuple[list[dict[str, Any]], Generated]:
     expected = f'{{"{name}": [{{...}}, ...]}}'
     value, reply = _read(replies, expected)
-    return _replies.objects(json_reply.field(value, name, list, "a list", reply.text), reply, expected), reply
+    return readers.objects(json_reply.field(value, name, list, "a list", reply.text), reply, expected), reply
 
 
 def _hallucination(task: Task, replies: Sequence[Reply]) -> HallucinationDetection:
     rows, reply = _rows(replies, "sentences")
-    verdicts: list[tuple[Any, assembly.Verdict]] = []
+    verdicts: list[tuple[Any, sentence_ids.Verdict]] = []
     for row in rows:
-        label = _replies.faithfulness(json_reply.field(row, "faithfulness", str, "a label", reply.text), reply)
+        label = readers.faithfulness(json_reply.field(row, "faithfulness", str, "a label", reply.text), reply)
         reason = row.get("reason")
         verdicts.append(
-            (_replies.sentence_number(row.get("id"), "r"), (label, None, reason if isinstance(reason, str) else None))
+            (readers.sentence_number(row.get("id"), "r"), (label, None, reason if isinstance(reason, str) else None))
         )
-    return assembly.hallucination(task, verdicts)
+    return sentence_ids.hallucination(task, verdicts)
 
 
 def _citations(task: Task, replies: Sequence[Reply]) -> Citations:
@@ -233,9 +232,9 @@ def _citations(task: Task, replies: Sequence[Reply]) -> Citations:
     links = []
     for row in rows:
         sources = json_reply.field(row, "sources", list, "a list of sentence ids", reply.text)
-        response = _replies.sentence_number(row.get("response"), "r")
-        links += [(response, _replies.sentence_number(source, "c")) for source in sources]
-    return assembly.citations(task, links)
+        response = readers.sentence_number(row.get("response"), "r")
+        links += [(response, readers.sentence_number(source, "c")) for source in sources]
+    return sentence_ids.citations(task, links)
 
 
 # --- the table ----------------------------------------------------------------------------------------------------
@@ -335,7 +334,7 @@ PROFILE = Profile(
                 "information that helps in part or if in doubt, 'irrelevant' if it clearly holds nothing of use. "
                 "State your confidence in the label from 0 to 1.",
                 '{"context_relevance": "relevant" | "partially relevant" | "irrelevant", "confidence": 0.0-1.0}',
-                _object(context_relevance=_enum(_replies.RELEVANCE), confidence=_CONFIDENCE),
+                _object(context_relevance=_enum(readers.RELEVANCE), confidence=_CONFIDENCE),
                 _one_document,
                 100,
             ),
@@ -348,7 +347,7 @@ PROFILE = Profile(
                 "conversation. Use the documents alone, not what you know. State your confidence in the label from 0 "
                 "to 1.",
                 '{"answerability": "answerable" | "unanswerable", "confidence": 0.0-1.0}',
-                _object(answerability=_enum(_replies.ANSWERABLE), confidence=_CONFIDENCE),
+                _object(answerability=_enum(readers.ANSWERABLE), confidence=_CONFIDENCE),
                 _with_documents,
                 100,
             ),
@@ -374,7 +373,7 @@ PROFILE = Profile(
                 "documents answers it correctly. If it ends with an assistant turn, judge how certain it is that this "
                 "answer is correct. Reply with a digit: 0 is a 5% chance, 1 is 15%, and so on to 9, which is 95%.",
                 '{"certainty": "0" … "9"}',
-                _object(certainty=_enum(_replies.DIGITS)),
+                _object(certainty=_enum(readers.DIGITS)),
                 _with_documents,
                 100,
             ),
@@ -389,9 +388,7 @@ PROFILE = Profile(
                 "do not support it or contradict it, 'NA' if it claims nothing (a greeting, a question, an offer).",
                 '{"sentences": [{"id": "r0", "reason": "...", '
                 '"faithfulness": "faithful" | "partial" | "unfaithful" | "NA"}, ...]}, one entry per sentence.',
-                _object(
-                    sentences=_array(_object(id=_id("r"), reason=_TEXT, faithfulness=_enum(_replies.FAITHFULNESS)))
-                ),
+                _object(sentences=_array(_object(id=_id("r"), reason=_TEXT, faithfulness=_enum(readers.FAITHFULNESS)))),
                 _response_by_sentence,
                 99,
                 per_sentence=True,

@@ -16,9 +16,9 @@ __all__ = ["AsyncRuntime", "BlockingRuntime", "Runtime", "as_runtime"]
 # kind -> module and class. Adding a runtime is adding a file and a line.
 _KINDS = {
     "embedded": ("intrinsics_core.runtimes.embedded", "EmbeddedRuntime"),
-    "server": ("intrinsics_core.runtimes.server", "ServerRuntime"),
-    "transformers": ("intrinsics_core.runtimes.transformers", "TransformersRuntime"),
-    "vllm": ("intrinsics_core.runtimes.vllm", "VllmRuntime"),
+    "server": ("intrinsics_core.runtimes.server.runtime", "ServerRuntime"),
+    "transformers": ("intrinsics_core.runtimes.local.transformers", "TransformersRuntime"),
+    "vllm": ("intrinsics_core.runtimes.local.vllm", "VllmRuntime"),
 }
 
 

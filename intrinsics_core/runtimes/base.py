@@ -17,8 +17,8 @@ from types import TracebackType
 from typing import Any, ClassVar, Self, TypeVar
 
 from intrinsics_core.errors import IntrinsicsError
-from intrinsics_core.exchange import Outcome, Request
-from intrinsics_core.profile import Profile
+from intrinsics_core.profiles.base import Profile
+from intrinsics_core.requests import Outcome, Request
 
 T = TypeVar("T")
 

@@ -15,14 +15,19 @@ from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 
-from intrinsics_core.errors import ContextTooLong, IntrinsicsError, RequestTimeout, RuntimeUnavailable
-from intrinsics_core.exchange import Generate, JsonSchema, Outcome, Request, TokenLogprob
-from intrinsics_core.merging import as_intrinsics_error
-from intrinsics_core.profile import Profile
+from intrinsics_core.errors import (
+    ContextTooLong,
+    IntrinsicsError,
+    RequestTimeout,
+    RuntimeUnavailable,
+    as_intrinsics_error,
+)
 from intrinsics_core.profiles import profile as named_profile
-from intrinsics_core.runtimes._limiter import Limiter
-from intrinsics_core.runtimes._settings import count
+from intrinsics_core.profiles.base import Profile
+from intrinsics_core.requests import Generate, JsonSchema, Outcome, Request, TokenLogprob
 from intrinsics_core.runtimes.base import Runtime, unsupported
+from intrinsics_core.runtimes.limiter import Limiter
+from intrinsics_core.runtimes.settings import count
 
 TOP_LOGPROBS = 20  # the most that common servers give; a judge's label competes with few tokens
 

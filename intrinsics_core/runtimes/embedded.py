@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from intrinsics_core.exchange import Embed, Embedded, Outcome, Request
-from intrinsics_core.profile import Profile
+from intrinsics_core.profiles.base import Profile
 from intrinsics_core.profiles.embedded import embedded_profile
+from intrinsics_core.requests import Embed, Embedded, Outcome, Request
 from intrinsics_core.runtimes.base import BlockingRuntime, unsupported
 
 if TYPE_CHECKING:
@@ -78,11 +78,11 @@ class EmbeddedRuntime(BlockingRuntime):
 
     def warm_up(self) -> None:
         """Load what first calls would wait for: model, sentence splitter, table of rarities, heads."""
-        from intrinsics_core import sentences
         from intrinsics_core.embedded import answering, lexical, salience, support
+        from intrinsics_core.text import sentences
 
         self.encoder.dim  # noqa: B018  (asking for it loads the model)
-        sentences.split("One sentence. Another.")
+        sentences.punkt("One sentence. Another.")
         lexical.idf(lexical.stem("warm"))
         answering.shipped_head()
         support.load_head()

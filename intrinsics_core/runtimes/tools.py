@@ -9,9 +9,8 @@ from functools import partial
 from typing import Any
 
 from intrinsics_core.conversation import Document, DocumentLike, Message, documents_of
-from intrinsics_core.errors import IntrinsicsError, InvalidInput
-from intrinsics_core.exchange import Answer, Generated, Outcome, Request, Retrieve, Retrieved
-from intrinsics_core.merging import as_intrinsics_error
+from intrinsics_core.errors import IntrinsicsError, InvalidInput, as_intrinsics_error
+from intrinsics_core.requests import Answer, Generated, Outcome, Request, Retrieve, Retrieved
 from intrinsics_core.runtimes.base import AsyncRuntime, Runtime
 
 Retriever = Callable[[str], Iterable[DocumentLike] | Awaitable[Iterable[DocumentLike]]]

@@ -10,8 +10,8 @@ from typing import Any
 
 from intrinsics_core import runtimes
 from intrinsics_core.errors import RuntimeUnavailable
-from intrinsics_core.exchange import Generated, Outcome, Request
 from intrinsics_core.profiles.prompted import PROFILE
+from intrinsics_core.requests import Generated, Outcome, Request
 
 
 class Slow(runtimes.AsyncRuntime):

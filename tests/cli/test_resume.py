@@ -193,7 +193,7 @@ def test_a_profile_of_other_adapters_is_another_run(
 
 
 def test_another_calibration_in_the_same_file_is_another_run(invoke: Any, write: Any, tmp_path: Path) -> None:
-    from intrinsics_core.embedded.calibration import calibrate
+    from intrinsics_core.evaluation.calibration import calibrate
 
     fitted, out, path = tmp_path / "fitted.json", tmp_path / "out.jsonl", write(rows(2)[:2])
     text = calibrate([i / 12 for i in range(12)], [0, 0, 0, 1, 0, 0, 1, 1, 0, 1, 1, 1]).to_json()

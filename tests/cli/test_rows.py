@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intrinsics_core import IntrinsicsError, answerability
-from intrinsics_core.call import Call
 from intrinsics_core.cli import rows
 from intrinsics_core.errors import MalformedReply
+from intrinsics_core.program import Call
 from intrinsics_core.results import Answerability, QueryRewrite
 
 JSON = st.recursive(

@@ -353,7 +353,7 @@ def test_mismatched_vectors_are_refused(encoder: Encoder) -> None:
 
 @pytest.mark.skipif("RAG_INTRINSICS_DATA" not in os.environ, reason="RAG_INTRINSICS_DATA names no data folder")
 def test_answers_of_rag_models_are_told_apart() -> None:
-    from intrinsics_core.embedded.calibration import auroc
+    from intrinsics_core.evaluation.calibration import auroc
     from training.support_data import Vectors, load
 
     examples = load(Path(os.environ["RAG_INTRINSICS_DATA"]), "lfqa_rag", 60)

@@ -19,9 +19,10 @@ from pydantic import BaseModel
 
 from intrinsics_core.conversation import Task, check
 from intrinsics_core.errors import MalformedReply
-from intrinsics_core.exchange import Generate, Generated, TokenLogprob
-from intrinsics_core.profile import Profile
-from intrinsics_core.profiles import granite_3_2, granite_3_3, prompted
+from intrinsics_core.profiles import prompted
+from intrinsics_core.profiles.base import Profile
+from intrinsics_core.profiles.granite import granite_3_2, granite_3_3
+from intrinsics_core.requests import Generate, Generated, TokenLogprob
 from intrinsics_core.results import Citations, HallucinationDetection
 from tests.profiles import adapters
 

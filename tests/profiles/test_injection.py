@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from intrinsics_core.conversation import Document, Message, Task
-from intrinsics_core.exchange import Generate, Generated
-from intrinsics_core.markup import defuse, defuser, header
-from intrinsics_core.profile import Profile
-from intrinsics_core.profiles import granite_3_2, granite_3_3, prompted
+from intrinsics_core.profiles import prompted
+from intrinsics_core.profiles.base import Profile
+from intrinsics_core.profiles.granite import granite_3_2, granite_3_3
+from intrinsics_core.requests import Generate, Generated
+from intrinsics_core.text.markup import defuse, defuser, header
 from tests.profiles import adapters
 
 SPECIAL = [

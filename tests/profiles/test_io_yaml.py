@@ -13,7 +13,6 @@ import yaml
 from intrinsics_core import run
 from intrinsics_core.conversation import Message, Task, check
 from intrinsics_core.errors import InvalidInput, MalformedReply, RuntimeUnavailable
-from intrinsics_core.exchange import Generate, Generated, TokenLogprob
 from intrinsics_core.intrinsics import (
     adapter,
     answerability,
@@ -29,6 +28,7 @@ from intrinsics_core.intrinsics import (
 from intrinsics_core.profiles import io_yaml
 from intrinsics_core.profiles import profile as named
 from intrinsics_core.profiles.io_yaml.template import Template
+from intrinsics_core.requests import Generate, Generated, TokenLogprob
 from tests.profiles import adapters
 from tests.scripted import Scripted
 

@@ -8,9 +8,9 @@ import pytest
 
 from intrinsics_core import run
 from intrinsics_core.errors import MalformedReply, UnsupportedIntrinsic
-from intrinsics_core.exchange import Generate
 from intrinsics_core.intrinsics import answerability, context_relevance
-from intrinsics_core.profile import Format, Profile
+from intrinsics_core.profiles.base import Format, Profile
+from intrinsics_core.requests import Generate
 from intrinsics_core.results import Judgement
 from tests.scripted import Scripted
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from intrinsics_core.errors import RuntimeUnavailable
-from intrinsics_core.exchange import Generate
 from intrinsics_core.hub import HubPlace
-from intrinsics_core.runtimes._adapters import invocation, is_activated
-from intrinsics_core.runtimes._peft import Adapters
-from intrinsics_core.runtimes.vllm import _read
+from intrinsics_core.requests import Generate
+from intrinsics_core.runtimes.local.adapters import invocation, is_activated
+from intrinsics_core.runtimes.local.peft_adapters import Adapters
+from intrinsics_core.runtimes.local.vllm import _read
 
 PLAIN = {"peft_type": "LORA", "task_type": "CAUSAL_LM", "r": 8}
 # As aLoRA adapters were published over time; PEFT knows the first alone.

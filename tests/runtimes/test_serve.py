@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from intrinsics_core import InvalidInput, RequestTimeout, RuntimeUnavailable
-from intrinsics_core.serve import Plan, read_adapter, read_adapters, shell, started
+from intrinsics_core.runtimes.server.launch import Plan, read_adapter, read_adapters, shell, started
 
 STAND_IN = '''\
 #!{python}

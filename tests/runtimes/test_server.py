@@ -26,7 +26,7 @@ from intrinsics_core import (
     run_many,
 )
 from intrinsics_core.conversation import Document, Message
-from intrinsics_core.exchange import Choice, Embed, Generate, Generated, JsonSchema, Regex, TokenLogprob
+from intrinsics_core.requests import Choice, Embed, Generate, Generated, JsonSchema, Regex, TokenLogprob
 from intrinsics_core.runtimes.server import ServerRuntime
 
 YES = '{"answerability": "answerable", "confidence": 0.9}'

@@ -19,7 +19,7 @@ from intrinsics_core.errors import (
     UnknownAdapter,
     UnsupportedIntrinsic,
 )
-from intrinsics_core.exchange import Embed, Generate, Generated
+from intrinsics_core.requests import Embed, Generate, Generated
 from tests.transformers.asked import ASSISTANT, asked, context, mixed
 
 PROMPT = context(5) + ASSISTANT

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from intrinsics_core.errors import RuntimeUnavailable
-from intrinsics_core.exchange import Generated
+from intrinsics_core.requests import Generated
 from tests.transformers.asked import ASSISTANT, CERTAINTY, asked, context, mixed
 
 PROMPT = context(5) + ASSISTANT
@@ -90,18 +90,18 @@ def test_without_the_cleaning_later_calls_would_go_wrong(made: Any, monkeypatch:
     """The trap is real: this test fails on the day PEFT cleans up after itself, and the cleaning can go."""
     from contextlib import nullcontext
 
-    from intrinsics_core.runtimes import _peft
+    from intrinsics_core.runtimes.local import peft_adapters
 
     with made() as runtime:
         runtime.handle([asked("answerability", PROMPT)])
-        monkeypatch.setattr(_peft, "_hooks_kept", lambda model: nullcontext())
+        monkeypatch.setattr(peft_adapters, "_hooks_kept", lambda model: nullcontext())
         with Tripwire(runtime, RuntimeError("out of memory"), 2):
             runtime.handle([asked("answerability", PROMPT)])
         assert hooks(runtime) > 0
 
 
 def test_an_error_in_one_rows_choice_ends_that_row_alone(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from intrinsics_core.runtimes._decoding import Row
+    from intrinsics_core.runtimes.local.decoding import Row
 
     with made() as runtime:
         expected = texts(runtime)

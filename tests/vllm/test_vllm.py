@@ -30,8 +30,8 @@ from intrinsics_core import (
     uncertainty,
 )
 from intrinsics_core.conversation import Message
-from intrinsics_core.exchange import Choice, Generate, Generated, JsonSchema, Regex
-from intrinsics_core.labels import label_probabilities
+from intrinsics_core.replies.labels import label_probabilities
+from intrinsics_core.requests import Choice, Generate, Generated, JsonSchema, Regex
 from tests.vllm.conftest import capped
 
 QUESTION = [

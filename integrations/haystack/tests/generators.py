@@ -13,7 +13,7 @@ from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.dataclasses import ChatMessage
 
 from intrinsics_core.conversation import Message
-from intrinsics_core.exchange import Generate, JsonSchema
+from intrinsics_core.requests import Generate, JsonSchema
 from tests.contract.judge import judge
 
 Reply = Callable[[list[ChatMessage], dict[str, Any]], Any]

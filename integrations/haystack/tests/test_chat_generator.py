@@ -32,7 +32,7 @@ from intrinsics_core import (
     query_rewrite,
     run,
 )
-from intrinsics_core.exchange import Embed
+from intrinsics_core.requests import Embed
 
 TURNS = [{"role": "user", "content": "Who built the mill?"}]
 TEXTS = ["Ada Brink built the mill.", "Fog is common in May.", "The quay has two cranes."]

@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_core.runnables import Runnable, RunnableConfig
 
 from intrinsics_core import Profile
-from intrinsics_core.exchange import Generate, Generated, JsonSchema, Request, Usage
+from intrinsics_core.requests import Generate, Generated, JsonSchema, Request, Usage
 from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, token_logprobs
 
 _TURNS = {"system": SystemMessage, "developer": SystemMessage, "assistant": AIMessage}

@@ -180,7 +180,7 @@ def test_a_judges_tokens_are_not_the_agents(asynchronous: bool) -> None:
 
     def reply(messages: Any, settings: Any) -> Any:
         from intrinsics_core.conversation import Message
-        from intrinsics_core.exchange import Generate, JsonSchema
+        from intrinsics_core.requests import Generate, JsonSchema
 
         shown = Generate(
             "x", messages=(Message("user", messages[-1].content),), constraint=JsonSchema({"title": "answerability"})

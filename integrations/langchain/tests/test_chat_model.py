@@ -35,7 +35,7 @@ from intrinsics_core import (
     run,
     run_many,
 )
-from intrinsics_core.exchange import Embed, Generate, Generated, JsonSchema
+from intrinsics_core.requests import Embed, Generate, Generated, JsonSchema
 
 QUESTION = [{"role": "user", "content": "Who built the mill?"}]
 DOCUMENTS = ["Ada Brink built the mill.", "Fog is common in May.", "The quay has two cranes."]

@@ -27,7 +27,7 @@ from intrinsics_core import (
     run,
     run_many,
 )
-from intrinsics_core.exchange import Embed, Generate
+from intrinsics_core.requests import Embed, Generate
 
 QUESTION = [{"role": "user", "content": "Who built the mill?"}]
 DOCUMENTS = ["Ada Brink built the mill.", "Fog is common in May.", "The quay has two cranes."]

@@ -18,14 +18,15 @@ from typing import Any, Literal
 
 from intrinsics_core.conversation import Task
 from intrinsics_core.errors import InvalidInput
-from intrinsics_core.exchange import Reply
-from intrinsics_core.profile import Format, Profile
-from intrinsics_core.profiles import _granite, _replies
+from intrinsics_core.profiles.base import Format, Profile
+from intrinsics_core.profiles.granite import prompts
 from intrinsics_core.profiles.io_yaml import base_model, location
 from intrinsics_core.profiles.io_yaml.reading import output
 from intrinsics_core.profiles.io_yaml.rendering import render
 from intrinsics_core.profiles.io_yaml.spec import Spec, load, parse
 from intrinsics_core.profiles.io_yaml.typed import TYPED
+from intrinsics_core.replies import readers
+from intrinsics_core.requests import Reply
 
 __all__ = ["RAW", "AdapterProfile", "Spec", "from_specs", "load", "parse", "profile"]
 
@@ -87,7 +88,7 @@ def from_specs(
         formats[RAW + intrinsic] = _format(spec, output)
         formats[intrinsic] = _format(spec, TYPED.get(intrinsic, output))
     if detect := formats.get("hallucination-detection"):
-        formats["entailment"] = Format(detect.render, _granite.entailment(detect.parse))
+        formats["entailment"] = Format(detect.render, prompts.entailment(detect.parse))
     return AdapterProfile(name, formats, models=models or {}, specs=dict(specs))
 
 
@@ -95,7 +96,7 @@ def _format(spec: Spec, understand: Callable[[Spec, Task, Any], Any]) -> Format[
     view = _VIEWS.get(spec.name, _whole)
 
     def parse_reply(task: Task, replies: Sequence[Reply]) -> Any:
-        return understand(spec, view(task), _replies.generated(replies))
+        return understand(spec, view(task), readers.generated(replies))
 
     return Format(lambda task: render(spec, view(task)), parse_reply)
 

@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from intrinsics_core.conversation import Document, Message, Task
-from intrinsics_core.exchange import Generate
-from intrinsics_core.markup import defuse, header
-from intrinsics_core.profile import Format
-from intrinsics_core.profiles import _granite, _replies
-from intrinsics_core.profiles._turns import conversation
+from intrinsics_core.profiles.base import Format
+from intrinsics_core.profiles.granite import prompts
+from intrinsics_core.profiles.turns import conversation
+from intrinsics_core.replies import readers
+from intrinsics_core.requests import Generate
+from intrinsics_core.text.markup import defuse, header
 
 Messages = Callable[[Task], tuple[Message, ...]]
 
@@ -47,20 +48,20 @@ def _documents(task: Task) -> tuple[Document, ...]:
 
 
 def _query(task: Task, replies: Sequence[Any]) -> str:
-    return _replies.first_query(_replies.generated(replies))
+    return readers.first_query(readers.generated(replies))
 
 
 def _answer(task: Task, replies: Sequence[Any]) -> str:
-    return _replies.free_text(_replies.generated(replies))
+    return readers.free_text(readers.generated(replies))
 
 
 FORMATS: Mapping[str, Format[Any]] = {
     "comparison": Format(
-        _chat(_said(_granite.comparison_prompt), max_tokens=4096, logprobs=True),
-        _granite.comparison,
+        _chat(_said(prompts.comparison_prompt), max_tokens=4096, logprobs=True),
+        prompts.comparison,
     ),
-    "synonym-query": Format(_chat(_said(_granite.synonym_prompt), max_tokens=512), _query),
-    "reverse-question": Format(_chat(_said(_granite.reverse_prompt), max_tokens=512), _query),
+    "synonym-query": Format(_chat(_said(prompts.synonym_prompt), max_tokens=512), _query),
+    "reverse-question": Format(_chat(_said(prompts.reverse_prompt), max_tokens=512), _query),
     "sample-answer": Format(_chat(conversation, max_tokens=512), _answer),
     "answer": Format(_chat(conversation, max_tokens=1024, documents=True), _answer),
 }

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from intrinsics_core.conversation import Task
-from intrinsics_core.markup import Defuse
-from intrinsics_core.sentences import Span, split
+from intrinsics_core.text.markup import Defuse
+from intrinsics_core.text.sentences import Span
 
 LOCATIONS = ("last_message", "documents", "all_but_last_message")
 
@@ -53,7 +53,7 @@ def number(task: Task, prefixes: dict[str, str], defuse: Defuse) -> Numbering:
         last = i == len(task.messages) - 1
         location, start = ("last_message", 0) if last else ("all_but_last_message", at)
         if prefix := prefixes.get(location):
-            sentences = split(message.content)
+            sentences = task.split(message.content)
             for offset, span in enumerate(sentences):
                 places[location][start + offset] = Place(location, span, message.content, message_index=i)
             messages.append(tagged(sentences, prefix, start, defuse))

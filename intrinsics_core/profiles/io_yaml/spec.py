@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from intrinsics_core.errors import InvalidInput
-from intrinsics_core.markup import Defuse, defuser
 from intrinsics_core.profiles.io_yaml import schemas, transformations
 from intrinsics_core.profiles.io_yaml.checked import Section
 from intrinsics_core.profiles.io_yaml.sentences import LOCATIONS
 from intrinsics_core.profiles.io_yaml.template import Template
 from intrinsics_core.profiles.io_yaml.transformations import DecodeSentences, Likelihood, Rule
+from intrinsics_core.text.markup import Defuse, defuser
 
 _KEYS = (
     "model", "instruction", "response_format", "parameters", "sentence_boundaries", "docs_as_message",

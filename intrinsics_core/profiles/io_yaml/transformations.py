@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from intrinsics_core.errors import MalformedReply
-from intrinsics_core.exchange import Generated
-from intrinsics_core.labels import label_probabilities
 from intrinsics_core.profiles.io_yaml.checked import Section
 from intrinsics_core.profiles.io_yaml.located import Located, Offset, begin_in, offset
 from intrinsics_core.profiles.io_yaml.sentences import LOCATIONS, Numbering
+from intrinsics_core.replies.labels import label_probabilities
+from intrinsics_core.requests import Generated
 
 Path = tuple[str | int | None, ...]
 _DROP: Any = object()

@@ -10,16 +10,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from intrinsics_core import assembly
 from intrinsics_core.conversation import Task
 from intrinsics_core.errors import MalformedReply
-from intrinsics_core.exchange import Generated
-from intrinsics_core.labels import label_probabilities
-from intrinsics_core.profiles import _replies
 from intrinsics_core.profiles.io_yaml.located import begin_in, plain
 from intrinsics_core.profiles.io_yaml.reading import read
 from intrinsics_core.profiles.io_yaml.spec import Spec
 from intrinsics_core.profiles.io_yaml.transformations import Likelihood
+from intrinsics_core.replies import readers, sentence_ids
+from intrinsics_core.replies.labels import label_probabilities
+from intrinsics_core.requests import Generated
 from intrinsics_core.results import (
     Answerability,
     Citations,
@@ -63,12 +62,12 @@ def rewrite(spec: Spec, task: Task, reply: Generated) -> QueryRewrite:
 
 def answerability(spec: Spec, task: Task, reply: Generated) -> Answerability:
     label = _text(read(spec, reply), reply)
-    return _replies.answerability(str(label), *_at(label, reply))
+    return readers.answerability(str(label), *_at(label, reply))
 
 
 def relevance(spec: Spec, task: Task, reply: Generated) -> Judgement:
     label = _text(read(spec, reply), reply)
-    return _replies.judgement(task, str(label), *_at(label, reply))
+    return readers.judgement(task, str(label), *_at(label, reply))
 
 
 def uncertainty(spec: Spec, task: Task, reply: Generated) -> Uncertainty:
@@ -76,7 +75,7 @@ def uncertainty(spec: Spec, task: Task, reply: Generated) -> Uncertainty:
     label = _text(read(spec, reply), reply)
     rule = next((rule for rule in spec.rules if isinstance(rule, Likelihood)), None)
     if rule is None or str(label) not in rule.values:
-        return _replies.certainty(str(label), *_at(label, reply))
+        return readers.certainty(str(label), *_at(label, reply))
     seen, begin = _at(label, reply)
     measured = label_probabilities(seen.logprobs, tuple(rule.values), begin)
     expected = None if measured is None else sum(rule.values[name] * p for name, p in measured.items())
@@ -90,17 +89,17 @@ def hallucination(spec: Spec, task: Task, reply: Generated) -> HallucinationDete
     for row in rows:
         number = next((row[name] for name in numbered if name in row), None)
         label, reason = _verdict(row, reply)
-        verdicts.append((number, (_replies.faithfulness(label, reply), None, reason)))
-    return assembly.hallucination(task, verdicts)
+        verdicts.append((number, (readers.faithfulness(label, reply), None, reason)))
+    return sentence_ids.hallucination(task, verdicts)
 
 
 def _verdict(row: Mapping[str, Any], reply: Generated) -> tuple[str, str | None]:
     """(label, reasoning) of a record: which text field is which shows in what it says."""
     texts = [str(value) for value in row.values() if isinstance(value, str)]
-    known = {name.casefold() for name in _replies.FAITHFULNESS}
+    known = {name.casefold() for name in readers.FAITHFULNESS}
     label = next((text for text in texts if text.strip().casefold() in known), None)
     if label is None:
-        raise MalformedReply("a record has no known label", expected=f"one of {', '.join(_replies.FAITHFULNESS)}",
+        raise MalformedReply("a record has no known label", expected=f"one of {', '.join(readers.FAITHFULNESS)}",
                              got=repr(plain(dict(row))), raw=reply.text)  # fmt: skip
     rest = [text for text in texts if text is not label]
     return label, rest[0] if rest else None
@@ -117,7 +116,7 @@ def citations(spec: Spec, task: Task, reply: Generated) -> Citations:
             raise MalformedReply(f"field {cited!r} is no list", expected="sentence numbers", got=repr(plain(row)),
                                  raw=reply.text)  # fmt: skip
         links += [(row.get(response), source) for source in sources]
-    return assembly.citations(task, links)
+    return sentence_ids.citations(task, links)
 
 
 TYPED: Mapping[str, Typed] = {

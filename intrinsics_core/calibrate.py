@@ -1,0 +1,90 @@
+"""Calibrate the embedded default on your own labelled examples: thresholds do not transfer by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from intrinsics_core.drivers import RuntimeLike, run_many
+from intrinsics_core.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.intrinsics import INTRINSICS
+from intrinsics_core.runtimes import as_runtime
+
+if TYPE_CHECKING:
+    from intrinsics_core.evaluation.calibration import Calibration
+
+# What of a result is the score that the label is about.
+_SCORES: Mapping[str, Callable[[Any], float | None]] = {
+    "answerability": lambda result: result.probability,
+    "context-relevance": lambda result: result.judgements[0].score,
+    "hallucination-detection": lambda result: result.score,
+    "uncertainty": lambda result: result.expected,
+}
+CALIBRATED = tuple(_SCORES)
+
+
+def calibrate(
+    intrinsic: str,
+    examples: Iterable[Mapping[str, Any]],
+    runtime: RuntimeLike = None,
+    *,
+    objective: Any = "weighted_f1",
+    path: str | Path | None = None,
+) -> Calibration:
+    """Fit a calibration of one intrinsic on labelled examples, and save it where a path is given.
+
+    Args:
+        intrinsic: ``"answerability"`` (label: the documents answer it), ``"context-relevance"`` (one document each;
+            label: it helps), ``"hallucination-detection"`` (label: the response is faithful) or ``"uncertainty"``
+            (label: the answer is right).
+        examples: ``{"messages", "documents", "label": bool}`` each, at least ten, of both labels.
+        runtime: what gives the scores: the embedded default where left out. It must not be calibrated for this
+            intrinsic already.
+        objective: what the threshold maximises: ``"weighted_f1"``, ``"f1"``, ``"accuracy"``, or a function of
+            (labels, predictions).
+        path: a JSON file to write; give it to ``{"kind": "embedded", "calibrations": {intrinsic: path}}``.
+
+    Returns:
+        The calibration, with AUROC, ECE, Brier score and reliability table before and after.
+
+    Raises:
+        InvalidInput: an example is wrong (the message has its number), too few examples, or one label only.
+        IntrinsicsError: an example could not be scored. None is left out silently.
+    """
+    from intrinsics_core.evaluation.calibration import calibrate as fit
+
+    if intrinsic not in _SCORES:
+        raise InvalidInput(
+            "this intrinsic has no calibration", expected=f"one of {', '.join(CALIBRATED)}", got=intrinsic
+        )
+    engine = as_runtime(runtime)
+    if intrinsic in getattr(engine, "calibrations", ()):
+        raise InvalidInput(f"the runtime is calibrated for {intrinsic} already", expected="a runtime without")
+    calls, labels = [], []
+    for number, example in enumerate(examples):
+        try:
+            label = example["label"]
+            calls.append(INTRINSICS[intrinsic](example["messages"], example.get("documents", ())))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InvalidInput(f"examples[{number}] is not an example", got=repr(example),
+                               expected='{"messages", "documents", "label"}') from error  # fmt: skip
+        except InvalidInput as error:
+            raise InvalidInput(f"examples[{number}]: {error}") from error
+        if label not in (0, 1):
+            raise InvalidInput(f"examples[{number}].label", expected="true or false", got=repr(label))
+        labels.append(bool(label))
+    scores, kept = [], []
+    for number, (result, label) in enumerate(zip(run_many(calls, engine), labels, strict=True)):
+        if isinstance(result, IntrinsicsError):
+            raise result
+        score = _SCORES[intrinsic](result)
+        if score is None:
+            raise InvalidInput(f"examples[{number}] has no score: nothing is claimed in it", intrinsic=intrinsic,
+                               expected="a response that claims something")  # fmt: skip
+        scores.append(score)
+        kept.append(label)
+    fitted = fit(scores, kept, objective=objective)
+    if path is not None:
+        Path(path).write_text(fitted.to_json(), encoding="utf-8")
+    return fitted

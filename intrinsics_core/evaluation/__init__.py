@@ -1,0 +1,1 @@
+"""How good scores are, and what makes probabilities of them."""

@@ -1,0 +1,162 @@
+"""A profile: how one model family wants it said. Data plus two functions, render and parse, per intrinsic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
+
+from pydantic import ValidationError
+
+from intrinsics_core.conversation import Split, Task
+from intrinsics_core.errors import IntrinsicsError, MalformedReply, UnsupportedIntrinsic
+from intrinsics_core.program import merge
+from intrinsics_core.requests import Generate, Generated, Program, Reply, Request
+from intrinsics_core.text.sentences import punkt
+
+T = TypeVar("T")
+
+_REPEAT_TEMPERATURE = 0.3  # enough to leave a malformed reply, not enough to leave the task
+
+
+@dataclass(frozen=True)
+class Format(Generic[T]):
+    """How one intrinsic is asked and understood, in one wave.
+
+    ``render(task)`` gives the requests; ``parse(task, replies)`` gives the value or raises MalformedReply.
+    ``write(task, value)`` is the inverse of parse, for formats whose reply is text: a reply that parses to this value.
+    Training data and fixtures are made by it.
+    """
+
+    render: Callable[[Task], Sequence[Request]]
+    parse: Callable[[Task, Sequence[Reply]], T]
+    write: Callable[[Task, T], str] | None = None
+
+    def ask(self, task: Task) -> Program[T]:
+        """The one-wave case of a staged format: yields requests, is sent their replies, returns the value."""
+        return self.parse(task, (yield self.render(task)))  # type: ignore[arg-type]  # only replies are sent in
+
+
+@dataclass(frozen=True)
+class Staged(Generic[T]):
+    """How one intrinsic is asked in several waves: find, then read.
+
+    ``ask(task)`` is a generator that yields requests and is sent as many replies, never an error: a request that ends
+    in one ends the task with it. It returns the value or raises MalformedReply.
+    """
+
+    ask: Callable[[Task], Program[T]]
+    write: Callable[[Task, T], str] | None = None
+
+
+AnyFormat = Format[Any] | Staged[Any]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A named set of formats.
+
+    ``retries`` counts further attempts after a malformed reply. ``models`` are the names that an adapter (by what a
+    request calls it) or the base model (None) was published under, preferred first. ``split`` finds the sentences of
+    responses and documents: a model must see them as it did in training. ``base`` serves what this profile lacks; the
+    runtime then has to answer what both ask for.
+    """
+
+    name: str
+    formats: Mapping[str, AnyFormat] = field(repr=False)
+    retries: int = 1
+    models: Mapping[str | None, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    split: Split = field(default=punkt, repr=False)
+    base: Profile | None = None
+
+    def __contains__(self, name: object) -> bool:
+        return self._with(name) is not None
+
+    def serving(self, intrinsic: str) -> Profile:
+        """The profile that serves an intrinsic: this one, unless a subclass routes."""
+        return self
+
+    def ask(self, name: str, task: Task) -> Program[Any]:
+        """Render, ask, parse; ask again where the reply was malformed.
+
+        Raises:
+            UnsupportedIntrinsic: this profile has no such format, nor has its base.
+            MalformedReply: the last reply could not be understood either.
+            IntrinsicsError: what the runtime reported.
+        """
+        (value,) = yield from self.ask_many(name, [task])
+        if isinstance(value, IntrinsicsError):
+            raise value
+        return value
+
+    def ask_many(self, name: str, tasks: Sequence[Task]) -> Program[list[Any]]:
+        """Like :meth:`ask` for many tasks side by side; an error takes the place of the one value it spoils."""
+        owner = self._with(name)
+        if owner is None:
+            raise UnsupportedIntrinsic(
+                f"profile {self.name!r} cannot serve it",
+                intrinsic=tasks[0].intrinsic if tasks else name,
+                expected=f"one of {', '.join(sorted(self.formats))}",
+                got=name,
+            )
+        return (yield from merge((owner._asked(name, task) for task in tasks), width=len(tasks)))
+
+    def _with(self, name: object) -> Profile | None:
+        if name in self.formats:
+            return self
+        return self.base._with(name) if self.base else None
+
+    def _asked(self, name: str, task: Task) -> Program[Any]:
+        """One task to its value, attempt by attempt."""
+        task = task.split_by(self.split)
+        for attempt in range(self.retries + 1):
+            try:
+                return (yield from self._attempt(self.formats[name].ask(task), attempt, task.intrinsic))
+            except MalformedReply:
+                if attempt == self.retries:
+                    raise
+
+    def _attempt(self, program: Program[Any], attempt: int, intrinsic: str) -> Program[Any]:
+        """One attempt: each request addressed, and the first error of a wave raised."""
+        replies: list[Reply] = []
+        outcomes: Any = None  # what starts a generator
+        try:
+            while True:
+                requests = program.send(outcomes)
+                outcomes = (yield [self._addressed(r, attempt) for r in requests]) if requests else []
+                replies += [outcome for outcome in outcomes if not isinstance(outcome, IntrinsicsError)]
+                for outcome in outcomes:
+                    if isinstance(outcome, IntrinsicsError):
+                        raise outcome
+        except StopIteration as stop:
+            return stop.value
+        except IntrinsicsError as error:
+            raise error.named(intrinsic)  # noqa: B904  (the same error)
+        except ValidationError as error:  # a value that the result cannot hold
+            raw = "\n".join(reply.text for reply in replies if isinstance(reply, Generated))
+            why = f"the reply does not fit the result: {error}"
+            raise MalformedReply(why, raw=raw).named(intrinsic) from None
+        finally:
+            program.close()
+
+    def _addressed(self, request: Request, attempt: int) -> Request:
+        if not isinstance(request, Generate) or (attempt == 0 and not self.models):
+            return request
+        return replace(_again(request, attempt), models=request.models or self.models.get(request.adapter, ()))
+
+
+def _again(request: Generate, attempt: int) -> Generate:
+    """A repeat, drawn anew: greedy decoding would say the same malformed thing again.
+
+    Runtimes take temperature and seed as they stand here; ``attempt`` only tells a repeat from what it repeats.
+    """
+    if attempt == 0:
+        return request
+    greedy = request.temperature <= 0
+    return replace(
+        request,
+        attempt=attempt,
+        temperature=_REPEAT_TEMPERATURE if greedy else request.temperature,
+        # A sample without a seed differs anyway; a repeat of a greedy request stays reproducible.
+        seed=(request.seed or 0) + attempt if greedy or request.seed is not None else None,
+    )

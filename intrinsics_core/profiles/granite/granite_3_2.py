@@ -1,0 +1,186 @@
+"""``granite-3.2``: the LoRA adapters published for ``ibm-granite/granite-3.2-8b-instruct``, and the base model.
+
+Prompts match the published adapters' format byte for byte, as they were served: the sentence about documents follows
+"IBM." without a space. The date in the system prompt is the task's. Reranking and query expansion are prompts to the
+base model. There is no context-relevance adapter for 3.2, hence neither context relevance nor the fact check that is
+built on it.
+
+The paper of April 2025 spells three things differently from cards and servers; ``profile(spelling="paper")`` follows
+it: "the last utterance" in the rewrite role, the chat template's space after "IBM.", and certainty as a percentage.
+
+Sources: the adapters' model cards; *A Library of LLM Intrinsics for RAG* (April 2025).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Literal
+
+from intrinsics_core.conversation import Task
+from intrinsics_core.errors import InvalidInput, MalformedReply
+from intrinsics_core.profiles.base import Format, Profile
+from intrinsics_core.profiles.granite import prompts, published
+from intrinsics_core.profiles.granite.prompts import Dialect, Shown, ask, opening, turn, within_expansion
+from intrinsics_core.profiles.turns import to_last_question
+from intrinsics_core.replies import json_reply, readers, sentence_ids
+from intrinsics_core.requests import Choice, Generated, JsonSchema, Regex, Reply
+from intrinsics_core.results import Citations, Faithfulness, HallucinationDetection
+
+# A document with such a line of its own must not look like two.
+_HEADING = re.compile(r"^(\s*Document \d+)(?=[ \t]*$)", re.MULTILINE)
+
+
+def _documents(documents: Sequence[Shown]) -> str:
+    texts = (_HEADING.sub(r"\1.", text) for _, text in documents)
+    return turn("documents", "\n\n".join(f"Document {i}\n{text}" for i, text in enumerate(texts)))
+
+
+_REWRITE = (
+    "rewrite: Reword the final utterance from the USER into a single utterance that doesn't need the prior "
+    "conversation history to understand the user's intent. If the final utterance is a clear and standalone question, "
+    "please DO NOT attempt to rewrite it, rather output the last user utterance as is. Your output format should be in "
+    "JSON: "
+    '{ "rewritten_question": <REWRITE> }'
+)
+_DETECT = (
+    "Split the last assistant response into individual sentences. For each sentence in the last assistant response, "
+    "identify the faithfulness score range. Ensure that your output includes all response sentence IDs, and for each "
+    "response sentence ID, provide the corresponding faithfulness score range. The output must be a json structure."
+)
+_CITE = (
+    "Split the last assistant response into individual sentences. For each sentence in the response, identify the "
+    "statement IDs from the documents that it references. Ensure that your output includes all response sentence IDs, "
+    "and for each response sentence ID, provide the corresponding referring document sentence IDs."
+)
+_REWRITE_SCHEMA = JsonSchema(
+    {
+        "properties": {"rewritten_question": {"title": "Rewritten Question", "type": "string"}},
+        "required": ["rewritten_question"],
+        "title": "QueryRewriteRawOutput",
+        "type": "object",
+    }
+)
+_CITED = r'"<r\d+>": \[(("<c\d+>", )*"<c\d+>")?\]'
+_LINKS = Regex(rf"\{{({_CITED}, )*{_CITED}\}}")
+
+
+# --- replies ------------------------------------------------------------------------------------------------------
+
+
+class _Pairs(dict[str, Any]):
+    """A JSON object that remembers keys that came twice."""
+
+    def __init__(self, pairs: Sequence[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.pairs = tuple(pairs)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_Pairs)
+
+
+def _by_sentence(reply: Generated, expected: str) -> Sequence[tuple[str, Any]]:
+    value: _Pairs = json_reply.parse(reply.text, dict, expected, _DECODER)
+    return value.pairs
+
+
+_RANGE = re.compile(r"\s*([01](?:\.\d+)?)\s*-\s*([01](?:\.\d+)?)\s*")
+_UNFAITHFUL_BELOW = 0.1  # the operating point of the adapter's own evaluation (paper, section 4.2)
+
+
+def _verdict(value: Any, reply: Generated) -> sentence_ids.Verdict:
+    """A score range, e.g. "0.8-0.9", as a label and the range's middle.
+
+    The lowest range is unfaithful, ranges from 0.5 are faithful, those between are partial. "unanswerable", for a
+    sentence that says the question cannot be answered, and "NA", for one that claims nothing, are NA.
+    """
+    text = value.strip() if isinstance(value, str) else ""
+    if text.casefold() in ("na", "unanswerable"):
+        return "NA", None, "says that the question cannot be answered" if text.casefold() != "na" else None
+    match = _RANGE.fullmatch(text)
+    low, high = sorted(map(float, match.groups())) if match else (2.0, 2.0)
+    if high > 1:
+        raise MalformedReply("a faithfulness is no score range", expected='"0.9-1.0", "unanswerable" or "NA"',
+                             got=repr(value), raw=reply.text)  # fmt: skip
+    label: Faithfulness = "unfaithful" if high <= _UNFAITHFUL_BELOW else "faithful" if low >= 0.5 else "partial"
+    return label, round((low + high) / 2, 4), None
+
+
+def _detect(task: Task, replies: Sequence[Reply]) -> HallucinationDetection:
+    reply = readers.generated(replies)
+    pairs = _by_sentence(reply, '{"<r0>": "0.9-1.0", ...}')
+    return sentence_ids.hallucination(
+        task, [(readers.sentence_number(key, "r"), _verdict(value, reply)) for key, value in pairs]
+    )
+
+
+def _cite(task: Task, replies: Sequence[Reply]) -> Citations:
+    reply, links = readers.generated(replies), []
+    for key, sources in _by_sentence(reply, '{"<r0>": ["<c0>", ...], ...}'):
+        if not isinstance(sources, list):
+            raise MalformedReply("the sources of a sentence are no list", expected='["<c0>", ...]', got=repr(sources),
+                                 raw=reply.text)  # fmt: skip
+        number = readers.sentence_number(key, "r")
+        links += [(number, readers.sentence_number(source, "c")) for source in sources]
+    return sentence_ids.citations(task, links)
+
+
+# --- the table ----------------------------------------------------------------------------------------------------
+
+
+def profile(*, spelling: Literal["card", "paper"] = "card", explain: bool = True) -> Profile:
+    """The profile.
+
+    Args:
+        spelling: ``"card"``, as the adapters are served, or ``"paper"``, where the paper's text differs.
+        explain: let the base model explain a comparison of two passages, as published. False asks for the letter
+            alone: the same ranking at a fraction of the tokens.
+
+    Raises:
+        InvalidInput: the spelling is unknown.
+    """
+    if spelling not in ("card", "paper"):
+        raise InvalidInput("spelling is unknown", expected="card or paper", got=repr(spelling))
+    paper = spelling == "paper"
+    dialect = Dialect(grounded=(" " if paper else "") + prompts.GROUNDED, documents=_documents)
+    rewrite_role = _REWRITE.replace("the last user utterance", "the last utterance") if paper else _REWRITE
+
+    def rewrite_prompt(task: Task) -> str:
+        return dialect.context(task, to_last_question(task)) + opening(rewrite_role)
+
+    ask_rewrite = partial(ask, "query-rewrite", rewrite_prompt)
+    certainties = readers.PERCENTAGES if paper else readers.DIGITS
+    formats: dict[str, Format[Any]] = {
+        "query-rewrite": Format(
+            within_expansion(ask_rewrite(max_tokens=80), ask_rewrite(max_tokens=256, constraint=_REWRITE_SCHEMA)),
+            prompts.rewrite,
+        ),
+        "answerability": Format(
+            ask("answerability", prompts.grounded_prompt(dialect, "answerability"), logprobs=True),
+            prompts.answerability,
+        ),
+        "uncertainty": Format(
+            ask(
+                "uncertainty",
+                prompts.grounded_prompt(dialect, "certainty"),
+                constraint=Choice(certainties),
+                logprobs=True,
+            ),
+            prompts.certainty,
+        ),
+        "hallucination-detection": Format(
+            ask("hallucination-detection", prompts.detection_prompt(dialect, "r", _DETECT), max_tokens=1024),
+            _detect,
+        ),
+        "citations": Format(
+            ask("citations", prompts.citation_prompt(dialect, _CITE), max_tokens=1024, constraint=_LINKS),
+            _cite,
+        ),
+    }
+    formats |= prompts.base_formats(dialect, 4096 if explain else 2)
+    return Profile("granite-3.2", formats, models=published.GRANITE_3_2)
+
+
+PROFILE = profile()

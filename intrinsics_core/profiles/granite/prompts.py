@@ -1,0 +1,271 @@
+"""What the prompts of Granite 3.2 and 3.3 share: turns, documents, tagged sentences, and the base model's own tasks.
+
+Adapters are asked through roles that exist in no chat endpoint, so a prompt is rendered here as text, as the chat
+template of the family would render it, and sent to ``/v1/completions``. A custom system turn takes the place of the
+default one, as in the template.
+
+Documents are shown by their text alone: the adapters were trained without titles.
+
+Reranking and query expansion need no adapter: they are prompts to the base model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from intrinsics_core.conversation import Message, Task
+from intrinsics_core.errors import MalformedReply
+from intrinsics_core.profiles.base import Format
+from intrinsics_core.profiles.turns import conversation
+from intrinsics_core.replies import readers
+from intrinsics_core.replies.labels import label_probabilities
+from intrinsics_core.requests import Constraint, Generate, Reply
+from intrinsics_core.results import Answerability, QueryRewrite, Uncertainty
+from intrinsics_core.text.markup import defuse
+from intrinsics_core.text.sentences import Span
+
+HELPFUL = " You are a helpful AI assistant."
+GROUNDED = (
+    "Write the response to the user's input by strictly aligning with the facts in the provided documents. If the "
+    "information needed to answer the question is not available in the documents, inform the user that the question "
+    "cannot be answered based on the available data."
+)
+
+Shown = tuple[str, str]  # a document as the model sees it: id and text, both defused
+Prompt = Callable[[Task], str]
+Render = Callable[[Task], Sequence[Generate]]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What differs between the families: the sentence about documents, and how documents are shown."""
+
+    grounded: str
+    documents: Callable[[Sequence[Shown]], str]
+
+    def context(self, task: Task, messages: Sequence[Message], documents: Sequence[Shown] = ()) -> str:
+        """System turn, documents and conversation; messages are defused already."""
+        system = (
+            f"Knowledge Cutoff Date: April 2024.\nToday's Date: {defuse(task.date)}.\n"
+            f"You are Granite, developed by IBM.{self.grounded if documents else HELPFUL}"
+        )
+        if messages and messages[0].role in ("system", "developer"):
+            system, messages = messages[0].content, messages[1:]
+        shown = self.documents(documents) if documents else ""
+        return turn("system", system) + shown + "".join(turn(m.role, m.content) for m in messages)
+
+
+def opening(role: str) -> str:
+    """The header of a turn that the model is to write."""
+    return f"<|start_of_role|>{role}<|end_of_role|>"
+
+
+def turn(role: str, text: str) -> str:
+    return f"{opening(role)}{text}<|end_of_text|>\n"
+
+
+def documents(task: Task) -> tuple[Shown, ...]:
+    return tuple((task.document_id(i), defuse(d.text)) for i, d in enumerate(task.documents))
+
+
+def tagged(sentences: Sequence[Span], prefix: str, start: int = 0) -> str:
+    """Sentences with their numbers before them and one space between, as in the adapters' training data."""
+    return " ".join(f"<{prefix}{start + i}> {defuse(s.text)}" for i, s in enumerate(sentences))
+
+
+def tagged_documents(task: Task, prefix: str) -> tuple[Shown, ...]:
+    shown, start = [], 0
+    for i, sentences in enumerate(task.document_sentences):
+        shown.append((task.document_id(i), tagged(sentences, prefix, start)))
+        start += len(sentences)
+    return tuple(shown)
+
+
+def tagged_response(task: Task, prefix: str) -> tuple[Message, ...]:
+    return (*conversation(task)[:-1], Message("assistant", tagged(task.response_sentences, prefix)))
+
+
+# --- prompts that both families build alike -----------------------------------------------------------------------
+
+
+def grounded_prompt(dialect: Dialect, role: str) -> Prompt:
+    """Conversation and documents, then a role's header."""
+    return lambda task: dialect.context(task, conversation(task), documents(task)) + opening(role)
+
+
+def detection_prompt(dialect: Dialect, prefix: str, instruction: str) -> Prompt:
+    """The response by sentence, the documents as they are, then the instruction; nothing opens the reply."""
+    last = turn("system", instruction).removesuffix("\n")
+    return lambda task: dialect.context(task, tagged_response(task, prefix), documents(task)) + last
+
+
+def citation_prompt(dialect: Dialect, instruction: str) -> Prompt:
+    """The response and the documents by sentence, then the instruction."""
+    last = turn("system", instruction).removesuffix("\n")
+    return lambda task: dialect.context(task, tagged_response(task, "r"), tagged_documents(task, "c")) + last
+
+
+# --- requests -----------------------------------------------------------------------------------------------------
+
+
+def ask(
+    adapter: str | None,
+    prompt: Prompt,
+    *,
+    max_tokens: int | None = None,
+    constraint: Constraint | None = None,
+    top_p: float | None = None,
+    stop: tuple[str, ...] = (),
+    seed: int | None = None,
+    logprobs: bool = False,
+) -> Render:
+    """A render function of one request."""
+
+    def render(task: Task) -> Sequence[Generate]:
+        return [
+            Generate(intrinsic=task.intrinsic, prompt=prompt(task), adapter=adapter, constraint=constraint,
+                     max_tokens=max_tokens, top_p=top_p, stop=stop, seed=seed, logprobs=logprobs)
+        ]  # fmt: skip
+
+    return render
+
+
+def within_expansion(alone: Render, within: Render) -> Render:
+    """Query rewrite is sampled a little differently where it is a part of query expansion."""
+    return lambda task: within(task) if task.intrinsic == "query-expansion" else alone(task)
+
+
+# --- the base model's own tasks -------------------------------------------------------------------------------------
+
+_SYNONYMS = (
+    "You are given a multi-turn conversation between a user and an assistant. Reformulate the last-turn user query "
+    "into a synonymous standalone query by replacing key terms with appropriate synonyms or closely related phrases, "
+    "while preserving the original intent and meaning. This rewritten query will be used to retrieve relevant passages "
+    "from a corpus, so it must remain faithful to the user's information need. Only output the rewritten query."
+)
+_COMPARE = (
+    "You are a smart and helpful AI assistant with in-depth knowledge about how people search for information using "
+    "search engines. In this task, you are given two passages, and a query, your job is to judge which passage is "
+    'relatively more suitable to answer that query. The first passage will start with "passage A" and the second '
+    'passage with start with "passage B". Output the preferred passage index, i.e. A or B and followed by an '
+    "explanation, if none of the passage answer the query directly, pick the one that has more relevant information."
+)
+# The prompts below are plain text, in which a line can pass for a speaker, a passage or a section. Such lines get a
+# space before their colon or inside their brackets.
+_LINES = re.compile(
+    r"^\s*(?:system|developer|user|assistant|tool|query|preferred passage|passage\s+[AB])(?=:)"
+    r"|\[(?=\[(?:Input|Output|Answer|Question)\]\])",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def plain(text: str) -> str:
+    """A text for a plain-text prompt: neither markup nor a line that looks like the prompt's own."""
+    return _LINES.sub(lambda match: match[0] + " ", defuse(text))
+
+
+def synonym_prompt(task: Task) -> str:
+    history = "\n".join(f"{m.role}: {plain(m.content)}" for m in task.messages)
+    return f"{_SYNONYMS}\n\n[[Input]]\n{history}\n\n[[Output]]\n"
+
+
+def reverse_prompt(task: Task) -> str:
+    lines = (
+        "Generate a single question for the given answer.", "[[Answer]]", "Albert Einstein was born in Germany.",
+        "[[Question]]", "Where was Albert Einstein born?", "[[Answer]]", plain(task.response), "[[Question]]", "",
+    )  # fmt: skip
+    return f"\n{' ' * 8}".join(lines)
+
+
+def comparison_prompt(task: Task) -> str:
+    a, b = (plain(d.text) for d in task.documents)
+    query = plain(task.query)
+    return f"{_COMPARE}\n\n passage A: {a} \n passage B: {b} \n{' ' * 13}query: {query}\n preferred passage: "
+
+
+def base_formats(dialect: Dialect, comparison_tokens: int) -> Mapping[str, Format[Any]]:
+    """Reranking's, query expansion's and the flows' own formats, asked of the base model."""
+
+    def compare(task: Task) -> str:
+        question = Message("user", comparison_prompt(task))
+        return dialect.context(task, [question]) + opening("assistant")
+
+    def sample(task: Task) -> str:
+        return dialect.context(task, conversation(task)) + opening("assistant")
+
+    def answer(task: Task) -> str:
+        return dialect.context(task, conversation(task), documents(task)) + opening("assistant")
+
+    return {
+        "comparison": Format(ask(None, compare, max_tokens=comparison_tokens, logprobs=True), comparison),
+        "synonym-query": Format(
+            ask(None, synonym_prompt, max_tokens=512, top_p=1.0, stop=("[[Input]]",)),
+            lambda task, replies: readers.first_query(readers.generated(replies)),
+        ),
+        "sample-answer": Format(
+            ask(None, sample, max_tokens=512, top_p=1.0),
+            lambda task, replies: readers.free_text(readers.generated(replies)),
+        ),
+        "reverse-question": Format(
+            ask(None, reverse_prompt, max_tokens=512, top_p=1.0, stop=("[[Answer]]",)),
+            lambda task, replies: readers.first_query(readers.generated(replies)),
+        ),
+        "answer": Format(
+            ask(None, answer, max_tokens=1024),
+            lambda task, replies: readers.free_text(readers.generated(replies)),
+        ),
+    }
+
+
+# --- replies that both families give alike --------------------------------------------------------------------------
+
+
+def rewrite(task: Task, replies: Sequence[Reply]) -> QueryRewrite:
+    return readers.rewrite(task, readers.generated(replies))
+
+
+def answerability(task: Task, replies: Sequence[Reply]) -> Answerability:
+    reply = readers.generated(replies)
+    return readers.answerability(readers.first_line(reply), reply)
+
+
+def certainty(task: Task, replies: Sequence[Reply]) -> Uncertainty:
+    reply = readers.generated(replies)
+    return readers.certainty(readers.first_line(reply), reply)
+
+
+_PREFERRED = re.compile(
+    r"[\W_]*(?:(?:the\s+)?preferred\s+passage(?:\s+index)?(?:\s+is)?[\W_]*)?(?:passage\s+)?([ab12])(?![a-z0-9])",
+    re.IGNORECASE,
+)
+
+
+def comparison(task: Task, replies: Sequence[Reply]) -> float:
+    """How strongly the first passage is preferred, in 0..1. The letter decides, its probability says how clearly."""
+    reply = readers.generated(replies)
+    match = _PREFERRED.match(reply.text)
+    if not match:
+        raise MalformedReply("the reply names no passage", expected="A or B first", got=repr(reply.text[:200]),
+                             raw=reply.text)  # fmt: skip
+    first = match[1].upper() in "A1"
+    labels = ("1", "2") if match[1].isdigit() else ("a", "b") if match[1].islower() else ("A", "B")
+    measured = label_probabilities(reply.logprobs, labels, start=match.start(1)) or {}
+    share = measured.get(labels[0], float(first))
+    return max(share, 0.5) if first else min(share, 0.49)
+
+
+def entailment(detect: Callable[[Task, Sequence[Reply]], Any]) -> Callable[[Task, Sequence[Reply]], float]:
+    """How far one source supports the answer, read from a hallucination verdict on it.
+
+    The adapter sees the question, the answer and this source alone; the answer is as true as its weakest claim. An
+    answer without a claim is neither supported nor contradicted: 0.5.
+    """
+
+    def parse(task: Task, replies: Sequence[Reply]) -> float:
+        score = detect(task, replies).score
+        return 0.5 if score is None else float(score)
+
+    return parse

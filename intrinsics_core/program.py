@@ -1,0 +1,139 @@
+"""A call and its program: one intrinsic on one checked task, and many programs advanced as one. No I/O in here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from intrinsics_core.conversation import Task
+from intrinsics_core.errors import IntrinsicsError, InvalidInput, as_intrinsics_error
+from intrinsics_core.requests import Generated, Outcome, Program, Request, Usage
+from intrinsics_core.results import Result
+
+T = TypeVar("T")
+OnResult = Callable[[int, Any], None]
+
+_HEAVY = 20_000  # characters from which splitting and parsing would be felt by an event loop
+
+
+class Serving(Protocol):
+    """What a call needs of a profile (:class:`intrinsics_core.profiles.base.Profile`), which is a room above."""
+
+    def serving(self, intrinsic: str) -> Any:
+        """The profile that serves an intrinsic: the same, or the one that it is routed to."""
+
+
+@dataclass(frozen=True)
+class Call(Generic[T]):
+    """What the intrinsic functions return; give it to a driver: ``run(answerability(messages, documents))``.
+
+    ``program(task, profile)`` is the plain generator. ``fallback(task, why)`` builds the degraded result where the
+    caller chose one. A ``composite`` is made of other calls, each of which finds its own profile.
+    """
+
+    task: Task
+    program: Callable[[Task, Any], Program[T]]
+    fallback: Callable[[Task, str], T] | None = None
+    composite: bool = False
+
+    @property
+    def heavy(self) -> bool:
+        """Whether advancing it takes long enough to be kept off an event loop."""
+        task = self.task
+        return sum(len(m.content) for m in task.messages) + sum(len(d.text) for d in task.documents) > _HEAVY
+
+    def start(self, profile: Serving) -> Program[T]:
+        """The generator of this call.
+
+        Raises (while it is driven):
+            IntrinsicsError: named after the intrinsic; with a fallback only what is the caller's to mend
+                (:class:`InvalidInput`).
+        """
+        spent: list[Usage] = []
+        own = profile if self.composite else profile.serving(self.task.intrinsic)
+        try:
+            value = yield from _metered(self.program(self.task, own), spent)
+        except IntrinsicsError as error:
+            error.named(self.task.intrinsic)
+            if self.fallback is None or isinstance(error, InvalidInput):
+                raise
+            value = self.fallback(self.task, f"{type(error).__name__}: {error}")
+        usage = sum(spent, Usage())
+        if isinstance(value, Result) and usage.requests:
+            return value.model_copy(update={"usage": usage})
+        return value
+
+
+def _metered(program: Program[T], spent: list[Usage]) -> Program[T]:
+    """The same program; what its replies cost is noted, also if it fails in the end."""
+    try:
+        requests = next(program)
+        while True:
+            outcomes = yield requests
+            spent += [outcome.usage for outcome in outcomes if isinstance(outcome, Generated)]
+            requests = program.send(outcomes)
+    except StopIteration as stop:
+        value: T = stop.value
+        return value
+
+
+def merge(
+    programs: Iterable[Program[T] | IntrinsicsError],
+    width: int,
+    on_result: OnResult | None = None,
+    *,
+    keep: bool = True,
+) -> Program[list[T | IntrinsicsError]]:
+    """Many programs as one: each wave asks for all that the programs under way ask for.
+
+    At most ``width`` programs are under way; one that ends makes room for the next. With ``keep=False``
+    results are only told to ``on_result`` and the list stays empty.
+    """
+    queue: Iterator[tuple[int, Program[T] | IntrinsicsError]] = enumerate(programs)
+    results: dict[int, T | IntrinsicsError] = {}
+    active: dict[int, tuple[Program[T], Sequence[Request]]] = {}
+
+    def advance(index: int, program: Program[T], outcomes: Sequence[Outcome] | None) -> None:
+        requests, results_or_none = settled(program, outcomes)
+        if requests is not None:
+            active[index] = program, requests
+            return
+        active.pop(index, None)
+        if keep:
+            results[index] = results_or_none
+        if on_result:
+            on_result(index, results_or_none)
+
+    while True:
+        while len(active) < max(1, width) and (item := next(queue, None)) is not None:
+            index, program = item
+            advance(index, _raising(program) if isinstance(program, IntrinsicsError) else program, None)
+        if not active:
+            return [results[i] for i in range(len(results))]
+        under_way = list(active.items())
+        outcomes = iter((yield [request for _, (_, requests) in under_way for request in requests]))
+        for index, (program, requests) in under_way:
+            advance(index, program, [next(outcomes) for _ in requests])
+
+
+def _raising(error: IntrinsicsError) -> Program[Any]:
+    yield from ()  # makes this a program
+    raise error
+
+
+def step(program: Program[T], outcomes: Sequence[Outcome] | None) -> tuple[Sequence[Request] | None, Any]:
+    """(next requests, None), or (None, result). StopIteration itself cannot cross threads or coroutines."""
+    try:
+        # None starts a generator; the type of `send` has no word for that.
+        return program.send(outcomes), None  # type: ignore[arg-type]
+    except StopIteration as stop:
+        return None, stop.value
+
+
+def settled(program: Program[T], outcomes: Sequence[Outcome] | None) -> tuple[Sequence[Request] | None, Any]:
+    """Like :func:`step`, an exception becoming a result: in a batch it is one row's own."""
+    try:
+        return step(program, outcomes)
+    except Exception as error:
+        return None, as_intrinsics_error(error)

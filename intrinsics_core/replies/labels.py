@@ -1,0 +1,79 @@
+"""From token log-probabilities to probabilities of labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from intrinsics_core.requests import TokenLogprob
+
+_AROUND = " \t\r\n\"'`"  # may stand before a label without belonging to it
+
+
+def label_probabilities(
+    tokens: Sequence[TokenLogprob] | None, labels: Sequence[str], start: int = 0
+) -> dict[str, float] | None:
+    """How likely each label was, from the places where the generated text decides between them.
+
+    A label may be split over several tokenizations ("un" + "answerable", "una" + …) and several labels may share
+    their first tokens. So at each token, all alternatives that can only lead to one label are summed for it, weighted
+    with the probability of the tokens before; what was generated is followed until it leaves one label. Alternatives
+    that could still lead to several labels, and were not taken, are unknown and left out. The result is renormalised
+    over the labels: under constrained decoding, that is over the allowed tokens.
+
+    Args:
+        tokens: the generated tokens with their alternatives; None where the runtime gives none.
+        labels: the labels, all different.
+        start: characters of the generated text to pass over, e.g. up to the value of a JSON field.
+
+    Returns:
+        A probability per label, summing to 1, or None where the tokens do not tell.
+    """
+    if not tokens:
+        return None
+    masses = dict.fromkeys(labels, 0.0)
+    at, typed, reached = 0, "", 1.0  # `typed` of a label is generated already, with probability `reached`
+    for token in tokens:
+        begin, at = at, at + len(token.token)
+        if at <= start:
+            continue
+        skipped, own = token.token[: max(0, start - begin)], token.token[max(0, start - begin) :]
+        for text, probability in _alternatives(token).items():
+            # An alternative that differs before `start` would have led to another text altogether.
+            candidates = _leading_to(typed, text[len(skipped) :], labels) if text.startswith(skipped) else []
+            if len(candidates) == 1:
+                masses[candidates[0]] += reached * probability
+        chosen = _leading_to(typed, own, labels)
+        if not chosen:
+            return None  # the generated text left every label
+        if len(chosen) == 1:
+            total = sum(masses.values())
+            return {name: mass / total for name, mass in masses.items()} if total > 0 else None
+        reached *= _probability(token.logprob)
+        typed = (typed + own).lstrip(_AROUND)
+    return None
+
+
+def _alternatives(token: TokenLogprob) -> dict[str, float]:
+    """Probability by text at one place: several tokens may be spelled alike. The generated one is among them."""
+    found: dict[str, float] = {}
+    for text, logprob in token.top:
+        found[text] = found.get(text, 0.0) + _probability(logprob)
+    if not any(text == token.token and math.isclose(p, token.logprob, abs_tol=1e-4) for text, p in token.top):
+        found[token.token] = found.get(token.token, 0.0) + _probability(token.logprob)
+    return found
+
+
+def _probability(logprob: float) -> float:
+    return math.exp(min(0.0, logprob)) if logprob == logprob else 0.0  # NaN counts as impossible
+
+
+def _leading_to(typed: str, token: str, labels: Sequence[str]) -> list[str]:
+    """Labels that the text so far plus this token can still become; all of them for mere quotes and space."""
+    text = (typed + token).lstrip(_AROUND)
+    if not text:
+        return list(labels)
+    whole = [name for name in labels if text.startswith(name) and not text[len(name) :][:1].isalnum()]
+    if whole:
+        return [max(whole, key=len)]
+    return [name for name in labels if name.startswith(text)]

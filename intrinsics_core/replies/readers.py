@@ -1,0 +1,165 @@
+"""How replies are understood: shared by all profiles that ask a language model.
+
+Documented repairs, beyond those of `json_reply`: a label is known by the first line of the reply;
+a certainty may be given as a digit d (0.05 + 0.1 d) or as the percentage it stands for; sentence ids may be numbers or
+tags (``7``, ``"7"``, ``"<c7>"``). Everything else is a :class:`~intrinsics_core.errors.MalformedReply`.
+
+Probabilities come from log-probabilities. Where the runtime gives none they are what the model states of itself, if the
+profile asks it to, else the label alone: exactly 1 for the label given and 0 for the others. That is no measurement.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, cast
+
+from intrinsics_core.conversation import Task
+from intrinsics_core.errors import MalformedReply
+from intrinsics_core.replies import json_reply
+from intrinsics_core.replies.labels import label_probabilities
+from intrinsics_core.requests import Generated, Reply
+from intrinsics_core.results import Answerability, Faithfulness, Judgement, QueryRewrite, Uncertainty
+
+ANSWERABLE = ("answerable", "unanswerable")
+RELEVANCE = ("relevant", "partially relevant", "irrelevant")
+FAITHFULNESS = ("faithful", "partial", "unfaithful", "NA")
+DIGITS = tuple("0123456789")
+PERCENTAGES = tuple(f"{5 + 10 * int(d):02d}%" for d in DIGITS)
+
+_RELEVANCE_VALUE = {"relevant": 1.0, "partially relevant": 0.5, "irrelevant": 0.0}
+
+
+def generated(replies: Sequence[Reply]) -> Generated:
+    (reply,) = replies
+    assert isinstance(reply, Generated)
+    return reply
+
+
+def first_line(reply: Generated) -> str:
+    return next((line.strip() for line in reply.text.splitlines() if line.strip()), "")
+
+
+def value_start(text: str, name: str) -> int:
+    """Where in a JSON text the value of field ``name`` begins."""
+    at = text.find(f'"{name}"')
+    return 0 if at < 0 else text.find(":", at) + 1
+
+
+def free_text(reply: Generated) -> str:
+    """The reply as text.
+
+    Raises:
+        MalformedReply: it is empty, or is no text (half a surrogate pair).
+    """
+    text = reply.text.strip()
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = ""
+    if not text:
+        raise MalformedReply("the reply is empty", expected="text", got=repr(reply.text), raw=reply.text)
+    return text
+
+
+def first_query(reply: Generated) -> str:
+    """The first line that holds letters or digits: a sampled query may come with an emoji or a blank line around."""
+    for line in free_text(reply).splitlines():
+        if any(character.isalnum() for character in line):
+            return line.strip()
+    raise MalformedReply("the reply holds no words", expected="a query", got=repr(reply.text), raw=reply.text)
+
+
+def text_field(reply: Generated, name: str) -> str:
+    """The text in a field of a JSON object, stripped.
+
+    Raises:
+        MalformedReply: there is none, or it is empty.
+    """
+    value = json_reply.parse(reply.text, dict, f'{{"{name}": text}}')
+    text = str(json_reply.field(value, name, str, "a string", reply.text)).strip()
+    if not text:
+        raise MalformedReply(f"field {name!r} of the reply is empty", expected="text", got=repr(reply.text),
+                             raw=reply.text)  # fmt: skip
+    return text
+
+
+def rewrite(task: Task, reply: Generated, name: str = "rewritten_question") -> QueryRewrite:
+    query = text_field(reply, name)
+    return QueryRewrite(query=query, original=task.query, changed=query != task.query.strip())
+
+
+def probabilities(
+    chosen: str, options: Sequence[str], reply: Generated, start: int = 0, stated: Any = None
+) -> dict[str, float]:
+    """A probability for each option: from log-probabilities, else from a confidence in the label, else the label alone.
+
+    Args:
+        chosen: the label that the reply gives, one of ``options``.
+        start: where in the reply's text the label begins.
+        stated: the confidence in ``chosen`` that the model states; anything but a number in 0..1 counts as unstated.
+    """
+    if measured := label_probabilities(reply.logprobs, options, start):
+        return measured
+    if isinstance(stated, bool) or not isinstance(stated, int | float) or not 0 <= stated <= 1:
+        stated = 1.0
+    # Less than an even chance in the label it chose contradicts itself; the label counts.
+    confidence = max(float(stated), 1 / len(options))
+    rest = (1 - confidence) / (len(options) - 1)
+    return {option: confidence if option == chosen else rest for option in options}
+
+
+def answerability(label: str, reply: Generated, start: int = 0, stated: Any = None) -> Answerability:
+    """A label, and the probability of *answerable* (see :func:`probabilities`)."""
+    chosen = json_reply.label(label, ANSWERABLE, reply.text)
+    probability = probabilities(chosen, ANSWERABLE, reply, start, stated)["answerable"]
+    return Answerability.model_validate({"label": chosen, "probability": min(1.0, probability)})
+
+
+def judgement(task: Task, label: str, reply: Generated, start: int = 0, stated: Any = None) -> Judgement:
+    """A relevance label, and its expected value (1, 0.5, 0) over the :func:`probabilities`."""
+    chosen = json_reply.label(label, RELEVANCE, reply.text)
+    found = probabilities(chosen, RELEVANCE, reply, start, stated)
+    score = min(1.0, sum(_RELEVANCE_VALUE[option] * p for option, p in found.items()))
+    return Judgement.model_validate({"document_id": task.document_id(0), "label": chosen, "score": score})
+
+
+def certainty(text: str, reply: Generated, start: int = 0) -> Uncertainty:
+    """A certainty from a digit or a percentage; its expected value where there are log-probabilities."""
+    text = text.strip().strip("\"'`")
+    options = PERCENTAGES if text.endswith("%") else DIGITS
+    wanted = text.rjust(3, "0") if text.endswith("%") else text
+    if wanted not in options:
+        raise MalformedReply("certainty is not one of ten", expected='"0" … "9", or "05%", "15%" … "95%"',
+                             got=repr(text), raw=reply.text)  # fmt: skip
+    values = dict(zip(options, (round(0.05 + 0.1 * d, 2) for d in range(10)), strict=True))
+    measured = label_probabilities(reply.logprobs, options, start)
+    expected = None if measured is None else min(1.0, sum(values[name] * p for name, p in measured.items()))
+    return Uncertainty(certainty=values[wanted], expected=expected)
+
+
+def faithfulness(text: str, reply: Generated) -> Faithfulness:
+    return cast(Faithfulness, json_reply.label(text, FAITHFULNESS, reply.text))
+
+
+def sentence_number(value: Any, prefix: str) -> int | None:
+    """The number in a sentence id, None where it is no such id."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if not isinstance(value, str):
+        return None
+    match = re.fullmatch(rf"\s*<?\s*(?:{re.escape(prefix)})?([0-9]{{1,9}})\s*>?\s*", value)
+    return int(match[1]) if match else None
+
+
+def entries(reply: Generated, expected: str) -> list[dict[str, Any]]:
+    """The reply as a list of objects."""
+    return objects(json_reply.parse(reply.text, list, expected), reply, expected)
+
+
+def objects(rows: list[Any], reply: Generated, expected: str) -> list[dict[str, Any]]:
+    """The same list, all of it objects."""
+    for row in rows:
+        if not isinstance(row, dict):
+            raise MalformedReply("an entry is not an object", expected=expected, got=repr(row), raw=reply.text)
+    return cast(list[dict[str, Any]], rows)

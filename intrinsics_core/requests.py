@@ -1,0 +1,217 @@
+"""What intrinsics ask of a runtime, and what a runtime answers: plain values, no I/O.
+
+An intrinsic is a generator that yields lists of requests and is sent a list of the same length, in the same order,
+that holds for each request its reply or the :class:`~intrinsics_core.errors.IntrinsicsError` it ended in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from intrinsics_core.conversation import Document, Message
+from intrinsics_core.errors import IntrinsicsError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The reply is one of these texts."""
+
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Regex:
+    """The reply matches this pattern as a whole."""
+
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
+class JsonSchema:
+    """The reply is JSON that this schema admits."""
+
+    schema: Mapping[str, Any]
+
+    def __hash__(self) -> int:
+        return hash(repr(self.schema))
+
+
+Constraint = Choice | Regex | JsonSchema
+
+
+@dataclass(frozen=True, slots=True)
+class Generate:
+    """Ask a language model for text: a raw ``prompt``, or ``messages`` for a chat endpoint (exactly one of them).
+
+    ``adapter`` is the intrinsic's name where an adapter trained for it should answer, None for the base model; a
+    runtime maps it to the name its adapter goes by. ``models`` are the published names of that adapter (or, without
+    one, of the profile's own base model), preferred first: what a server may list it as. ``template`` holds arguments
+    of the chat template.
+    ``max_tokens`` counts new tokens. ``attempt`` counts repeats after a malformed reply: a runtime must not answer
+    attempt 1 from a cache of attempt 0.
+    """
+
+    intrinsic: str
+    prompt: str | None = None
+    messages: tuple[Message, ...] | None = None
+    documents: tuple[Document, ...] = ()
+    adapter: str | None = None
+    models: tuple[str, ...] = ()
+    constraint: Constraint | None = None
+    max_tokens: int | None = None
+    temperature: float = 0.0
+    top_p: float | None = None
+    stop: tuple[str, ...] = ()
+    seed: int | None = None
+    logprobs: bool = False
+    template: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    attempt: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Embed:
+    """Ask a sentence encoder for vectors; ``kind`` lets encoders with prompts tell a query from a passage."""
+
+    intrinsic: str
+    texts: tuple[str, ...]
+    kind: Literal["query", "passage", "sentence"] = "passage"
+
+
+ScoreTask = Literal["relevance", "entailment", "answers", "meant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Ask a model that reads two texts at once (a cross-encoder, an NLI model) about each of the ``pairs``.
+
+    ``task`` says what the pairs are and what is wanted: ``"relevance"`` (question, passage), ``"entailment"`` (source,
+    claim: is it supported), ``"answers"`` (question, passage: does it hold the answer), ``"meant"`` (turns, candidate
+    question: is it what was meant). What a model does not know it refuses with
+    :class:`~intrinsics_core.errors.UnsupportedIntrinsic`.
+    """
+
+    intrinsic: str
+    pairs: tuple[tuple[str, str], ...]
+    task: ScoreTask = "relevance"
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """Ask a token classifier about the second text of each of the ``pairs``, read beside the first."""
+
+    intrinsic: str
+    pairs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieve:
+    """Ask the caller's retriever for documents (flows only)."""
+
+    intrinsic: str
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Ask the caller's generator for an answer (flows only); ``seed`` tells samples apart."""
+
+    intrinsic: str
+    messages: tuple[Message, ...]
+    documents: tuple[Document, ...] = ()
+    seed: int = 0
+
+
+Request = Generate | Embed | Score | Tag | Retrieve | Answer
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLogprob:
+    """One generated token, its natural-log probability, and the most likely tokens at its place."""
+
+    token: str
+    logprob: float
+    top: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens and seconds that a reply, or all replies behind a result, cost."""
+
+    requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.requests + other.requests,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.seconds + other.seconds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """Reply to :class:`Generate`; ``logprobs`` is None where the runtime gives none."""
+
+    text: str
+    logprobs: tuple[TokenLogprob, ...] | None = None
+    finish_reason: str | None = None
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Embedded:
+    """Reply to :class:`Embed`: for each text an array (windows, dim), float32, rows of length 1."""
+
+    vectors: tuple[np.ndarray, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Reply to :class:`Score`: for each pair its logits, in the order of ``labels``.
+
+    A model with one output has one label and its logit is that of "yes": the probability is its sigmoid. With several
+    labels it is their softmax. Logits are kept, not probabilities: a sigmoid rounds the best ones together.
+    """
+
+    logits: tuple[tuple[float, ...], ...]
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedSpan:
+    """``text[begin:end]`` of the second text, and how likely it has the tag, in 0..1."""
+
+    begin: int
+    end: int
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """Reply to :class:`Tag`: for each pair the tokens of its second text, in order."""
+
+    spans: tuple[tuple[TaggedSpan, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """Reply to :class:`Retrieve`, best first."""
+
+    documents: tuple[Document, ...]
+
+
+Reply = Generated | Embedded | Scored | Tagged | Retrieved
+Outcome = Reply | IntrinsicsError
+Program = Generator[Sequence[Request], Sequence[Outcome], T]

@@ -1,0 +1,1 @@
+"""Models in this process: transformers with PEFT, vLLM, and what only they use."""

@@ -1,0 +1,293 @@
+"""vLLM in this process: offline batches on one node, with LoRA adapters."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from intrinsics_core.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable, as_intrinsics_error
+from intrinsics_core.profiles import profile
+from intrinsics_core.profiles.base import Profile
+from intrinsics_core.requests import (
+    Choice,
+    Constraint,
+    Generate,
+    Generated,
+    JsonSchema,
+    Outcome,
+    Regex,
+    Request,
+    TokenLogprob,
+    Usage,
+)
+from intrinsics_core.runtimes.base import BlockingRuntime, unsupported
+from intrinsics_core.runtimes.local.adapters import RANKS, choose, folder_of, is_activated, read_config
+from intrinsics_core.runtimes.local.tokens import room, token_ids
+
+_ALTERNATIVES = 20  # log-probabilities per place: vLLM's own default limit
+# llguidance refuses what it cannot enforce; xgrammar leaves some of it out without a word.
+_STRUCTURED = {"backend": "guidance", "disable_any_whitespace": True}
+_SPELLING = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}  # that of json.dumps
+
+
+class VllmRuntime(BlockingRuntime):
+    """Serves generating profiles with a vLLM engine of its own.
+
+    Args:
+        model: a local folder or a repository on the hub.
+        adapters: intrinsic -> local folder, or ``owner/name[/folder][@revision]`` on the hub. LoRA only: vLLM does not
+            support aLoRA, and requests for such an adapter end in an error (the transformers runtime serves them).
+        revision: the commit, tag or branch of the model's repository.
+        dtype: ``"auto"``, ``"float32"``, ``"bfloat16"`` or ``"float16"``.
+        context_length: tokens of prompt and reply together; None: what the model was made for.
+        max_tokens: how long a reply may get where the request does not say.
+        concurrency: how many calls :func:`run_many` keeps under way; the engine batches what they ask.
+        engine: further arguments of ``vllm.LLM``, e.g. ``{"tensor_parallel_size": 2}``.
+
+    Raises:
+        InvalidInput: ``engine`` sets what has an argument of its own.
+
+    The engine starts at the first request. Safe to share between threads: they take turns.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        adapters: Mapping[str, str] | None = None,
+        *,
+        revision: str | None = None,
+        dtype: str = "auto",
+        context_length: int | None = None,
+        max_tokens: int = 1024,
+        concurrency: int = 256,
+        engine: Mapping[str, Any] | None = None,
+    ) -> None:
+        if doubled := {"model", "revision", "dtype", "max_model_len", "trust_remote_code"} & set(engine or {}):
+            raise InvalidInput("engine holds keys that it may not set", got=", ".join(sorted(doubled)))
+        self._arguments: dict[str, Any] = {
+            "model": str(model), "adapters": {key: str(place) for key, place in (adapters or {}).items()},
+            "revision": revision, "dtype": dtype, "context_length": context_length, "max_tokens": max_tokens,
+            "concurrency": concurrency, "engine": dict(engine or {}),
+        }  # fmt: skip
+        self.profile: Profile = profile("prompted")
+        self.concurrency = concurrency
+        self._lock = threading.Lock()
+        self._engine: _Engine | None = None
+
+    def handle(self, requests: Sequence[Request]) -> list[Outcome]:
+        with self._lock:
+            if self._engine is None:
+                self._engine = _Engine(**{k: v for k, v in self._arguments.items() if k != "concurrency"})
+            return self._engine.answer(requests)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._engine is not None:
+                self._engine.stop()
+                self._engine = None
+                gc.collect()
+
+    def __repr__(self) -> str:
+        return f"VllmRuntime({self._arguments['model']!r}, adapters={self._arguments['adapters']!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self._arguments,)
+
+
+def _rebuild(arguments: dict[str, Any]) -> VllmRuntime:
+    return VllmRuntime(**arguments)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Job:
+    at: int  # its place among the requests
+    request: Generate
+    ids: list[int]
+    sampling: Any
+    lora: Any
+
+
+class _Engine:
+    """A started engine. Not safe between threads."""
+
+    def __init__(
+        self,
+        model: str,
+        adapters: Mapping[str, str],
+        revision: str | None,
+        dtype: str,
+        context_length: int | None,
+        max_tokens: int,
+        engine: Mapping[str, Any],
+    ) -> None:
+        folders, self._adapters = _read(adapters)
+        self._places, self._max_tokens = adapters, max_tokens
+        try:
+            import vllm
+        except ImportError as error:
+            raise RuntimeUnavailable(
+                f"vLLM is not installed ({error})", expected="pip install 'rag-intrinsics[vllm]'"
+            ) from None
+        try:
+            self._llm = vllm.LLM(
+                model=model, revision=revision, dtype=dtype, max_model_len=context_length, trust_remote_code=False,
+                **{"structured_outputs_config": dict(_STRUCTURED)} | _lora_settings(folders) | dict(engine),
+            )  # fmt: skip
+        except Exception as error:
+            raise RuntimeUnavailable(f"vLLM cannot start with the model {model!r} ({error})") from error
+        self._tokenizer = self._llm.get_tokenizer()
+        self._context: int = self._llm.llm_engine.model_config.max_model_len
+        for number, (key, (folder, _)) in enumerate(folders.items(), start=1):
+            self._adapters[key] = self._added(key, folder, number)
+
+    def answer(self, requests: Sequence[Request]) -> list[Outcome]:
+        outcomes: dict[int, Outcome] = {}
+        jobs: list[_Job] = []
+        for at, request in enumerate(requests):
+            try:
+                jobs.append(self._planned(at, request))
+            except Exception as error:
+                outcomes[at] = as_intrinsics_error(error).named(request.intrinsic)
+        self._answer(jobs, outcomes)
+        return [outcomes[i] for i in range(len(requests))]
+
+    def stop(self) -> None:
+        engine = self._llm.llm_engine
+        getattr(engine.engine_core, "shutdown", lambda: None)()
+
+    def _planned(self, at: int, request: Request) -> _Job:
+        if not isinstance(request, Generate):
+            raise unsupported("vllm", request)
+        key = choose(self._places, request)
+        lora = None if key is None else self._adapters[key]
+        if isinstance(lora, IntrinsicsError):
+            raise lora
+        ids = token_ids(self._tokenizer, request)
+        budget = room(len(ids), request.max_tokens, self._max_tokens, self._context)
+        return _Job(at, request, ids, _sampling(request, budget), lora)
+
+    def _answer(self, jobs: list[_Job], outcomes: dict[int, Outcome]) -> None:
+        """All at once: the engine batches. Where it refuses, in halves, until only the culprit fails."""
+        if not jobs:
+            return
+        begun = time.perf_counter()
+        try:
+            outputs = self._llm.generate(
+                [{"prompt_token_ids": job.ids} for job in jobs],
+                [job.sampling for job in jobs],
+                lora_request=[job.lora for job in jobs],
+                use_tqdm=False,
+            )
+        except Exception as error:
+            if half := len(jobs) // 2:
+                self._answer(jobs[:half], outcomes)
+                self._answer(jobs[half:], outcomes)
+                return
+            outcomes[jobs[0].at] = _refused(error, jobs[0].request)
+            return
+        seconds = (time.perf_counter() - begun) / len(jobs)
+        for job, output in zip(jobs, outputs, strict=True):
+            outcomes[job.at] = _generated(output, seconds)
+
+    def _added(self, key: str, folder: str, number: int) -> Any:
+        from vllm.lora.request import LoRARequest
+
+        request = LoRARequest(lora_name=key, lora_int_id=number, lora_path=folder)
+        try:
+            self._llm.llm_engine.add_lora(request)
+        except Exception as error:
+            return RuntimeUnavailable(f"the adapter {key!r} does not fit the model ({error})")
+        return request
+
+
+def _read(adapters: Mapping[str, str]) -> tuple[dict[str, tuple[str, int]], dict[str, Any]]:
+    """(folder and rank of each adapter that vLLM can serve, the error of each that it cannot)"""
+    folders: dict[str, tuple[str, int]] = {}
+    errors: dict[str, Any] = {}
+    for key, place in adapters.items():
+        try:
+            folder = folder_of(place)
+            config = read_config(key, folder)
+        except IntrinsicsError as error:
+            errors[key] = error
+            continue
+        if is_activated(config):
+            errors[key] = RuntimeUnavailable(
+                f"the adapter {key!r} is an aLoRA, which vLLM does not support", expected="the transformers runtime"
+            )
+        else:
+            folders[key] = str(folder), max([config.get("r", 8), *(config.get("rank_pattern") or {}).values()])
+    return folders, errors
+
+
+def _lora_settings(folders: Mapping[str, tuple[str, int]]) -> dict[str, Any]:
+    if not folders:
+        return {}
+    rank = max(rank for _, rank in folders.values())
+    return {
+        "enable_lora": True,
+        # One more than there are adapters: with the last slot in use, requests to the base model get its weights.
+        "max_loras": len(folders) + 1,
+        "max_lora_rank": next((allowed for allowed in RANKS if allowed >= rank), rank),
+    }
+
+
+def _sampling(request: Generate, budget: int) -> Any:
+    from vllm import SamplingParams
+
+    return SamplingParams(
+        temperature=request.temperature,
+        top_p=1.0 if request.top_p is None else request.top_p,
+        max_tokens=budget,
+        stop=list(request.stop) or None,
+        seed=request.seed,
+        logprobs=_ALTERNATIVES if request.logprobs else None,
+        structured_outputs=None if request.constraint is None else _structured(request.constraint),
+    )
+
+
+def _structured(constraint: Constraint) -> Any:
+    from vllm.sampling_params import StructuredOutputsParams
+
+    match constraint:
+        case Choice(options):
+            return StructuredOutputsParams(choice=list(options))
+        case Regex(pattern):
+            return StructuredOutputsParams(regex=pattern)
+        case JsonSchema(schema):
+            return StructuredOutputsParams(json=dict(schema) | {"x-guidance": _SPELLING})
+
+
+def _generated(output: Any, seconds: float) -> Generated:
+    reply = output.outputs[0]
+    prompt, new = len(output.prompt_token_ids or ()), len(reply.token_ids)
+    return Generated(
+        text=reply.text,
+        logprobs=None if reply.logprobs is None else _told(reply),
+        finish_reason=reply.finish_reason,
+        usage=Usage(1, prompt, new, output.num_cached_tokens or 0, seconds),
+    )
+
+
+def _told(reply: Any) -> tuple[TokenLogprob, ...]:
+    return tuple(
+        TokenLogprob(
+            places[token].decoded_token or "",
+            float(places[token].logprob),
+            tuple((p.decoded_token or "", float(p.logprob)) for p in places.values() if p.logprob > float("-inf")),
+        )
+        for token, places in zip(reply.token_ids, reply.logprobs, strict=True)
+    )
+
+
+def _refused(error: Exception, request: Generate) -> IntrinsicsError:
+    invalid = isinstance(error, ValueError) or type(error).__name__ == "VLLMValidationError"
+    kind = InvalidInput if invalid else RuntimeUnavailable
+    what = "vLLM refuses the request" if kind is InvalidInput else "vLLM failed"
+    failure = kind(f"{what} ({type(error).__name__}: {error})", intrinsic=request.intrinsic)
+    failure.__cause__ = error
+    return failure

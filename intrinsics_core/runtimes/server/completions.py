@@ -1,0 +1,85 @@
+"""From the bytes of a 200 to a :class:`Generated`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from intrinsics_core.requests import Generated, TokenLogprob, Usage
+
+
+class Unreadable(Exception):
+    """A 200 whose body is no completion: cut off, not JSON, or JSON of another shape. Holds the text of the body."""
+
+    def __init__(self, why: str, text: str) -> None:
+        super().__init__(why)
+        self.why, self.text = why, text
+
+
+def read(body: bytes, seconds: float) -> Generated:
+    """The first choice of a completion or chat completion.
+
+    Raises:
+        Unreadable: there is none.
+    """
+    text = body.decode("utf-8", "replace")
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"it is not JSON ({error})", text) from None
+    try:
+        (choice, *_others) = value["choices"]
+        return Generated(
+            text=_text(choice),
+            logprobs=_logprobs(choice.get("logprobs")),
+            finish_reason=choice.get("finish_reason"),
+            usage=_usage(value.get("usage") or {}, seconds),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        what = f" (it holds an error: {value['error']})" if isinstance(value, dict) and value.get("error") else ""
+        raise Unreadable(f"it is no completion: {type(error).__name__}: {error}{what}", text) from None
+
+
+def _text(choice: Mapping[str, Any]) -> str:
+    text = choice["message"].get("content") if "message" in choice else choice["text"]
+    if text is None:  # a refusal or a tool call: nothing was said
+        return ""
+    if not isinstance(text, str):
+        raise TypeError(f"the text is {type(text).__name__}")
+    return text
+
+
+def _usage(usage: Mapping[str, Any], seconds: float) -> Usage:
+    cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens")
+    return Usage(
+        requests=1,
+        prompt_tokens=int(usage.get("prompt_tokens") or 0),
+        completion_tokens=int(usage.get("completion_tokens") or 0),
+        cached_tokens=int(cached or 0),
+        seconds=seconds,
+    )
+
+
+def _logprobs(given: Mapping[str, Any] | None) -> tuple[TokenLogprob, ...] | None:
+    """Chat endpoints list ``content``; completion endpoints have parallel lists."""
+    if not given:
+        return None
+    if content := given.get("content"):
+        return tuple(
+            TokenLogprob(
+                token["token"],
+                float(token["logprob"]),
+                tuple((other["token"], float(other["logprob"])) for other in token.get("top_logprobs") or ()),
+            )
+            for token in content
+        )
+    tokens, logprobs = given.get("tokens"), given.get("token_logprobs")
+    if not tokens or not logprobs:
+        return None
+    tops = given.get("top_logprobs") or [None] * len(tokens)
+    return tuple(
+        TokenLogprob(token, float(logprob), tuple((name, float(value)) for name, value in (top or {}).items()))
+        for token, logprob, top in zip(tokens, logprobs, tops, strict=True)
+        if logprob is not None
+    )

@@ -1,0 +1,171 @@
+"""How one OpenAI-compatible server wants a request said: pure functions from a request to a body.
+
+Servers differ in a few keys. None is asked what it takes: the first request says it the usual way, and a 400 that does
+not know a key of ours tells to say it the other way from then on. A 400 that finds fault with what a key says is about
+that request: a bad schema is an error, and no other request loses its constraint for it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+from intrinsics_core.requests import Choice, Constraint, Generate, JsonSchema, Regex
+
+Constraints = Literal["structured_outputs", "response_format", "none"]  # from the most expressive to none
+
+# Log-probabilities per place: room for ten digits in two spellings (vLLM's own default limit); what others allow; none.
+_ALTERNATIVES = (20, 5, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What a server takes: the key that constrains, how many log-probabilities per place, the key for length."""
+
+    constraints: Constraints = "structured_outputs"
+    alternatives: int = _ALTERNATIVES[0]
+    length: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+
+    def after(self, complaint: str, body: Mapping[str, Any]) -> Lesson | None:
+        """What to try after a 400 with this text; None where nothing said otherwise would mend it."""
+        for key, names_it, change in _OTHERWISE:
+            if key in body and names_it.search(complaint):
+                constrains = key in get_args(Constraints)
+                if not constrains or _UNKNOWN_KEY.search(complaint):
+                    return Lesson(change, lasting=True)
+                if _VALUE.search(complaint):
+                    return None
+                return Lesson(change, lasting=bool(_UNSUPPORTED.search(complaint)))
+        return None
+
+    def weaker(self, other: Dialect) -> Dialect:
+        """What both sides take: two requests may have learnt two things at once."""
+        return Dialect(
+            max(self.constraints, other.constraints, key=get_args(Constraints).index),
+            min(self.alternatives, other.alternatives),
+            max(self.length, other.length, key=len),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What a rejection taught: how to say it otherwise, and whether that holds for every later request too."""
+
+    change: Callable[[Dialect], Dialect]
+    lasting: bool
+
+
+# A server that does not know a key, in the words of pydantic, OpenAI and others.
+_UNKNOWN_KEY = re.compile(
+    r"extra[_ ](inputs?|fields?|param\w*|keys?|forbidden)"
+    r"|(unknown|unrecogni[sz]ed|unexpected|unsupported|no such) (request )?"
+    r"(param\w*|fields?|arg\w*|keys?|keyword|propert\w*|name)",
+    re.IGNORECASE,
+)
+# A server that looked into what the key says.
+_VALUE = re.compile(
+    r"\b(schema|regexp?|regular expression|pattern|grammar|enum|choices?|unbalanced|unterminated)\b", re.IGNORECASE
+)
+_UNSUPPORTED = re.compile(
+    r"unsupported|unavailable|unknown|(not|n't|cannot) (be )?(support|permit|allow|implement|enable|available|use)"
+    r"|type'? must be|only (for|available|supported)",
+    re.IGNORECASE,
+)
+
+
+def _weaker(before: Constraints, after: Constraints) -> Callable[[Dialect], Dialect]:
+    return lambda d: replace(d, constraints=after) if d.constraints == before else d
+
+
+# key in the body, what a complaint about it looks like, what is changed
+_OTHERWISE: tuple[tuple[str, re.Pattern[str], Callable[[Dialect], Dialect]], ...] = (
+    (
+        "structured_outputs",
+        re.compile("structured_outputs"),
+        _weaker("structured_outputs", "response_format"),
+    ),
+    ("response_format", re.compile("response_format"), _weaker("response_format", "none")),
+    ("logprobs", re.compile("logprobs"), lambda d: replace(d, alternatives=_fewer(d.alternatives))),
+    # A mere "max_tokens" is in many a complaint about its value, which no other name would mend.
+    ("max_tokens", re.compile("max_completion_tokens"), lambda d: replace(d, length="max_completion_tokens")),
+)
+
+
+def _fewer(alternatives: int) -> int:
+    return next(fewer for fewer in _ALTERNATIVES if fewer < alternatives)
+
+
+def body(request: Generate, model: str, dialect: Dialect) -> dict[str, Any]:
+    """The JSON body of a request to ``/completions`` (a raw prompt) or ``/chat/completions`` (messages)."""
+    shared: dict[str, Any] = {"model": model, "temperature": request.temperature}
+    if request.top_p is not None:
+        shared["top_p"] = request.top_p
+    if request.stop:
+        shared["stop"] = list(request.stop)
+    if request.seed is not None:
+        shared["seed"] = request.seed
+    shared |= _constraint(request.constraint, dialect.constraints)
+    if request.prompt is not None:
+        return shared | _completion(request, dialect)
+    return shared | _chat(request, dialect)
+
+
+def identity(request: Generate, said: Mapping[str, Any]) -> str:
+    """Equal for requests that may share one reply. A repeat after a malformed reply is another request."""
+    return json.dumps([request.attempt, said], sort_keys=True)
+
+
+def _completion(request: Generate, dialect: Dialect) -> dict[str, Any]:
+    return (
+        {"prompt": request.prompt}
+        | ({} if request.max_tokens is None else {"max_tokens": request.max_tokens})
+        | ({"logprobs": dialect.alternatives} if request.logprobs and dialect.alternatives else {})
+    )
+
+
+def _chat(request: Generate, dialect: Dialect) -> dict[str, Any]:
+    documents = [
+        {"doc_id": d.id or str(i), "text": d.text} | ({"title": d.title} if d.title else {})
+        for i, d in enumerate(request.documents)
+    ]
+    return (
+        {"messages": [{"role": m.role, "content": m.content} for m in request.messages or ()]}
+        | ({"documents": documents} if documents else {})
+        | ({"chat_template_kwargs": dict(request.template)} if request.template else {})
+        | ({} if request.max_tokens is None else {dialect.length: request.max_tokens})
+        | (
+            {"logprobs": True, "top_logprobs": dialect.alternatives}
+            if request.logprobs and dialect.alternatives
+            else {}
+        )
+    )
+
+
+def _constraint(constraint: Constraint | None, key: Constraints) -> dict[str, Any]:
+    if constraint is None or key == "none":
+        return {}
+    if key == "structured_outputs":
+        return {key: _structured(constraint)}
+    if isinstance(constraint, JsonSchema):
+        return {key: {"type": "json_schema", "json_schema": _named_schema(constraint.schema)}}
+    return {}  # response_format has no word for a choice or a pattern of plain text
+
+
+def _structured(constraint: Constraint) -> dict[str, Any]:
+    match constraint:
+        case Choice(options):
+            return {"choice": list(options)}
+        case Regex(pattern):
+            return {"regex": pattern}
+        case JsonSchema(schema):
+            return {"json": dict(schema)}
+
+
+def _named_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", str(schema.get("title") or "reply"))[:64]
+    # Endpoints that enforce a schema only when it is "strict" demand this shape of it.
+    strict = schema.get("type") == "object" and schema.get("additionalProperties") is False
+    return {"name": name, "schema": dict(schema), "strict": strict}

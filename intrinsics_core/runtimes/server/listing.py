@@ -1,0 +1,95 @@
+"""What a server lists at ``/v1/models``, and which entry should answer a request."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, field
+
+from intrinsics_core.requests import Generate
+
+_SHOWN = 40  # names in a message; a public endpoint may list hundreds
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One model. ``parent`` is the base model of an adapter, ``root`` where its weights come from."""
+
+    name: str
+    parent: str | None = None
+    root: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All models of a server, in its order; ``when`` it was asked (monotonic seconds).
+
+    ``parents`` is whether the server says of its models which are adapters.
+    """
+
+    entries: tuple[Entry, ...]
+    parents: bool = True
+    when: float = field(default_factory=time.monotonic, compare=False)
+
+    @classmethod
+    def parse(cls, content: bytes) -> Listing:
+        """From the body of ``GET /v1/models``.
+
+        Raises:
+            ValueError: it is no such list.
+        """
+        try:
+            rows = json.loads(content)["data"]
+            entries = tuple(Entry(str(row["id"]), row.get("parent"), row.get("root")) for row in rows)
+            return cls(entries, parents=any("parent" in row for row in rows))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"{type(error).__name__}: {error}") from None
+
+    def find(self, name: str, *, adapter: bool) -> str | None:
+        """The entry of that name, else an adapter or a base model of that name within some owner's or folder's
+        (``ibm-granite/…``). Where the server does not say which is which, the whole name alone counts.
+        """
+        exact = (entry.name for entry in self.entries if entry.name == name)
+        kind = [e.name for e in self.entries if bool(e.parent) == adapter] if self.parents else []
+        nested = (n for n in kind if n.rstrip("/").rpartition("/")[2] == name.rpartition("/")[2])
+        return next(exact, None) or next(nested, None)
+
+    def bases(self) -> list[str]:
+        """Names of the models that are no adapters; of several names for the same weights, the first."""
+        by_weights = {entry.root or entry.name: entry.name for entry in reversed(self.entries) if not entry.parent}
+        return list(reversed(by_weights.values()))
+
+    def __str__(self) -> str:
+        names = [f"{e.name} (adapter of {e.parent})" if e.parent else e.name for e in self.entries]
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        return (", ".join(names[:_SHOWN]) or "no models") + more
+
+
+@dataclass(frozen=True, slots=True)
+class Unmatched:
+    """Nobody on the list should answer: why, and what would be right."""
+
+    why: str
+    expected: str
+
+
+def choose(listing: Listing, request: Generate) -> str | Unmatched:
+    """The name of the model that should answer."""
+    names = request.models
+    if request.adapter:
+        names += (request.adapter, request.adapter.replace("-", "_"))
+    for name in names:
+        if found := listing.find(name, adapter=request.adapter is not None):
+            return found
+    if request.adapter:
+        return Unmatched(
+            f"the server has no adapter for {request.adapter!r}",
+            f"one of {', '.join(names)}, or its name in the runtime's config: adapters={{{request.adapter!r}: ...}}",
+        )
+    bases = listing.bases()
+    if len(bases) == 1:
+        return bases[0]
+    return Unmatched(
+        "which of the server's models is the base model is not clear" if bases else "the server lists no base model",
+        "its name in the runtime's config: model=...",
+    )

@@ -1,0 +1,338 @@
+"""``server``: any OpenAI-compatible endpoint, vLLM first.
+
+An adapter is a model name. Raw prompts go to ``/v1/completions``, messages to ``/v1/chat/completions``. The `openai`
+client brings connections, timeouts and retries with backoff; this module decides what is sent, in which order and how
+much at once, and turns whatever comes back into a reply or an error of this library.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import logging
+import random
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, get_args
+
+from intrinsics_core.errors import IntrinsicsError, InvalidInput, RequestTimeout, RuntimeUnavailable, UnknownAdapter
+from intrinsics_core.requests import Generate, Generated, Outcome, Request, Usage
+from intrinsics_core.runtimes import settings
+from intrinsics_core.runtimes.base import AsyncRuntime, unsupported
+from intrinsics_core.runtimes.cache import Lru
+from intrinsics_core.runtimes.limiter import Limiter
+from intrinsics_core.runtimes.server.completions import Unreadable, read
+from intrinsics_core.runtimes.server.dialect import Constraints, Dialect, body, identity
+from intrinsics_core.runtimes.server.failures import complaint, translate
+from intrinsics_core.runtimes.server.listing import Listing, Unmatched, choose
+from intrinsics_core.runtimes.server.sessions import Session, Sessions
+
+if TYPE_CHECKING:
+    import openai
+
+log = logging.getLogger(__name__)
+
+_NO_KEY = "none"  # the client insists on a key; servers at home want none
+_LISTING_AGE = 10.0  # seconds after which a name that is missing is worth another look at the server's list
+_LONGEST_PAUSE = 60.0  # seconds that a server may ask us to wait before a retry (the client honours Retry-After)
+
+
+class ServerRuntime(AsyncRuntime):
+    """Requests answered by an OpenAI-compatible server.
+
+    >>> runtime = ServerRuntime("http://localhost:8000/v1", adapters={"answerability": "answerability_lora"})
+
+    Args:
+        base_url: the address, e.g. ``http://localhost:8000/v1``; ``/v1`` is added where it has no path.
+        api_key: text, or an object that keeps a secret (pydantic's ``SecretStr``, Haystack's ``Secret``). Left out:
+            the environment's ``OPENAI_API_KEY``, else none. It is never shown, logged or pickled.
+        model: the base model's name on the server. Left out: what the profile names, if the server lists it, else the
+            only model there that is no adapter.
+        adapters: name on the server by intrinsic, e.g. ``{"answerability": "my-adapter"}``. Left out: the names the
+            adapter was published under, whichever the server lists.
+        constraints: the key by which replies are constrained: ``"structured_outputs"`` (vLLM), ``"response_format"``
+            (JSON schemas only) or ``"none"``. A server that does not know the key is asked the next way from then on;
+            one that finds fault with what the key says is an :class:`InvalidInput` of that request.
+        timeout: seconds of silence that end a single try: before the first byte, or between two. A reply that keeps
+            dripping is ended with all tries of its request, after ``(timeout + 60) * (max_retries + 1)`` seconds.
+        max_retries: further tries after a timeout, a lost connection, a 408, 409, 429, 5xx or an unreadable reply.
+        concurrency: requests under way at once, retries included, over all event loops.
+        cache: replies kept and reused for identical requests (never for samples, which are meant to differ).
+
+    Raises:
+        InvalidInput: an argument is wrong; the message names it.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        api_key: Any = None,
+        model: str | None = None,
+        adapters: Mapping[str, str] | None = None,
+        constraints: Constraints = "structured_outputs",
+        timeout: float = 120.0,
+        max_retries: int = 3,
+        concurrency: int = 32,
+        cache: int = 0,
+    ) -> None:
+        from intrinsics_core.profiles.prompted import PROFILE
+
+        self.profile = PROFILE
+        self.base_url = settings.address(base_url)
+        self.model = settings.optional_text("model", model)
+        self.adapters = settings.names("adapters", adapters)
+        self.constraints: Constraints = settings.one_of("constraints", constraints, get_args(Constraints))
+        self.timeout = settings.seconds("timeout", timeout)
+        self.max_retries = settings.count("max_retries", max_retries, least=0)
+        self._limiter = Limiter(settings.count("concurrency", concurrency, least=1))
+        self._cache: Lru[Generated] = Lru(settings.count("cache", cache, least=0))
+        self._key = settings.secret(api_key)
+        self._dialect = Dialect(constraints=self.constraints)
+        self._listing: Listing | None = None
+        self._warned = False
+        self._sessions = Sessions(self._connect)
+
+    @property
+    def concurrency(self) -> int:
+        """Requests under way at once; may be changed at any time."""
+        return self._limiter.limit
+
+    @concurrency.setter
+    def concurrency(self, value: int) -> None:
+        self._limiter.limit = settings.count("concurrency", value, least=1)
+
+    def __repr__(self) -> str:
+        return f"ServerRuntime({settings.shown(self.base_url)!r}, model={self.model!r}, adapters={self.adapters!r})"
+
+    def __copy__(self) -> ServerRuntime:
+        return self  # connections and bound are shared by intent
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ServerRuntime:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # For workers in other processes. The key stays behind: they find theirs in the environment.
+        given = {name: getattr(self, name) for name in ("model", "adapters", "constraints", "timeout", "max_retries")}
+        return _revive, (self.base_url, given | {"concurrency": self.concurrency, "cache": self._cache.size})
+
+    def close(self) -> None:
+        """Close all connections. Called on an event loop it cannot wait for that loop's own: prefer ``aclose``."""
+        self._sessions.close()
+
+    # --- requests -----------------------------------------------------------------------------------------------------
+
+    async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
+        if len(requests) == 1:
+            return [await self._outcome(requests[0])]
+        outcomes: dict[int, Outcome] = {}
+
+        async def one(index: int) -> None:
+            outcomes[index] = await self._outcome(requests[index])
+
+        async with asyncio.TaskGroup() as group:
+            # Places are given in the order the tasks start, so neighbours are sent one after another.
+            for index in sorted(range(len(requests)), key=lambda i: _neighbourhood(requests[i])):
+                group.create_task(one(index))
+        return [outcomes[index] for index in range(len(requests))]
+
+    async def _outcome(self, request: Request) -> Outcome:
+        """The reply, or the request's own copy of the error it ended in."""
+        if not isinstance(request, Generate):
+            return unsupported("server", request)
+        outcome: Generated | IntrinsicsError
+        try:
+            session = self._sessions.here()
+            model = await self._model(session, request)
+            outcome = model if isinstance(model, IntrinsicsError) else await self._shared(session, request, model)
+        except Exception as error:  # one request's own trouble, never the batch's
+            outcome = _unplanned(error)
+        return copy.copy(outcome).named(request.intrinsic) if isinstance(outcome, IntrinsicsError) else outcome
+
+    async def _shared(self, session: Session, request: Generate, model: str) -> Generated | IntrinsicsError:
+        """Identical requests share one reply, unless they are samples that are meant to differ."""
+        if request.temperature > 0 and request.seed is None:
+            return await self._ask(session, request, model)
+        key = identity(request, body(request, model, self._dialect))
+        if kept := self._cache.get(key):
+            return replace(kept, usage=Usage())
+        reply, first = await session.flights.join(key, lambda: self._ask(session, request, model))
+        if not isinstance(reply, Generated):
+            return reply  # type: ignore[no-any-return]
+        if first:
+            self._cache.put(key, reply)
+        return reply if first else replace(reply, usage=Usage())  # what was asked once is counted once
+
+    async def _ask(self, session: Session, request: Generate, model: str) -> Generated | IntrinsicsError:
+        """Ask the server; where it rejects a key of ours, in the next dialect."""
+        async with self._limiter:
+            dialect = lasting = self._dialect
+            while True:
+                said = body(request, model, dialect)
+                outcome = await self._post(session, said)
+                if not isinstance(outcome, _Rejected):
+                    break
+                lesson = dialect.after(outcome.complaint, said)
+                if lesson is None:
+                    return outcome.error
+                dialect = lesson.change(dialect)
+                lasting = lesson.change(lasting) if lesson.lasting else lasting
+        if isinstance(outcome, Generated):
+            self._learn(request, lasting, outcome)
+        elif isinstance(outcome, UnknownAdapter):
+            return await self._listed(session, outcome)
+        return outcome
+
+    async def _post(self, session: Session, said: dict[str, Any]) -> Generated | IntrinsicsError | _Rejected:
+        """One request within its budget of tries."""
+        import openai
+
+        client = await session.client()
+        begun, left = time.perf_counter(), self.max_retries
+        # The client's timeout ends a silence; this one ends a server that drips bytes for ever.
+        limit = (self.timeout + _LONGEST_PAUSE) * (self.max_retries + 1)
+        try:
+            async with asyncio.timeout(limit):
+                while True:
+                    # The client does not retry a 200 that cannot be read: we do, with what is left of the budget.
+                    able = client if left == self.max_retries else client.with_options(max_retries=left)
+                    raw = await _create(able, said)
+                    try:
+                        return read(raw.content, time.perf_counter() - begun)
+                    except Unreadable as error:
+                        left -= raw.retries_taken + 1
+                        if left < 0:
+                            return RuntimeUnavailable(
+                                f"the server's reply cannot be read: {self._clean(error.why)}",
+                                expected="a completion", got=repr(self._clean(error.text)), raw=self._clean(error.text)
+                            )  # fmt: skip
+                    await asyncio.sleep(_pause(self.max_retries - left))
+        except openai.APIError as error:
+            told = translate(error, model=said["model"], timeout=self.timeout, clean=self._clean)
+            if isinstance(error, openai.APIStatusError) and isinstance(told, InvalidInput):
+                return _Rejected(told, complaint(error))
+            return told
+        except TimeoutError:
+            return RequestTimeout(f"the server did not finish its answer within {limit:g} s")
+
+    def _learn(self, request: Generate, dialect: Dialect, reply: Generated) -> None:
+        """Remember what a rejection taught, and say once what is lost with it."""
+        if (learnt := self._dialect.weaker(dialect)) != self._dialect:
+            log.warning("%s takes other keys than asked: from now on %s", settings.shown(self.base_url), learnt)
+            self._dialect = learnt
+        if request.logprobs and reply.logprobs is None and not self._warned:
+            self._warned = True
+            log.warning("%s gives no log-probabilities: scores rest on what the model states, where it does",
+                        settings.shown(self.base_url))  # fmt: skip
+
+    # --- models -------------------------------------------------------------------------------------------------------
+
+    async def _model(self, session: Session, request: Generate) -> str | IntrinsicsError:
+        """The name on the server of whoever should answer."""
+        fixed = self.adapters.get(request.adapter) if request.adapter else self.model
+        if fixed:
+            return fixed
+        for fresh in (False, True):  # an adapter may have been loaded since
+            listing = await self._list(session, fresh=fresh)
+            if isinstance(listing, IntrinsicsError):
+                return listing
+            found = choose(listing, request)
+            if not isinstance(found, Unmatched):
+                return found
+        assert isinstance(found, Unmatched)
+        return UnknownAdapter(found.why, expected=found.expected, got=f"a server that has {listing}")
+
+    async def _list(self, session: Session, *, fresh: bool) -> Listing | IntrinsicsError:
+        """What ``/v1/models`` lists: asked once, and again where a name is missing and the list is not new."""
+        known = self._listing
+        if known and (not fresh or time.monotonic() - known.when < _LISTING_AGE):
+            return known
+        listing, _first = await session.flights.join("models", lambda: self._fetch(session))
+        if isinstance(listing, Listing):
+            self._listing = listing
+        return listing  # type: ignore[no-any-return]
+
+    async def _fetch(self, session: Session) -> Listing | IntrinsicsError:
+        import openai
+
+        client = await session.client()
+        try:
+            async with self._limiter:
+                raw = await client.models.with_raw_response.list()
+            return Listing.parse(raw.content)
+        except openai.APIError as error:
+            return translate(error, model="", timeout=self.timeout, clean=self._clean)
+        except ValueError as error:
+            return RuntimeUnavailable(
+                f"the server's list of models cannot be read ({self._clean(str(error))})",
+                expected="a list at /v1/models, or model and adapters in the runtime's config",
+            )
+
+    async def _listed(self, session: Session, error: UnknownAdapter) -> UnknownAdapter:
+        """The error, with what the server has."""
+        listing = await self._list(session, fresh=True)
+        if isinstance(listing, IntrinsicsError):
+            return error
+        return UnknownAdapter(
+            error.message, expected="a name that the server lists", got=f"a server that has {listing}"
+        )
+
+    # --- the key ------------------------------------------------------------------------------------------------------
+
+    def _connect(self) -> openai.AsyncOpenAI:
+        import openai
+
+        key = self._key.get_secret_value() if self._key else _NO_KEY
+        return openai.AsyncOpenAI(
+            base_url=self.base_url, api_key=key, timeout=self.timeout, max_retries=self.max_retries
+        )
+
+    def _clean(self, text: str) -> str:
+        """Servers quote what they were sent: no key in a message."""
+        key = self._key.get_secret_value() if self._key else ""
+        return text.replace(key, "***") if key else text
+
+
+@dataclass(frozen=True, slots=True)
+class _Rejected:
+    """The server finds the request invalid: the error that is, unless another dialect mends it."""
+
+    error: IntrinsicsError
+    complaint: str
+
+
+async def _create(client: openai.AsyncOpenAI, said: dict[str, Any]) -> Any:
+    """The raw response to a completion (a prompt) or a chat completion (messages)."""
+    # All of the body goes as extra_body, which overrides: what the client is given by name it would walk through and
+    # rebuild, at a tenth of a request's cost.
+    if "prompt" in said:
+        return await client.completions.with_raw_response.create(model=said["model"], prompt="", extra_body=said)
+    return await client.chat.completions.with_raw_response.create(model=said["model"], messages=[], extra_body=said)
+
+
+def _neighbourhood(request: Request) -> tuple[str, str]:
+    """Sorted by this, requests that begin alike for the same model come one after another: what the server's prefix
+    cache holds of the first is still there for the next.
+    """
+    if not isinstance(request, Generate):
+        return "", ""
+    chat = [d.text for d in request.documents] + [f"{m.role}:{m.content}" for m in request.messages or ()]
+    return request.adapter or "", request.prompt if request.prompt is not None else "\n".join(chat)
+
+
+def _pause(tries: int) -> float:
+    """Seconds before the next try, doubling, with jitter: the measure of the client's own."""
+    return float(min(8.0, 0.5 * 2 ** (tries - 1)) * (1 - 0.25 * random.random()))
+
+
+def _unplanned(error: Exception) -> IntrinsicsError:
+    if isinstance(error, UnicodeError):
+        return InvalidInput("a text cannot be sent: it holds half a character (a lone surrogate)",
+                            expected="text that UTF-8 can encode")  # fmt: skip
+    log.debug("unexpected %s", type(error).__name__)  # its text may hold anything, the key too
+    return RuntimeUnavailable(f"the request could not be made ({type(error).__name__})")
+
+
+def _revive(base_url: str, given: Mapping[str, Any]) -> ServerRuntime:
+    return ServerRuntime(base_url, **given)

@@ -1,0 +1,1 @@
+"""Text: what must not act as markup, and where its sentences are."""

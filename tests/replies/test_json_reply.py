@@ -1,0 +1,89 @@
+"""JSON out of replies: the documented repairs, and nothing more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from intrinsics_core.errors import MalformedReply
+from intrinsics_core.replies import json_reply
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ('{"a": 1}', dict, {"a": 1}),
+        ('Sure! {"a": 1} Anything else?', dict, {"a": 1}),
+        ('```json\n{"a": 1}\n```', dict, {"a": 1}),
+        (r'"{\"<r0>\": \"0.9-1.0\"}"', dict, {"<r0>": "0.9-1.0"}),
+        ('see {this}: {"a": "}"}', dict, {"a": "}"}),
+        ("[1, 2]", list, [1, 2]),
+        ('{"a": "\\ud83e\\udd16"}', dict, {"a": "🤖"}),
+        ('As asked [sic]: [{"r": 0}]', list, [{"r": 0}]),
+    ],
+)
+def test_repairs(text: str, kind: type, value: Any) -> None:
+    assert json_reply.parse(text, kind, "JSON") == value
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("", dict),
+        ("no JSON here", dict),
+        ('{"a": 1', dict),
+        ('{"a": "unfinished', dict),
+        ("[]", dict),
+        ("{}", list),
+        ('[{"r": 0, "c": []}, {"r": 1', list),  # the empty list inside is not the list that was asked for
+        ('[{"i": 0, "r": "see [] there", "f": "faith', list),
+        ("[" * 100_000, list),
+        ("9" * 10_000, dict),
+        ('{"a": ' * 5_000, dict),
+        ('{"a": "\\ud800"}', dict),
+        ('{"a": "\\uDFFF"}', dict),
+        ('{"a": "\ud800"}', dict),
+    ],
+)
+def test_what_is_no_such_json_is_malformed(text: str, kind: type) -> None:
+    with pytest.raises(MalformedReply) as caught:
+        json_reply.parse(text, kind, "JSON")
+    assert caught.value.raw == text and caught.value.expected == "JSON"
+
+
+def test_a_bool_is_no_number() -> None:
+    with pytest.raises(MalformedReply):
+        json_reply.field({"n": True}, "n", int, "a number", "raw")
+    assert json_reply.field({"n": True}, "n", bool, "a flag", "raw") is True
+
+
+@pytest.mark.parametrize("text", ["Answerable", " 'answerable'. ", '"ANSWERABLE"', "`answerable`\n"])
+def test_labels_are_known_by_their_letters(text: str) -> None:
+    assert json_reply.label(text, ("answerable", "unanswerable"), text) == "answerable"
+
+
+@pytest.mark.parametrize("text", ["", "answer", "not answerable", "answerable or unanswerable"])
+def test_other_words_are_no_labels(text: str) -> None:
+    with pytest.raises(MalformedReply):
+        json_reply.label(text, ("answerable", "unanswerable"), text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"i": 0, "f": "unfaithful", "notes": []}',
+        '{"error": {"details": []}}',
+        'Sorry: {"error": {"details": []}} as I said.',
+        '```json\n{"c": [1, 2]}\n```',
+    ],
+)
+def test_a_list_inside_an_object_is_not_the_list(text):
+    with pytest.raises(MalformedReply):
+        json_reply.parse(text, list, "a list")
+
+
+def test_an_object_inside_a_list_is_not_the_object():
+    with pytest.raises(MalformedReply):
+        json_reply.parse('[{"a": 1}]', dict, "an object")
+    assert json_reply.parse('As [1] says: {"a": 1}', dict, "an object") == {"a": 1}
