@@ -35,9 +35,12 @@ from intrinsics_core.intrinsics import (
 )
 from intrinsics_core.profiles.base import Format, Profile
 from intrinsics_core.program import Call
+from intrinsics_core.render import notebook
 from intrinsics_core.runtimes import AsyncRuntime, BlockingRuntime, Runtime, as_runtime
 
 __version__ = "0.1.0"
+
+notebook.install()
 
 __all__ = [
     "INTRINSICS",

@@ -1,27 +1,18 @@
-"""Calibrate the embedded default on your own labelled examples: thresholds do not transfer by themselves."""
+"""Calibrate scores on your own labelled examples: thresholds do not transfer by themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from intrinsics_core.drivers import RuntimeLike, run_many
 from intrinsics_core.errors import IntrinsicsError, InvalidInput
-from intrinsics_core.intrinsics import INTRINSICS
+from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.runtimes import as_runtime
 
 if TYPE_CHECKING:
     from intrinsics_core.evaluation.calibration import Calibration
-
-# What of a result is the score that the label is about.
-_SCORES: Mapping[str, Callable[[Any], float | None]] = {
-    "answerability": lambda result: result.probability,
-    "context-relevance": lambda result: result.judgements[0].score,
-    "hallucination-detection": lambda result: result.score,
-    "uncertainty": lambda result: result.expected,
-}
-CALIBRATED = tuple(_SCORES)
 
 
 def calibrate(
@@ -35,9 +26,8 @@ def calibrate(
     """Fit a calibration of one intrinsic on labelled examples, and save it where a path is given.
 
     Args:
-        intrinsic: ``"answerability"`` (label: the documents answer it), ``"context-relevance"`` (one document each;
-            label: it helps), ``"hallucination-detection"`` (label: the response is faithful) or ``"uncertainty"``
-            (label: the answer is right).
+        intrinsic: one that has a score; what a label of it says is `intrinsics_core.intrinsics.TABLE[...].judges`, e.g.
+            for ``"answerability"`` that the documents answer the question.
         examples: ``{"messages", "documents", "label": bool}`` each, at least ten, of both labels.
         runtime: what gives the scores: the embedded default where left out. It must not be calibrated for this
             intrinsic already.
@@ -54,9 +44,10 @@ def calibrate(
     """
     from intrinsics_core.evaluation.calibration import calibrate as fit
 
-    if intrinsic not in _SCORES:
+    scores_of = {name: record.score for name, record in TABLE.items() if record.score}
+    if intrinsic not in scores_of:
         raise InvalidInput(
-            "this intrinsic has no calibration", expected=f"one of {', '.join(CALIBRATED)}", got=intrinsic
+            "this intrinsic has no calibration", expected=f"one of {', '.join(scores_of)}", got=intrinsic
         )
     engine = as_runtime(runtime)
     if intrinsic in getattr(engine, "calibrations", ()):
@@ -65,7 +56,7 @@ def calibrate(
     for number, example in enumerate(examples):
         try:
             label = example["label"]
-            calls.append(INTRINSICS[intrinsic](example["messages"], example.get("documents", ())))
+            calls.append(TABLE[intrinsic].function(example["messages"], example.get("documents", ())))
         except (KeyError, TypeError, AttributeError) as error:
             raise InvalidInput(f"examples[{number}] is not an example", got=repr(example),
                                expected='{"messages", "documents", "label"}') from error  # fmt: skip
@@ -78,7 +69,7 @@ def calibrate(
     for number, (result, label) in enumerate(zip(run_many(calls, engine), labels, strict=True)):
         if isinstance(result, IntrinsicsError):
             raise result
-        score = _SCORES[intrinsic](result)
+        score = scores_of[intrinsic](result)
         if score is None:
             raise InvalidInput(f"examples[{number}] has no score: nothing is claimed in it", intrinsic=intrinsic,
                                expected="a response that claims something")  # fmt: skip

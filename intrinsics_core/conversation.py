@@ -26,7 +26,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One passage. ``id`` is unique within a task; ``score`` is the retriever's, higher is better."""
+    """One passage. ``id`` is the caller's and may repeat; ``score`` is the retriever's, higher is better."""
 
     text: str
     id: str | None = None
@@ -104,7 +104,7 @@ def check(
     documents: Iterable[DocumentLike] | None = (),
     *,
     ends_with: Sequence[Role],
-    needs_documents: bool = False,
+    blank_answer: bool = False,
     date: str | None = None,
 ) -> Task:
     """Turn what the caller gave into a :class:`Task`.
@@ -116,7 +116,7 @@ def check(
         documents: `Document` objects, ``{"text", "id"?, "title"?, "score"?, "metadata"?}`` mappings or plain strings.
             A document without an id gets its position, from 0, as a string.
         ends_with: roles that the last turn may have.
-        needs_documents: whether an empty list of documents is an error.
+        blank_answer: whether a last assistant turn without text is an answer (one that says nothing) or an error.
         date: date text for prompts that carry one; the day of the call where left out.
 
     Raises:
@@ -132,19 +132,13 @@ def check(
             expected=f"a last turn of role {' or '.join(map(repr, ends_with))}",
             got=repr(turns[-1].role),
         )
-    if not turns[-1].content.strip():
+    if not turns[-1].content.strip() and not (blank_answer and turns[-1].role == "assistant"):
         raise InvalidInput(
             f"messages[{len(turns) - 1}].content is empty",
             intrinsic=intrinsic,
             expected="a last turn with text in it",
         )
     passages = documents_of(intrinsic, documents)
-    if needs_documents and not passages:
-        raise InvalidInput(
-            "documents is empty, and the result depends on them",
-            intrinsic=intrinsic,
-            expected="at least one document: pass documents=[...]",
-        )
     return Task(intrinsic, turns, passages, date if date is not None else today())
 
 
@@ -210,27 +204,22 @@ def _parts(intrinsic: str, name: str, parts: Iterable[Any]) -> str:
 
 
 def documents_of(intrinsic: str, documents: Any, *, content_ids: bool = False) -> tuple[Document, ...]:
-    """Checked documents, each with an id.
+    """Checked documents, each with an id: its own, which may be another's too, or its position, from 0, as a string.
 
     ``content_ids`` is for what a retriever gave: a document without an id then gets one made of its text, so that it is
     known again in another list, and comes once.
     """
     passages: list[Document] = []
-    seen: dict[str, int] = {}
+    met: set[str] = set()
     for index, value in enumerate(_items(intrinsic, "documents", documents)):
         document = _document(intrinsic, index, value)
-        made = document.id is None
-        identity = (_digest(document.text) if content_ids else str(index)) if document.id is None else document.id
-        if identity in seen:
-            if made and content_ids:
+        if document.id is None:
+            identity = _digest(document.text) if content_ids else str(index)
+            if content_ids and identity in met:
                 continue
-            raise InvalidInput(
-                f"documents[{index}].id {identity!r} is also the id of documents[{seen[identity]}]",
-                intrinsic=intrinsic,
-                expected="ids that differ (a document without an id gets its position as id)",
-            )
-        seen[identity] = index
-        passages.append(replace(document, id=identity))
+            document = replace(document, id=identity)
+            met.add(identity)
+        passages.append(document)
     return tuple(passages)
 
 

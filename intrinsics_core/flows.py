@@ -118,7 +118,7 @@ def rag(
     options = _Options(
         rewrite, filter_context, gate, unanswerable, canned, samples, cite, detect, weigh, answer, on_error
     )
-    return Call(task, partial(_program, options=options))
+    return Call(task, partial(_program, options=options), composite=True)
 
 
 @dataclass(frozen=True)
@@ -148,8 +148,8 @@ def _program(task: Task, profile: Profile, *, options: _Options) -> Program[RagR
     documents = yield from _retrieve([wanted])
     if options.filter_context and documents:
         judged = yield from context_relevance(messages, documents, date=task.date, on_error=lenient).start(profile)
-        kept = {j.document_id for j in judged.judgements if j.label != "irrelevant"}
-        found["relevance"], documents = judged, [d for d in documents if d.id in kept]
+        found["relevance"] = judged
+        documents = [documents[j.index] for j in judged.judgements if j.label != "irrelevant"]
     if options.gate:
         gate = yield from _gate(task, profile, documents, lenient)
         if not gate.answerable and options.unanswerable == "expand":
@@ -182,7 +182,7 @@ def _told(result: RagResult, missing: Sequence[str]) -> RagResult:
 def _answers(task: Task, profile: Profile, documents: Sequence[Document], options: _Options) -> Program[list[str]]:
     if options.answer == "model":
         asked = replace(task, documents=tuple(documents))
-        return [(yield from profile.ask("answer", asked))]
+        return [(yield from profile.serving(NAME).ask("answer", asked))]
     answers = yield [Answer(NAME, task.messages, tuple(documents), seed) for seed in range(options.samples)]
     return [_raised(answer).text for answer in answers]
 
@@ -225,14 +225,7 @@ def _identity(document: Document) -> Hashable:
     return (False, document.text) if document.id is None else (True, document.id)
 
 
-def nothing_retrieved() -> Answerability:
-    """The verdict where a retriever was asked and found nothing: there is nothing to answer from."""
-    return Answerability(label="unanswerable", probability=0.0)
-
-
 def _gate(task: Task, profile: Profile, documents: Sequence[Document], on_error: OnError) -> Program[Answerability]:
-    if not documents:
-        return nothing_retrieved()
     return (yield from answerability(task.messages, documents, date=task.date, on_error=on_error).start(profile))
 
 
@@ -264,7 +257,7 @@ def _worth(verdicts: dict[str, Any]) -> tuple[float, float]:
     faithful, certain = verdicts.get("hallucination"), verdicts.get("uncertainty")
     return (
         faithful.score if faithful and faithful.score is not None else 0.5,
-        certain.certainty if certain else 0.5,
+        certain.certainty if certain and certain.certainty is not None else 0.5,
     )
 
 
@@ -277,12 +270,13 @@ def _raised(outcome: Any) -> Any:
 
 def disagreements(result: RagResult) -> list[str]:
     """Verdicts on one answer that do not go together, in words."""
-    faithful, certain, gate, cited = result.hallucination, result.uncertainty, result.answerability, result.citations
+    faithful, gate, cited = result.hallucination, result.answerability, result.citations
+    sure = result.uncertainty.certainty if result.uncertainty else None
     unfaithful = faithful is not None and faithful.label == "unfaithful"
     found = {
-        "certain, but unfaithful to the documents": certain is not None and certain.certainty >= 0.75 and unfaithful,
-        "faithful to the documents, but uncertain": certain is not None
-        and certain.certainty <= 0.35
+        "certain, but unfaithful to the documents": sure is not None and sure >= 0.75 and unfaithful,
+        "faithful to the documents, but uncertain": sure is not None
+        and sure <= 0.35
         and faithful is not None
         and faithful.label == "faithful",
         "unanswerable by the gate, but richly cited": gate is not None

@@ -1,7 +1,10 @@
 """Typed results. ``model_dump()`` of each is the JSON that the command line writes.
 
-All are frozen. Three things are left out of the dump where there is nothing to say: ``degraded`` (why a fallback stands
-in for a verdict), ``dropped`` (how many unusable entries of a reply were left out) and ``usage`` (always).
+All are frozen. Left out of the dump where there is nothing to say: ``reason`` (why there was nothing to judge),
+``degraded`` (why a fallback stands in for a verdict), ``dropped`` (how many unusable entries of a reply were left out)
+and ``usage`` (always).
+
+Ids are the caller's and may repeat: ``index`` is the position of a document among those given, from 0.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ class Frozen(BaseModel):
 class Result(Frozen):
     """Base of every result."""
 
+    reason: str | None = Field(default=None, description="why there was nothing to judge; no failure")
     degraded: str | None = Field(default=None, description="why a fallback stands here instead of a verdict")
     dropped: int = Field(default=0, ge=0, description="entries of the reply that named nothing, or came twice")
     usage: Usage | None = Field(default=None, exclude=True, repr=False)
@@ -30,21 +34,9 @@ class Result(Frozen):
     @model_serializer(mode="wrap")
     def _without_silence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
-        if data.get("degraded") is None:
-            data.pop("degraded", None)
-        if not data.get("dropped"):
-            data.pop("dropped", None)
         # What the result is comes first, what is odd about it last.
-        for key in ("degraded", "dropped"):
-            if key in data:
-                data[key] = data.pop(key)
-        return data
-
-    def _repr_html_(self) -> str:
-        """Rich view in notebooks; all text escaped."""
-        from intrinsics_core.render import html
-
-        return html.result(self)
+        odd = {key: data.pop(key, None) for key in ("reason", "degraded", "dropped")}
+        return data | {key: value for key, value in odd.items() if value}
 
 
 class QueryRewrite(Result):
@@ -79,6 +71,7 @@ class Judgement(Frozen):
     """
 
     document_id: str
+    index: int = Field(ge=0)
     label: Relevance
     score: float | None = Field(ge=0, le=1)
 
@@ -102,11 +95,16 @@ class Answerability(Result):
 
 
 class RankedDocument(Frozen):
-    """``rank`` from 1; ``score`` is comparable within one ranking; ``wins`` counts won comparisons, else None."""
+    """``rank`` from 1; ``wins`` counts won comparisons, None where none were held.
+
+    ``score`` of a pointwise ranking is a probability of relevance; of comparisons, the share won or ranked below: no
+    threshold fits that. A fallback gives the score that the document came with, or None.
+    """
 
     document_id: str
+    index: int = Field(ge=0)
     rank: int = Field(ge=1)
-    score: float
+    score: float | None
     wins: float | None = None
 
 
@@ -117,9 +115,12 @@ class Ranking(Result):
 
 
 class Uncertainty(Result):
-    """``certainty`` is one of .05, .15 … .95; ``expected`` is the mean where the model gives probabilities."""
+    """``certainty`` is one of .05, .15 … .95; ``expected`` is the mean where the model gives probabilities.
 
-    certainty: float = Field(ge=0, le=1)
+    Both are None where a fallback stands in for the verdict, or nothing was said.
+    """
+
+    certainty: float | None = Field(ge=0, le=1)
     expected: float | None = Field(default=None, ge=0, le=1)
 
 
@@ -149,6 +150,7 @@ class Citation(Frozen):
     response_end: int = Field(ge=0)
     response_text: str
     document_id: str
+    document_index: int = Field(ge=0)
     document_begin: int = Field(ge=0)
     document_end: int = Field(ge=0)
     document_text: str
@@ -159,18 +161,19 @@ class Citations(Result):
 
 
 class SourceVerdict(Frozen):
-    """``weight`` is 0 for a source that was not selected, and its ``score`` is then None (it was not read)."""
+    """``relevance`` is a probability. A source that was not selected has weight 0 and no score: it was not read."""
 
     document_id: str
-    relevance: float
+    index: int = Field(ge=0)
+    relevance: float = Field(ge=0, le=1)
     weight: float = Field(ge=0, le=1)
     score: float | None = Field(ge=0, le=1)
 
 
 class FactCheck(Result):
-    """``score`` is factuality in 0..1."""
+    """``score`` is factuality in 0..1, None where nothing could be judged."""
 
-    score: float = Field(ge=0, le=1)
+    score: float | None = Field(ge=0, le=1)
     sources: tuple[SourceVerdict, ...]
 
 

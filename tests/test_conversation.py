@@ -2,14 +2,25 @@ import copy
 
 import pytest
 
-from intrinsics_core import INTRINSICS, Document, InvalidInput, Message, answerability, query_rewrite, reranking
+from intrinsics_core import (
+    INTRINSICS,
+    Document,
+    InvalidInput,
+    Message,
+    answerability,
+    citations,
+    context_relevance,
+    query_rewrite,
+    reranking,
+    run,
+)
+from intrinsics_core.intrinsics import TABLE
 
 USER = [{"role": "user", "content": "Who keeps the lighthouse?"}]
 ANSWERED = [*USER, {"role": "assistant", "content": "Ada keeps it."}]
 DOCUMENTS = ["Ada keeps the lighthouse."]
 ENDS_WITH_ANSWER = {"hallucination-detection", "citations", "fact-check"}
 PART = {"type": "text"}
-NEEDS_DOCUMENTS = {"context-relevance", "answerability", *ENDS_WITH_ANSWER}
 
 
 @pytest.mark.parametrize(
@@ -52,8 +63,6 @@ def test_bad_messages_are_named(messages, names):
         ([{"text": "a", "score": "high"}], ["documents[0].score", "'high'"]),
         ([{"text": "a", "score": float("nan")}], ["documents[0].score", "nan"]),
         ([{"text": "a", "metadata": "m"}], ["documents[0].metadata"]),
-        ([{"text": "a", "id": "x"}, {"text": "b", "id": "x"}], ["documents[1].id", "'x'", "documents[0]"]),
-        (["a", {"text": "b", "id": "0"}], ["documents[1].id", "'0'", "documents[0]"]),
     ],
 )
 def test_bad_documents_are_named(documents, names):
@@ -71,11 +80,9 @@ def test_needs_of_each_intrinsic(name):
     if name != "uncertainty":  # before answering and after
         with pytest.raises(InvalidInput, match="wrong role"):
             intrinsic(wrong, DOCUMENTS)
-    if name in NEEDS_DOCUMENTS:
-        with pytest.raises(InvalidInput, match="documents is empty"):
-            intrinsic(right, [])
-    else:
-        assert intrinsic(right, []).task.documents == ()
+    with pytest.raises(InvalidInput, match="documents is not a list"):
+        intrinsic(right, None)
+    assert intrinsic(right, []).task.documents == ()  # given, and empty
     with pytest.raises(InvalidInput, match=r"on_error.*raise"):
         intrinsic(right, DOCUMENTS, on_error="shrug")
 
@@ -119,3 +126,59 @@ def test_an_empty_id_is_an_id():
     task = reranking(USER, [{"id": "", "text": "a"}, {"id": "0", "text": "b"}]).task
     assert [task.document_id(i) for i in range(2)] == ["", "0"]
     assert task.only(1, 0).document_id(1) == ""
+
+
+def test_ids_may_repeat_and_positions_tell_documents_apart():
+    documents = [{"text": "Tea is cold.", "id": "x"}, {"text": "Tea is hot.", "id": "x"}, "Tea is green."]
+    ranked = run(reranking(USER, [*documents, {"text": "Tea is black.", "id": "2"}]))
+    assert sorted((row.index, row.document_id) for row in ranked.ranking) == [(0, "x"), (1, "x"), (2, "2"), (3, "2")]
+    judged = run(context_relevance(USER, documents))
+    assert [(row.index, row.document_id) for row in judged.judgements] == [(0, "x"), (1, "x"), (2, "2")]
+    answered = [*USER, {"role": "assistant", "content": "Tea is hot."}]
+    (cited,) = run(citations(answered, documents)).citations
+    assert (cited.document_index, cited.document_id, cited.document_text) == (1, "x", "Tea is hot.")
+
+
+# What a chain is left with when a filter kept nothing, or a model said nothing (or only called a tool).
+NOTHING_RETRIEVED = {
+    "answerability": {"label": "unanswerable", "probability": 0.0},
+    "context-relevance": {"judgements": []},
+    "reranking": {"ranking": []},
+    "hallucination-detection": {
+        "label": "NA",
+        "score": None,
+        "sentences": [
+            {"begin": 0, "end": 11, "text": "Tea is hot.", "label": "NA", "score": None, "explanation": None}
+        ],
+    },
+    "citations": {"citations": []},
+    "fact-check": {"score": None, "sources": []},
+}
+NOTHING_SAID = {
+    "hallucination-detection": {"label": "NA", "score": None, "sentences": []},
+    "citations": {"citations": []},
+    "fact-check": {"score": None, "sources": []},
+    "uncertainty": {"certainty": None, "expected": None},
+}
+
+
+@pytest.mark.parametrize("name", NOTHING_RETRIEVED)
+def test_no_documents_is_a_result_with_a_reason(name):
+    turns = [*USER, {"role": "assistant", "content": "Tea is hot."}] if name in NOTHING_SAID else USER
+    assert run(INTRINSICS[name](turns, [])).model_dump(mode="json") == NOTHING_RETRIEVED[name] | {
+        "reason": "nothing retrieved"
+    }
+
+
+@pytest.mark.parametrize("name", NOTHING_SAID)
+@pytest.mark.parametrize("turn", [{"content": "  "}, {"content": None, "tool_calls": [{"id": "1"}]}])
+def test_an_answer_without_words_is_a_result_with_a_reason(name, turn):
+    turns = [*USER, {"role": "assistant"} | turn]
+    assert run(INTRINSICS[name](turns, DOCUMENTS)).model_dump(mode="json") == NOTHING_SAID[name] | {
+        "reason": "nothing said"
+    }
+
+
+def test_the_tables_above_know_every_intrinsic():
+    assert set(NOTHING_RETRIEVED) == {name for name, record in TABLE.items() if record.needs_documents}
+    assert set(NOTHING_SAID) == {name for name, record in TABLE.items() if record.judges_answers}

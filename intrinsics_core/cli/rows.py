@@ -27,13 +27,14 @@ class Row:
     call: Call[Any] | IntrinsicsError
 
 
-def read(lines: Iterable[bytes], build: Build, *, skip: int = 0) -> Iterator[Row]:
+def read(lines: Iterable[bytes], build: Build, *, skip: int = 0, needs_documents: bool = False) -> Iterator[Row]:
     """Rows of a JSON Lines file, one at a time. Lines of white space alone are no rows.
 
     Args:
         lines: as a binary file gives them.
         build: makes the call of a row.
         skip: leave out this many rows from the start, unread.
+        needs_documents: whether a row without the key ``documents`` is wrong; an empty list is a list.
     """
     for number, line in enumerate(lines, start=1):
         if number == 1:
@@ -43,16 +44,17 @@ def read(lines: Iterable[bytes], build: Build, *, skip: int = 0) -> Iterator[Row
         if skip > 0:
             skip -= 1
             continue
-        yield parse(line, number, build)
+        yield parse(line, number, build, needs_documents=needs_documents)
 
 
-def parse(line: bytes, number: int, build: Build) -> Row:
+def parse(line: bytes, number: int, build: Build, *, needs_documents: bool = False) -> Row:
     identity = None
     try:
         row = _object(line)
         identity = row.get("id")
-        if "messages" not in row:
-            raise InvalidInput("the row has no 'messages'", expected=_EXPECTED, got=f"keys {', '.join(row)}")
+        for key in ("messages", "documents") if needs_documents else ("messages",):
+            if key not in row:
+                raise InvalidInput(f"the row has no {key!r}", expected=_EXPECTED, got=f"keys {', '.join(row)}")
         return Row(identity, build(row["messages"], row.get("documents", ())))
     except Exception as error:  # whatever a row holds, it costs no other row
         known = as_intrinsics_error(error)

@@ -17,7 +17,7 @@ from intrinsics_core.cli import journal, rows, settings
 from intrinsics_core.conversation import today
 from intrinsics_core.drivers import run_many
 from intrinsics_core.errors import IntrinsicsError, InvalidInput
-from intrinsics_core.intrinsics import INTRINSICS
+from intrinsics_core.intrinsics import INTRINSICS, TABLE
 from intrinsics_core.profiles import as_profile
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.program import Call
@@ -126,6 +126,7 @@ def run(
             stack.callback(kept.close)
         _work(
             lines=lines,
+            needs_documents=TABLE[intrinsic].needs_documents,
             build=partial(function, date=day, on_error=on_error, **options),
             engine=engine,
             profile=chosen,
@@ -143,6 +144,7 @@ def run(
 def _work(
     *,
     lines: BinaryIO,
+    needs_documents: bool,
     build: rows.Build,
     engine: Runtime,
     profile: Profile,
@@ -159,7 +161,7 @@ def _work(
     """
     done = kept.rows
     ids: dict[int, Any] = {}
-    numbered = enumerate(rows.read(lines, build, skip=done), start=done)
+    numbered = enumerate(rows.read(lines, build, skip=done, needs_documents=needs_documents), start=done)
 
     def calls() -> Iterator[Call[Any] | IntrinsicsError]:
         while kept.waiting < _AHEAD and (item := next(numbered, None)) is not None:
@@ -196,7 +198,7 @@ def _work(
 def set_up(config: dict[str, Any] | None, profile: str | None) -> tuple[Runtime, Profile]:
     try:
         engine = as_runtime(config)
-        return engine, as_profile(profile, engine)
+        return engine, as_profile(profile, engine.profile)
     except (IntrinsicsError, OSError):
         raise
     except Exception as error:  # a runtime may need a package that is not there, or reject a value in its own way

@@ -112,7 +112,7 @@ def pipeline(documents: Sequence[conversation.Document], runtime: Runtime) -> Pi
         "ranker": RagIntrinsicsRanker(runtime),
         "filter": RagIntrinsicsContextRelevanceFilter(runtime),
         "best": Best(),
-        "router": RagIntrinsicsAnswerabilityRouter(runtime, without_documents="unanswerable"),
+        "router": RagIntrinsicsAnswerabilityRouter(runtime),
         "context": Context(),
         "answerer": answerer(runtime),
         "checker": RagIntrinsicsGroundednessChecker(runtime),

@@ -196,6 +196,7 @@ def _turn(question: Question, state: dict[str, Any], seconds: float) -> Turn:
     gate = found("answerability", Answerability)
     blocked = gate is None or not gate.answerable
     judged = {d.id: d.metadata["rag_intrinsics"]["context-relevance"] for d in state["relevant"]}
+    irrelevant = {"label": "irrelevant", "score": None}
     ranking = [
         RankedDocument(document_id=str(d.id), **d.metadata["rag_intrinsics"]["reranking"]) for d in state["reranked"]
     ]
@@ -208,8 +209,8 @@ def _turn(question: Question, state: dict[str, Any], seconds: float) -> Turn:
         ranking=Ranking(ranking=tuple(ranking)),
         relevance=ContextRelevance(
             judgements=tuple(
-                Judgement(document_id=str(d.id), **judged.get(d.id, {"label": "irrelevant", "score": None}))
-                for d in state["reranked"]
+                Judgement(document_id=str(d.id), **judged.get(d.id, irrelevant) | {"index": place})
+                for place, d in enumerate(state["reranked"])
             )
         ),
         kept=() if blocked else tuple(map(_document, _context(state))),

@@ -210,7 +210,8 @@ def _turn(question: Question, steps: Steps, seconds: float) -> Turn:
         ranking=Ranking(ranking=tuple(ranking)),
         relevance=ContextRelevance(
             judgements=tuple(
-                Judgement(document_id=n.node_id, **judged.get(n.node_id, irrelevant)) for n in steps.reranked
+                Judgement(document_id=n.node_id, **judged.get(n.node_id, irrelevant) | {"index": place})
+                for place, n in enumerate(steps.reranked)
             )
         ),
         kept=tuple(map(_document, steps.context)),

@@ -14,12 +14,13 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from intrinsics_core.errors import InvalidInput
+from intrinsics_core.evaluation.probabilities import sigmoid
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -78,7 +79,7 @@ class Calibration:
         """Probability, 0 to 1. Raises InvalidInput on NaN."""
         if math.isnan(score):
             raise InvalidInput("score to calibrate", expected="a number", got="NaN")
-        return float(_sigmoid(np.float64(self.slope * score + self.intercept)))
+        return float(sigmoid(float(self.slope * score + self.intercept)))
 
     def decide(self, score: float) -> bool:
         """Whether the calibrated probability reaches the threshold."""
@@ -130,7 +131,7 @@ def calibrate(
     else:
         raise InvalidInput("objective", expected=f"a function or one of {sorted(_OBJECTIVES)}", got=repr(objective))
     slope, intercept = _platt(x, y)
-    p = _sigmoid(slope * x + intercept)
+    p = sigmoid(slope * x + intercept)
     threshold, value = _best_threshold(p, y, value_of)
     return Calibration(
         slope, intercept, threshold, name, value, len(x), int(y.sum()), before=quality(x, y), after=quality(p, y)
@@ -233,7 +234,7 @@ def _platt(x: Floats, y: Bools) -> tuple[float, float]:
 
     value = loss(w)
     for _ in range(100):
-        p = _sigmoid(design @ w)
+        p = sigmoid(design @ w)
         gradient = design.T @ (p - target)
         hessian = design.T @ (design * (p * (1 - p))[:, None]) + 1e-10 * np.eye(2)
         step = np.linalg.solve(hessian, gradient)
@@ -258,7 +259,3 @@ def _best_threshold(p: Floats, y: Bools, value_of: Callable[[Bools, Bools], floa
     best = np.flatnonzero(values >= values.max() - 1e-12)
     chosen = int(best[len(best) // 2])
     return float(cuts[chosen]), float(values[chosen])
-
-
-def _sigmoid(x: Any) -> Any:
-    return np.exp(-np.logaddexp(0.0, -x))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, TypeVar
 
-from intrinsics_core.conversation import DocumentLike, MessageLike, Role, Task, check
+from intrinsics_core.conversation import DocumentLike, MessageLike, Task, check
 from intrinsics_core.errors import InvalidInput
+from intrinsics_core.intrinsics.table import TABLE, Record
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.program import Call
 from intrinsics_core.requests import Program
@@ -16,6 +19,9 @@ Messages = Iterable[MessageLike]
 Documents = Iterable[DocumentLike]
 OnError = Literal["raise", "fallback"]
 
+NOTHING_RETRIEVED = "nothing retrieved"
+NOTHING_SAID = "nothing said"
+
 
 def single_ask(task: Task, profile: Profile) -> Program[Any]:
     """The program of an intrinsic that is one exchange."""
@@ -23,25 +29,42 @@ def single_ask(task: Task, profile: Profile) -> Program[Any]:
 
 
 def call(
-    intrinsic: str,
+    name: str,
     messages: Messages,
     documents: Documents = (),
     *,
-    ends_with: Sequence[Role],
-    needs_documents: bool = False,
     date: str | None = None,
     program: Callable[[Task, Profile], Program[T]] = single_ask,
-    fallbacks: Mapping[str, Callable[[Task, str], T]] | None = None,
+    options: Mapping[str, Any] | None = None,
     on_error: str = "raise",
 ) -> Call[T]:
-    """Check the input and the choice of ``on_error``; build the call.
+    """Check the input and the choice of ``on_error`` against the intrinsic's record; build the call.
 
-    An intrinsic without a fallback takes ``on_error="fallback"`` too and then still raises: there is nothing honest
-    to put in place of its verdict.
+    ``options`` are what a format may look at when it renders: :attr:`intrinsics_core.conversation.Task.options`.
     """
-    task = check(intrinsic, messages, documents, ends_with=ends_with, needs_documents=needs_documents, date=date)
-    known = {"raise": None, "fallback": None, **(fallbacks or {})}
-    if on_error not in known:
-        raise InvalidInput("on_error is unknown", intrinsic=intrinsic, expected=f"one of {', '.join(known)}",
+    record = TABLE[name]
+    if on_error not in record.on_error:
+        raise InvalidInput("on_error is unknown", intrinsic=name, expected=f"one of {', '.join(record.on_error)}",
                            got=repr(on_error))  # fmt: skip
-    return Call(task, program, known[on_error])
+    task = check(name, messages, documents, ends_with=record.ends_with, blank_answer=record.empty is not None,
+                 date=date)  # fmt: skip
+    if options:
+        task = replace(task, options=dict(options))
+    return Call(task, partial(_unless_empty, program, record), record.fallbacks.get(on_error))
+
+
+def _unless_empty(
+    program: Callable[[Task, Profile], Program[T]], record: Record, task: Task, profile: Profile
+) -> Program[T]:
+    """Nothing to judge is a result, not an error: a chain filters everything away, a model answers with a tool call."""
+    if record.empty is not None and (why := nothing_to_judge(record, task)):
+        empty: T = record.empty(task.split_by(profile.split), why)
+        return empty
+    return (yield from program(task, profile))
+
+
+def nothing_to_judge(record: Record, task: Task) -> str | None:
+    """Why there is nothing to judge, None where there is something."""
+    if task.last.role == "assistant" and not task.last.content.strip():
+        return NOTHING_SAID
+    return NOTHING_RETRIEVED if record.needs_documents and not task.documents else None

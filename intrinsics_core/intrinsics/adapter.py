@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.conversation import Task, check
+from intrinsics_core.intrinsics._common import Documents, Messages
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.program import Call
 from intrinsics_core.requests import Program
@@ -21,7 +21,6 @@ def adapter(
     *,
     arguments: Mapping[str, str] | None = None,
     as_json: bool = False,
-    on_error: OnError = "raise",
     date: str | None = None,
 ) -> Call[Any]:
     """Ask an adapter by its name.
@@ -32,7 +31,6 @@ def adapter(
         documents: any number, as the adapter wants it.
         arguments: texts that the adapter's instruction names, e.g. ``{"requirement": "Answer in one sentence."}``.
         as_json: for an intrinsic with a typed result, the JSON of its ``io.yaml`` instead.
-        on_error: there is no fallback; a failure is always raised.
         date: date text for prompts that carry one; the day of the call where left out.
 
     Returns:
@@ -42,9 +40,9 @@ def adapter(
     Raises:
         InvalidInput: at once, where the input is wrong; when run, where an argument is missing or not wanted.
     """
-    made = call(name, messages, documents, ends_with=["user", "assistant"], date=date, on_error=on_error,
-                program=partial(_program, name=f"io.yaml:{name}" if as_json else name))  # fmt: skip
-    return replace(made, task=replace(made.task, arguments=dict(arguments or {})))
+    task = check(name, messages, documents, ends_with=("user", "assistant"), date=date)
+    task = replace(task, arguments=dict(arguments or {}))
+    return Call(task, partial(_program, name=f"io.yaml:{name}" if as_json else name))
 
 
 def _program(task: Task, profile: Profile, *, name: str) -> Program[Any]:

@@ -6,10 +6,36 @@ from typing import Literal
 
 from intrinsics_core.conversation import Task
 from intrinsics_core.intrinsics._common import Documents, Messages, call
+from intrinsics_core.intrinsics.table import register
 from intrinsics_core.program import Call
 from intrinsics_core.results import Answerability
 
 
+def _open(task: Task, why: str) -> Answerability:
+    return Answerability(label="answerable", probability=None, degraded=why)
+
+
+def _closed(task: Task, why: str) -> Answerability:
+    return Answerability(label="unanswerable", probability=None, degraded=why)
+
+
+def nothing(task: Task, why: str) -> Answerability:
+    """There is nothing to answer from."""
+    return Answerability(label="unanswerable", probability=0.0, reason=why)
+
+
+@register(
+    "answerability",
+    result=Answerability,
+    ends_with=("user",),
+    needs_documents=True,
+    empty=nothing,
+    fallbacks={"fallback": _open, "open": _open, "closed": _closed},
+    score=lambda result: result.probability,
+    judges="the documents answer the question",
+    needs="question, documents",
+    gives="answerable or not, and how likely",
+)
 def answerability(
     messages: Messages,
     documents: Documents,
@@ -21,8 +47,7 @@ def answerability(
 
     Args:
         messages: a conversation that ends with a user turn.
-        documents: one or more. No documents is an error rather than a verdict: a retriever that found nothing and one
-            that was never asked look the same from here.
+        documents: any number; an empty list is unanswerable, with the reason "nothing retrieved".
         on_error: ``"open"`` (also ``"fallback"``) lets the question pass where the judgement failed, ``"closed"``
             stops it; both mark the result as degraded and give no probability.
         date: date text for prompts that carry one; the day of the call where left out.
@@ -32,14 +57,4 @@ def answerability(
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), answerability determination.
     """
-    fallbacks = {"fallback": _open, "open": _open, "closed": _closed}
-    return call("answerability", messages, documents, ends_with=["user"], needs_documents=True, date=date,
-                fallbacks=fallbacks, on_error=on_error)  # fmt: skip
-
-
-def _open(task: Task, why: str) -> Answerability:
-    return Answerability(label="answerable", probability=None, degraded=why)
-
-
-def _closed(task: Task, why: str) -> Answerability:
-    return Answerability(label="unanswerable", probability=None, degraded=why)
+    return call("answerability", messages, documents, date=date, on_error=on_error)

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+from intrinsics_core.conversation import Task
 from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.table import register
 from intrinsics_core.program import Call
 from intrinsics_core.results import Citations
 
 
+def _none(task: Task, why: str) -> Citations:
+    return Citations(citations=(), reason=why)
+
+
+def _failed(task: Task, why: str) -> Citations:
+    return Citations(citations=(), degraded=why)
+
+
+@register(
+    "citations",
+    result=Citations,
+    ends_with=("assistant",),
+    needs_documents=True,
+    empty=_none,
+    fallbacks={"fallback": _failed},
+    needs="answer, documents",
+    gives="spans of documents per sentence, with offsets",
+)
 def citations(
     messages: Messages, documents: Documents, *, on_error: OnError = "raise", date: str | None = None
 ) -> Call[Citations]:
@@ -14,8 +34,8 @@ def citations(
 
     Args:
         messages: a conversation that ends with an assistant turn.
-        documents: one or more.
-        on_error: there is no fallback; a failure is always raised.
+        documents: any number; without them, or where the answer is empty, there are no citations, and a reason.
+        on_error: ``"fallback"`` gives no citations, marked as degraded.
         date: date text for prompts that carry one; the day of the call where left out.
 
     Returns:
@@ -27,5 +47,4 @@ def citations(
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), citation generation.
     """
-    return call("citations", messages, documents, ends_with=["assistant"], needs_documents=True,
-                date=date, on_error=on_error)  # fmt: skip
+    return call("citations", messages, documents, date=date, on_error=on_error)

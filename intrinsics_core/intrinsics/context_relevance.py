@@ -7,12 +7,28 @@ from functools import partial
 from intrinsics_core.conversation import Task
 from intrinsics_core.errors import IntrinsicsError, InvalidInput
 from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.table import register
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.program import Call
 from intrinsics_core.requests import Program
 from intrinsics_core.results import ContextRelevance, Judgement
 
 
+def _none(task: Task, why: str) -> ContextRelevance:
+    return ContextRelevance(judgements=(), reason=why)
+
+
+@register(
+    "context-relevance",
+    result=ContextRelevance,
+    ends_with=("user",),
+    needs_documents=True,
+    empty=_none,
+    score=lambda result: result.judgements[0].score,
+    judges="the document, one an example, helps to answer",
+    needs="question, documents",
+    gives="relevant, partially relevant or irrelevant, per document",
+)
 def context_relevance(
     messages: Messages, documents: Documents, *, on_error: OnError = "raise", date: str | None = None
 ) -> Call[ContextRelevance]:
@@ -20,7 +36,7 @@ def context_relevance(
 
     Args:
         messages: a conversation that ends with a user turn.
-        documents: one or more.
+        documents: any number; none has no judgements.
         on_error: ``"fallback"`` keeps a document whose judgement failed: it counts as relevant, without a score, and
             the result is marked as degraded. The other judgements stand.
         date: date text for prompts that carry one; the day of the call where left out.
@@ -30,7 +46,7 @@ def context_relevance(
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), context relevance.
     """
-    return call("context-relevance", messages, documents, ends_with=["user"], needs_documents=True, date=date,
+    return call("context-relevance", messages, documents, date=date,
                 program=partial(_program, keep=on_error == "fallback"), on_error=on_error)  # fmt: skip
 
 
@@ -42,6 +58,6 @@ def _program(task: Task, profile: Profile, *, keep: bool) -> Program[ContextRele
             if not keep or isinstance(verdict, InvalidInput):
                 raise verdict
             failures.append(f"document {task.document_id(i)!r} kept: {type(verdict).__name__}: {verdict}")
-            verdict = Judgement(document_id=task.document_id(i), label="relevant", score=None)
-        judgements.append(verdict)
+            verdict = Judgement(index=i, document_id=task.document_id(i), label="relevant", score=None)
+        judgements.append(verdict.model_copy(update={"index": i}))
     return ContextRelevance(judgements=tuple(judgements), degraded="; ".join(failures) or None)

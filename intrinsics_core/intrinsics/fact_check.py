@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal
 
 from intrinsics_core.conversation import Task
 from intrinsics_core.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.evaluation.probabilities import sigmoid, softmax
 from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.table import register
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.program import Call
 from intrinsics_core.requests import Program
@@ -17,6 +20,26 @@ from intrinsics_core.results import FactCheck, SourceVerdict
 Aggregate = Literal["weighted", "min", "max"]
 
 
+def _unjudged(task: Task, why: str) -> FactCheck:
+    return FactCheck(score=None, sources=(), reason=why)
+
+
+def _failed(task: Task, why: str) -> FactCheck:
+    return FactCheck(score=None, sources=(), degraded=why)
+
+
+@register(
+    "fact-check",
+    result=FactCheck,
+    ends_with=("assistant",),
+    needs_documents=True,
+    empty=_unjudged,
+    fallbacks={"fallback": _failed},
+    score=lambda result: result.score,
+    judges="the answer is true by the sources",
+    needs="answer, sources",
+    gives="factuality in 0..1 and the sources it rests on",
+)
 def fact_check(
     messages: Messages,
     documents: Documents,
@@ -29,7 +52,8 @@ def fact_check(
 ) -> Call[FactCheck]:
     """Check the last assistant turn, as an answer to the last user turn, against sources.
 
-    Each source gets a relevance score; the most relevant are selected and their weights renormalised to sum to 1; each
+    Each source gets a relevance; the softmax over all of them says how much each matters, the most relevant are
+    selected and their weights renormalised to sum to 1; each
     selected source is asked whether it entails "The answer to question Q is A"; the scores are put together.
 
     Args:
@@ -40,7 +64,7 @@ def fact_check(
         aggregate: ``"weighted"`` mean by relevance, or the ``"min"`` or ``"max"`` of the scores. In the mean a source
             that bears on the question but is silent on the answer counts against it, so where one source is enough to
             make an answer true take ``"max"``, or leave the silent ones out with a small ``top_k`` or ``top_p``.
-        on_error: there is no fallback; a failure is always raised.
+        on_error: ``"fallback"`` gives no score, marked as degraded.
         date: date text for prompts that carry one; the day of the call where left out.
 
     Raises:
@@ -56,8 +80,7 @@ def fact_check(
         if not fits:
             raise InvalidInput(f"{name} is out of range", intrinsic="fact-check", expected=want, got=repr(value))
     program = partial(_program, top_k=top_k, top_p=top_p, aggregate=aggregate)
-    made = call("fact-check", messages, documents, ends_with=["assistant"], needs_documents=True, date=date,
-                program=program, on_error=on_error)  # fmt: skip
+    made = call("fact-check", messages, documents, date=date, program=program, on_error=on_error)
     if not made.task.query:
         raise InvalidInput("messages has no user turn: the question that is answered", intrinsic="fact-check",
                            expected="a user turn before the answer")  # fmt: skip
@@ -68,9 +91,8 @@ def _program(
     task: Task, profile: Profile, *, top_k: int | None, top_p: float | None, aggregate: Aggregate
 ) -> Program[FactCheck]:
     each = [task.only(i) for i in range(len(task.documents))]
-    judgements = _values((yield from profile.ask_many("context-relevance", each)))
-    relevance = [float(j.score) for j in judgements]
-    weights = select(relevance, top_k=top_k, top_p=top_p)
+    logits = [float(value) for value in _values((yield from profile.ask_many("relevance", each)))]
+    weights = select(logits, top_k=top_k, top_p=top_p)
     read = [i for i, weight in enumerate(weights) if weight > 0]
     scores = dict(zip(read, _values((yield from profile.ask_many("entailment", [each[i] for i in read]))), strict=True))
     total = {
@@ -82,12 +104,13 @@ def _program(
         score=min(1.0, max(0.0, total)),
         sources=tuple(
             SourceVerdict(
+                index=i,
                 document_id=task.document_id(i),
-                relevance=relevance[i],
+                relevance=sigmoid(logit),
                 weight=weights[i],
                 score=scores.get(i),
             )
-            for i in range(len(weights))
+            for i, logit in enumerate(logits)
         ),
     )
 
@@ -99,22 +122,17 @@ def _values(outcomes: Sequence[Any]) -> Sequence[Any]:
     return outcomes
 
 
-def select(relevance: Sequence[float], *, top_k: int | None, top_p: float | None) -> list[float]:
+def select(logits: Sequence[float], *, top_k: int | None, top_p: float | None) -> list[float]:
     """Weights of sources in their own order: 0 for those left out, the others sum to 1.
 
-    Where nothing is relevant at all the selected sources weigh the same.
+    The softmax of the logits is a distribution over the sources; the most likely are kept until ``top_k`` are, or their
+    share reaches ``top_p``, and renormalised. Of equals the first counts.
     """
-    scores = [max(0.0, r) for r in relevance]
-    total = sum(scores)
+    shares = softmax(logits)
     chosen: list[int] = []
-    share = 0.0
-    for i in sorted(range(len(scores)), key=lambda i: -scores[i])[:top_k]:
-        if chosen and top_p is not None and total > 0 and share >= top_p:
+    for i in sorted(range(len(shares)), key=lambda i: -shares[i])[:top_k]:
+        if chosen and top_p is not None and math.fsum(shares[j] for j in chosen) >= top_p:
             break
         chosen.append(i)
-        share += scores[i] / total if total > 0 else 0.0
-    kept = sum(scores[i] for i in chosen)
-    weights = [0.0] * len(scores)
-    for i in chosen:
-        weights[i] = scores[i] / kept if kept > 0 else 1 / len(chosen)
-    return weights
+    kept = math.fsum(shares[i] for i in chosen)
+    return [shares[i] / kept if i in chosen else 0.0 for i in range(len(shares))]

@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
+from intrinsics_core.conversation import Task
 from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.table import register
 from intrinsics_core.program import Call
+from intrinsics_core.replies import sentence_ids
 from intrinsics_core.results import HallucinationDetection
 
 
+def _unjudged(task: Task, why: str) -> HallucinationDetection:
+    return sentence_ids.hallucination(task, ()).model_copy(update={"reason": why})
+
+
+def _failed(task: Task, why: str) -> HallucinationDetection:
+    return sentence_ids.hallucination(task, ()).model_copy(update={"degraded": why})
+
+
+@register(
+    "hallucination-detection",
+    result=HallucinationDetection,
+    ends_with=("assistant",),
+    needs_documents=True,
+    empty=_unjudged,
+    fallbacks={"fallback": _failed},
+    score=lambda result: result.score,
+    judges="the response is faithful to the documents",
+    needs="answer, documents",
+    gives="a verdict per sentence, with offsets",
+)
 def hallucination_detection(
     messages: Messages, documents: Documents, *, on_error: OnError = "raise", date: str | None = None
 ) -> Call[HallucinationDetection]:
@@ -14,8 +37,8 @@ def hallucination_detection(
 
     Args:
         messages: a conversation that ends with an assistant turn.
-        documents: one or more.
-        on_error: there is no fallback; a failure is always raised.
+        documents: any number; without them every sentence is NA, and there is a reason.
+        on_error: ``"fallback"`` gives NA for every sentence, marked as degraded.
         date: date text for prompts that carry one; the day of the call where left out.
 
     Returns:
@@ -27,5 +50,4 @@ def hallucination_detection(
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), hallucination detection.
     """
-    return call("hallucination-detection", messages, documents, ends_with=["assistant"], needs_documents=True,
-                date=date, on_error=on_error)  # fmt: skip
+    return call("hallucination-detection", messages, documents, date=date, on_error=on_error)

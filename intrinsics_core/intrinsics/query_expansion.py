@@ -8,12 +8,25 @@ from typing import Any
 from intrinsics_core.conversation import Task
 from intrinsics_core.errors import IntrinsicsError
 from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.table import register
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.program import Call, merge
 from intrinsics_core.requests import Program
 from intrinsics_core.results import ExpandedQuery, QueryExpansion
 
 
+def _original(task: Task, why: str) -> QueryExpansion:
+    return distinct([(task.query, "original")]).model_copy(update={"degraded": why})
+
+
+@register(
+    "query-expansion",
+    result=QueryExpansion,
+    ends_with=("user",),
+    fallbacks={"fallback": _original},
+    needs="a last user turn",
+    gives="several queries for the same need",
+)
 def query_expansion(
     messages: Messages, documents: Documents = (), *, on_error: OnError = "raise", date: str | None = None
 ) -> Call[QueryExpansion]:
@@ -34,8 +47,7 @@ def query_expansion(
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), query expansion.
     """
-    return call("query-expansion", messages, documents, ends_with=["user"], date=date, program=_program,
-                fallbacks={"fallback": _original}, on_error=on_error)  # fmt: skip
+    return call("query-expansion", messages, documents, date=date, program=_program, on_error=on_error)
 
 
 def _program(task: Task, profile: Profile) -> Program[QueryExpansion]:
@@ -75,7 +87,3 @@ def distinct(queries: Iterable[tuple[str, str]]) -> QueryExpansion:
         if key and key not in seen:
             seen[key] = ExpandedQuery(text=text.strip(), strategy=strategy)
     return QueryExpansion(queries=tuple(seen.values()))
-
-
-def _original(task: Task, why: str) -> QueryExpansion:
-    return distinct([(task.query, "original")]).model_copy(update={"degraded": why})

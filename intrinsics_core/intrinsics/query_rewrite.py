@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from intrinsics_core.conversation import Task
 from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.table import register
 from intrinsics_core.program import Call
 from intrinsics_core.results import QueryRewrite
 
 
+def _original(task: Task, why: str) -> QueryRewrite:
+    return QueryRewrite(query=task.query, original=task.query, changed=False, degraded=why)
+
+
+@register(
+    "query-rewrite",
+    result=QueryRewrite,
+    ends_with=("user",),
+    fallbacks={"fallback": _original},
+    needs="a last user turn",
+    gives="the question, standing alone",
+)
 def query_rewrite(
     messages: Messages, documents: Documents = (), *, on_error: OnError = "raise", date: str | None = None
 ) -> Call[QueryRewrite]:
@@ -24,9 +37,4 @@ def query_rewrite(
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), query rewrite.
     """
-    return call("query-rewrite", messages, documents, ends_with=["user"], date=date,
-                fallbacks={"fallback": _original}, on_error=on_error)  # fmt: skip
-
-
-def _original(task: Task, why: str) -> QueryRewrite:
-    return QueryRewrite(query=task.query, original=task.query, changed=False, degraded=why)
+    return call("query-rewrite", messages, documents, date=date, on_error=on_error)

@@ -16,6 +16,7 @@ from itertools import combinations
 from intrinsics_core.conversation import Task
 from intrinsics_core.errors import IntrinsicsError
 from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.table import register
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.program import Call
 from intrinsics_core.requests import Program
@@ -26,6 +27,25 @@ ALL_PAIRS = 10  # documents up to which every pair is compared
 Pair = tuple[int, int]
 
 
+def _original_order(task: Task, why: str) -> Ranking:
+    scores = [document.score for document in task.documents]
+    return _ranking(task, range(len(scores)), scores).model_copy(update={"degraded": why})
+
+
+def _nothing(task: Task, why: str) -> Ranking:
+    return Ranking(ranking=(), reason=why)
+
+
+@register(
+    "reranking",
+    result=Ranking,
+    ends_with=("user",),
+    needs_documents=True,
+    empty=_nothing,
+    fallbacks={"fallback": _original_order},
+    needs="question, documents",
+    gives="every document once, with a true rank",
+)
 def reranking(
     messages: Messages,
     documents: Documents,
@@ -41,7 +61,7 @@ def reranking(
         documents: any number, in the retriever's order; none gives an empty ranking and asks nothing.
         both_orders: compare every pair as (a, b) and as (b, a) against position bias, at twice the requests; where the
             two disagree both get half a win. No effect on a pointwise scorer.
-        on_error: ``"fallback"`` gives the original order, marked as degraded.
+        on_error: ``"fallback"`` gives the original order with the scores that were there, marked as degraded.
         date: date text for prompts that carry one; the day of the call where left out.
 
     Returns:
@@ -54,15 +74,12 @@ def reranking(
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), passage reranking.
     """
-    return call("reranking", messages, documents, ends_with=["user"], date=date,
-                program=partial(_program, both_orders=both_orders),
-                fallbacks={"fallback": _original_order}, on_error=on_error)  # fmt: skip
+    return call("reranking", messages, documents, date=date, program=partial(_program, both_orders=both_orders),
+                on_error=on_error)  # fmt: skip
 
 
 def _program(task: Task, profile: Profile, *, both_orders: bool) -> Program[Ranking]:
     count = len(task.documents)
-    if count == 0:
-        return Ranking(ranking=())
     if "pointwise" in profile:
         scores: Sequence[float] = yield from profile.ask("pointwise", task)
         order = sorted(range(count), key=lambda i: -scores[i])  # stable: ties keep the retriever's order
@@ -114,21 +131,18 @@ def _count(wins: list[float], shares: dict[Pair, float]) -> None:
         wins[b] += 1 - share
 
 
-def _ranking(task: Task, order: Sequence[int], scores: Sequence[float], wins: Sequence[float] | None = None) -> Ranking:
+def _ranking(
+    task: Task, order: Sequence[int], scores: Sequence[float | None], wins: Sequence[float] | None = None
+) -> Ranking:
     return Ranking(
         ranking=tuple(
             RankedDocument(
+                index=i,
                 document_id=task.document_id(i),
                 rank=rank,
-                score=float(scores[i]),
+                score=scores[i],
                 wins=None if wins is None else wins[i],
             )
             for rank, i in enumerate(order, start=1)
         )
     )
-
-
-def _original_order(task: Task, why: str) -> Ranking:
-    count = len(task.documents)
-    scores = [1 - i / count for i in range(count)]
-    return _ranking(task, range(count), scores).model_copy(update={"degraded": why})

@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+from intrinsics_core.conversation import Task
 from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.table import register
 from intrinsics_core.program import Call
 from intrinsics_core.results import Uncertainty
 
 
+def _unsaid(task: Task, why: str) -> Uncertainty:
+    return Uncertainty(certainty=None, reason=why)
+
+
+def _failed(task: Task, why: str) -> Uncertainty:
+    return Uncertainty(certainty=None, degraded=why)
+
+
+@register(
+    "uncertainty",
+    result=Uncertainty,
+    ends_with=("user", "assistant"),
+    empty=_unsaid,
+    fallbacks={"fallback": _failed},
+    score=lambda result: result.expected,
+    judges="the answer is right",
+    needs="question or answer",
+    gives="certainty in .05, .15 … .95",
+)
 def uncertainty(
     messages: Messages, documents: Documents = (), *, on_error: OnError = "raise", date: str | None = None
 ) -> Call[Uncertainty]:
@@ -16,7 +37,7 @@ def uncertainty(
         messages: ends with a user turn (certainty before answering) or an assistant turn (after).
         documents: what the answer rests on, if anything. Without them the embedded default, an encoder with no
             knowledge of its own, is indifferent: ``expected`` is .5 and ``certainty`` the .55 that .5 falls into.
-        on_error: there is no fallback; a failure is always raised.
+        on_error: ``"fallback"`` gives no certainty, marked as degraded.
         date: date text for prompts that carry one; the day of the call where left out.
 
     Raises:
@@ -24,4 +45,4 @@ def uncertainty(
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), uncertainty quantification.
     """
-    return call("uncertainty", messages, documents, ends_with=["user", "assistant"], date=date, on_error=on_error)
+    return call("uncertainty", messages, documents, date=date, on_error=on_error)

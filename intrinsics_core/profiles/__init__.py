@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from intrinsics_core.errors import InvalidInput
 from intrinsics_core.profiles.base import Profile
-
-if TYPE_CHECKING:
-    from intrinsics_core.runtimes.base import Runtime
 
 __all__ = ["NAMES", "as_profile"]
 
@@ -26,14 +22,14 @@ _PLACED = ("granite-4", "io.yaml")
 NAMES = tuple(_MODULES)
 
 
-def as_profile(spec: Profile | str | None, runtime: Runtime) -> Profile:
-    """A profile from a profile, a name, or None (the runtime's own).
+def as_profile(spec: Profile | str | None, own: Profile) -> Profile:
+    """A profile from a profile, a name, or None (the runtime's ``own``).
 
     Raises:
         InvalidInput: no profile has that name.
     """
-    if spec is None or spec == runtime.profile.name:
-        return runtime.profile
+    if spec is None or spec == own.name:
+        return own
     if isinstance(spec, Profile):
         return spec
     return profile(spec)

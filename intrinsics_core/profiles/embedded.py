@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from intrinsics_core.conversation import Document, Task
 from intrinsics_core.errors import InvalidInput
+from intrinsics_core.profiles import relevance
 from intrinsics_core.profiles.base import Format, Profile
 from intrinsics_core.replies import sentence_ids
 from intrinsics_core.requests import Embed, Embedded, Reply, Request
@@ -47,6 +48,9 @@ class Own:
     thresholds: Mapping[str, Mapping[str, float]]
 
 
+# What a caller may calibrate here.
+CALIBRATED = ("answerability", "context-relevance", "hallucination-detection", "uncertainty")
+
 # Names of the thresholds that a caller may set, each in 0..1; calibrating sets them too.
 THRESHOLDS = {
     "context-relevance": ("relevant", "partial"),
@@ -64,13 +68,15 @@ def embedded_profile(
         InvalidInput: one of them is of an intrinsic that has none, or cannot be read, or is out of range.
     """
     own = Own(_calibrations(calibrations or {}), _thresholds(thresholds or {}))
+    judged = Format(_question_and_passages, partial(_context_relevance, own))
     return Profile(
         "embedded",
         {
             "query-rewrite": Format(_nothing, _query_rewrite),
             "query-expansion": Format(_nothing, _query_expansion),
             "pointwise": Format(_question_and_passages, _pointwise),
-            "context-relevance": Format(_question_and_passages, partial(_context_relevance, own)),
+            "context-relevance": judged,
+            "relevance": relevance.of_judgement(judged),
             "answerability": Format(_question_and_passages, partial(_answerability, own)),
             "uncertainty": Format(_everything, partial(_uncertainty, own)),
             "hallucination-detection": Format(_sentences, partial(_hallucination, own)),
@@ -259,7 +265,7 @@ def _context_relevance(own: Own, task: Task, replies: Sequence[Reply]) -> Judgem
         # One threshold was fitted, for what helps; half of it is as far as a doubt goes.
         half = fitted.threshold / 2
         label = "relevant" if score >= fitted.threshold else "partially relevant" if score >= half else "irrelevant"
-    return Judgement(document_id=task.document_id(0), label=label, score=score)
+    return Judgement(index=0, document_id=task.document_id(0), label=label, score=score)
 
 
 def _answerability(own: Own, task: Task, replies: Sequence[Reply]) -> Answerability:
@@ -290,7 +296,6 @@ def _uncertainty(own: Own, task: Task, replies: Sequence[Reply]) -> Uncertainty:
 
 
 def _calibrations(given: Mapping[str, Any]) -> dict[str, Calibration]:
-    from intrinsics_core.calibrate import CALIBRATED
     from intrinsics_core.evaluation.calibration import Calibration
 
     fitted = {}

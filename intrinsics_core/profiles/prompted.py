@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from intrinsics_core.conversation import Message, Task
+from intrinsics_core.profiles import relevance
 from intrinsics_core.profiles.base import Format, Profile
 from intrinsics_core.profiles.turns import conversation, to_last_question
 from intrinsics_core.replies import json_reply, readers, sentence_ids
@@ -285,140 +286,140 @@ def _last_exchange(task: Task) -> dict[str, Any]:
     return {"answer": defuse(task.response)}
 
 
-PROFILE = Profile(
-    "prompted",
-    {
-        "query-rewrite": Format(
-            _asking(
-                "query-rewrite",
-                "Rewrite the last user turn of the conversation as one question that can be understood without the "
-                "conversation: resolve pronouns and omissions, keep the user's intent and wording where possible, add "
-                "nothing that was not said. If it already stands alone, repeat it unchanged. Do not answer it.",
-                '{"rewritten_question": "..."}',
-                _object(rewritten_question=_TEXT),
-                _only_conversation,
-                256,
-            ),
-            _rewrite,
+_FORMATS: dict[str, Format[Any]] = {
+    "query-rewrite": Format(
+        _asking(
+            "query-rewrite",
+            "Rewrite the last user turn of the conversation as one question that can be understood without the "
+            "conversation: resolve pronouns and omissions, keep the user's intent and wording where possible, add "
+            "nothing that was not said. If it already stands alone, repeat it unchanged. Do not answer it.",
+            '{"rewritten_question": "..."}',
+            _object(rewritten_question=_TEXT),
+            _only_conversation,
+            256,
         ),
-        "synonym-query": Format(
-            _asking(
-                "synonym-query",
-                "Rewrite the last user turn of the conversation as one standalone search query in other words: replace "
-                "key terms by synonyms or closely related phrases, and keep the meaning.",
-                '{"query": "..."}',
-                _object(query=_TEXT),
-                _only_conversation,
-                256,
-            ),
-            _field_text("query"),
+        _rewrite,
+    ),
+    "synonym-query": Format(
+        _asking(
+            "synonym-query",
+            "Rewrite the last user turn of the conversation as one standalone search query in other words: replace "
+            "key terms by synonyms or closely related phrases, and keep the meaning.",
+            '{"query": "..."}',
+            _object(query=_TEXT),
+            _only_conversation,
+            256,
         ),
-        "sample-answer": Format(_sample, _free_text),
-        "answer": Format(_answer, _free_text),
-        "reverse-question": Format(
-            _asking(
-                "reverse-question",
-                "Write the one question to which the given text would be the answer.",
-                '{"question": "..."}',
-                _object(question=_TEXT),
-                _last_exchange,
-                256,
-            ),
-            _field_text("question"),
+        _field_text("query"),
+    ),
+    "sample-answer": Format(_sample, _free_text),
+    "answer": Format(_answer, _free_text),
+    "reverse-question": Format(
+        _asking(
+            "reverse-question",
+            "Write the one question to which the given text would be the answer.",
+            '{"question": "..."}',
+            _object(question=_TEXT),
+            _last_exchange,
+            256,
         ),
-        "context-relevance": Format(
-            _asking(
-                "context-relevance",
-                "Judge whether the document helps to answer the last user turn of the conversation. Say 'relevant' if "
-                "it holds substantial information that directly answers it, 'partially relevant' if it holds related "
-                "information that helps in part or if in doubt, 'irrelevant' if it clearly holds nothing of use. "
-                "State your confidence in the label from 0 to 1.",
-                '{"context_relevance": "relevant" | "partially relevant" | "irrelevant", "confidence": 0.0-1.0}',
-                _object(context_relevance=_enum(readers.RELEVANCE), confidence=_CONFIDENCE),
-                _one_document,
-                100,
-            ),
-            _judgement,
+        _field_text("question"),
+    ),
+    "context-relevance": Format(
+        _asking(
+            "context-relevance",
+            "Judge whether the document helps to answer the last user turn of the conversation. Say 'relevant' if "
+            "it holds substantial information that directly answers it, 'partially relevant' if it holds related "
+            "information that helps in part or if in doubt, 'irrelevant' if it clearly holds nothing of use. "
+            "State your confidence in the label from 0 to 1.",
+            '{"context_relevance": "relevant" | "partially relevant" | "irrelevant", "confidence": 0.0-1.0}',
+            _object(context_relevance=_enum(readers.RELEVANCE), confidence=_CONFIDENCE),
+            _one_document,
+            100,
         ),
-        "answerability": Format(
-            _asking(
-                "answerability",
-                "Judge whether the documents hold the information needed to answer the last user turn of the "
-                "conversation. Use the documents alone, not what you know. State your confidence in the label from 0 "
-                "to 1.",
-                '{"answerability": "answerable" | "unanswerable", "confidence": 0.0-1.0}',
-                _object(answerability=_enum(readers.ANSWERABLE), confidence=_CONFIDENCE),
-                _with_documents,
-                100,
-            ),
-            _answerability,
+        _judgement,
+    ),
+    "answerability": Format(
+        _asking(
+            "answerability",
+            "Judge whether the documents hold the information needed to answer the last user turn of the "
+            "conversation. Use the documents alone, not what you know. State your confidence in the label from 0 "
+            "to 1.",
+            '{"answerability": "answerable" | "unanswerable", "confidence": 0.0-1.0}',
+            _object(answerability=_enum(readers.ANSWERABLE), confidence=_CONFIDENCE),
+            _with_documents,
+            100,
         ),
-        "comparison": Format(
-            _asking(
-                "comparison",
-                "Judge which of the two passages, A or B, is more suitable to answer the last user turn of the "
-                "conversation. If neither answers it, choose the one with more relevant information. The order of the "
-                "passages means nothing. State your confidence in the choice from 0 to 1.",
-                '{"preferred": "A" | "B", "confidence": 0.0-1.0}',
-                _object(preferred=_enum(_PASSAGES), confidence=_CONFIDENCE),
-                _two_passages,
-                100,
-            ),
-            _comparison,
+        _answerability,
+    ),
+    "comparison": Format(
+        _asking(
+            "comparison",
+            "Judge which of the two passages, A or B, is more suitable to answer the last user turn of the "
+            "conversation. If neither answers it, choose the one with more relevant information. The order of the "
+            "passages means nothing. State your confidence in the choice from 0 to 1.",
+            '{"preferred": "A" | "B", "confidence": 0.0-1.0}',
+            _object(preferred=_enum(_PASSAGES), confidence=_CONFIDENCE),
+            _two_passages,
+            100,
         ),
-        "uncertainty": Format(
-            _asking(
-                "uncertainty",
-                "If the conversation ends with a user turn, judge how certain it is that a careful assistant with the "
-                "documents answers it correctly. If it ends with an assistant turn, judge how certain it is that this "
-                "answer is correct. Reply with a digit: 0 is a 5% chance, 1 is 15%, and so on to 9, which is 95%.",
-                '{"certainty": "0" … "9"}',
-                _object(certainty=_enum(readers.DIGITS)),
-                _with_documents,
-                100,
-            ),
-            _certainty,
+        _comparison,
+    ),
+    "uncertainty": Format(
+        _asking(
+            "uncertainty",
+            "If the conversation ends with a user turn, judge how certain it is that a careful assistant with the "
+            "documents answers it correctly. If it ends with an assistant turn, judge how certain it is that this "
+            "answer is correct. Reply with a digit: 0 is a 5% chance, 1 is 15%, and so on to 9, which is 95%.",
+            '{"certainty": "0" … "9"}',
+            _object(certainty=_enum(readers.DIGITS)),
+            _with_documents,
+            100,
         ),
-        "hallucination-detection": Format(
-            _asking(
-                "hallucination-detection",
-                "The response is given sentence by sentence. For each sentence, compare what it claims with the "
-                "documents alone. First give the reason, quoting the document where you can, then the verdict: "
-                "'faithful' if the documents support all of it, 'partial' if they support a part, 'unfaithful' if they "
-                "do not support it or contradict it, 'NA' if it claims nothing (a greeting, a question, an offer).",
-                '{"sentences": [{"id": "r0", "reason": "...", '
-                '"faithfulness": "faithful" | "partial" | "unfaithful" | "NA"}, ...]}, one entry per sentence.',
-                _object(sentences=_array(_object(id=_id("r"), reason=_TEXT, faithfulness=_enum(readers.FAITHFULNESS)))),
-                _response_by_sentence,
-                99,
-                per_sentence=True,
-            ),
-            _hallucination,
+        _certainty,
+    ),
+    "hallucination-detection": Format(
+        _asking(
+            "hallucination-detection",
+            "The response is given sentence by sentence. For each sentence, compare what it claims with the "
+            "documents alone. First give the reason, quoting the document where you can, then the verdict: "
+            "'faithful' if the documents support all of it, 'partial' if they support a part, 'unfaithful' if they "
+            "do not support it or contradict it, 'NA' if it claims nothing (a greeting, a question, an offer).",
+            '{"sentences": [{"id": "r0", "reason": "...", '
+            '"faithfulness": "faithful" | "partial" | "unfaithful" | "NA"}, ...]}, one entry per sentence.',
+            _object(sentences=_array(_object(id=_id("r"), reason=_TEXT, faithfulness=_enum(readers.FAITHFULNESS)))),
+            _response_by_sentence,
+            99,
+            per_sentence=True,
         ),
-        "citations": Format(
-            _asking(
-                "citations",
-                "The response and the documents are given sentence by sentence. For each response sentence, list the "
-                "ids of the document sentences that it rests on: as few as carry all of its claims, none if there are "
-                "none.",
-                '{"citations": [{"response": "r0", "sources": ["c3", "c4"]}, ...]}, one entry per response sentence.',
-                _object(citations=_array(_object(response=_id("r"), sources=_array(_id("c"))))),
-                _all_by_sentence,
-                64,
-                per_sentence=True,
-            ),
-            _citations,
+        _hallucination,
+    ),
+    "citations": Format(
+        _asking(
+            "citations",
+            "The response and the documents are given sentence by sentence. For each response sentence, list the "
+            "ids of the document sentences that it rests on: as few as carry all of its claims, none if there are "
+            "none.",
+            '{"citations": [{"response": "r0", "sources": ["c3", "c4"]}, ...]}, one entry per response sentence.',
+            _object(citations=_array(_object(response=_id("r"), sources=_array(_id("c"))))),
+            _all_by_sentence,
+            64,
+            per_sentence=True,
         ),
-        "entailment": Format(
-            _asking(
-                "entailment",
-                "Judge whether the source alone supports the claim. State your confidence in the label from 0 to 1.",
-                '{"supported": "yes" | "no", "confidence": 0.0-1.0}',
-                _object(supported=_enum(_SUPPORT), confidence=_CONFIDENCE),
-                _claim,
-                100,
-            ),
-            _entailment,
+        _citations,
+    ),
+    "entailment": Format(
+        _asking(
+            "entailment",
+            "Judge whether the source alone supports the claim. State your confidence in the label from 0 to 1.",
+            '{"supported": "yes" | "no", "confidence": 0.0-1.0}',
+            _object(supported=_enum(_SUPPORT), confidence=_CONFIDENCE),
+            _claim,
+            100,
         ),
-    },
-)
+        _entailment,
+    ),
+}
+_FORMATS["relevance"] = relevance.of_judgement(_FORMATS["context-relevance"])
+
+PROFILE = Profile("prompted", _FORMATS)

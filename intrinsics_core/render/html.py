@@ -227,15 +227,19 @@ def _(value: Answerability) -> str:
 
 @body.register
 def _(value: Ranking) -> str:
-    top = max((abs(r.score) for r in value.ranking), default=0.0) or 1.0
+    top = max((abs(r.score or 0.0) for r in value.ranking), default=0.0) or 1.0
     compared = any(r.wins is not None for r in value.ranking)
     head = ("rank", "document", "score", "wins") if compared else ("rank", "document", "score")
     rows = []
     for r in value.ranking:
-        width = f"{max(0.0, r.score) / top:.1%}"
+        width = f"{max(0.0, r.score or 0.0) / top:.1%}"
         score = (
-            f'<span class="score"><span class="bar" role="img" aria-label="score {r.score:.2f}">'
-            f'<i style="width:{width}"></i></span><span class="num">{r.score:.2f}</span></span>'
+            ""
+            if r.score is None
+            else (
+                f'<span class="score"><span class="bar" role="img" aria-label="score {r.score:.2f}">'
+                f'<i style="width:{width}"></i></span><span class="num">{r.score:.2f}</span></span>'
+            )
         )
         rows.append((str(r.rank), escape(r.document_id), score, *([f"{r.wins or 0:g}"] if compared else [])))
     return table(head, rows) if rows else '<p class="faint">no documents</p>'

@@ -95,7 +95,7 @@ def _ranked(t: Turn) -> RenderableType:
     for heading in ("now", "was", "passage", "score", "relevance"):
         table.add_column(heading, justify="right" if heading in ("now", "was", "score") else "left")
     rows = (
-        [(r.document_id, f"{r.score:.2f}") for r in t.ranking.ranking]
+        [(r.document_id, "" if r.score is None else f"{r.score:.2f}") for r in t.ranking.ranking]
         if t.ranking
         else [(d.id or "", "" if d.score is None else f"{d.score:.2f}") for d in t.retrieved]
     )

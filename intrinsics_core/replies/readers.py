@@ -121,7 +121,7 @@ def judgement(task: Task, label: str, reply: Generated, start: int = 0, stated: 
     chosen = json_reply.label(label, RELEVANCE, reply.text)
     found = probabilities(chosen, RELEVANCE, reply, start, stated)
     score = min(1.0, sum(_RELEVANCE_VALUE[option] * p for option, p in found.items()))
-    return Judgement.model_validate({"document_id": task.document_id(0), "label": chosen, "score": score})
+    return Judgement.model_validate({"index": 0, "document_id": task.document_id(0), "label": chosen, "score": score})
 
 
 def certainty(text: str, reply: Generated, start: int = 0) -> Uncertainty:

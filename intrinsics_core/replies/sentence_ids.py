@@ -103,6 +103,7 @@ def _citation(task: Task, r: int, document: int, number: int) -> Citation:
         response_begin=response.begin,
         response_end=response.end,
         response_text=response.text,
+        document_index=document,
         document_id=task.document_id(document),
         document_begin=source.begin,
         document_end=source.end,

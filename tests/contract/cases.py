@@ -6,8 +6,10 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-ENDS_WITH_ANSWER = ("uncertainty", "hallucination-detection", "citations", "fact-check")
-NEEDS_DOCUMENTS = ("answerability", "hallucination-detection", "citations", "fact-check")
+from intrinsics_core.intrinsics import TABLE
+
+ENDS_WITH_ANSWER = tuple(name for name, record in TABLE.items() if record.judges_answers)
+NEEDS_DOCUMENTS = tuple(name for name, record in TABLE.items() if record.needs_documents)
 RETURNS_DOCUMENTS = ("reranking", "context-relevance")
 
 QUESTION = [

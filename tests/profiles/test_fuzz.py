@@ -73,6 +73,7 @@ VALID: dict[str, list[Any]] = {
     ],
     "entailment": [{"supported": "yes", "confidence": 0.5}, [{"i": 0, "r": "why", "f": "partial"}],
                    [{"r": 0, "f": "NA", "e": ""}]],
+    "relevance": [{"context_relevance": "partially relevant", "confidence": 0.7}, {"context_relevance": "relevant"}],
     "requirement-check": [{"score": "yes"}],
     "context-attribution": [[{"r": 0, "c": [3, 1, 4]}, {"r": 1, "c": []}]],
 }  # fmt: skip
@@ -193,7 +194,7 @@ def logprobs(text: str, chance: random.Random) -> tuple[TokenLogprob, ...] | Non
 def task_for(name: str) -> Task:
     ends = MESSAGES[:1] if name in ("query-rewrite", "context-relevance", "answerability", "comparison") else MESSAGES
     task = check(name, ends, DOCUMENTS, ends_with=["user", "assistant"], date="May 5, 2031")
-    if name in ("context-relevance", "entailment"):
+    if name in ("context-relevance", "relevance", "entailment"):
         return task.only(0)
     return task.only(0, 2) if name == "comparison" else task
 

@@ -151,7 +151,7 @@ def task(intrinsic: str, place: str, attack: str) -> Task:
     made = Task(intrinsic, tuple(messages), tuple(documents), text("date", "May 5, 2031"))
     if intrinsic == "requirement-check":
         made = Task(intrinsic, made.messages, made.documents, made.date, {"requirement": text("argument")})
-    return made.only(0) if intrinsic in ("context-relevance", "entailment") else made
+    return made.only(0) if intrinsic in ("context-relevance", "relevance", "entailment") else made
 
 
 def rendered(profile: Profile, name: str, about: Task) -> str:

@@ -20,7 +20,7 @@ ASKED = [{"role": "user", "content": "Is tea hot?"}]
 def test_a_value_that_no_result_holds_is_a_malformed_reply() -> None:
     chosen = Format(
         lambda task: [Generate(task.intrinsic, prompt="?")],
-        lambda task, replies: Judgement(document_id="0", label="relevant", score=2.0),
+        lambda task, replies: Judgement(document_id="0", index=0, label="relevant", score=2.0),
     )
     runtime = Scripted(lambda request: "anything")
     with pytest.raises(MalformedReply, match="context-relevance: the reply does not fit the result") as caught:

@@ -42,9 +42,11 @@ def results(evil: str) -> dict[str, Result]:
         "keywords": QueryRewrite(query=evil + "(y)", original=evil, changed=True, question=evil),
         "same": QueryRewrite(query=evil, original=evil, changed=False),
         "expansion": QueryExpansion(queries=(ExpandedQuery(text=evil, strategy=evil),)),
-        "relevance": ContextRelevance(judgements=(Judgement(document_id=evil, label="irrelevant", score=0.1),)),
+        "relevance": ContextRelevance(
+            judgements=(Judgement(document_id=evil, index=0, label="irrelevant", score=0.1),)
+        ),
         "answerable": Answerability(label="unanswerable", probability=None, degraded=evil),
-        "ranking": Ranking(ranking=(RankedDocument(document_id=evil, rank=1, score=-3.0, wins=0.5),)),
+        "ranking": Ranking(ranking=(RankedDocument(document_id=evil, index=0, rank=1, score=-3.0, wins=0.5),)),
         "none": Ranking(ranking=()),
         "uncertainty": Uncertainty(certainty=0.45, expected=0.5),
         "hallucination": HallucinationDetection(
@@ -58,7 +60,9 @@ def results(evil: str) -> dict[str, Result]:
         ),
         "citations": Citations(citations=(citation(evil, evil, evil),)),
         "uncited": Citations(citations=()),
-        "facts": FactCheck(score=1, sources=(SourceVerdict(document_id=evil, relevance=7.0, weight=1.0, score=None),)),
+        "facts": FactCheck(
+            score=1, sources=(SourceVerdict(document_id=evil, index=0, relevance=0.7, weight=1.0, score=None),)
+        ),
     }
 
 
@@ -68,6 +72,7 @@ def citation(response: str, identity: str, source: str) -> Citation:
         response_end=len(response),
         response_text=response,
         document_id=identity,
+        document_index=0,
         document_begin=0,
         document_end=len(source),
         document_text=source,
@@ -160,6 +165,7 @@ def test_pieces_joined_are_the_response(response: str, spans: list[tuple[int, in
             response_end=max(a, b),
             response_text="",
             document_id=str(a),
+            document_index=0,
             document_begin=0,
             document_end=b,
             document_text="",
@@ -177,6 +183,7 @@ def test_citations_are_numbered_as_they_come_and_shared_sources_share_a_number()
             response_end=end,
             response_text="abc",
             document_id=identity,
+            document_index=0,
             document_begin=0,
             document_end=1,
             document_text="x",
@@ -199,14 +206,14 @@ def turn(evil: str, **changes: object) -> Turn:
         "rewrite": some["rewrite"],
         "ranking": Ranking(
             ranking=(
-                RankedDocument(document_id="b", rank=1, score=0.9),
-                RankedDocument(document_id="a", rank=2, score=0.1),
+                RankedDocument(document_id="b", index=0, rank=1, score=0.9),
+                RankedDocument(document_id="a", index=0, rank=2, score=0.1),
             )
         ),
         "relevance": ContextRelevance(
             judgements=(
-                Judgement(document_id="a", label="partially relevant", score=0.5),
-                Judgement(document_id="b", label="irrelevant", score=None),
+                Judgement(document_id="a", index=0, label="partially relevant", score=0.5),
+                Judgement(document_id="b", index=0, label="irrelevant", score=None),
             )
         ),
         "gate": Answerability(label="answerable", probability=0.8),
@@ -240,7 +247,7 @@ def test_a_turn_shows_only_what_there_is() -> None:
 
 
 def test_a_ranking_of_documents_the_turn_did_not_retrieve_is_no_crash() -> None:
-    strange = Ranking(ranking=(RankedDocument(document_id="zzz", rank=1, score=1.0),))
+    strange = Ranking(ranking=(RankedDocument(document_id="zzz", index=0, rank=1, score=1.0),))
     harmless(report.turn(turn("x", ranking=strange)))
     harmless(report.turn(turn("x", relevance=None, ranking=None)))
 

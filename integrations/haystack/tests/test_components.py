@@ -152,7 +152,7 @@ class TestRouter:
         assert other["unanswerable"] == "How tall is the lighthouse?" and "answerable" not in other
 
     def test_a_retriever_that_found_nothing(self) -> None:
-        router = RagIntrinsicsAnswerabilityRouter(judging(), without_documents="unanswerable")
+        router = RagIntrinsicsAnswerabilityRouter(judging())
         expected = {"unanswerable": QUESTION, "result": {"label": "unanswerable", "probability": 0.0}}
         assert router.run(query=QUESTION, documents=[]) == expected
         assert asyncio.run(router.run_async(query=QUESTION, documents=[])) == expected

@@ -207,7 +207,7 @@ class TestSaved:
             ),
             RagIntrinsicsContextRelevanceFilter(labels=("relevant",), score_threshold=0.1),
             RagIntrinsicsCitationBuilder(markers=False),
-            RagIntrinsicsAnswerabilityRouter(without_documents="unanswerable", on_error="closed"),
+            RagIntrinsicsAnswerabilityRouter(on_error="closed"),
         ):
             again = type(component).from_dict(component.to_dict())
             assert again.to_dict() == component.to_dict()

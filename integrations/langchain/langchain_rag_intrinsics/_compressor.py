@@ -37,11 +37,10 @@ class Compressor(BaseDocumentCompressor, Intrinsic):
 
         The score is the caller's own where a fallback stands in for a verdict without one.
         """
-        by_id = given.by_id
         why = {} if result.degraded is None else {"degraded": result.degraded}
         copies = []
         for row in rows:
-            document = by_id[row.document_id]
+            document = given.documents[row.index]
             verdict = row.model_dump(mode="json", exclude={"document_id"}) | why
             score = {} if row.score is None else {"relevance_score": row.score}
             before = document.metadata.get("rag_intrinsics") or {}

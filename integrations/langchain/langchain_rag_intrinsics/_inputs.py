@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMe
 from langchain_core.prompt_values import PromptValue
 
 from intrinsics_core import InvalidInput
+from intrinsics_core.intrinsics import TABLE
 
 # The names that LangChain's own chains, tutorials and compressors use.
 QUESTION = ("question", "query", "input")
@@ -59,11 +60,6 @@ class Given:
             for d, score in zip(self.documents, scores(self.documents), strict=True)
         ]
 
-    @property
-    def by_id(self) -> dict[str, Document]:
-        """The documents by the ids that results name: a document without one goes by its position."""
-        return {str(i) if d.id is None else d.id: d for i, d in enumerate(self.documents)}
-
 
 def read(value: Any, intrinsic: str) -> Given:
     """A chain's value as an input.
@@ -77,6 +73,10 @@ def read(value: Any, intrinsic: str) -> Given:
     Raises:
         InvalidInput: names the field.
     """
+    documents = _first(value, DOCUMENTS) if isinstance(value, Mapping) else None
+    if documents is None and (record := TABLE.get(intrinsic)) and record.needs_documents:
+        raise InvalidInput("the input has no documents", intrinsic=intrinsic,
+                           expected=f"a list, maybe empty, as one of {', '.join(map(repr, DOCUMENTS))}")  # fmt: skip
     if not isinstance(value, Mapping):
         return Given(_turns(value, intrinsic, "input"))
     if value.get("messages") is not None:
@@ -95,7 +95,7 @@ def read(value: Any, intrinsic: str) -> Given:
             expected=f"'messages', or one of {', '.join(map(repr, QUESTION))}",
             got=f"the keys {', '.join(map(repr, value)) or '(none)'}",
         )
-    return Given(turns, as_documents(_first(value, DOCUMENTS), intrinsic))
+    return Given(turns, as_documents(documents, intrinsic))
 
 
 def as_answer(value: Any, intrinsic: str) -> AIMessage:

@@ -94,12 +94,11 @@ def _text(block: str | dict[Any, Any]) -> str:
 
 def _annotations(begin: int, text: str, given: Given, result: Citations) -> list[Citation]:
     """The citations of a text block, a sentence that crosses its border cut there."""
-    sources = given.by_id
     made = []
     for row in result.citations:
         start, end = max(row.response_begin - begin, 0), min(row.response_end - begin, len(text))
         if start < end:
-            source = sources[row.document_id]
+            source = given.documents[row.document_index]
             citation = Citation(
                 type="citation",
                 start_index=start,
@@ -107,6 +106,7 @@ def _annotations(begin: int, text: str, given: Given, result: Citations) -> list
                 cited_text=row.document_text,
                 extras={
                     "document_id": row.document_id,
+                    "document_index": row.document_index,
                     "document_begin": row.document_begin,
                     "document_end": row.document_end,
                 },

@@ -51,5 +51,5 @@ class IntrinsicsReranker(Compressor):
 
     def _tell(self, value: Any, given: Given, result: Ranking) -> list[Document]:
         floor = float("-inf") if self.score_threshold is None else self.score_threshold
-        kept = [row for row in result.ranking if row.score >= floor or result.degraded]
+        kept = [row for row in result.ranking if row.score is None or row.score >= floor or result.degraded]
         return self._verdicts(given, kept[: self.top_n], result)

@@ -102,7 +102,7 @@ def _ranked(given: list[Document], output: list[Document]) -> dict[str, Any]:
     rows = []
     for d in output:
         verdict = d.metadata["rag_intrinsics"]["reranking"]
-        assert verdict["score"] == d.metadata["relevance_score"]
+        assert verdict["score"] == d.metadata.get("relevance_score")
         rows.append({"document_id": d.id, "rank": verdict["rank"], "score": verdict["score"]})
     return {"ranking": rows, **_degraded(output, "reranking")}
 
@@ -127,6 +127,7 @@ def _cited(output: AIMessage) -> dict[str, Any]:
                     "response_end": c["end_index"],
                     "response_text": block["text"][c["start_index"] : c["end_index"]],
                     "document_id": c["extras"]["document_id"],
+                    "document_index": c["extras"]["document_index"],
                     "document_begin": c["extras"]["document_begin"],
                     "document_end": c["extras"]["document_end"],
                     "document_text": c["cited_text"],

@@ -106,7 +106,7 @@ def test_a_citation_is_langchains_own() -> None:
         "cited_text": "Ada Brink built the mill in 1911.",
         "title": "The mill",
         "url": "https://ellery.example/mill",
-        "extras": {"document_id": "mill", "document_begin": 39, "document_end": 72},
+        "extras": {"document_id": "mill", "document_index": 1, "document_begin": 39, "document_end": 72},
     }
     source = documents()[1].page_content
     assert source[39:72] == citation["cited_text"]

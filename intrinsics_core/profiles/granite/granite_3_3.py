@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from intrinsics_core.conversation import Task
+from intrinsics_core.profiles import relevance
 from intrinsics_core.profiles.base import Format, Profile
 from intrinsics_core.profiles.granite import prompts, published
 from intrinsics_core.profiles.granite.prompts import Dialect, Shown, ask, opening, turn, within_expansion
@@ -201,6 +202,7 @@ def profile(*, explain: bool = True) -> Profile:
         ),
         "entailment": Format(_ask_detect(), prompts.entailment(_detect)),
     }
+    formats["relevance"] = relevance.of_judgement(formats["context-relevance"])
     formats |= prompts.base_formats(_DIALECT, 4096 if explain else 2)
     return Profile("granite-3.3", formats, models=published.GRANITE_3_3)
 

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from intrinsics_core.conversation import Task
 from intrinsics_core.errors import InvalidInput
+from intrinsics_core.profiles import relevance
 from intrinsics_core.profiles.base import Format, Profile
 from intrinsics_core.profiles.granite import prompts
 from intrinsics_core.profiles.io_yaml import base_model, location
@@ -87,6 +88,8 @@ def from_specs(
     for intrinsic, spec in specs.items():
         formats[RAW + intrinsic] = _format(spec, output)
         formats[intrinsic] = _format(spec, TYPED.get(intrinsic, output))
+    if judged := formats.get("context-relevance"):
+        formats["relevance"] = relevance.of_judgement(judged)
     if detect := formats.get("hallucination-detection"):
         formats["entailment"] = Format(detect.render, prompts.entailment(detect.parse))
     return AdapterProfile(name, formats, models=models or {}, specs=dict(specs))

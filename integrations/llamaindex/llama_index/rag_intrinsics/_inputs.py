@@ -36,17 +36,15 @@ def text_of(node: NodeWithScore) -> str:
 
 
 def passages(nodes: Sequence[NodeWithScore]) -> list[dict[str, Any]]:
-    """The nodes as the core takes documents, in order. A node that comes twice is told apart by a number."""
-    met: dict[str, int] = {}
+    """The nodes as the core takes documents, in order."""
     found = []
     for item in nodes:
         node = item.node
-        count = met[node.node_id] = met.get(node.node_id, 0) + 1
         title = node.metadata.get("title")
         found.append(
             {
                 "text": text_of(item),
-                "id": node.node_id if count == 1 else f"{node.node_id} ({count})",
+                "id": node.node_id,
                 "title": title if isinstance(title, str) else None,
                 "metadata": node.metadata,
             }

@@ -32,16 +32,16 @@ class Given:
         """The documents as the core takes them."""
         return [
             {"text": d.content or "", "id": d.id, "title": _title(d), "metadata": d.meta}
-            for d in self.by_id.values()
+            for d in self.sources
         ]  # fmt: skip
 
     @property
-    def by_id(self) -> dict[str, Document]:
+    def sources(self) -> list[Document]:
         """The documents, each once: retrievers that are joined find the same one, and its id is a hash of it."""
         found: dict[str, Document] = {}
         for document in self.documents:
             found.setdefault(document.id, document)
-        return found
+        return list(found.values())
 
 
 def read(
@@ -94,11 +94,11 @@ def judged(given: Given, rows: Iterable[Any], intrinsic: str, result: Result) ->
 
     The score is the caller's own where a fallback stands in for a verdict without one.
     """
-    by_id = given.by_id
+    sources = given.sources
     why = {} if result.degraded is None else {"degraded": result.degraded}
     copies = []
     for row in rows:
-        document = by_id[row.document_id]
+        document = sources[row.index]
         meta = verdict(document.meta, intrinsic, row.model_dump(mode="json", exclude={"document_id"}) | why)
         copies.append(replace(document, meta=meta, score=document.score if row.score is None else row.score))
     return copies

@@ -50,7 +50,7 @@ class JudgingPostprocessor(IntrinsicComponent, BaseNodePostprocessor):
                 return end([])
             documents = passages(nodes)
             result = self._result(self._ask(conversation(required(query_bundle, self.intrinsic)), documents))
-            return end(self._judged(nodes, documents, result))
+            return end(self._judged(nodes, result))
 
     @dispatcher.span
     async def _apostprocess_nodes(
@@ -61,13 +61,12 @@ class JudgingPostprocessor(IntrinsicComponent, BaseNodePostprocessor):
                 return end([])
             documents = passages(nodes)
             result = await self._aresult(self._ask(conversation(required(query_bundle, self.intrinsic)), documents))
-            return end(self._judged(nodes, documents, result))
+            return end(self._judged(nodes, result))
 
-    def _judged(self, nodes: Sequence[NodeWithScore], documents: Sequence[Any], result: Result) -> list[NodeWithScore]:
-        by_id = {document["id"]: node for document, node in zip(documents, nodes, strict=True)}
+    def _judged(self, nodes: Sequence[NodeWithScore], result: Result) -> list[NodeWithScore]:
         why = {} if result.degraded is None else {"degraded": result.degraded}
         return [
-            _copy(by_id[row.document_id], row.score, {self.intrinsic: row.model_dump(exclude={"document_id"}) | why})
+            _copy(nodes[row.index], row.score, {self.intrinsic: row.model_dump(exclude={"document_id"}) | why})
             for row in self._rows(result)
         ]
 

@@ -85,7 +85,7 @@ class RagIntrinsicsPipeline:
             "rewriter": RagIntrinsicsQueryRewriter(self._engine),
             "retriever": retriever,
             "ranker": RagIntrinsicsRanker(self._engine, top_k=top_k),
-            "router": RagIntrinsicsAnswerabilityRouter(self._engine, without_documents="unanswerable"),
+            "router": RagIntrinsicsAnswerabilityRouter(self._engine),
             "prompt": ChatPromptBuilder([ChatMessage.from_user(prompt)], required_variables=["documents", "query"]),
             "generator": chat_generator,
             "checker": RagIntrinsicsGroundednessChecker(self._engine),

@@ -110,7 +110,7 @@ class RagIntrinsicsRanker(Intrinsic):
 
     def _told(self, given: Given, result: Ranking, top_k: int | None) -> dict[str, Any]:
         floor = float("-inf") if self.score_threshold is None else self.score_threshold
-        kept = [row for row in result.ranking if row.score >= floor or result.degraded]
+        kept = [row for row in result.ranking if row.score is None or row.score >= floor or result.degraded]
         limit = self.top_k if top_k is None else top_k
         return {"documents": judged(given, kept[:limit], self.intrinsic, result)}
 

@@ -1,6 +1,6 @@
 """Answerability router."""
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
@@ -8,7 +8,6 @@ from haystack_integrations.common.rag_intrinsics.base import Intrinsic
 from haystack_integrations.common.rag_intrinsics.given import Given
 
 from intrinsics_core import Profile
-from intrinsics_core.flows import nothing_retrieved
 from intrinsics_core.results import Answerability
 
 
@@ -43,7 +42,6 @@ class RagIntrinsicsAnswerabilityRouter(Intrinsic):
         profile: Profile | str | None = None,
         on_error: str = "raise",
         date: str | None = None,
-        without_documents: Literal["raise", "unanswerable"] = "raise",
     ) -> None:
         """
         Create a router. Nothing is loaded before `warm_up` or the first run.
@@ -54,11 +52,8 @@ class RagIntrinsicsAnswerabilityRouter(Intrinsic):
         :param on_error: `"raise"`, or `"open"` or `"closed"`: let the question pass, or stop it, where the judgement
             failed; `result` then says that it is degraded.
         :param date: Date text for prompts that carry one; the day of the call where left out.
-        :param without_documents: What an empty list means: an InvalidInput, or, behind a retriever that may find
-            nothing, a question that cannot be answered.
         """
         self._keep(runtime, profile, on_error, date)
-        self.without_documents = without_documents
 
     @component.output_types(answerable=list[Document], unanswerable=str, result=dict[str, Any])
     def run(
@@ -74,8 +69,6 @@ class RagIntrinsicsAnswerabilityRouter(Intrinsic):
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         given = self._read(query, documents, history)
-        if self._nothing(given):
-            return self._told(query, given, nothing_retrieved())
         return self._told(query, given, self._result(self._call(given)))
 
     @component.output_types(answerable=list[Document], unanswerable=str, result=dict[str, Any])
@@ -92,12 +85,7 @@ class RagIntrinsicsAnswerabilityRouter(Intrinsic):
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         given = self._read(query, documents, history)
-        if self._nothing(given):
-            return self._told(query, given, nothing_retrieved())
         return self._told(query, given, await self._aresult(self._call(given)))
-
-    def _nothing(self, given: Given) -> bool:
-        return not given.documents and self.without_documents == "unanswerable"
 
     def _told(self, query: str, given: Given, result: Answerability) -> dict[str, Any]:
         way: dict[str, Any] = {"answerable": list(given.documents)} if result.answerable else {"unanswerable": query}

@@ -1,0 +1,38 @@
+"""Between logits and probabilities, in float64, without overflow. Works on floats and on numpy arrays alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+CERTAIN = 36.0  # the logit beyond which float64 knows no difference to 1
+
+
+def sigmoid(x: Any) -> Any:
+    """1 / (1 + exp(-x)): a float for a number, an array for an array."""
+    if isinstance(x, int | float):
+        return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
+    import numpy as np
+
+    return np.exp(-np.logaddexp(0.0, -np.asarray(x, np.float64)))
+
+
+def logit(p: float) -> float:
+    """The inverse of :func:`sigmoid`, within ±:data:`CERTAIN`.
+
+    Args:
+        p: a probability, 0..1.
+    """
+    if p <= 0 or p >= 1:
+        return CERTAIN if p >= 1 else -CERTAIN
+    return min(CERTAIN, max(-CERTAIN, math.log(p) - math.log1p(-p)))
+
+
+def softmax(logits: Sequence[float]) -> list[float]:
+    """Probabilities in proportion to exp(logit), summing to 1; none for none."""
+    if not logits:
+        return []
+    top = max(logits)
+    powers = [math.exp(x - top) for x in logits]
+    return [power / math.fsum(powers) for power in powers]

@@ -1,0 +1,88 @@
+"""One record per intrinsic, and the table of them.
+
+What the command line, `calibrate`, adapters with an ``io.yaml``, the contract suite and the table in the README say of
+an intrinsic, they read here. A new one registers itself where its function is written; nothing else repeats it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from intrinsics_core.conversation import Role, Task
+from intrinsics_core.errors import InvalidInput
+from intrinsics_core.program import Call
+from intrinsics_core.results import Result
+
+F = TypeVar("F", bound=Callable[..., Call[Any]])
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is known of an intrinsic besides how it works.
+
+    Attributes:
+        name: as the command line, requests and errors spell it: ``"context-relevance"``.
+        function: checks the input and returns a call.
+        result: the type of what it answers.
+        ends_with: roles that the last turn may have.
+        needs_documents: whether ``documents`` must be given. An empty list is given: see ``empty``.
+        empty: the result where there is nothing to judge (no documents, an empty answer), from the task and the reason;
+            None where the intrinsic looks at neither.
+        fallbacks: by what ``on_error`` names, the degraded result from the task and the reason.
+        score: the number of a result that a label is about, for `calibrate`; None where there is none.
+        judges: what one labelled example says yes or no to, in words.
+        needs, gives: what goes in and comes out, in words, for tables of documentation.
+    """
+
+    name: str
+    function: Callable[..., Call[Any]] = field(repr=False)
+    result: type[Result]
+    ends_with: tuple[Role, ...]
+    needs_documents: bool = False
+    empty: Callable[[Task, str], Any] | None = field(default=None, repr=False)
+    fallbacks: Mapping[str, Callable[[Task, str], Any]] = field(default_factory=dict, repr=False)
+    score: Callable[[Any], float | None] | None = field(default=None, repr=False)
+    judges: str = ""
+    needs: str = ""
+    gives: str = ""
+
+    @property
+    def judges_answers(self) -> bool:
+        """Whether the last turn may be an answer."""
+        return "assistant" in self.ends_with
+
+    @property
+    def on_error(self) -> tuple[str, ...]:
+        """What ``on_error`` may be. An intrinsic without a fallback takes ``"fallback"`` too and then still raises:
+        there is nothing honest to put in place of its verdict."""
+        return tuple(dict.fromkeys(("raise", "fallback", *self.fallbacks)))
+
+
+TABLE: dict[str, Record] = {}
+INTRINSICS: dict[str, Callable[..., Call[Any]]] = {}  # name -> function
+
+
+def register(name: str, *, result: type[Result], ends_with: tuple[Role, ...], **known: Any) -> Callable[[F], F]:
+    """Put an intrinsic into the table; a decorator of its function.
+
+        @register("haiku", result=Haiku, ends_with=("user",), gives="seventeen syllables")
+        def haiku(messages, documents=(), *, on_error="raise", date=None):
+            return call("haiku", messages, documents, date=date, on_error=on_error)
+
+    Args:
+        known: further fields of :class:`Record`.
+
+    Raises:
+        InvalidInput: the name is taken.
+    """
+
+    def registered(function: F) -> F:
+        if name in TABLE:
+            raise InvalidInput(f"there is an intrinsic {name!r} already", expected="another name")
+        TABLE[name] = Record(name, function, result, tuple(ends_with), **known)
+        INTRINSICS[name] = function
+        return function
+
+    return registered
