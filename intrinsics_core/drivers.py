@@ -17,11 +17,12 @@ from intrinsics_core.profiles import as_profile
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.program import Call, merge, step
 from intrinsics_core.requests import Embed, Outcome, Program, Request, Retrieve
-from intrinsics_core.runtimes import Runtime, as_runtime
+from intrinsics_core.runtimes import Config, Runtime, as_runtime
+from intrinsics_core.runtimes.base import broken
 from intrinsics_core.text import sentences
 
 T = TypeVar("T")
-RuntimeLike = Runtime | Mapping[str, Any] | None
+RuntimeLike = Runtime | Config | Mapping[str, Any] | None
 ProfileLike = Profile | str | None
 OnResult = Callable[[int, Any], None]
 
@@ -136,19 +137,14 @@ def _answered(runtime: Runtime, requests: Sequence[Request]) -> Sequence[Outcome
     try:
         return runtime.handle(requests) if requests else []
     except Exception as error:
-        return _broken(error, requests)
+        return broken(error, requests)
 
 
 async def _aanswered(runtime: Runtime, requests: Sequence[Request]) -> Sequence[Outcome]:
     try:
         return await runtime.ahandle(requests) if requests else []
     except Exception as error:
-        return _broken(error, requests)
-
-
-def _broken(error: Exception, requests: Sequence[Request]) -> Sequence[Outcome]:
-    """A runtime that breaks as a whole breaks every request, and no row silently: each gets an error of its own."""
-    return [as_intrinsics_error(error, copied=True).named(request.intrinsic) for request in requests]
+        return broken(error, requests)
 
 
 async def _adrive(program: Program[T], runtime: Runtime, *, heavy: bool) -> T:

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from intrinsics_core.errors import InvalidInput
+from intrinsics_core.profiles import profile
 from intrinsics_core.runtimes.base import AsyncRuntime, BlockingRuntime, Runtime
+from intrinsics_core.runtimes.configs import KINDS, Config
 
-__all__ = ["AsyncRuntime", "BlockingRuntime", "Runtime", "as_runtime"]
+if TYPE_CHECKING:
+    from intrinsics_core.runtimes.mixed import Mixed
 
-# kind -> module and class. Adding a runtime is adding a file and a line.
-_KINDS = {
-    "embedded": ("intrinsics_core.runtimes.embedded", "EmbeddedRuntime"),
-    "server": ("intrinsics_core.runtimes.server.runtime", "ServerRuntime"),
-    "transformers": ("intrinsics_core.runtimes.local.transformers", "TransformersRuntime"),
-    "vllm": ("intrinsics_core.runtimes.local.vllm", "VllmRuntime"),
-}
+__all__ = ["AsyncRuntime", "BlockingRuntime", "Config", "Runtime", "as_runtime", "register"]
 
 
-def as_runtime(spec: Runtime | Mapping[str, Any] | None) -> Runtime:
+def as_runtime(spec: Runtime | Config | Mapping[str, Any] | None) -> Runtime:
     """A runtime from a runtime, a config, or None (the embedded default, made once per process).
 
     Raises:
@@ -32,26 +28,66 @@ def as_runtime(spec: Runtime | Mapping[str, Any] | None) -> Runtime:
         return _default()
     if isinstance(spec, Runtime):
         return spec
-    if not isinstance(spec, Mapping):
+    if not isinstance(spec, Config | Mapping):
         raise InvalidInput(
             "runtime is neither a runtime nor a config", expected='{"kind": ...}', got=type(spec).__name__
         )
-    config = dict(spec)
-    kind = config.pop("kind", None)
-    if kind not in _KINDS:
-        raise InvalidInput("runtime.kind is unknown", expected=f"one of {', '.join(_KINDS)}", got=repr(kind))
-    module, name = _KINDS[kind]
-    factory = getattr(import_module(module), name)
-    known = inspect.signature(factory).parameters
-    if unknown := [key for key in config if key not in known]:
-        raise InvalidInput(
-            f"runtime config of kind {kind!r} has unknown keys",
-            expected=f"some of {', '.join(known)}",
-            got=", ".join(map(repr, unknown)),  # keys only: a value may be a secret
-        )
-    if missing := [k for k, p in known.items() if p.default is p.empty and k not in config]:
-        raise InvalidInput(f"runtime config of kind {kind!r} lacks {', '.join(map(repr, missing))}")
-    runtime: Runtime = factory(**config)
+    config = KINDS.parse(spec)
+    runtime: Runtime = _made_by(config.kind)(**config.given)
+    if config.profile is not None:
+        runtime.profile = profile(config.profile)
+    return runtime
+
+
+def register(config: type[Config], runtime: Callable[..., Runtime] | str) -> None:
+    """Add a kind of runtime: configs of its kind are then taken wherever a runtime is.
+
+        class EchoConfig(Config):
+            kind: Literal["echo"] = "echo"
+            shout: bool = False
+
+        register(EchoConfig, EchoRuntime)
+
+    Args:
+        config: its fields are the keyword arguments of the runtime.
+        runtime: the class, or where it is: ``"package.module:Class"``, imported when first used.
+
+    Raises:
+        InvalidInput: the kind is taken, or the config's ``kind`` is no Literal with a default.
+    """
+    _RUNTIMES[KINDS.add(config)] = runtime
+
+
+def _mixed(routes: Mapping[str, Any]) -> Mixed:
+    from intrinsics_core.runtimes.mixed import Mixed
+
+    made = {}
+    for name, route in routes.items():
+        try:
+            made[name] = as_runtime(route)
+        except InvalidInput as error:
+            where = f"runtime.routes.{name}: {error.message}"
+            raise InvalidInput(where, expected=error.expected, got=error.got) from None
+    return Mixed(made)
+
+
+# kind -> its class, or where it is.
+_RUNTIMES: dict[str, Callable[..., Runtime] | str] = {
+    "embedded": "intrinsics_core.runtimes.embedded:EmbeddedRuntime",
+    "server": "intrinsics_core.runtimes.server.runtime:ServerRuntime",
+    "transformers": "intrinsics_core.runtimes.local.transformers:TransformersRuntime",
+    "vllm": "intrinsics_core.runtimes.local.vllm:VllmRuntime",
+    "scripted": "intrinsics_core.runtimes.scripted:Scripted",
+    "mixed": _mixed,
+}
+
+
+def _made_by(kind: str) -> Callable[..., Runtime]:
+    found = _RUNTIMES[kind]
+    if callable(found):
+        return found
+    module, _, name = found.partition(":")
+    runtime: Callable[..., Runtime] = getattr(import_module(module), name)
     return runtime
 
 

@@ -16,7 +16,7 @@ from functools import cache
 from types import TracebackType
 from typing import Any, ClassVar, Self, TypeVar
 
-from intrinsics_core.errors import IntrinsicsError
+from intrinsics_core.errors import IntrinsicsError, UnsupportedIntrinsic, as_intrinsics_error
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.requests import Outcome, Request
 
@@ -101,10 +101,13 @@ class AsyncRuntime(Runtime):
         return self.portal(self.ahandle(requests))
 
 
+def broken(error: Exception, requests: Sequence[Request]) -> Sequence[Outcome]:
+    """A runtime that breaks as a whole breaks every request, and no row silently: each gets an error of its own."""
+    return [as_intrinsics_error(error, copied=True).named(request.intrinsic) for request in requests]
+
+
 def unsupported(runtime: str, request: Request) -> IntrinsicsError:
     """The error for a kind of request that a runtime cannot answer."""
-    from intrinsics_core.errors import UnsupportedIntrinsic
-
     return UnsupportedIntrinsic(
         f"the {runtime} runtime cannot answer a {type(request).__name__} request: its profile does not fit it",
         intrinsic=request.intrinsic,

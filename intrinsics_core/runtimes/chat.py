@@ -27,7 +27,6 @@ from intrinsics_core.profiles.base import Profile
 from intrinsics_core.requests import Generate, JsonSchema, Outcome, Request, TokenLogprob
 from intrinsics_core.runtimes.base import Runtime, unsupported
 from intrinsics_core.runtimes.limiter import Limiter
-from intrinsics_core.runtimes.settings import count
 
 TOP_LOGPROBS = 20  # the most that common servers give; a judge's label competes with few tokens
 
@@ -78,11 +77,11 @@ class ChatRuntime(Runtime):
 
     def __init__(self, model: Any, features: Mapping[str, bool], *, profile: Profile | None, concurrency: int) -> None:
         self.profile = profile or named_profile("prompted")
-        self.concurrency = count("concurrency", concurrency, least=1)
         self._kind = type(model).__name__
         self._features = {name for name, on in features.items() if on}
-        self._threads = threading.BoundedSemaphore(concurrency)
         self._limiter = Limiter(concurrency)
+        self.concurrency = concurrency
+        self._threads = threading.BoundedSemaphore(concurrency)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._kind}, {', '.join(sorted(self._features)) or 'plain text'})"

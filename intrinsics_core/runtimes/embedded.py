@@ -11,6 +11,7 @@ from intrinsics_core.profiles.base import Profile
 from intrinsics_core.profiles.embedded import embedded_profile
 from intrinsics_core.requests import Embed, Embedded, Outcome, Request
 from intrinsics_core.runtimes.base import BlockingRuntime, unsupported
+from intrinsics_core.runtimes.configs import EmbeddedConfig, checked
 
 if TYPE_CHECKING:
     from intrinsics_core.embedded.encoder import Encoder
@@ -43,8 +44,12 @@ class EmbeddedRuntime(BlockingRuntime):
         threads: int | None = None,
         cache_size: int = 64 * 2**20,
     ) -> None:
-        self._arguments: dict[str, Any] = {"path": path, "threads": threads, "cache_size": cache_size}
-        self.calibrations, self.thresholds = dict(calibrations or {}), dict(thresholds or {})
+        given = checked(EmbeddedConfig, path=path, calibrations=calibrations, thresholds=thresholds, threads=threads,
+                        cache_size=cache_size)  # fmt: skip
+        self._arguments: dict[str, Any] = {
+            "path": given.path, "threads": given.threads, "cache_size": given.cache_size,
+        }  # fmt: skip
+        self.calibrations, self.thresholds = dict(given.calibrations or {}), dict(given.thresholds or {})
         self.profile: Profile = embedded_profile(self.calibrations, self.thresholds)
         self._lock = threading.Lock()
         self._encoder: Encoder | None = None

@@ -11,12 +11,14 @@ import threading
 from collections import deque
 from types import TracebackType
 
+from intrinsics_core.errors import InvalidInput
+
 
 class Limiter:
     """``async with limiter:`` holds one of ``limit`` places."""
 
     def __init__(self, limit: int) -> None:
-        self._limit, self._busy = limit, 0
+        self._limit, self._busy = _count(limit), 0
         self._lock = threading.Lock()
         self._waiting: deque[_Waiter] = deque()
 
@@ -27,7 +29,7 @@ class Limiter:
     @limit.setter
     def limit(self, limit: int) -> None:
         with self._lock:
-            self._limit = limit
+            self._limit = _count(limit)
             self._admit()
 
     async def __aenter__(self) -> None:
@@ -62,6 +64,12 @@ class Limiter:
             waiter = self._waiting.popleft()
             if waiter.wake():
                 self._busy += 1
+
+
+def _count(value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InvalidInput("runtime.concurrency is no count", expected="a whole number from 1", got=repr(value))
+    return value
 
 
 class _Waiter:

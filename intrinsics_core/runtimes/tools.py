@@ -9,15 +9,16 @@ from functools import partial
 from typing import Any
 
 from intrinsics_core.conversation import Document, DocumentLike, Message, documents_of
-from intrinsics_core.errors import IntrinsicsError, InvalidInput, as_intrinsics_error
+from intrinsics_core.errors import InvalidInput, as_intrinsics_error
 from intrinsics_core.requests import Answer, Generated, Outcome, Request, Retrieve, Retrieved
-from intrinsics_core.runtimes.base import AsyncRuntime, Runtime
+from intrinsics_core.runtimes.base import AsyncRuntime, Runtime, unsupported
+from intrinsics_core.runtimes.mixed import Mixed
 
 Retriever = Callable[[str], Iterable[DocumentLike] | Awaitable[Iterable[DocumentLike]]]
 Generator = Callable[[Sequence[Message], Sequence[Document]], str | Awaitable[str]]
 
 
-class Tools(AsyncRuntime):
+class Tools(Mixed):
     """``runtime`` for the intrinsics, ``retrieve`` and ``generate`` for what a flow asks of a RAG chain.
 
     Args:
@@ -30,45 +31,40 @@ class Tools(AsyncRuntime):
     """
 
     def __init__(self, runtime: Runtime, *, retrieve: Retriever, generate: Generator | None = None) -> None:
-        self.runtime, self.retrieve, self.generate = runtime, retrieve, generate
-        self.profile, self.concurrency = runtime.profile, runtime.concurrency
+        functions = _Functions(runtime, retrieve, generate)
+        super().__init__({"*": runtime}, kinds={Retrieve: functions, Answer: functions})
+
+
+class _Functions(AsyncRuntime):
+    """The caller's retriever and generator, as a runtime for what they answer."""
+
+    def __init__(self, runtime: Runtime, retrieve: Retriever, generate: Generator | None) -> None:
+        self.profile = runtime.profile
+        self._retrieve, self._generate = retrieve, generate
         self._takes_seed = generate is not None and "seed" in inspect.signature(generate).parameters
 
     async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
-        own = [i for i, r in enumerate(requests) if isinstance(r, Retrieve | Answer)]
-        others = [i for i in range(len(requests)) if i not in own]
-        answered, tools = await asyncio.gather(
-            self._model([requests[i] for i in others]), asyncio.gather(*(self._tool(requests[i]) for i in own))
-        )
-        outcomes = dict(zip(others, answered, strict=True)) | dict(zip(own, tools, strict=True))
-        return [outcomes[i] for i in range(len(requests))]
+        return list(await asyncio.gather(*map(self._outcome, requests)))
 
-    async def _model(self, requests: Sequence[Request]) -> list[Outcome]:
-        return await self.runtime.ahandle(requests) if requests else []
-
-    async def _tool(self, request: Request) -> Outcome:
+    async def _outcome(self, request: Request) -> Outcome:
         try:
             if isinstance(request, Retrieve):
-                found = await _called(self.retrieve, request.query)
+                found = await _called(self._retrieve, request.query)
                 return Retrieved(documents_of(request.intrinsic, found, content_ids=True))
-            assert isinstance(request, Answer)
-            if self.generate is None:
-                raise InvalidInput("there is no generator", expected="Tools(..., generate=...)")
-            seed = {"seed": request.seed} if self._takes_seed else {}
-            text = await _called(partial(self.generate, **seed), request.messages, request.documents)
-            if not isinstance(text, str):
-                raise InvalidInput("the generator gave no text", expected="a string", got=type(text).__name__)
-            return Generated(text)
-        except IntrinsicsError as error:
-            return error.named(request.intrinsic)
+            if isinstance(request, Answer):
+                return Generated(await self._answer(request))
+            return unsupported("functions", request)
         except Exception as error:
             return as_intrinsics_error(error).named(request.intrinsic)
 
-    async def aclose(self) -> None:
-        await self.runtime.aclose()
-
-    def close(self) -> None:
-        self.runtime.close()
+    async def _answer(self, request: Answer) -> str:
+        if self._generate is None:
+            raise InvalidInput("there is no generator", expected="Tools(..., generate=...)")
+        seed = {"seed": request.seed} if self._takes_seed else {}
+        text = await _called(partial(self._generate, **seed), request.messages, request.documents)
+        if not isinstance(text, str):
+            raise InvalidInput("the generator gave no text", expected="a string", got=type(text).__name__)
+        return text
 
 
 async def _called(function: Callable[..., Any], *arguments: Any) -> Any:

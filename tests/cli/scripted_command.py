@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from intrinsics_core import runtimes
 from intrinsics_core.errors import RuntimeUnavailable
@@ -44,8 +43,19 @@ class Slow(runtimes.AsyncRuntime):
         return [Generated(json.dumps(self.reply)) for _ in requests]
 
 
-runtimes._KINDS["scripted"] = (__name__, "Slow")  # __main__, or this module where a test imports it
-sys.modules.setdefault(__name__, sys.modules["__main__"])
+class SlowConfig(runtimes.Config):
+    kind: Literal["slow"] = "slow"
+    reply: Any = None
+    delay: float = 0
+    first: float = 0
+    api_key: str = ""
+    broken: bool = False
+    base_url: str = ""
+    headers: Any = None
+    max_tokens: int = 0
+
+
+runtimes.register(SlowConfig, Slow)
 
 if __name__ == "__main__":
     from intrinsics_core.cli import main

@@ -50,7 +50,7 @@ def test_goes_on_to_the_same_bytes(invoke: Any, write: Any, tmp_path: Path) -> N
 
 def test_rows_already_written_are_not_run_again(process: Any, write: Any, tmp_path: Path) -> None:
     out, config = tmp_path / "out.jsonl", tmp_path / "config.json"
-    config.write_text(json.dumps({"kind": "scripted", "reply": {"answerable": "nonsense"}, "api_key": "first-key"}))
+    config.write_text(json.dumps({"kind": "slow", "reply": {"answerable": "nonsense"}, "api_key": "first-key"}))
     arguments = ("run", "answerability", "-i", write(rows(4)), "-o", out, "--runtime", config)
     process(*arguments, scripted=True)
     marked = out.read_bytes().replace(b"nonsense", b"NONSENSE").splitlines(keepends=True)[:2]
@@ -135,9 +135,7 @@ def test_control_c_leaves_an_output_that_can_be_resumed(kind: str, process: Any,
     scripted = kind == "scripted"
     count = 150 if scripted else 3000
     path, out = write(rows(count)), tmp_path / "out.jsonl"
-    config = json.dumps(
-        {"kind": "scripted", "delay": 0.02, "reply": {"answerable": "x"}} if scripted else {"kind": kind}
-    )
+    config = json.dumps({"kind": "slow", "delay": 0.02, "reply": {"answerable": "x"}} if scripted else {"kind": kind})
     arguments = [*command(scripted), "run", "answerability", "-i", str(path), "-o", str(out), "--runtime", config,
                  "--concurrency", "2"]  # fmt: skip
     with subprocess.Popen(arguments, stderr=subprocess.PIPE) as running:
@@ -163,7 +161,7 @@ def test_control_c_leaves_an_output_that_can_be_resumed(kind: str, process: Any,
 def test_a_full_disk_is_one_line(write: Any) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full on this system")
-    for scripted, config in ((False, {"kind": "embedded"}), (True, {"kind": "scripted", "reply": {}})):
+    for scripted, config in ((False, {"kind": "embedded"}), (True, {"kind": "slow", "reply": {}})):
         ran = subprocess.run(
             [*command(scripted), "run", "answerability", "-i", str(write(rows(9))), "-o", "/dev/full", "--runtime",
              json.dumps(config)],

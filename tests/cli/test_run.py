@@ -248,7 +248,7 @@ def test_options_reach_the_intrinsic(invoke: Any, write: Any, tmp_path: Path) ->
     assert min(weights["none"]) >= 0 and sum(weights["none"]) == pytest.approx(1)
 
 
-SCRIPT = {"kind": "scripted", "reply": {"answerable": "nonsense"}}
+SCRIPT = {"kind": "slow", "reply": {"answerable": "nonsense"}}
 
 
 def test_on_error_raise_writes_the_raw_reply(process: Any, write: Any, tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_on_error_fallback_writes_a_degraded_result(process: Any, write: Any, tm
 
 def test_keys_stay_out_of_error_lines(process: Any, write: Any, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
-    config = json.dumps({"kind": "scripted", "broken": True, "api_key": "sk-very-secret"})
+    config = json.dumps({"kind": "slow", "broken": True, "api_key": "sk-very-secret"})
     ran = process("run", "answerability", "-i", write([ASKED]), "-o", out, "--runtime", config, scripted=True)
     assert ran.returncode == 1
     assert read(out)[0]["error"] | {"message": ""} == {"type": "RuntimeUnavailable", "message": "", "raw": "***"}
@@ -284,7 +284,7 @@ def test_keys_stay_out_of_error_lines(process: Any, write: Any, tmp_path: Path) 
 
 def test_rows_come_out_in_order_though_a_later_one_ends_first(process: Any, write: Any, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
-    config = json.dumps({"kind": "scripted", "first": 0.5, "reply": {"answerable": "x"}})
+    config = json.dumps({"kind": "slow", "first": 0.5, "reply": {"answerable": "x"}})
     path = write([ASKED | {"id": i} for i in range(20)])
     arguments = ("-i", path, "-o", out, "--runtime", config, "--concurrency", "4", "--on-error", "fallback")
     assert process("run", "answerability", *arguments, scripted=True).returncode == 0
@@ -298,7 +298,7 @@ def test_each_row_is_written_as_soon_as_it_and_those_before_it_are_ready(write: 
     from tests.cli.conftest import command
 
     out = tmp_path / "out.jsonl"
-    config = json.dumps({"kind": "scripted", "delay": 0.2, "reply": {"answerable": "x"}})
+    config = json.dumps({"kind": "slow", "delay": 0.2, "reply": {"answerable": "x"}})
     path = write([ASKED] * 50)
     with subprocess.Popen(
         [*command(True), "run", "answerability", "-i", path, "-o", out, "--runtime", config, "--concurrency", "1"],

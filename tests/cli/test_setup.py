@@ -69,7 +69,7 @@ def test_option_values_are_checked_before_the_first_row(option: str, invoke: Any
 
 
 def test_a_runtime_that_cannot_be_made_says_so_without_its_key(process: Any, write: Any, tmp_path: Path) -> None:
-    config = json.dumps({"kind": "scripted", "reply": "unset", "api_key": "sk-very-secret"})
+    config = json.dumps({"kind": "slow", "reply": "unset", "api_key": "sk-very-secret"})
     ran = process("run", "reranking", "-i", write([ROW]), "-o", tmp_path / "o", "--runtime", config, scripted=True)
     assert ran.returncode == 2
     assert ran.stderr == b"intrinsics: the runtime cannot be set up: TypeError: cannot log in with ***\n"

@@ -28,7 +28,7 @@ class Waiting(BlockingRuntime):
         self.entered.set()
         if not self.released.wait(PATIENCE):
             raise RequestTimeout("the event loop was blocked while the runtime worked")
-        return [outcome(judge, request) for request in requests]
+        return [outcome(judge(request)) for request in requests]
 
 
 class OnLoop(AsyncRuntime):
@@ -42,4 +42,4 @@ class OnLoop(AsyncRuntime):
     async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
         self.loops.add(asyncio.get_running_loop())
         await asyncio.sleep(0.05)
-        return [outcome(judge, request) for request in requests]
+        return [outcome(judge(request)) for request in requests]

@@ -19,6 +19,7 @@ from pydantic import BaseModel
 
 from intrinsics_core.conversation import Task, check
 from intrinsics_core.errors import MalformedReply
+from intrinsics_core.evaluation.probabilities import CERTAIN
 from intrinsics_core.profiles import prompted
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.profiles.granite import granite_3_2, granite_3_3
@@ -231,6 +232,9 @@ def test_nothing_but_results_and_typed_errors(label: str, name: str) -> None:
 
 def sound(task: Task, value: Any, text: str) -> None:
     """The result holds what every result promises."""
+    if isinstance(value, float) and task.intrinsic == "relevance":  # a logit
+        assert abs(value) <= CERTAIN, text
+        return
     if isinstance(value, float):
         assert 0.0 <= value <= 1.0 and math.isfinite(value), text
         return

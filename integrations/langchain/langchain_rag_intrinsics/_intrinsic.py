@@ -11,7 +11,7 @@ from pydantic import ConfigDict, PrivateAttr, SecretStr, model_validator
 
 from intrinsics_core import Call, Runtime, arun, run
 from intrinsics_core.results import Result
-from intrinsics_core.runtimes.keys import key_apart
+from intrinsics_core.runtimes.configs import key_apart
 from langchain_rag_intrinsics import _runtime
 from langchain_rag_intrinsics._inputs import Given, read
 

@@ -8,7 +8,7 @@ from langchain_core.runnables import Runnable
 from pydantic import SecretStr
 
 from intrinsics_core import Runtime, as_runtime
-from intrinsics_core.runtimes.keys import with_key
+from intrinsics_core.runtimes.configs import with_key
 from langchain_rag_intrinsics.chat_model import ChatModelRuntime
 
 # The name that `langchain_core.load` looks a saved component's key up under.

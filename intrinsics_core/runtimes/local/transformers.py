@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from intrinsics_core.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable, as_intrinsics_error
+from intrinsics_core.errors import IntrinsicsError, RuntimeUnavailable, as_intrinsics_error
 from intrinsics_core.profiles import profile
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.requests import Choice, Generate, Outcome, Request
 from intrinsics_core.runtimes.base import BlockingRuntime, unsupported
+from intrinsics_core.runtimes.configs import TransformersConfig, checked
 from intrinsics_core.runtimes.local import kv_cache
 from intrinsics_core.runtimes.local.batches import WORTH_SHARING, families, packed
 from intrinsics_core.runtimes.local.decoding import Finished, Picker, Row, Words
@@ -27,7 +28,6 @@ from intrinsics_core.runtimes.local.tokens import room, token_ids
 _UNBOUNDED = 2**31  # tokens: a recurrent model has no window
 # Tokens of prompt read in the time that one token is generated in: the weights pass through memory once for either.
 _STEP_ON_CPU, _STEP_ON_GPU = 16, 256
-_DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 
 class TransformersRuntime(BlockingRuntime):
@@ -73,16 +73,14 @@ class TransformersRuntime(BlockingRuntime):
         prefix_tokens: int = 16_384,
         concurrency: int = 32,
     ) -> None:
-        if dtype not in _DTYPES:
-            raise InvalidInput("dtype is unknown", expected=f"one of {', '.join(_DTYPES)}", got=repr(dtype))
-        self._arguments: dict[str, Any] = {
-            "model": str(model), "adapters": {key: str(place) for key, place in (adapters or {}).items()},
-            "revision": revision, "device": device, "dtype": dtype, "context_length": context_length,
-            "max_tokens": max_tokens, "batch_tokens": batch_tokens, "prefix_tokens": prefix_tokens,
-            "concurrency": concurrency,
-        }  # fmt: skip
+        given = checked(
+            TransformersConfig, model=model, adapters=adapters, revision=revision, device=device, dtype=dtype,
+            context_length=context_length, max_tokens=max_tokens, batch_tokens=batch_tokens,
+            prefix_tokens=prefix_tokens, concurrency=concurrency,
+        )  # fmt: skip
+        self._arguments = given.given | {"adapters": dict(given.adapters or {})}
         self.profile: Profile = profile("prompted")
-        self.concurrency = concurrency
+        self.concurrency = given.concurrency
         self._lock = threading.Lock()
         self._engine: _Engine | None = None
 

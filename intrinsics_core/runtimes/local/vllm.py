@@ -25,6 +25,7 @@ from intrinsics_core.requests import (
     Usage,
 )
 from intrinsics_core.runtimes.base import BlockingRuntime, unsupported
+from intrinsics_core.runtimes.configs import VllmConfig, checked
 from intrinsics_core.runtimes.local.adapters import RANKS, choose, folder_of, is_activated, read_config
 from intrinsics_core.runtimes.local.tokens import room, token_ids
 
@@ -68,13 +69,13 @@ class VllmRuntime(BlockingRuntime):
     ) -> None:
         if doubled := {"model", "revision", "dtype", "max_model_len", "trust_remote_code"} & set(engine or {}):
             raise InvalidInput("engine holds keys that it may not set", got=", ".join(sorted(doubled)))
-        self._arguments: dict[str, Any] = {
-            "model": str(model), "adapters": {key: str(place) for key, place in (adapters or {}).items()},
-            "revision": revision, "dtype": dtype, "context_length": context_length, "max_tokens": max_tokens,
-            "concurrency": concurrency, "engine": dict(engine or {}),
-        }  # fmt: skip
+        given = checked(
+            VllmConfig, model=model, adapters=adapters, revision=revision, dtype=dtype, context_length=context_length,
+            max_tokens=max_tokens, concurrency=concurrency, engine=engine,
+        )  # fmt: skip
+        self._arguments = given.given | {"adapters": dict(given.adapters or {}), "engine": dict(given.engine or {})}
         self.profile: Profile = profile("prompted")
-        self.concurrency = concurrency
+        self.concurrency = given.concurrency
         self._lock = threading.Lock()
         self._engine: _Engine | None = None
 

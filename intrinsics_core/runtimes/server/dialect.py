@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from intrinsics_core.requests import Choice, Constraint, Generate, JsonSchema, Regex
-
-Constraints = Literal["structured_outputs", "response_format", "none"]  # from the most expressive to none
+from intrinsics_core.runtimes.configs import Constraints
 
 # Log-probabilities per place: room for ten digits in two spellings (vLLM's own default limit); what others allow; none.
 _ALTERNATIVES = (20, 5, 0)

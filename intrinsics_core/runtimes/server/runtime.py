@@ -14,16 +14,17 @@ import random
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from intrinsics_core.errors import IntrinsicsError, InvalidInput, RequestTimeout, RuntimeUnavailable, UnknownAdapter
 from intrinsics_core.requests import Generate, Generated, Outcome, Request, Usage
-from intrinsics_core.runtimes import settings
+from intrinsics_core.runtimes import configs
 from intrinsics_core.runtimes.base import AsyncRuntime, unsupported
 from intrinsics_core.runtimes.cache import Lru
+from intrinsics_core.runtimes.configs import Constraints, ServerConfig
 from intrinsics_core.runtimes.limiter import Limiter
 from intrinsics_core.runtimes.server.completions import Unreadable, read
-from intrinsics_core.runtimes.server.dialect import Constraints, Dialect, body, identity
+from intrinsics_core.runtimes.server.dialect import Dialect, body, identity
 from intrinsics_core.runtimes.server.failures import complaint, translate
 from intrinsics_core.runtimes.server.listing import Listing, Unmatched, choose
 from intrinsics_core.runtimes.server.sessions import Session, Sessions
@@ -80,15 +81,16 @@ class ServerRuntime(AsyncRuntime):
         from intrinsics_core.profiles.prompted import PROFILE
 
         self.profile = PROFILE
-        self.base_url = settings.address(base_url)
-        self.model = settings.optional_text("model", model)
-        self.adapters = settings.names("adapters", adapters)
-        self.constraints: Constraints = settings.one_of("constraints", constraints, get_args(Constraints))
-        self.timeout = settings.seconds("timeout", timeout)
-        self.max_retries = settings.count("max_retries", max_retries, least=0)
-        self._limiter = Limiter(settings.count("concurrency", concurrency, least=1))
-        self._cache: Lru[Generated] = Lru(settings.count("cache", cache, least=0))
-        self._key = settings.secret(api_key)
+        given = configs.checked(
+            ServerConfig, base_url=base_url, api_key=api_key, model=model, adapters=adapters, constraints=constraints,
+            timeout=timeout, max_retries=max_retries, concurrency=concurrency, cache=cache,
+        )  # fmt: skip
+        self.base_url, self.model, self.adapters = given.base_url, given.model, dict(given.adapters or {})
+        self.constraints: Constraints = given.constraints
+        self.timeout, self.max_retries = given.timeout, given.max_retries
+        self._limiter = Limiter(given.concurrency)
+        self._cache: Lru[Generated] = Lru(given.cache)
+        self._key = given.api_key or configs.environment_key()
         self._dialect = Dialect(constraints=self.constraints)
         self._listing: Listing | None = None
         self._warned = False
@@ -101,10 +103,10 @@ class ServerRuntime(AsyncRuntime):
 
     @concurrency.setter
     def concurrency(self, value: int) -> None:
-        self._limiter.limit = settings.count("concurrency", value, least=1)
+        self._limiter.limit = value
 
     def __repr__(self) -> str:
-        return f"ServerRuntime({settings.shown(self.base_url)!r}, model={self.model!r}, adapters={self.adapters!r})"
+        return f"ServerRuntime({configs.shown(self.base_url)!r}, model={self.model!r}, adapters={self.adapters!r})"
 
     def __copy__(self) -> ServerRuntime:
         return self  # connections and bound are shared by intent
@@ -219,12 +221,12 @@ class ServerRuntime(AsyncRuntime):
     def _learn(self, request: Generate, dialect: Dialect, reply: Generated) -> None:
         """Remember what a rejection taught, and say once what is lost with it."""
         if (learnt := self._dialect.weaker(dialect)) != self._dialect:
-            log.warning("%s takes other keys than asked: from now on %s", settings.shown(self.base_url), learnt)
+            log.warning("%s takes other keys than asked: from now on %s", configs.shown(self.base_url), learnt)
             self._dialect = learnt
         if request.logprobs and reply.logprobs is None and not self._warned:
             self._warned = True
             log.warning("%s gives no log-probabilities: scores rest on what the model states, where it does",
-                        settings.shown(self.base_url))  # fmt: skip
+                        configs.shown(self.base_url))  # fmt: skip
 
     # --- models -------------------------------------------------------------------------------------------------------
 

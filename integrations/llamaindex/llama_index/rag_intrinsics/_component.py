@@ -12,7 +12,7 @@ from llama_index.rag_intrinsics import _runtime
 from pydantic import ConfigDict, Field, PrivateAttr, SecretStr, field_serializer, model_validator
 
 from intrinsics_core import Call, Profile, Runtime, arun, run
-from intrinsics_core.runtimes.keys import key_apart
+from intrinsics_core.runtimes.configs import key_apart
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from llama_index.rag_intrinsics.llm import LLMRuntime
 from pydantic import SecretStr
 
 from intrinsics_core import Runtime, as_runtime
-from intrinsics_core.runtimes.keys import with_key
+from intrinsics_core.runtimes.configs import with_key
 
 
 def engine(spec: Any, api_key: SecretStr | None) -> Runtime:

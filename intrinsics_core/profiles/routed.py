@@ -1,0 +1,37 @@
+"""Several profiles as one: each intrinsic is asked in the words of the profile that it is routed to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from intrinsics_core.errors import UnsupportedIntrinsic
+from intrinsics_core.profiles.base import Profile
+
+ELSE = "*"  # the route of all intrinsics without one
+
+
+@dataclass(frozen=True)
+class Routed(Profile):
+    """``routes``: profile by intrinsic, ``"*"`` for all others."""
+
+    routes: Mapping[str, Profile] = field(default_factory=dict, repr=False)
+
+    def serving(self, intrinsic: str) -> Profile:
+        """The profile of an intrinsic's route.
+
+        Raises:
+            UnsupportedIntrinsic: there is none.
+        """
+        found = self.routes.get(intrinsic) or self.routes.get(ELSE)
+        if found is None:
+            raise UnsupportedIntrinsic("no route serves it", intrinsic=intrinsic,
+                                       expected=f"one of {', '.join(self.routes)}", got=intrinsic)  # fmt: skip
+        return found.serving(intrinsic)
+
+
+def routed(routes: Mapping[str, Profile]) -> Profile:
+    """The profile over routes; where all go one way, that one."""
+    if set(routes) == {ELSE}:
+        return routes[ELSE]
+    return Routed("mixed", {}, base=routes.get(ELSE), routes=dict(routes))

@@ -1,0 +1,81 @@
+"""``mixed``: the best of several runtimes, by the intrinsic that is called and by the kind of request."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from intrinsics_core.errors import UnsupportedIntrinsic
+from intrinsics_core.profiles.routed import ELSE, routed
+from intrinsics_core.requests import Outcome, Request
+from intrinsics_core.runtimes.base import AsyncRuntime, Runtime, broken
+
+
+class Mixed(AsyncRuntime):
+    """Each request to the runtime that its intrinsic is routed to.
+
+    >>> from intrinsics_core import answerability, as_runtime, run
+    >>> routes = {"answerability": {"kind": "embedded"}, "*": {"kind": "embedded", "threads": 1}}
+    >>> runtime = as_runtime({"kind": "mixed", "routes": routes})
+    >>> run(answerability([{"role": "user", "content": "Who built it?"}], ["Ada Brink built it."]), runtime).label
+    'answerable'
+
+    Args:
+        routes: runtime by the name of the intrinsic that is called, ``"*"`` for all others. Each intrinsic is asked in
+            the words of its own runtime's profile. A flow is not routed as a whole: its parts are.
+        kinds: runtime by the class of a request, before the routes: for what none of them answers, such as a flow's
+            retriever, or what a profile's base asks for.
+
+    A request that has no route ends in an :class:`UnsupportedIntrinsic`. Runtimes work side by side.
+    """
+
+    def __init__(self, routes: Mapping[str, Runtime], *, kinds: Mapping[type, Runtime] | None = None) -> None:
+        self.routes, self.kinds = dict(routes), dict(kinds or {})
+        self.profile = routed({name: runtime.profile for name, runtime in self.routes.items()})
+        self.concurrency = max(runtime.concurrency for runtime in self.routes.values())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.routes!r})"
+
+    async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
+        groups: dict[int, tuple[Runtime | None, list[int]]] = {}
+        for i, request in enumerate(requests):
+            runtime = self._of(request)
+            groups.setdefault(id(runtime), (runtime, []))[1].append(i)
+        answered = await asyncio.gather(
+            *(_answered(runtime, [requests[i] for i in members]) for runtime, members in groups.values())
+        )
+        outcomes: dict[int, Outcome] = {}
+        for (_, members), group in zip(groups.values(), answered, strict=True):
+            outcomes |= zip(members, group, strict=True)
+        return [outcomes[i] for i in range(len(requests))]
+
+    def _of(self, request: Request) -> Runtime | None:
+        by_kind = self.kinds.get(type(request))
+        return by_kind or self.routes.get(request.intrinsic) or self.routes.get(ELSE)
+
+    @property
+    def _all(self) -> list[Runtime]:
+        return list({id(runtime): runtime for runtime in (*self.routes.values(), *self.kinds.values())}.values())
+
+    def warm_up(self) -> None:
+        for runtime in self._all:
+            runtime.warm_up()
+
+    def close(self) -> None:
+        for runtime in self._all:
+            runtime.close()
+
+    async def aclose(self) -> None:
+        for runtime in self._all:
+            await runtime.aclose()
+
+
+async def _answered(runtime: Runtime | None, requests: Sequence[Request]) -> Sequence[Outcome]:
+    if runtime is None:
+        expected = f"a route of that name, or {ELSE!r}"
+        return [UnsupportedIntrinsic("no route serves it", intrinsic=r.intrinsic, expected=expected) for r in requests]
+    try:
+        return await runtime.ahandle(requests)
+    except Exception as error:  # one runtime that breaks costs the others nothing
+        return broken(error, requests)
