@@ -259,7 +259,7 @@ def test_several_windows_count_by_the_nearest(encoder: Encoder) -> None:
     assert cosines[0] == pytest.approx(1.0, abs=1e-5) and cosines[1] < 0.5
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.text(max_size=60), max_size=4), st.lists(st.text(max_size=60), max_size=5), st.integers(0, 9))
 def test_any_text_gives_numbers_in_range(sentences: list[str], sources: list[str], seed: int) -> None:
     random = np.random.default_rng(seed)
