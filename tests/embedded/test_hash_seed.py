@@ -1,4 +1,4 @@
-"""The hash seed moves the order of sets of texts, and must move nothing else: not a sum, not who comes first of equals."""
+"""The hash seed moves the order of sets of texts, and nothing else: not a sum, not who comes first of equals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from intrinsics_core.embedded.salience import question_features, term_features
 
 turns = [
     ("user", "Which harbours, lighthouses and tide mills did the engineer Ada Brink build before the storm of 1911?"),
-    ("assistant", "Brink built zorvane, quellip and mordune lighthouses, a harbour at Port Ellery, and two tide mills."),
+    ("assistant", "Brink built zorvane, quellip and mordune lighthouses, a harbour and two tide mills."),
     ("user", "What did sailors say about the lighthouses and the harbour, the fog, the tides and the storm there?"),
 ]
 question = turns[-1][1].casefold().split()
