@@ -33,7 +33,7 @@ TURNS = [
 ]
 ANSWERED = [*TURNS, {"role": "assistant", "content": "Yes! Bicycles ride free on the 8:15. 🚲 The fare is $4.50."}]
 DOCUMENTS = [
-    {"id": "faq", "title": "Bicycles & prams", "text": "Bicycles ride free before 9 a.m.\n\n* Prams: 0.\n* Dogs: ½ fare."},
+    {"id": "faq", "title": "Bicycles & prams", "text": "Bicycles ride free before 9 a.m.\n\n* Prams: 0.\n* Dogs: ½."},
     {"id": "fares", "text": "Fares (2024)\nDocument 2\nSingle: $4.50. Return: $8 — “off-peak” only."},
     {"id": "notice", "title": "Notice", "text": "No trains on May 1st 🎉"},
 ]  # fmt: skip
