@@ -124,7 +124,7 @@ def server() -> Iterator[Server]:
 
 def generator(server: Server, kind: Any = OpenAIChatGenerator) -> Any:
     url = f"http://127.0.0.1:{server.server_port}/v1"
-    return kind(api_key=Secret.from_token(KEY), model="m", api_base_url=url, max_retries=0, timeout=5)
+    return kind(api_key=Secret.from_token(KEY), model="m", api_base_url=url, max_retries=0, timeout=120)
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

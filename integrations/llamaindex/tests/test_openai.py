@@ -92,7 +92,7 @@ def server() -> Iterator[Server]:
 
 
 def llm(server: Server, **settings: Any) -> OpenAILike:
-    settings = {"should_use_structured_outputs": True, "timeout": 5.0} | settings
+    settings = {"should_use_structured_outputs": True, "timeout": 120.0} | settings
     url = f"http://127.0.0.1:{server.server_port}/v1"
     return OpenAILike(model="m", api_base=url, api_key=KEY, is_chat_model=True, max_retries=0, **settings)
 
