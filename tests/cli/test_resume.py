@@ -140,7 +140,11 @@ def test_control_c_leaves_an_output_that_can_be_resumed(kind: str, process: Any,
     )
     arguments = [*command(scripted), "run", "answerability", "-i", str(path), "-o", str(out), "--runtime", config,
                  "--concurrency", "2"]  # fmt: skip
-    with subprocess.Popen(arguments, stderr=subprocess.PIPE) as running:
+
+    def heeding() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs, and so this run, may ignore it
+
+    with subprocess.Popen(arguments, stderr=subprocess.PIPE, preexec_fn=heeding) as running:
         until = time.monotonic() + 120
         while (not out.exists() or out.stat().st_size < 2000) and time.monotonic() < until:
             time.sleep(0.01)
