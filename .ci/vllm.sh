@@ -70,5 +70,5 @@ pytest tests/vllm "$@"
 
 stop
 trap - EXIT
-"$venv/bin/pip" install -q pytest 'nltk>=3.9'
+"$venv/bin/pip" install -q pytest hypothesis 'nltk>=3.9'
 "$venv/bin/python" -m pytest -p no:cacheprovider tests/vllm/inprocess

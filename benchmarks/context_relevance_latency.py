@@ -14,11 +14,11 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from benchmarks.loopback import running
 from intrinsics_core import Call, arun, context_relevance
 from intrinsics_core.profiles import profile
 from intrinsics_core.runtimes.server import ServerRuntime
 from intrinsics_core.runtimes.server.dialect import Dialect, body
+from tests.loopback import running
 
 REPLY = '{"context_relevance": "relevant", "confidence": 0.9}'
 QUESTION = [{"role": "user", "content": "When was the lighthouse at Cape Arden built?"}]

@@ -18,11 +18,11 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from benchmarks.loopback import running
 from intrinsics_core import Call, IntrinsicsError, answerability, arun_many
 from intrinsics_core.profiles import profile as named
 from intrinsics_core.runtimes.server import ServerRuntime
 from intrinsics_core.runtimes.server.dialect import Dialect, body
+from tests.loopback import running
 
 ROWS = 200
 SUBJECTS = ("lighthouse", "bridge", "mill", "harbour", "observatory", "canal", "theatre", "quarry")

@@ -25,7 +25,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
-from itertools import pairwise
 from typing import NamedTuple
 
 
@@ -76,9 +75,12 @@ _TOKEN = re.compile(
     r"|(?P<acronym>(?<![^\W_])(?:[A-Za-z]\.){2,})"
     rf"|(?P<word>(?:{_LETTER})+(?:['\u2019](?:{_LETTER})+)*)"
 )
-_PART = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|(?P<word>[^{_UNSPACED}]+)")
+# An apostrophe between the two scripts belongs to neither: a word begins and ends with a letter or a digit.
+_PART = re.compile(
+    rf"(?P<unspaced>[{_UNSPACED}]+)|(?P<word>[^{_UNSPACED}'\u2019](?:[^{_UNSPACED}]*[^{_UNSPACED}'\u2019])?)"
+)
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:\D|$))")
-_POSSESSIVE = re.compile(r"'s$|'$")
+_POSSESSIVE = re.compile(r"(?:'s)+$|'$")
 
 
 class Token(NamedTuple):
@@ -178,17 +180,6 @@ def terms(text: str, *, stopwords: bool = False) -> list[str]:
     return [token.term for token in tokens(text) if stopwords or not token.is_stop]
 
 
-def content_bigrams(text: str) -> list[tuple[str, str]]:
-    """Pairs of neighbouring content terms (stopwords skipped over), in order, repeats kept."""
-    content = terms(text)
-    return list(pairwise(content))
-
-
-def numbers(text: str) -> list[str]:
-    """The terms of a text that hold a digit, in order, repeats kept."""
-    return [token.term for token in tokens(text) if token.is_number]
-
-
 @dataclass(frozen=True, slots=True)
 class Background:
     """Document frequencies of a large body of text, as idf in nats.
@@ -283,17 +274,6 @@ def coverage(wanted: Iterable[str], given: Iterable[str]) -> float:
     """
     have = set(given)
     distinct = set(wanted)
-    total = sum(idf(term) for term in distinct)
-    return sum(idf(term) for term in distinct & have) / total if total else 1.0
-
-
-def novel(wanted: Iterable[str], given: Iterable[str]) -> dict[str, float]:
-    """The distinct terms ``wanted`` that are not in ``given``, with their idf, in order of first use."""
-    have = set(given)
-    return {term: idf(term) for term in dict.fromkeys(wanted) if term not in have}
-
-
-def bigram_coverage(wanted: str, given: str) -> float:
-    """Share of the distinct content bigrams of one text that are in another: 0 to 1; 1 where it has none."""
-    pairs = set(content_bigrams(wanted))
-    return len(pairs & set(content_bigrams(given))) / len(pairs) if pairs else 1.0
+    # Exactly rounded sums: those of a set must not depend on its order, which the hash seed moves.
+    total = math.fsum(map(idf, distinct))
+    return math.fsum(map(idf, distinct & have)) / total if total else 1.0

@@ -20,6 +20,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -135,6 +136,11 @@ def latest_first(history: Sequence[Turn]) -> list[str]:
     return [text for role in ("user", "assistant") for r, text in reversed(history) if r == role]
 
 
+def _mass(terms: AbstractSet[str]) -> float:
+    """Sum of the idf of terms, exactly rounded: the order of a set, which the hash seed moves, must not move it."""
+    return math.fsum(map(idf, terms))
+
+
 def _points_back(question: Sequence[Token]) -> bool:
     return any(plain(token) in PERSONAL or plain(token) in DEMONSTRATIVE for token in question)
 
@@ -149,7 +155,7 @@ def _term_features(conversation: tuple[Turn, ...]) -> Mapping[str, tuple[float, 
     *history, (_, last) = conversation
     question = tokens(last)
     wanted = {token.term for token in question if not token.is_stop}
-    mass = sum(idf(term) for term in wanted) or 1.0
+    mass = _mass(wanted) or 1.0
     users = {i for i, (role, _) in enumerate(history) if role == "user"}
     assistants = set(range(len(history))) - users
     last_user, first_user = max(users, default=-1), min(users, default=-1)
@@ -164,10 +170,11 @@ def _term_features(conversation: tuple[Turn, ...]) -> Mapping[str, tuple[float, 
     opening: set[str] = set()
     for i, (_, text) in enumerate(history):
         for n, sentence in enumerate(sentences(text)):
-            present = {token.term for token in sentence if not token.is_stop}
-            share = sum(idf(term) for term in present & wanted) / mass
+            # In order of first use: it is the order of the rows, and so of terms that are worth the same.
+            present = dict.fromkeys(token.term for token in sentence if not token.is_stop)
+            share = _mass(present.keys() & wanted) / mass
             if i == last_assistant and n == 0:
-                opening = present
+                opening = set(present)
             for term in present:
                 turns_with[term].add(i)
                 company[term].append(share)
@@ -223,7 +230,7 @@ def question_features(conversation: Sequence[Turn]) -> tuple[float, ...]:
         float(bool(words & OPEN_SET)),
         float("the" in words),
         math.log1p(len(wanted)),
-        min(2.0, sum(idf(term) for term in wanted) / 30.0),
+        min(2.0, _mass(wanted) / 30.0),
         len(wanted & known) / max(1, len(wanted)),
         max((idf(term) for term in wanted - known), default=0.0) / 10.0,
         float(any(token.is_capitalised and not token.is_stop for token in question[1:])),

@@ -299,12 +299,12 @@ def test_each_row_is_written_as_soon_as_it_and_those_before_it_are_ready(write: 
 
     out = tmp_path / "out.jsonl"
     config = json.dumps({"kind": "slow", "delay": 0.2, "reply": {"answerable": "x"}})
-    path = write([ASKED] * 50)
+    path = write([ASKED] * 5000)
     with subprocess.Popen(
         [*command(True), "run", "answerability", "-i", path, "-o", out, "--runtime", config, "--concurrency", "1"],
         stderr=subprocess.DEVNULL,
     ) as running:
-        until = time.monotonic() + 30
+        until = time.monotonic() + 120
         while (not out.exists() or out.read_bytes().count(b"\n") < 2) and time.monotonic() < until:
             time.sleep(0.02)
         assert running.poll() is None, "rows were there before the run ended"

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intrinsics_core.embedded import lexical
-from intrinsics_core.embedded.lexical import bm25, coverage, idf, novel, terms, tokens
+from intrinsics_core.embedded.lexical import bm25, coverage, idf, terms, tokens
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text())
 def test_token_offsets_point_into_the_text(text: str) -> None:
     found = tokens(text)
@@ -30,6 +30,8 @@ def test_token_offsets_point_into_the_text(text: str) -> None:
         ("the U.S. and the US, not us", ["us", "us"]),
         ("東京都", ["東京", "京都"]),
         ("水", ["水"]),
+        ("水'0 and 0’水", ["水", "0", "0", "水"]),  # an apostrophe between two scripts belongs to neither
+        ("é's's", ["é"]),
         ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
         ("don't you've what’s", []),
         ("e.g. COVID-19", ["covid", "19"]),
@@ -56,10 +58,6 @@ def test_numbers_and_capitals_are_told_apart() -> None:
     assert found["Paris"] == (False, True)
     assert found["B12"] == (True, True)
     assert found["cheap"] == (False, False)
-
-
-def test_content_bigrams_skip_stopwords() -> None:
-    assert lexical.content_bigrams("the cost of the war in Spain") == [("cost", "war"), ("war", "spain")]
 
 
 def test_rare_terms_weigh_more_than_common_ones() -> None:
@@ -95,7 +93,7 @@ def test_many_candidates_replace_the_background() -> None:
     assert lexical.candidate_idf(["thermonuclear"], docs)["thermonuclear"] < 0.2 < idf("thermonuclear")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.text(), st.lists(st.text(), max_size=5))
 def test_bm25_scores_any_text(query: str, docs: list[str]) -> None:
     scores = bm25(terms(query), [terms(doc) for doc in docs])
@@ -103,16 +101,14 @@ def test_bm25_scores_any_text(query: str, docs: list[str]) -> None:
     assert all(math.isfinite(score) and score >= 0.0 for score in scores)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.text(), st.text())
 def test_coverage_is_a_share(wanted: str, given_: str) -> None:
     share = coverage(terms(wanted), terms(given_))
     assert 0.0 <= share <= 1.0
-    assert coverage(terms(wanted), terms(wanted + " " + given_)) == pytest.approx(1.0)
-    assert 0.0 <= lexical.bigram_coverage(wanted, given_) <= 1.0
+    assert coverage(terms(wanted), terms(wanted + " " + given_)) == 1.0
 
 
 def test_coverage_weighs_by_idf() -> None:
     wanted = ["radium", "time"]
     assert coverage(wanted, ["radium"]) > 0.5 > coverage(wanted, ["time"]) > 0.0
-    assert novel(wanted, ["time"]) == {"radium": idf("radium")}

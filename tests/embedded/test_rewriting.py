@@ -118,7 +118,7 @@ def test_a_standalone_question_is_left_alone(question: str) -> None:
     assert not found.changed
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text())
 def test_a_single_turn_is_left_alone(text: str) -> None:
     found = rewrite([("user", text)])
@@ -127,7 +127,7 @@ def test_a_single_turn_is_left_alone(text: str) -> None:
     assert rewrite([("user", found.query)]) == found
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(DIALOG, st.text(max_size=200))
 def test_any_conversation_can_be_rewritten(history: list[Turn], last: str) -> None:
     before = list(history)
@@ -143,7 +143,7 @@ WORDS = "it they she this what about how is the of Brindle cheese goats Norway r
 CHATTER = st.lists(st.sampled_from(WORDS.split()), max_size=12).map(" ".join)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.tuples(st.sampled_from(["user", "assistant"]), CHATTER), max_size=5), CHATTER)
 def test_no_content_word_of_the_question_is_lost(history: list[Turn], last: str) -> None:
     found = rewrite([*history, ("user", last)], threshold=0.0)

@@ -5,8 +5,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from benchmarks.loopback import Loopback, Received, Reply, completion, listing
 from intrinsics_core.runtimes.server import ServerRuntime
+from tests.loopback import Loopback, Received, Reply, completion, listing
 
 Answer = Callable[[Received], Reply]
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from benchmarks.loopback import Loopback, Reply, completion
+from tests.loopback import Loopback, Reply, completion
 
 KEY = "sk-very-secret-0123456789"
 

@@ -15,7 +15,7 @@ PIECES = [
 TEXTS = st.one_of(st.text(max_size=200), st.lists(st.sampled_from(PIECES), max_size=20).map("".join))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(TEXTS)
 @example("")
 @example(" \r\n ")
@@ -39,7 +39,7 @@ HARD = [
 # fmt: on
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500)
 @given(st.lists(st.sampled_from(HARD), max_size=30).map("".join))
 def test_the_short_cut_changes_no_decision(text):
     from nltk.tokenize.punkt import PunktSentenceTokenizer
@@ -63,7 +63,7 @@ def task(response, texts):
 IDS = st.one_of(st.integers(-3, 60), st.none(), st.booleans(), st.text(max_size=3), st.floats())
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(TEXTS, st.lists(TEXTS, max_size=4), st.lists(st.tuples(IDS, IDS), max_size=30))
 def test_citations_quote_their_sources(response, texts, links):
     given_task = task(response, texts)
@@ -83,7 +83,7 @@ def test_citations_quote_their_sources(response, texts, links):
     assert bool(result.citations) == bool(usable)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(TEXTS, st.lists(IDS, max_size=20))
 def test_every_sentence_has_one_verdict(response, numbers):
     result = sentence_ids.hallucination(task(response, ["x"]), [(n, ("faithful", None, None)) for n in numbers])

@@ -5,4 +5,6 @@ import pytest
 # Without Haystack there is nothing here to test; `.ci/run` installs it.
 collect_ignore_glob = [] if find_spec("haystack") and find_spec("haystack_integrations") else ["test_*.py"]
 
-pytest.register_assert_rewrite("tests.contract.suite", "integrations.haystack.tests.adapter")
+pytest.register_assert_rewrite(
+    "tests.contract.suite", "tests.contract.openai", "tests.contract.chat_model", "integrations.haystack.tests.adapter"
+)

@@ -289,7 +289,7 @@ def cite_all(request: Any) -> Any:
 
 
 @given_examples(PIECES.filter(lambda pieces: "".join(pieces).strip()))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_annotations_join_to_the_sentences_they_cite(pieces: list[str]) -> None:
     text = "".join(pieces)
     component = CitationGenerator(runtime=Scripted(cite_all))

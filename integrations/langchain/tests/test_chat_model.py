@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-import warnings
 from typing import Any
 
 import pytest
@@ -22,7 +21,6 @@ from intrinsics_core import (
     ContextTooLong,
     IntrinsicsError,
     InvalidInput,
-    MalformedReply,
     Message,
     RequestTimeout,
     RuntimeUnavailable,
@@ -30,20 +28,22 @@ from intrinsics_core import (
     answerability,
     arun,
     arun_many,
-    context_relevance,
     query_rewrite,
     run,
-    run_many,
 )
 from intrinsics_core.requests import Embed, Generate, Generated, JsonSchema
-
-QUESTION = [{"role": "user", "content": "Who built the mill?"}]
-DOCUMENTS = ["Ada Brink built the mill.", "Fog is common in May.", "The quay has two cranes."]
-YES = {"answerability": "answerable", "confidence": 0.8}
+from tests.contract.chat_model import DOCUMENTS, QUESTION, RELEVANT, YES, ChatModelTests, always
 
 
-def always(reply: Any) -> Any:
-    return lambda messages, settings: reply
+class TestChatModel(ChatModelTests):
+    def model(self, reply: Any, *, pause: float = 0.0) -> JudgeModel:
+        return JudgeModel(reply=reply, pause=pause)
+
+    def constrained(self, reply: Any) -> SchemaModel:
+        return SchemaModel(reply=reply)
+
+    def runtime(self, model: Any, **settings: Any) -> ChatModelRuntime:
+        return ChatModelRuntime(model, **settings)
 
 
 def test_a_plain_model_is_asked_in_words_and_read_leniently() -> None:
@@ -113,42 +113,15 @@ def test_the_caller_decides_over_all() -> None:
 
 
 @pytest.mark.parametrize(
-    ("refused", "message"),
-    [
-        ("logprobs", "400: logprobs are not supported with this model"),
-        ("response_format", "Unknown field response_format"),
-    ],
-)
-def test_a_refused_feature_is_given_up_once_and_said(refused: str, message: str) -> None:
-    def reply(messages: Any, settings: dict[str, Any]) -> Any:
-        return ValueError(message) if settings.get(refused) else YES
-
-    model = SchemaModel(reply=reply)
-    runtime = ChatModelRuntime(model)
-    with pytest.warns(RuntimeWarning, match="asked without from now on"):
-        assert run(answerability(QUESTION, DOCUMENTS), runtime).label == "answerable"
-    assert len(model.seen) == 2
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        run(answerability(QUESTION, DOCUMENTS), runtime)
-    assert len(model.seen) == 3  # the decision is kept
-
-
-@pytest.mark.parametrize(
     ("error", "kind"),
     [
         (ContextOverflowError("prompt has 9000 tokens"), ContextTooLong),
-        (ValueError("This model's maximum context length is 4096 tokens"), ContextTooLong),
         (ModelTimeoutError("slow"), RequestTimeout),
-        (TimeoutError(), RequestTimeout),
-        (type("APITimeoutError", (Exception,), {})("gave up"), RequestTimeout),
         (ModelRateLimitError("429"), RuntimeUnavailable),
-        (ConnectionError("refused"), RuntimeUnavailable),
-        (type("InternalServerError", (Exception,), {})("500"), RuntimeUnavailable),
     ],
 )
 @pytest.mark.parametrize("asynchronous", [False, True])
-def test_errors_are_the_cores(error: Exception, kind: type[Exception], asynchronous: bool) -> None:
+def test_errors_of_langchain_are_the_cores(error: Exception, kind: type[Exception], asynchronous: bool) -> None:
     runtime = ChatModelRuntime(JudgeModel(reply=always(error)))
     with pytest.raises(kind) as caught:
         if asynchronous:
@@ -157,24 +130,6 @@ def test_errors_are_the_cores(error: Exception, kind: type[Exception], asynchron
             run(answerability(QUESTION, DOCUMENTS), runtime)
     assert caught.value.__cause__ is error
     assert type(error).__name__ in str(caught.value)
-
-
-def test_one_failing_request_costs_no_other() -> None:
-    def reply(messages: Any, settings: Any) -> Any:
-        if "Fog" in messages[-1].content:
-            return ConnectionError("cut off")
-        return {"context_relevance": "relevant", "confidence": 0.9}
-
-    call = context_relevance(QUESTION, DOCUMENTS, on_error="fallback")
-    result = run(call, ChatModelRuntime(JudgeModel(reply=reply)))
-    assert [judgement.score for judgement in result.judgements] == [pytest.approx(0.925), None, pytest.approx(0.925)]
-    assert "document '1' kept: RuntimeUnavailable" in (result.degraded or "")
-
-
-def test_malformed_reply_carries_what_came() -> None:
-    with pytest.raises(MalformedReply) as caught:
-        run(answerability(QUESTION, DOCUMENTS), ChatModelRuntime(FakeListChatModel(responses=["Dunno."])))
-    assert caught.value.raw == "Dunno."
 
 
 def test_structured_output_without_text_is_read() -> None:
@@ -193,33 +148,9 @@ def test_a_retry_is_not_answered_from_the_cache() -> None:
     assert len(model.seen) == 2
 
 
-def test_async_is_native_and_sync_is_sync() -> None:
-    model = JudgeModel(reply=always(YES))
-    runtime = ChatModelRuntime(model)
-    asyncio.run(arun(answerability(QUESTION, DOCUMENTS), runtime))
-    run(answerability(QUESTION, DOCUMENTS), runtime)
-    assert [call["how"] for call in model.seen] == ["async", "sync"]
-
-
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_a_wave_is_concurrent_and_bounded(asynchronous: bool) -> None:
-    model = JudgeModel(reply=always({"context_relevance": "relevant", "confidence": 0.9}), pause=0.05)
+def test_the_bound_holds_over_a_batch_of_a_component() -> None:
+    model = JudgeModel(reply=always(RELEVANT), pause=0.01)
     runtime = ChatModelRuntime(model, concurrency=3)
-    call = context_relevance(QUESTION, [f"Passage {i}" for i in range(9)])
-    if asynchronous:
-        asyncio.run(arun(call, runtime))
-    else:
-        run(call, runtime)
-    assert model.under_way[0] == 0
-    assert 2 <= model.under_way[1] <= 3
-
-
-def test_the_bound_holds_over_many_calls() -> None:
-    model = JudgeModel(reply=always({"context_relevance": "relevant", "confidence": 0.9}), pause=0.01)
-    runtime = ChatModelRuntime(model, concurrency=3)
-    calls = [context_relevance(QUESTION, DOCUMENTS) for _ in range(6)]
-    assert len(run_many(calls, runtime)) == 6
-    assert len(asyncio.run(arun_many([context_relevance(QUESTION, DOCUMENTS) for _ in range(6)], runtime))) == 6
     gate = ContextRelevanceFilter(runtime=runtime)
     gate.batch([{"question": "Who?", "documents": DOCUMENTS}] * 6)
     assert model.under_way[0] == 0
@@ -237,7 +168,7 @@ def test_the_bound_holds_over_event_loops() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=10)
+        thread.join(timeout=120)
     assert len(model.seen) == 9
     assert model.under_way == [0, 2]
 
@@ -271,14 +202,19 @@ def test_what_goes_wrong_unforeseen_costs_no_other_request(asynchronous: bool) -
 
 
 async def test_a_wave_that_is_given_up_stops() -> None:
-    model = JudgeModel(reply=always(YES), pause=0.1)
+    model = JudgeModel(reply=always(YES), pause=3600)
     runtime = ChatModelRuntime(model, concurrency=2)
     wave = [Generate("answerability", messages=(Message("user", "Q?"),)) for _ in range(6)]
-    with pytest.raises(TimeoutError):
-        await asyncio.wait_for(runtime.ahandle(wave), timeout=0.02)
-    await asyncio.sleep(0.15)
-    assert model.seen == []
-    assert len(await asyncio.wait_for(runtime.ahandle(wave[:2]), timeout=5)) == 2  # the places are free again
+    asking = asyncio.create_task(runtime.ahandle(wave))
+    async with asyncio.timeout(120):
+        while model.under_way[0] < 2:  # noqa: ASYNC110  (it is the model that counts)
+            await asyncio.sleep(0)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert (model.seen, model.under_way) == ([], [2, 2])  # no other was begun
+    model.pause = 0.0
+    assert len(await asyncio.wait_for(runtime.ahandle(wave[:2]), timeout=120)) == 2  # the places are free again
 
 
 def test_any_runnable_over_a_model_is_taken() -> None:

@@ -160,7 +160,7 @@ def test_an_expander_alone_reads_the_conversation() -> None:
 
 
 def test_more_queries_are_asked_side_by_side() -> None:
-    both = threading.Barrier(2, timeout=5)
+    both = threading.Barrier(2, timeout=120)
 
     def slow(query: str) -> list[Document]:
         if query != "first":

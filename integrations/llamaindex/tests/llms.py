@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -73,6 +74,7 @@ class ShippedEmbedding(BaseEmbedding):
 
 
 _ENCODER = Encoder()
+_COUNTING = threading.Lock()
 
 
 class JudgeLLM(CustomLLM):
@@ -106,11 +108,13 @@ class JudgeLLM(CustomLLM):
         raise AssertionError("nothing here streams")
 
     def _enter(self) -> None:
-        self.under_way[0] += 1
-        self.under_way[1] = max(self.under_way)
+        with _COUNTING:
+            self.under_way[0] += 1
+            self.under_way[1] = max(self.under_way)
 
     def _result(self, messages: Sequence[ChatMessage], options: dict[str, Any], how: str) -> ChatResponse:
-        self.under_way[0] -= 1
+        with _COUNTING:
+            self.under_way[0] -= 1
         self.seen.append({"messages": list(messages), "options": options, "how": how})
         reply = self.reply(messages, options)
         if isinstance(reply, Exception):
@@ -142,8 +146,6 @@ class CompletingLLM(CustomLLM):
         return LLMMetadata()
 
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
-        import threading
-
         self.threads.append(threading.get_ident())
         return CompletionResponse(text=self.reply)
 

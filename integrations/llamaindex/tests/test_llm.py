@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
-import warnings
 from typing import Any
 
 import pytest
@@ -15,33 +13,31 @@ from llama_index.rag_intrinsics import LLMRuntime
 
 from integrations.llamaindex.tests.llms import CallingLLM, CompletingLLM, JudgeLLM, SchemaLLM, with_logprobs
 from intrinsics_core import (
-    ContextTooLong,
     MalformedReply,
-    RequestTimeout,
     RuntimeUnavailable,
     UnsupportedIntrinsic,
     answerability,
-    arun,
-    arun_many,
-    context_relevance,
     run,
-    run_many,
 )
 from intrinsics_core.requests import Embed, Generate
-
-QUESTION = [{"role": "user", "content": "Who built the mill?"}]
-DOCUMENTS = ["Ada Brink built the mill.", "Fog is common in May.", "The quay has two cranes."]
-YES = {"answerability": "answerable", "confidence": 0.8}
-RELEVANT = {"context_relevance": "relevant", "confidence": 0.9}
+from tests.contract.chat_model import DOCUMENTS, YES, ChatModelTests, always, ask
 
 
-def always(reply: Any) -> Any:
-    return lambda messages, options: reply
+class TestLLM(ChatModelTests):
+    def model(self, reply: Any, *, pause: float = 0.0) -> JudgeLLM:
+        return JudgeLLM(reply=reply, pause=pause)
+
+    def constrained(self, reply: Any) -> SchemaLLM:
+        return SchemaLLM(reply=reply)
+
+    def runtime(self, model: Any, **settings: Any) -> LLMRuntime:
+        return LLMRuntime(model, **settings)
 
 
-def ask(runtime: LLMRuntime, asynchronous: bool = False) -> Any:
-    call = answerability(QUESTION, DOCUMENTS)
-    return asyncio.run(arun(call, runtime)) if asynchronous else run(call, runtime)
+def test_a_malformed_reply_of_an_llm_that_completes_carries_what_came() -> None:
+    with pytest.raises(MalformedReply) as caught:
+        ask(LLMRuntime(CompletingLLM(reply="Dunno.")))
+    assert caught.value.raw == "Dunno."
 
 
 def test_a_plain_llm_is_asked_in_words_and_read_leniently() -> None:
@@ -143,70 +139,10 @@ def test_the_caller_decides_over_all() -> None:
     assert llm.seen[0]["options"] == {}
 
 
-@pytest.mark.parametrize(
-    ("refused", "message"),
-    [
-        ("logprobs", "400: logprobs are not supported with this model"),
-        ("response_format", "Unknown field response_format"),
-    ],
-)
-def test_a_refused_feature_is_given_up_once_and_said(refused: str, message: str) -> None:
-    llm = SchemaLLM(reply=lambda messages, options: ValueError(message) if options.get(refused) else YES)
-    runtime = LLMRuntime(llm)
-    with pytest.warns(RuntimeWarning, match="asked without from now on"):
-        assert ask(runtime).label == "answerable"
-    assert len(llm.seen) == 2
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        ask(runtime)
-    assert len(llm.seen) == 3  # the decision is kept
-
-
-@pytest.mark.parametrize(
-    ("error", "kind"),
-    [
-        (ValueError("This model's maximum context length is 4096 tokens"), ContextTooLong),
-        (TimeoutError(), RequestTimeout),
-        (type("APITimeoutError", (Exception,), {})("gave up"), RequestTimeout),
-        (ConnectionError("refused"), RuntimeUnavailable),
-        (type("InternalServerError", (Exception,), {})("500"), RuntimeUnavailable),
-    ],
-)
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_errors_are_the_cores(error: Exception, kind: type[Exception], asynchronous: bool) -> None:
-    with pytest.raises(kind) as caught:
-        ask(LLMRuntime(JudgeLLM(reply=always(error))), asynchronous)
-    assert caught.value.__cause__ is error
-    assert type(error).__name__ in str(caught.value)
-
-
-def test_one_failing_request_costs_no_other() -> None:
-    def reply(messages: Any, options: Any) -> Any:
-        return ConnectionError("cut off") if "Fog" in messages[-1].content else RELEVANT
-
-    result = run(context_relevance(QUESTION, DOCUMENTS, on_error="fallback"), LLMRuntime(JudgeLLM(reply=reply)))
-    assert [judgement.score for judgement in result.judgements] == [pytest.approx(0.925), None, pytest.approx(0.925)]
-    assert "document '1' kept: RuntimeUnavailable" in (result.degraded or "")
-
-
-def test_malformed_reply_carries_what_came() -> None:
-    with pytest.raises(MalformedReply) as caught:
-        ask(LLMRuntime(CompletingLLM(reply="Dunno.")))
-    assert caught.value.raw == "Dunno."
-
-
 def test_braces_in_our_text_are_text() -> None:
     llm = CallingLLM(arguments=YES)
     call = answerability([{"role": "user", "content": "What does {query_str} {0} {{x}} mean?"}], ["{context}"])
     assert run(call, LLMRuntime(llm)).label == "answerable"
-
-
-def test_async_is_native_and_sync_is_sync() -> None:
-    llm = JudgeLLM(reply=always(YES))
-    runtime = LLMRuntime(llm)
-    ask(runtime, asynchronous=True)
-    ask(runtime)
-    assert [call["how"] for call in llm.seen] == ["async", "sync"]
 
 
 def test_an_llm_that_only_completes_is_kept_off_the_event_loop() -> None:
@@ -215,25 +151,6 @@ def test_an_llm_that_only_completes_is_kept_off_the_event_loop() -> None:
     assert threading.get_ident() not in llm.threads
     ask(LLMRuntime(llm))
     assert llm.threads[-1] == threading.get_ident()
-
-
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_a_wave_is_concurrent_and_bounded(asynchronous: bool) -> None:
-    llm = JudgeLLM(reply=always(RELEVANT), pause=0.05)
-    runtime, call = LLMRuntime(llm, concurrency=3), context_relevance(QUESTION, [f"Passage {i}" for i in range(9)])
-    asyncio.run(arun(call, runtime)) if asynchronous else run(call, runtime)
-    assert llm.under_way[0] == 0
-    assert 2 <= llm.under_way[1] <= 3
-
-
-def test_the_bound_holds_over_many_calls() -> None:
-    llm = JudgeLLM(reply=always(RELEVANT), pause=0.01)
-    runtime = LLMRuntime(llm, concurrency=3)
-    calls = [context_relevance(QUESTION, DOCUMENTS) for _ in range(6)]
-    assert len(run_many(calls, runtime)) == 6
-    assert len(asyncio.run(arun_many(calls, runtime))) == 6
-    assert llm.under_way[0] == 0
-    assert 2 <= llm.under_way[1] <= 3
 
 
 def test_what_an_llm_cannot_answer_is_an_error_value() -> None:

@@ -1,6 +1,6 @@
 """A small HTTP server on the loopback interface that answers like an OpenAI-compatible one, and fails on demand.
 
-    python -m benchmarks.loopback --delay 0.1          prints its address, answers every request after 0.1 s
+    python -m tests.loopback --delay 0.1          prints its address, answers every request after 0.1 s
 
 Tests and benchmarks measure against it where a real model would only add time. It is a real server on a real socket:
 what it counts (requests, requests at once) is what arrived.
@@ -158,7 +158,7 @@ class Loopback:
 @contextmanager
 def running(*, delay: float = 0.0, text: str = "hello") -> Iterator[str]:
     """The address of such a server in a process of its own, so that it takes no time of its clients' interpreter."""
-    command = [sys.executable, "-m", "benchmarks.loopback", "--delay", str(delay), "--text", text]
+    command = [sys.executable, "-m", "tests.loopback", "--delay", str(delay), "--text", text]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout

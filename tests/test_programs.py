@@ -1,0 +1,204 @@
+"""The protocol: an intrinsic is a generator that is sent replies from a list. No runtime, no driver, no loop."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from intrinsics_core import (
+    INTRINSICS,
+    Call,
+    IntrinsicsError,
+    InvalidInput,
+    MalformedReply,
+    RuntimeUnavailable,
+    UnsupportedIntrinsic,
+    answerability,
+    citations,
+    context_relevance,
+    fact_check,
+    hallucination_detection,
+    query_expansion,
+    query_rewrite,
+    reranking,
+    uncertainty,
+)
+from intrinsics_core.profiles.base import Profile
+from intrinsics_core.profiles.prompted import PROFILE
+from intrinsics_core.requests import Generate, Generated, Outcome, Request, Usage
+
+ASK = [{"role": "user", "content": "Who built the mill?"}]
+SAID = [*ASK, {"role": "assistant", "content": "Ada built it. She wore green."}]
+DOCUMENTS = ["Fog is common.", "Ada Brink built the mill."]
+
+Wave = Sequence[Any]  # of replies: text, an object for JSON, or an outcome as it is
+
+
+def driven(call: Call[Any], waves: Sequence[Wave], profile: Profile = PROFILE) -> tuple[Any, list[Sequence[Request]]]:
+    """What a call returns that is sent these waves, no more and no fewer, and what it asked."""
+    program, asked, pending = call.start(profile), [], iter(waves)
+    requests = next(program)
+    while True:
+        asked.append(requests)
+        wave = [_outcome(reply) for reply in next(pending)]
+        assert len(wave) == len(requests)
+        try:
+            requests = program.send(wave)
+        except StopIteration as stop:
+            assert next(pending, None) is None, "it ended before its last replies"
+            return stop.value, asked
+
+
+def _outcome(reply: Any) -> Outcome:
+    if isinstance(reply, Generated | IntrinsicsError):
+        return reply
+    text = reply if isinstance(reply, str) else json.dumps(reply)
+    return Generated(text, usage=Usage(requests=1, prompt_tokens=10, completion_tokens=2))
+
+
+def judged(label: str, confidence: float = 0.8) -> dict[str, object]:
+    return {"context_relevance": label, "confidence": confidence}
+
+
+YES, NO = {"answerability": "answerable", "confidence": 0.9}, {"answerability": "unanswerable", "confidence": 0.9}
+
+# intrinsic -> the call, the replies wave by wave, and (a part of) what they come to.
+SCRIPTS: dict[str, tuple[Call[Any], list[Wave], dict[str, Any]]] = {
+    "query-rewrite": (
+        query_rewrite([*SAID, {"role": "user", "content": "When?"}]),
+        [[{"rewritten_question": "When was it built?"}]],
+        {"query": "When was it built?", "original": "When?", "changed": True},
+    ),
+    "query-expansion": (
+        query_expansion(ASK),
+        [[{"rewritten_question": "Q"}, {"query": "S"}, "It was Ada."], [{"question": "R"}]],
+        {
+            "queries": [
+                {"text": "Who built the mill?", "strategy": "original"},
+                {"text": "Q", "strategy": "rewrite"},
+                {"text": "S", "strategy": "synonym"},
+                {"text": "R", "strategy": "reverse question"},
+                {"text": "It was Ada.", "strategy": "sampled answer"},
+            ]
+        },
+    ),
+    "context-relevance": (
+        context_relevance(ASK, DOCUMENTS),
+        [[judged("irrelevant"), judged("relevant")]],
+        {
+            "judgements": [
+                {"document_id": "0", "label": "irrelevant", "score": pytest.approx(0.15)},
+                {"document_id": "1", "label": "relevant", "score": pytest.approx(0.85)},
+            ]
+        },
+    ),
+    "answerability": (
+        answerability(ASK, DOCUMENTS),
+        [[NO]],
+        {"label": "unanswerable", "probability": pytest.approx(0.1)},
+    ),
+    "reranking": (
+        reranking(ASK, DOCUMENTS),
+        [[{"preferred": "B", "confidence": 0.9}]],
+        {
+            "ranking": [
+                {"document_id": "1", "rank": 1, "score": 1.0, "wins": 1.0},
+                {"document_id": "0", "rank": 2, "score": 0.0, "wins": 0.0},
+            ]
+        },
+    ),
+    "uncertainty": (uncertainty(SAID, DOCUMENTS), [[{"certainty": "7"}]], {"certainty": 0.75}),
+    "hallucination-detection": (
+        hallucination_detection(SAID, DOCUMENTS),
+        [[{"sentences": [{"id": "r0", "reason": "said", "faithfulness": "faithful"},
+                         {"id": "r1", "reason": "not said", "faithfulness": "unfaithful"}]}]],
+        {"label": "unfaithful"},
+    ),
+    "citations": (
+        citations(SAID, DOCUMENTS),
+        [[{"citations": [{"response": "r0", "sources": ["c1"]}, {"response": "r1", "sources": []}]}]],
+        {
+            "citations": [
+                {"response_begin": 0, "response_end": 13, "response_text": "Ada built it.", "document_id": "1",
+                 "document_begin": 0, "document_end": 25, "document_text": "Ada Brink built the mill."},
+            ]
+        },
+    ),
+    "fact-check": (
+        fact_check(SAID, DOCUMENTS, top_k=1, aggregate="max"),
+        [[judged("irrelevant"), judged("relevant")], [{"supported": "yes", "confidence": 0.9}]],
+        {"score": pytest.approx(0.9)},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", INTRINSICS)
+def test_replies_from_a_list_come_to_the_result(name: str) -> None:
+    call, waves, expected = SCRIPTS[name]
+    result, asked = driven(call, waves)
+    dump = result.model_dump(mode="json")
+    assert {key: dump.get(key) for key in expected} == expected
+    requests = [request for wave in asked for request in wave]
+    assert [request.intrinsic for request in requests] == [name] * len(requests)
+    assert all(isinstance(request, Generate) and request.attempt == 0 for request in requests)
+    assert result.usage == Usage(len(requests), 10 * len(requests), 2 * len(requests))
+
+
+@pytest.mark.parametrize("name", INTRINSICS)
+def test_a_call_is_started_anew_as_often_as_one_likes(name: str) -> None:
+    call, waves, _ = SCRIPTS[name]
+    assert driven(call, waves) == driven(call, waves)
+
+
+@pytest.mark.parametrize("name", INTRINSICS)
+def test_a_malformed_reply_is_asked_for_once_more_and_alone(name: str) -> None:
+    call, (first, *rest), expected = SCRIPTS[name]
+    result, asked = driven(call, [["", *first[1:]], [first[0]], *rest])
+    assert {key: result.model_dump(mode="json").get(key) for key in expected} == expected
+    # Greedy decoding would say the same again: the repeat is sampled, and reproducibly.
+    assert asked[1] == [replace(asked[0][0], attempt=1, temperature=0.3, seed=1)]
+
+
+@pytest.mark.parametrize("name", INTRINSICS)
+def test_what_stays_malformed_is_raised_under_the_intrinsics_name(name: str) -> None:
+    call, (first, *_), _ = SCRIPTS[name]
+    with pytest.raises(MalformedReply) as caught:
+        driven(call, [["", *first[1:]], [""]])
+    assert (caught.value.intrinsic, caught.value.raw) == (name, "")
+
+
+@pytest.mark.parametrize("name", INTRINSICS)
+def test_an_error_among_the_replies_is_raised_and_not_asked_again(name: str) -> None:
+    call, (first, *_), _ = SCRIPTS[name]
+    with pytest.raises(RuntimeUnavailable) as caught:
+        driven(call, [[RuntimeUnavailable("connection refused"), *first[1:]]])
+    assert caught.value.intrinsic == name
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (query_rewrite(ASK, on_error="fallback"), {"query": "Who built the mill?", "changed": False}),
+        (answerability(ASK, DOCUMENTS, on_error="open"), {"label": "answerable", "probability": None}),
+        (answerability(ASK, DOCUMENTS, on_error="closed"), {"label": "unanswerable", "probability": None}),
+    ],
+)
+def test_a_fallback_that_the_caller_chose_says_why(call: Call[Any], expected: dict[str, Any]) -> None:
+    result, _ = driven(call, [[RuntimeUnavailable("connection refused")]])
+    assert {key: getattr(result, key) for key in expected} == expected
+    assert result.degraded == f"RuntimeUnavailable: {call.task.intrinsic}: connection refused"
+
+
+def test_no_fallback_hides_what_is_the_callers_to_mend() -> None:
+    with pytest.raises(InvalidInput):
+        driven(answerability(ASK, DOCUMENTS, on_error="open"), [[InvalidInput("no such model")]])
+
+
+def test_what_a_profile_lacks_is_told_before_anything_is_asked() -> None:
+    with pytest.raises(UnsupportedIntrinsic) as caught:
+        next(answerability(ASK, DOCUMENTS).start(Profile("bare", {})))
+    assert caught.value.intrinsic == "answerability"
