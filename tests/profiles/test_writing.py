@@ -420,6 +420,22 @@ def test_any_score_is_met_to_the_last_digits(score: float) -> None:
     assert read.label == "relevant" and read.score == pytest.approx(score, abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("name", "field", "labels"),
+    [
+        ("answerability", "answerability", ["answerable", "unanswerable"]),
+        ("context-relevance", "context_relevance", ["relevant", "irrelevant"]),
+    ],
+)
+def test_a_confidence_is_written_as_it_was_stated(name: str, field: str, labels: list[str]) -> None:
+    about = task(name).only(0)
+    for label in labels:
+        for thousandths in range(500, 1001, 7):
+            stated = json.dumps({field: label, "confidence": thousandths / 1000})
+            value = STATED.formats[name].parse(about, [Generated(stated)])  # type: ignore[union-attr]
+            assert STATED.write(name, about, value) == stated
+
+
 def test_the_profile_writes_with_its_own_sentences() -> None:
     def halves(text: str) -> tuple[Any, ...]:
         from intrinsics_core.text.sentences import Span
