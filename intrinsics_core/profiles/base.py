@@ -101,6 +101,27 @@ class Profile:
             )
         return (yield from merge((owner._asked(name, task) for task in tasks), width=len(tasks)))
 
+    def write(self, name: str, task: Task, value: Any) -> str:
+        """The reply that a well-behaved model would give for this value: what ``parse`` reads back.
+
+        For training data and fixtures. What a reply has no place for is left out by the rules of
+        :mod:`intrinsics_core.replies.writers`. Text is written as it is: where it spells a special token, a tokenizer
+        must be told not to take it for one.
+
+        Raises:
+            UnsupportedIntrinsic: no such format, or its replies are no text.
+            InvalidInput: the reply cannot say this; names the field.
+        """
+        owner = self._with(name)
+        write = owner.formats[name].write if owner else None
+        if owner is None or write is None:
+            why = "cannot serve it" if owner is None else "writes no text for it"
+            raise UnsupportedIntrinsic(f"profile {self.name!r} {why}", intrinsic=task.intrinsic, got=name)
+        try:
+            return write(task.split_by(owner.split), value)
+        except IntrinsicsError as error:
+            raise error.named(task.intrinsic)  # noqa: B904  (the same error)
+
     def _with(self, name: object) -> Profile | None:
         if name in self.formats:
             return self

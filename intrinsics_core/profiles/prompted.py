@@ -20,7 +20,7 @@ from intrinsics_core.conversation import Message, Task
 from intrinsics_core.profiles import relevance
 from intrinsics_core.profiles.base import Format, Profile
 from intrinsics_core.profiles.turns import conversation, to_last_question
-from intrinsics_core.replies import json_reply, readers, sentence_ids
+from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
 from intrinsics_core.requests import Generate, Generated, JsonSchema, Reply
 from intrinsics_core.results import (
     Answerability,
@@ -238,6 +238,86 @@ def _citations(task: Task, replies: Sequence[Reply]) -> Citations:
     return sentence_ids.citations(task, links)
 
 
+# --- how a result is written as a reply -----------------------------------------------------------------------------
+
+
+def _said(**fields: Any) -> str:
+    return writers.as_json(fields)
+
+
+def _label_said(name: str, label: str, wanted: float, options: int, read: Callable[[float], float]) -> str:
+    """A label, and the confidence in it that gives this score."""
+    return _said(**{name: label, "confidence": writers.confidence(wanted, options, read)})
+
+
+def _write_text(name: str) -> Callable[[Task, str], str]:
+    return lambda task, value: _said(**{name: writers.free_text(value)})
+
+
+def _write_rewrite(task: Task, value: QueryRewrite) -> str:
+    return _said(rewritten_question=writers.query(task, value))
+
+
+def _write_judgement(task: Task, value: Judgement) -> str:
+    label = writers.judgement(task, value)
+
+    def read(stated: float) -> float:
+        return readers.judgement(task, label, _UNTOLD, stated=stated).score or 0.0
+
+    return _label_said("context_relevance", label, value.score or 0.0, len(readers.RELEVANCE), read)
+
+
+def _write_answerability(task: Task, value: Answerability) -> str:
+    label = writers.answerability(value)
+
+    def read(stated: float) -> float:
+        return readers.answerability(label, _UNTOLD, stated=stated).probability or 0.0
+
+    return _label_said("answerability", label, value.probability or 0.0, len(readers.ANSWERABLE), read)
+
+
+def _write_share(name: str, options: tuple[str, str]) -> Callable[[Task, float], str]:
+    """How likely the first of two options is: from an even chance it is the label."""
+
+    def write(task: Task, value: float) -> str:
+        share = writers.share(value)
+        label = options[0] if share >= 0.5 else options[1]
+
+        def read(stated: float) -> float:
+            return readers.probabilities(label, options, _UNTOLD, stated=stated)[options[0]]
+
+        return _label_said(name, label, share, len(options), read)
+
+    return write
+
+
+def _write_certainty(task: Task, value: Uncertainty) -> str:
+    return _said(certainty=writers.certainty(value))
+
+
+def _write_hallucination(task: Task, value: HallucinationDetection) -> str:
+    rows = [
+        {"id": f"r{i}", "reason": writers.explanation(verdict), "faithfulness": verdict.label}
+        for i, verdict in enumerate(writers.verdicts(task, value))
+    ]
+    return _said(sentences=rows)
+
+
+def _write_citations(task: Task, value: Citations) -> str:
+    rows = [
+        {"response": f"r{i}", "sources": [f"c{number}" for number in numbers]}
+        for i, numbers in enumerate(writers.cited(task, value))
+    ]
+    return _said(citations=rows)
+
+
+def _write_free_text(task: Task, value: str) -> str:
+    return writers.free_text(value)
+
+
+_UNTOLD = Generated("")  # a reply without log-probabilities
+
+
 # --- the table ----------------------------------------------------------------------------------------------------
 
 
@@ -299,6 +379,7 @@ _FORMATS: dict[str, Format[Any]] = {
             256,
         ),
         _rewrite,
+        _write_rewrite,
     ),
     "synonym-query": Format(
         _asking(
@@ -311,9 +392,10 @@ _FORMATS: dict[str, Format[Any]] = {
             256,
         ),
         _field_text("query"),
+        _write_text("query"),
     ),
-    "sample-answer": Format(_sample, _free_text),
-    "answer": Format(_answer, _free_text),
+    "sample-answer": Format(_sample, _free_text, _write_free_text),
+    "answer": Format(_answer, _free_text, _write_free_text),
     "reverse-question": Format(
         _asking(
             "reverse-question",
@@ -324,6 +406,7 @@ _FORMATS: dict[str, Format[Any]] = {
             256,
         ),
         _field_text("question"),
+        _write_text("question"),
     ),
     "context-relevance": Format(
         _asking(
@@ -338,6 +421,7 @@ _FORMATS: dict[str, Format[Any]] = {
             100,
         ),
         _judgement,
+        _write_judgement,
     ),
     "answerability": Format(
         _asking(
@@ -351,6 +435,7 @@ _FORMATS: dict[str, Format[Any]] = {
             100,
         ),
         _answerability,
+        _write_answerability,
     ),
     "comparison": Format(
         _asking(
@@ -364,6 +449,7 @@ _FORMATS: dict[str, Format[Any]] = {
             100,
         ),
         _comparison,
+        _write_share("preferred", _PASSAGES),
     ),
     "uncertainty": Format(
         _asking(
@@ -377,6 +463,7 @@ _FORMATS: dict[str, Format[Any]] = {
             100,
         ),
         _certainty,
+        _write_certainty,
     ),
     "hallucination-detection": Format(
         _asking(
@@ -393,6 +480,7 @@ _FORMATS: dict[str, Format[Any]] = {
             per_sentence=True,
         ),
         _hallucination,
+        _write_hallucination,
     ),
     "citations": Format(
         _asking(
@@ -407,6 +495,7 @@ _FORMATS: dict[str, Format[Any]] = {
             per_sentence=True,
         ),
         _citations,
+        _write_citations,
     ),
     "entailment": Format(
         _asking(
@@ -418,6 +507,7 @@ _FORMATS: dict[str, Format[Any]] = {
             100,
         ),
         _entailment,
+        _write_share("supported", _SUPPORT),
     ),
 }
 _FORMATS["relevance"] = relevance.of_judgement(_FORMATS["context-relevance"])

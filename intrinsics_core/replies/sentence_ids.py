@@ -28,7 +28,8 @@ def hallucination(
     """Verdicts by sentence number to a result.
 
     Args:
-        verdicts: (sentence number, verdict); the first one for a sentence counts, further ones are dropped.
+        verdicts: (sentence number, verdict); the first one for a sentence counts, further ones are dropped. A blank
+            explanation is none.
         score: the response's faithfulness; by default the lowest sentence's: as true as its weakest claim.
         label: the response's label; by default the most severe sentence's.
     """
@@ -52,7 +53,7 @@ def hallucination(
                 text=sentence.text,
                 label=sentence_label,
                 score=value if sentence_label != "NA" else None,
-                explanation=why,
+                explanation=why if why and why.strip() else None,
             )
         )
     claims = [row.score for row in rows if row.score is not None]

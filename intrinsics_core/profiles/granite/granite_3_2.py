@@ -25,9 +25,16 @@ from intrinsics_core.profiles.base import Format, Profile
 from intrinsics_core.profiles.granite import prompts, published
 from intrinsics_core.profiles.granite.prompts import Dialect, Shown, ask, opening, turn, within_expansion
 from intrinsics_core.profiles.turns import to_last_question
-from intrinsics_core.replies import json_reply, readers, sentence_ids
+from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
 from intrinsics_core.requests import Choice, Generated, JsonSchema, Regex, Reply
-from intrinsics_core.results import Citations, Faithfulness, HallucinationDetection
+from intrinsics_core.results import (
+    Citations,
+    Faithfulness,
+    HallucinationDetection,
+    QueryRewrite,
+    SentenceVerdict,
+    Uncertainty,
+)
 
 # A document with such a line of its own must not look like two.
 _HEADING = re.compile(r"^(\s*Document \d+)(?=[ \t]*$)", re.MULTILINE)
@@ -87,6 +94,7 @@ def _by_sentence(reply: Generated, expected: str) -> Sequence[tuple[str, Any]]:
 
 
 _RANGE = re.compile(r"\s*([01](?:\.\d+)?)\s*-\s*([01](?:\.\d+)?)\s*")
+_DECLINES = "says that the question cannot be answered"
 _UNFAITHFUL_BELOW = 0.1  # the operating point of the adapter's own evaluation (paper, section 4.2)
 
 
@@ -98,7 +106,7 @@ def _verdict(value: Any, reply: Generated) -> sentence_ids.Verdict:
     """
     text = value.strip() if isinstance(value, str) else ""
     if text.casefold() in ("na", "unanswerable"):
-        return "NA", None, "says that the question cannot be answered" if text.casefold() != "na" else None
+        return "NA", None, _DECLINES if text.casefold() != "na" else None
     match = _RANGE.fullmatch(text)
     low, high = sorted(map(float, match.groups())) if match else (2.0, 2.0)
     if high > 1:
@@ -125,6 +133,44 @@ def _cite(task: Task, replies: Sequence[Reply]) -> Citations:
         number = readers.sentence_number(key, "r")
         links += [(number, readers.sentence_number(source, "c")) for source in sources]
     return sentence_ids.citations(task, links)
+
+
+# --- how a result is written as a reply -----------------------------------------------------------------------------
+
+
+def _write_rewrite(task: Task, value: QueryRewrite) -> str:
+    text = writers.as_json({"rewritten_question": writers.query(task, value)}, indent=2)
+    # Asked without a schema, the adapter begins on a line of its own.
+    return text if task.intrinsic == "query-expansion" else "\n" + text
+
+
+_TENTHS: dict[Faithfulness, range] = {"unfaithful": range(1), "partial": range(1, 5), "faithful": range(5, 10)}
+
+
+def _score_range(verdict: SentenceVerdict) -> str:
+    """The tenth of the label that holds the score, or is nearest to it: the label counts."""
+    if verdict.label == "NA":
+        return "unanswerable" if verdict.explanation == _DECLINES else "NA"
+    tenths = _TENTHS[verdict.label]
+    score = verdict.score if verdict.score is not None else 1.0
+    # A middle like .35 lies in its own tenth, whatever its floating-point neighbours say of 3.5.
+    tenth = min(max(int(round(score * 10, 6)), tenths[0]), tenths[-1])
+    return f"{tenth / 10:.1f}-{(tenth + 1) / 10:.1f}"
+
+
+def _write_verdicts(task: Task, value: HallucinationDetection) -> str:
+    """JSON in a JSON string, as the adapter gives it. It gives no reasons: explanations are left out."""
+    ranges = {f"<r{i}>": _score_range(verdict) for i, verdict in enumerate(writers.verdicts(task, value))}
+    return writers.as_json(writers.as_json(ranges))
+
+
+def _write_links(task: Task, value: Citations) -> str:
+    links = {f"<r{i}>": [f"<c{n}>" for n in numbers] for i, numbers in enumerate(writers.cited(task, value))}
+    return writers.as_json(links)
+
+
+def _write_percentage(task: Task, value: Uncertainty) -> str:
+    return writers.certainty(value, writers.PERCENTAGES)
 
 
 # --- the table ----------------------------------------------------------------------------------------------------
@@ -156,10 +202,12 @@ def profile(*, spelling: Literal["card", "paper"] = "card", explain: bool = True
         "query-rewrite": Format(
             within_expansion(ask_rewrite(max_tokens=80), ask_rewrite(max_tokens=256, constraint=_REWRITE_SCHEMA)),
             prompts.rewrite,
+            _write_rewrite,
         ),
         "answerability": Format(
             ask("answerability", prompts.grounded_prompt(dialect, "answerability"), logprobs=True),
             prompts.answerability,
+            prompts.write_answerability,
         ),
         "uncertainty": Format(
             ask(
@@ -169,14 +217,17 @@ def profile(*, spelling: Literal["card", "paper"] = "card", explain: bool = True
                 logprobs=True,
             ),
             prompts.certainty,
+            _write_percentage if paper else prompts.write_certainty,
         ),
         "hallucination-detection": Format(
             ask("hallucination-detection", prompts.detection_prompt(dialect, "r", _DETECT), max_tokens=1024),
             _detect,
+            _write_verdicts,
         ),
         "citations": Format(
             ask("citations", prompts.citation_prompt(dialect, _CITE), max_tokens=1024, constraint=_LINKS),
             _cite,
+            _write_links,
         ),
     }
     formats |= prompts.base_formats(dialect, 4096 if explain else 2)

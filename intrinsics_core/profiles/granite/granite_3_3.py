@@ -19,9 +19,9 @@ from intrinsics_core.profiles.base import Format, Profile
 from intrinsics_core.profiles.granite import prompts, published
 from intrinsics_core.profiles.granite.prompts import Dialect, Shown, ask, opening, turn, within_expansion
 from intrinsics_core.profiles.turns import to_last_question
-from intrinsics_core.replies import json_reply, readers, sentence_ids
+from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
 from intrinsics_core.requests import Choice, JsonSchema, Regex, Reply
-from intrinsics_core.results import Citations, HallucinationDetection, Judgement
+from intrinsics_core.results import Citations, HallucinationDetection, Judgement, QueryRewrite
 from intrinsics_core.text.markup import defuse, header
 
 
@@ -145,6 +145,34 @@ def _cite(task: Task, replies: Sequence[Reply]) -> Citations:
     return sentence_ids.citations(task, links)
 
 
+# --- how a result is written as a reply -----------------------------------------------------------------------------
+
+
+def _fenced(name: str, text: str) -> str:
+    """One field in a code fence, as trained. The adapters' expressions allow no quote within the text."""
+    return f'```json\n{{\n    "{name}": {writers.without_quotes(text)}\n}}\n```'
+
+
+def _write_rewrite(task: Task, value: QueryRewrite) -> str:
+    return _fenced("rewritten_question", writers.query(task, value))
+
+
+def _write_relevance(task: Task, value: Judgement) -> str:
+    return _fenced("context_relevance", writers.judgement(task, value))
+
+
+def _write_verdicts(task: Task, value: HallucinationDetection) -> str:
+    rows = [
+        {"i": i, "r": writers.explanation(verdict), "f": verdict.label}
+        for i, verdict in enumerate(writers.verdicts(task, value))
+    ]
+    return writers.as_json(rows)
+
+
+def _write_links(task: Task, value: Citations) -> str:
+    return writers.as_json([{"r": i, "c": numbers} for i, numbers in enumerate(writers.cited(task, value))])
+
+
 # --- the table ----------------------------------------------------------------------------------------------------
 
 _ask_rewrite = partial(ask, "query-rewrite", _rewrite_prompt, max_tokens=256, constraint=Regex(_REWRITE_REGEX))
@@ -165,7 +193,9 @@ def profile(*, explain: bool = True) -> Profile:
             alone: the same ranking at a fraction of the tokens.
     """
     formats: dict[str, Format[Any]] = {
-        "query-rewrite": Format(within_expansion(_ask_rewrite(seed=42), _ask_rewrite()), prompts.rewrite),
+        "query-rewrite": Format(
+            within_expansion(_ask_rewrite(seed=42), _ask_rewrite()), prompts.rewrite, _write_rewrite
+        ),
         "context-relevance": Format(
             ask(
                 "context-relevance",
@@ -175,6 +205,7 @@ def profile(*, explain: bool = True) -> Profile:
                 logprobs=True,
             ),
             _relevance,
+            _write_relevance,
         ),
         "answerability": Format(
             ask(
@@ -185,6 +216,7 @@ def profile(*, explain: bool = True) -> Profile:
                 logprobs=True,
             ),
             prompts.answerability,
+            prompts.write_answerability,
         ),
         "uncertainty": Format(
             ask(
@@ -194,13 +226,15 @@ def profile(*, explain: bool = True) -> Profile:
                 logprobs=True,
             ),
             prompts.certainty,
+            prompts.write_certainty,
         ),
-        "hallucination-detection": Format(_ask_detect(), _detect),
+        "hallucination-detection": Format(_ask_detect(), _detect, _write_verdicts),
         "citations": Format(
             ask("citations", prompts.citation_prompt(_DIALECT, _CITE), max_tokens=1024, constraint=_LINKS),
             _cite,
+            _write_links,
         ),
-        "entailment": Format(_ask_detect(), prompts.entailment(_detect)),
+        "entailment": Format(_ask_detect(), prompts.entailment(_detect), writers.entailment(_write_verdicts)),
     }
     formats["relevance"] = relevance.of_judgement(formats["context-relevance"])
     formats |= prompts.base_formats(_DIALECT, 4096 if explain else 2)

@@ -20,7 +20,7 @@ from intrinsics_core.conversation import Message, Task
 from intrinsics_core.errors import MalformedReply
 from intrinsics_core.profiles.base import Format
 from intrinsics_core.profiles.turns import conversation
-from intrinsics_core.replies import readers
+from intrinsics_core.replies import readers, writers
 from intrinsics_core.replies.labels import label_probabilities
 from intrinsics_core.requests import Constraint, Generate, Reply
 from intrinsics_core.results import Answerability, QueryRewrite, Uncertainty
@@ -200,22 +200,30 @@ def base_formats(dialect: Dialect, comparison_tokens: int) -> Mapping[str, Forma
         return dialect.context(task, conversation(task), documents(task)) + opening("assistant")
 
     return {
-        "comparison": Format(ask(None, compare, max_tokens=comparison_tokens, logprobs=True), comparison),
+        "comparison": Format(
+            ask(None, compare, max_tokens=comparison_tokens, logprobs=True),
+            comparison,
+            write_comparison,
+        ),
         "synonym-query": Format(
             ask(None, synonym_prompt, max_tokens=512, top_p=1.0, stop=("[[Input]]",)),
             lambda task, replies: readers.first_query(readers.generated(replies)),
+            lambda task, value: writers.first_query(value, stop=("[[Input]]",)),
         ),
         "sample-answer": Format(
             ask(None, sample, max_tokens=512, top_p=1.0),
             lambda task, replies: readers.free_text(readers.generated(replies)),
+            lambda task, value: writers.free_text(value),
         ),
         "reverse-question": Format(
             ask(None, reverse_prompt, max_tokens=512, top_p=1.0, stop=("[[Answer]]",)),
             lambda task, replies: readers.first_query(readers.generated(replies)),
+            lambda task, value: writers.first_query(value, stop=("[[Answer]]",)),
         ),
         "answer": Format(
             ask(None, answer, max_tokens=1024),
             lambda task, replies: readers.free_text(readers.generated(replies)),
+            lambda task, value: writers.free_text(value),
         ),
     }
 
@@ -269,3 +277,19 @@ def entailment(detect: Callable[[Task, Sequence[Reply]], Any]) -> Callable[[Task
         return 0.5 if score is None else float(score)
 
     return parse
+
+
+# --- and how they are written -----------------------------------------------------------------------------------------
+
+
+def write_answerability(task: Task, value: Answerability) -> str:
+    return writers.answerability(value)
+
+
+def write_certainty(task: Task, value: Uncertainty) -> str:
+    return writers.certainty(value)
+
+
+def write_comparison(task: Task, value: float) -> str:
+    """The letter of the preferred passage, without the explanation that nothing is known of; a tie is the first's."""
+    return "A" if writers.share(value) >= 0.5 else "B"

@@ -26,7 +26,8 @@ from intrinsics_core.profiles.io_yaml.reading import output
 from intrinsics_core.profiles.io_yaml.rendering import render
 from intrinsics_core.profiles.io_yaml.spec import Spec, load, parse
 from intrinsics_core.profiles.io_yaml.typed import TYPED
-from intrinsics_core.replies import readers
+from intrinsics_core.profiles.io_yaml.writing import writer
+from intrinsics_core.replies import readers, writers
 from intrinsics_core.requests import Reply
 
 __all__ = ["RAW", "AdapterProfile", "Spec", "from_specs", "load", "parse", "profile"]
@@ -86,22 +87,27 @@ def from_specs(
     """A profile from files that are read already, by intrinsic."""
     formats: dict[str, Format[Any]] = dict(base_model.FORMATS)
     for intrinsic, spec in specs.items():
-        formats[RAW + intrinsic] = _format(spec, output)
-        formats[intrinsic] = _format(spec, TYPED.get(intrinsic, output))
+        formats[RAW + intrinsic] = _format(spec, output, writer(spec, None))
+        formats[intrinsic] = _format(spec, TYPED.get(intrinsic, output), writer(spec, intrinsic))
     if judged := formats.get("context-relevance"):
         formats["relevance"] = relevance.of_judgement(judged)
     if detect := formats.get("hallucination-detection"):
-        formats["entailment"] = Format(detect.render, prompts.entailment(detect.parse))
+        write = writers.entailment(detect.write)
+        formats["entailment"] = Format(detect.render, prompts.entailment(detect.parse), write)
     return AdapterProfile(name, formats, models=models or {}, specs=dict(specs))
 
 
-def _format(spec: Spec, understand: Callable[[Spec, Task, Any], Any]) -> Format[Any]:
+def _format(
+    spec: Spec, understand: Callable[[Spec, Task, Any], Any], write: Callable[[Task, Any], str] | None
+) -> Format[Any]:
     view = _VIEWS.get(spec.name, _whole)
 
     def parse_reply(task: Task, replies: Sequence[Reply]) -> Any:
         return understand(spec, view(task), readers.generated(replies))
 
-    return Format(lambda task: render(spec, view(task)), parse_reply)
+    return Format(
+        lambda task: render(spec, view(task)), parse_reply, write and (lambda task, value: write(view(task), value))
+    )
 
 
 def _whole(task: Task) -> Task:

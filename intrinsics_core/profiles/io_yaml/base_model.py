@@ -10,7 +10,7 @@ from intrinsics_core.conversation import Document, Message, Task
 from intrinsics_core.profiles.base import Format
 from intrinsics_core.profiles.granite import prompts
 from intrinsics_core.profiles.turns import conversation
-from intrinsics_core.replies import readers
+from intrinsics_core.replies import readers, writers
 from intrinsics_core.requests import Generate
 from intrinsics_core.text.markup import defuse, header
 
@@ -55,13 +55,22 @@ def _answer(task: Task, replies: Sequence[Any]) -> str:
     return readers.free_text(readers.generated(replies))
 
 
+def _write_query(task: Task, value: str) -> str:
+    return writers.first_query(value)
+
+
+def _write_answer(task: Task, value: str) -> str:
+    return writers.free_text(value)
+
+
 FORMATS: Mapping[str, Format[Any]] = {
     "comparison": Format(
         _chat(_said(prompts.comparison_prompt), max_tokens=4096, logprobs=True),
         prompts.comparison,
+        prompts.write_comparison,
     ),
-    "synonym-query": Format(_chat(_said(prompts.synonym_prompt), max_tokens=512), _query),
-    "reverse-question": Format(_chat(_said(prompts.reverse_prompt), max_tokens=512), _query),
-    "sample-answer": Format(_chat(conversation, max_tokens=512), _answer),
-    "answer": Format(_chat(conversation, max_tokens=1024, documents=True), _answer),
+    "synonym-query": Format(_chat(_said(prompts.synonym_prompt), max_tokens=512), _query, _write_query),
+    "reverse-question": Format(_chat(_said(prompts.reverse_prompt), max_tokens=512), _query, _write_query),
+    "sample-answer": Format(_chat(conversation, max_tokens=512), _answer, _write_answer),
+    "answer": Format(_chat(conversation, max_tokens=1024, documents=True), _answer, _write_answer),
 }

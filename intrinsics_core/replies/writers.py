@@ -1,0 +1,289 @@
+"""How results become replies again: the inverse of `readers`, shared by the profiles that ask a language model.
+
+What a reply has no place for is left out, by these rules:
+
+- ``dropped``, ``usage`` and a rewrite's ``changed`` and retrieval forms never stood in a reply.
+- Probabilities and scores that are read from log-probabilities, and ``expected``, are left out where the reply states
+  no confidence; the label stays. Where it states one, it is the confidence that gives the score, or the nearest score
+  that the label allows.
+- The label and score of a whole response follow from its sentences', and the score of a sentence from its label, where
+  the reply has labels alone.
+- Citations are written in order of their sentences, each link once; adjacent ones are read as one.
+- Space around a text is left out; a blank explanation is none.
+
+Everything else that a reply cannot say is :class:`~intrinsics_core.errors.InvalidInput`, which names the field: a
+result that stands in for a verdict (``degraded``, or no score), spans that are no sentences of this task, a certainty
+that is none of the ten, an empty query, text that no encoding can hold.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NoReturn, TypeVar
+
+from intrinsics_core.conversation import Task
+from intrinsics_core.errors import InvalidInput
+from intrinsics_core.replies import readers, sentence_ids
+from intrinsics_core.results import (
+    Answerability,
+    Citation,
+    Citations,
+    Faithfulness,
+    HallucinationDetection,
+    Judgement,
+    QueryRewrite,
+    Result,
+    SentenceVerdict,
+    Uncertainty,
+)
+from intrinsics_core.text.sentences import Span
+
+T = TypeVar("T")
+
+CERTAINTIES: Mapping[str, float] = {digit: round(0.05 + 0.1 * int(digit), 2) for digit in readers.DIGITS}
+PERCENTAGES: Mapping[str, float] = dict(zip(readers.PERCENTAGES, CERTAINTIES.values(), strict=True))
+
+
+def given(value: Any, kind: type[T]) -> T:
+    """The value, if it is a result of this kind that a model gave.
+
+    Raises:
+        InvalidInput: it is of another kind, or a fallback.
+    """
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise InvalidInput("value is no result of this format", expected=kind.__name__, got=type(value).__name__)
+    if isinstance(value, Result) and value.degraded is not None:
+        _wrong("degraded", "a fallback is no verdict to write down", expected="a result without it", got=value.degraded)
+    return value
+
+
+def as_json(value: Any, indent: int | None = None) -> str:
+    """The value as JSON, letters as themselves.
+
+    Raises:
+        InvalidInput: a text in it is none that can be encoded.
+    """
+    return _encodable(json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def _encodable(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        _wrong("value", "holds half a surrogate pair", expected="text that can be written as UTF-8", got=text)
+    return text
+
+
+def _wrong(field: str, what: str, *, expected: str, got: Any) -> NoReturn:
+    raise InvalidInput(f"{field}: {what}", expected=expected, got=repr(got))
+
+
+# --- texts ------------------------------------------------------------------------------------------------------------
+
+
+def free_text(value: Any, stop: Sequence[str] = ()) -> str:
+    """The text as a reply; ``stop`` are texts at which the reply would end.
+
+    Raises:
+        InvalidInput: it is blank, or holds one of them.
+    """
+    text = _encodable(given(value, str).strip())
+    if not text:
+        _wrong("value", "is blank", expected="text", got=value)
+    if cut := next((mark for mark in stop if mark in text), None):
+        _wrong("value", "holds a text at which the reply ends", expected=f"text without {cut!r}", got=value)
+    return text
+
+
+def first_query(value: Any, stop: Sequence[str] = ()) -> str:
+    """The query as a reply of which the first line counts.
+
+    Raises:
+        InvalidInput: it has several lines, no words, or a text at which the reply ends.
+    """
+    text = free_text(value, stop)
+    if len(text.splitlines()) > 1 or not any(character.isalnum() for character in text):
+        _wrong("value", "is no query of one line", expected="one line with words in it", got=value)
+    return text
+
+
+def query(task: Task, value: QueryRewrite) -> str:
+    """The rewritten query."""
+    given(value, QueryRewrite)
+    if value.original != task.query:
+        _wrong("original", "is not this task's last user turn", expected=repr(task.query[:200]), got=value.original)
+    text = value.query.strip()
+    if not text:
+        _wrong("query", "is blank", expected="text", got=value.query)
+    return text
+
+
+# --- labels -----------------------------------------------------------------------------------------------------------
+
+
+def answerability(value: Answerability) -> str:
+    """The label."""
+    given(value, Answerability)
+    if value.probability is None:
+        _wrong("probability", "a fallback is no verdict to write down", expected="a number", got=None)
+    return value.label
+
+
+def judgement(task: Task, value: Judgement) -> str:
+    """The label."""
+    given(value, Judgement)
+    if value.document_id != task.document_id(0):
+        _wrong("document_id", "is not this task's document", expected=repr(task.document_id(0)), got=value.document_id)
+    if value.score is None:
+        _wrong("score", "a fallback is no verdict to write down", expected="a number", got=None)
+    return value.label
+
+
+def certainty(value: Uncertainty, labels: Mapping[str, float] = CERTAINTIES) -> str:
+    """The label that stands for this certainty.
+
+    Raises:
+        InvalidInput: none does.
+    """
+    given(value, Uncertainty)
+    for label, meant in labels.items():
+        if math.isclose(round(meant, 2), value.certainty, abs_tol=1e-6):
+            return label
+    known = ", ".join(str(round(meant, 2)) for meant in labels.values())
+    _wrong("certainty", "is none that the reply can state", expected=f"one of {known}", got=value.certainty)
+
+
+def share(value: Any) -> float:
+    """A number in 0..1, as comparisons and entailment have it."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        _wrong("value", "is no number in 0..1", expected="a number in 0..1", got=value)
+    return float(value)
+
+
+def confidence(wanted: float, options: int, read: Callable[[float], float]) -> float:
+    """The confidence in a label, of as few digits as will do, from which ``read`` gives the wanted score.
+
+    Args:
+        wanted: the score; the nearest that the label allows counts.
+        options: how many labels there are: a confidence below an even chance says no more than an even chance.
+        read: from a confidence to the score, linear above an even chance; what the parser does.
+    """
+    even = 1 / options
+    lowest, highest = read(even), read(1.0)
+    if lowest == highest:
+        return 1.0  # whatever the confidence, the score is the same
+    place = min(1.0, max(0.0, (wanted - lowest) / (highest - lowest)))
+    exact = even + place * (1 - even)
+    short = (min(1.0, round(exact, digits)) for digits in range(1, 17))
+    near = (min(1.0, math.nextafter(exact, towards)) for towards in (0.0, 1.0))
+    return next((c for c in (*short, exact, *near) if read(c) == wanted), exact)
+
+
+# --- sentences --------------------------------------------------------------------------------------------------------
+
+
+def verdicts(task: Task, value: HallucinationDetection) -> Sequence[SentenceVerdict]:
+    """A verdict for each response sentence, in order.
+
+    Raises:
+        InvalidInput: the verdicts are not about this task's sentences.
+    """
+    given(value, HallucinationDetection)
+    sentences = _response(task)
+    if len(value.sentences) != len(sentences):
+        _wrong("sentences", "are not those of the response", expected=f"{len(sentences)}, as the profile splits it",
+               got=len(value.sentences))  # fmt: skip
+    for i, (verdict, sentence) in enumerate(zip(value.sentences, sentences, strict=True)):
+        if (verdict.begin, verdict.end, verdict.text) != sentence:
+            _wrong(f"sentences[{i}]", "is no sentence of the response", expected=repr(tuple(sentence)),
+                   got=(verdict.begin, verdict.end, verdict.text))  # fmt: skip
+    return value.sentences
+
+
+def explanation(verdict: SentenceVerdict) -> str:
+    """Why, for a field that must be there: empty where nothing is said."""
+    return verdict.explanation or ""
+
+
+def entailment(detect: Callable[[Task, HallucinationDetection], str] | None) -> Callable[[Task, float], str] | None:
+    """Support for the whole answer as the verdicts of a hallucination adapter: the nearest label, for every sentence.
+
+    Exact are 0, .5 and 1. For training a hallucination adapter, write its own results instead: which sentence fails is
+    not known from one number.
+    """
+    if detect is None:
+        return None
+
+    def write(task: Task, value: float) -> str:
+        labels: tuple[Faithfulness, ...] = ("unfaithful", "partial", "faithful")
+        verdict: sentence_ids.Verdict = (labels[round(2 * share(value))], None, None)
+        return detect(
+            task, sentence_ids.hallucination(task, ((i, verdict) for i in range(len(task.response_sentences))))
+        )
+
+    return write
+
+
+def cited(task: Task, value: Citations) -> list[list[int]]:
+    """For each response sentence the numbers of the document sentences that it rests on, ascending.
+
+    Document sentences are numbered through all documents, from 0. A citation of several becomes all their numbers.
+
+    Raises:
+        InvalidInput: a citation does not begin and end with sentences of this task.
+    """
+    given(value, Citations)
+    numbers: list[set[int]] = [set() for _ in _response(task)]
+    responses = {(s.begin, s.end): i for i, s in enumerate(task.response_sentences)}
+    first: dict[tuple[str, int], int] = {}  # (document, begin) -> number, and the same for ends
+    last: dict[tuple[str, int], int] = {}
+    texts = {task.document_id(d): document.text for d, document in enumerate(task.documents)}
+    for number, (document, sentence) in enumerate(_numbered(task)):
+        first[document, sentence.begin] = last[document, sentence.end] = number
+    for i, c in enumerate(value.citations):
+        if (at := responses.get((c.response_begin, c.response_end))) is None:
+            _wrong(f"citations[{i}].response_begin", "is no sentence of the response", expected="a sentence's span",
+                   got=(c.response_begin, c.response_end))  # fmt: skip
+        if c.document_id not in texts:
+            _wrong(f"citations[{i}].document_id", "is unknown", expected=", ".join(map(repr, texts)), got=c.document_id)
+        span = c.document_begin, c.document_end
+        begin, end = first.get((c.document_id, span[0])), last.get((c.document_id, span[1]))
+        if begin is None or end is None or end < begin:
+            _wrong(f"citations[{i}].document_begin", "the span is not made of sentences of the document",
+                   expected="from a sentence's begin to a sentence's end", got=span)  # fmt: skip
+        _same_text(i, c, task.response, texts[c.document_id])
+        numbers[at].update(range(begin, end + 1))
+    return [sorted(found) for found in numbers]
+
+
+def _same_text(i: int, c: Citation, response: str, document: str) -> None:
+    if c.response_text != response[c.response_begin : c.response_end]:
+        _wrong(f"citations[{i}].response_text", "is not what stands there", expected="the response's own text",
+               got=c.response_text)  # fmt: skip
+    if c.document_text != document[c.document_begin : c.document_end]:
+        _wrong(f"citations[{i}].document_text", "is not what stands there", expected="the document's own text",
+               got=c.document_text)  # fmt: skip
+
+
+def _numbered(task: Task) -> Iterable[tuple[str, Span]]:
+    for d, sentences in enumerate(task.document_sentences):
+        for sentence in sentences:
+            yield task.document_id(d), sentence
+
+
+def _response(task: Task) -> Sequence[Span]:
+    if not task.response_sentences:
+        raise InvalidInput("messages: there is no response to write about",
+                           expected="a last turn of the assistant")  # fmt: skip
+    return task.response_sentences
+
+
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+
+
+def without_quotes(text: str) -> str:
+    """A JSON string whose inner quotes are spelled ``\\u0022``, for constraints that allow no quote inside."""
+    return '"' + _ESCAPE.sub(lambda m: r"\u0022" if m[1] == '"' else m[0], as_json(text)[1:-1]) + '"'
