@@ -91,8 +91,8 @@ SCRIPTS: dict[str, tuple[Call[Any], list[Wave], dict[str, Any]]] = {
         [[judged("irrelevant"), judged("relevant")]],
         {
             "judgements": [
-                {"document_id": "0", "label": "irrelevant", "score": pytest.approx(0.15)},
-                {"document_id": "1", "label": "relevant", "score": pytest.approx(0.85)},
+                {"document_id": "0", "index": 0, "label": "irrelevant", "score": pytest.approx(0.15)},
+                {"document_id": "1", "index": 1, "label": "relevant", "score": pytest.approx(0.85)},
             ]
         },
     ),
@@ -106,8 +106,8 @@ SCRIPTS: dict[str, tuple[Call[Any], list[Wave], dict[str, Any]]] = {
         [[{"preferred": "B", "confidence": 0.9}]],
         {
             "ranking": [
-                {"document_id": "1", "rank": 1, "score": 1.0, "wins": 1.0},
-                {"document_id": "0", "rank": 2, "score": 0.0, "wins": 0.0},
+                {"document_id": "1", "index": 1, "rank": 1, "score": 1.0, "wins": 1.0},
+                {"document_id": "0", "index": 0, "rank": 2, "score": 0.0, "wins": 0.0},
             ]
         },
     ),
@@ -123,7 +123,8 @@ SCRIPTS: dict[str, tuple[Call[Any], list[Wave], dict[str, Any]]] = {
         [[{"citations": [{"response": "r0", "sources": ["c1"]}, {"response": "r1", "sources": []}]}]],
         {
             "citations": [
-                {"response_begin": 0, "response_end": 13, "response_text": "Ada built it.", "document_id": "1",
+                {"response_begin": 0, "response_end": 13, "response_text": "Ada built it.",
+                 "document_id": "1", "document_index": 1,
                  "document_begin": 0, "document_end": 25, "document_text": "Ada Brink built the mill."},
             ]
         },

@@ -1,13 +1,14 @@
-"""Profiles by name. Adding a model family is adding a file and a line."""
+"""Profiles by name. Adding a model family is adding a file and a line, or a call of :func:`register`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 
 from intrinsics_core.errors import InvalidInput
-from intrinsics_core.profiles.base import Profile
+from intrinsics_core.profiles.base import Format, Profile, Staged
 
-__all__ = ["NAMES", "as_profile"]
+__all__ = ["NAMES", "Format", "Profile", "Staged", "as_profile", "profile", "register"]
 
 # name -> module that holds PROFILE, or makes one from a place: "granite-4:FOLDER"
 _MODULES = {
@@ -20,6 +21,23 @@ _MODULES = {
 }
 _PLACED = ("granite-4", "io.yaml")
 NAMES = tuple(_MODULES)
+_REGISTERED: dict[str, Callable[[], Profile]] = {}
+
+
+def register(name: str, make: Callable[[], Profile]) -> None:
+    """Add a model family: its name is then taken wherever a profile is, in Python, configs and on the command line.
+
+        register("haiku-7b", lambda: Profile("haiku-7b", {"answerability": Format(render, parse)}))
+
+    Args:
+        make: makes the profile; called when it is first asked for.
+
+    Raises:
+        InvalidInput: the name is taken, or holds a colon.
+    """
+    if name in _MODULES or name in _REGISTERED or ":" in name:
+        raise InvalidInput(f"there is a profile {name!r} already, or it holds a colon", expected="another name")
+    _REGISTERED[name] = make
 
 
 def as_profile(spec: Profile | str | None, own: Profile) -> Profile:
@@ -41,9 +59,12 @@ def profile(name: str) -> Profile:
     Raises:
         InvalidInput: no profile has that name, or it takes no place, or nothing usable is at the place.
     """
+    if isinstance(name, str) and name in _REGISTERED:
+        return _REGISTERED[name]()
     known, _, place = name.partition(":") if isinstance(name, str) else ("", "", "")
     if known not in _MODULES or (place and known not in _PLACED):
-        raise InvalidInput("profile is unknown", expected=f"one of {', '.join(NAMES)}", got=repr(name))
+        names = ", ".join((*NAMES, *_REGISTERED))
+        raise InvalidInput("profile is unknown", expected=f"one of {names}", got=repr(name))
     module = import_module(_MODULES[known])
     found: Profile = module.profile(place) if place else module.PROFILE
     return found

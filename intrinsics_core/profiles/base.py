@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import ValidationError
 
 from intrinsics_core.conversation import Split, Task
-from intrinsics_core.errors import IntrinsicsError, MalformedReply, UnsupportedIntrinsic
+from intrinsics_core.errors import IntrinsicsError, InvalidInput, MalformedReply, UnsupportedIntrinsic
 from intrinsics_core.program import merge
 from intrinsics_core.requests import Generate, Generated, Program, Reply, Request
 from intrinsics_core.text.sentences import punkt
@@ -59,7 +59,8 @@ class Profile:
     ``retries`` counts further attempts after a malformed reply. ``models`` are the names that an adapter (by what a
     request calls it) or the base model (None) was published under, preferred first. ``split`` finds the sentences of
     responses and documents: a model must see them as it did in training. ``base`` serves what this profile lacks; the
-    runtime then has to answer what both ask for.
+    runtime then has to answer what both ask for. ``made_by`` is the function that makes this very profile, and its
+    arguments: how it travels to another process.
     """
 
     name: str
@@ -68,6 +69,14 @@ class Profile:
     models: Mapping[str | None, tuple[str, ...]] = field(default_factory=dict, repr=False)
     split: Split = field(default=punkt, repr=False)
     base: Profile | None = None
+    made_by: tuple[Callable[..., Profile], tuple[Any, ...]] | None = field(default=None, repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Formats are closures, which do not pickle: another process makes the profile anew.
+        if self.made_by is None:
+            raise InvalidInput(f"profile {self.name!r} cannot travel to another process", expected="its name, or a "
+                               "profile whose made_by says which function makes it, of which arguments")  # fmt: skip
+        return self.made_by
 
     def __contains__(self, name: object) -> bool:
         return self._with(name) is not None

@@ -84,6 +84,7 @@ def embedded_profile(
             "entailment": Format(_claim_and_sentences, _entailment),
         },
         retries=0,  # vectors are never malformed
+        made_by=(embedded_profile, (calibrations, thresholds)),
     )
 
 

@@ -512,4 +512,10 @@ _FORMATS: dict[str, Format[Any]] = {
 }
 _FORMATS["relevance"] = relevance.of_judgement(_FORMATS["context-relevance"])
 
-PROFILE = Profile("prompted", _FORMATS)
+
+def profile() -> Profile:
+    """The profile; there is one."""
+    return PROFILE
+
+
+PROFILE = Profile("prompted", _FORMATS, made_by=(profile, ()))

@@ -34,4 +34,4 @@ def routed(routes: Mapping[str, Profile]) -> Profile:
     """The profile over routes; where all go one way, that one."""
     if set(routes) == {ELSE}:
         return routes[ELSE]
-    return Routed("mixed", {}, base=routes.get(ELSE), routes=dict(routes))
+    return Routed("mixed", {}, base=routes.get(ELSE), routes=dict(routes), made_by=(routed, (dict(routes),)))

@@ -150,7 +150,7 @@ def certainty(value: Uncertainty, labels: Mapping[str, float] = CERTAINTIES) -> 
     """
     given(value, Uncertainty)
     for label, meant in labels.items():
-        if math.isclose(round(meant, 2), value.certainty, abs_tol=1e-6):
+        if value.certainty is not None and math.isclose(round(meant, 2), value.certainty, abs_tol=1e-6):
             return label
     known = ", ".join(str(round(meant, 2)) for meant in labels.values())
     _wrong("certainty", "is none that the reply can state", expected=f"one of {known}", got=value.certainty)

@@ -51,7 +51,7 @@ class Case:
     def task(self) -> Task:
         shown = [DOCUMENTS[i] for i in self.documents]
         turns = ANSWERED if self.answered else TURNS
-        return check(self.intrinsic, turns, shown, ends_with=["user", "assistant"], needs_documents=False, date=DATE)
+        return check(self.intrinsic, turns, shown, ends_with=["user", "assistant"], date=DATE)
 
 
 CASES: Mapping[str, Case] = {
@@ -67,6 +67,7 @@ CASES: Mapping[str, Case] = {
     "uncertainty-of-an-answer": Case("uncertainty", "uncertainty", answered=True, documents=[0, 1]),
     "hallucination-detection": Case("hallucination-detection", "hallucination-detection", True, [0, 1, 2]),
     "citations": Case("citations", "citations", True, [0, 1, 2]),
+    "relevance": Case("relevance", "fact-check", True, [1]),
     "entailment": Case("entailment", "fact-check", True, [1]),
     "answer": Case("answer", "rag", documents=[0, 1]),
 }

@@ -94,7 +94,10 @@ def said(fmt: Format[Any], **labels: Any) -> Results:
 def labels_alone(task: Task) -> st.SearchStrategy[Any]:
     scores = {"relevant": 1.0, "partially relevant": 0.5, "irrelevant": 0.0}
     return st.sampled_from(
-        [Judgement(document_id=task.document_id(0), label=label, score=score) for label, score in scores.items()]
+        [
+            Judgement(document_id=task.document_id(0), index=0, label=label, score=score)
+            for label, score in scores.items()
+        ]
     )
 
 
@@ -194,7 +197,10 @@ OWN: dict[str, dict[str, Results]] = {
     "granite-3.2": {"hallucination-detection": score_ranges},
     "granite-3.2 (paper)": {"hallucination-detection": score_ranges},
 }
-UNWRITTEN = {  # the transformed JSON of a file with transformations says less than its reply, or says it otherwise
+# The transformed JSON of a file with transformations says less than its reply, or says it otherwise; relevance is a
+# view of context-relevance, which is written.
+UNWRITTEN = {
+    "relevance",
     "io.yaml:answerability", "io.yaml:uncertainty", "io.yaml:hallucination-detection", "io.yaml:citations",
     "io.yaml:requirement-check", "requirement-check", "io.yaml:context-attribution", "context-attribution",
 }  # fmt: skip
@@ -379,7 +385,7 @@ def test_what_a_reply_cannot_say_is_refused_by_name(profile: Profile, name: str,
 def test_a_judgement_is_of_this_document_and_has_a_score(profile: Profile) -> None:
     about = task("context-relevance").only(0)
     for changed in ({"document_id": "snow"}, {"score": None}):
-        value = Judgement(document_id="tea", label="relevant", score=1.0).model_copy(update=changed)
+        value = Judgement(document_id="tea", index=0, label="relevant", score=1.0).model_copy(update=changed)
         with pytest.raises(InvalidInput, match=next(iter(changed))):
             profile.write("context-relevance", about, value)
 
@@ -401,7 +407,7 @@ def test_a_query_that_would_end_the_reply_is_refused(profile: Profile, stop: str
 
 def test_the_label_counts_where_a_score_contradicts_it() -> None:
     about = task("context-relevance").only(0)
-    value = Judgement(document_id="tea", label="relevant", score=0.1)
+    value = Judgement(document_id="tea", index=0, label="relevant", score=0.1)
     assert json.loads(STATED.write("context-relevance", about, value))["confidence"] == pytest.approx(1 / 3)
     assert (
         json.loads(json.loads(OLD.write("hallucination-detection", task("", answered=True), verdict(score=0.99))))[
@@ -415,7 +421,9 @@ def test_the_label_counts_where_a_score_contradicts_it() -> None:
 @given(score=st.floats(0.5, 1))
 def test_any_score_is_met_to_the_last_digits(score: float) -> None:
     about = task("context-relevance").only(0)
-    written = STATED.write("context-relevance", about, Judgement(document_id="tea", label="relevant", score=score))
+    written = STATED.write(
+        "context-relevance", about, Judgement(document_id="tea", index=0, label="relevant", score=score)
+    )
     (read,) = [STATED.formats["context-relevance"].parse(about, [Generated(written)])]  # type: ignore[union-attr]
     assert read.label == "relevant" and read.score == pytest.approx(score, abs=1e-12)
 
@@ -453,7 +461,7 @@ def test_the_profile_writes_with_its_own_sentences() -> None:
 
 def test_a_base_profile_writes_what_is_missing() -> None:
     about = task("context-relevance").only(0)
-    value = Judgement(document_id="tea", label="relevant", score=1.0)
+    value = Judgement(document_id="tea", index=0, label="relevant", score=1.0)
     with pytest.raises(UnsupportedIntrinsic, match=re.escape("'granite-3.2' cannot serve it")):
         OLD.write("context-relevance", about, value)
     assert "relevant" in replace(OLD, base=NEW).write("context-relevance", about, value)

@@ -231,7 +231,12 @@ def profile(*, spelling: Literal["card", "paper"] = "card", explain: bool = True
         ),
     }
     formats |= prompts.base_formats(dialect, 4096 if explain else 2)
-    return Profile("granite-3.2", formats, models=published.GRANITE_3_2)
+    return Profile(
+        "granite-3.2",
+        formats,
+        models=published.GRANITE_3_2,
+        made_by=(partial(profile, spelling=spelling, explain=explain), ()),
+    )
 
 
 PROFILE = profile()

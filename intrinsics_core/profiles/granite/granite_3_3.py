@@ -238,7 +238,9 @@ def profile(*, explain: bool = True) -> Profile:
     }
     formats["relevance"] = relevance.of_judgement(formats["context-relevance"])
     formats |= prompts.base_formats(_DIALECT, 4096 if explain else 2)
-    return Profile("granite-3.3", formats, models=published.GRANITE_3_3)
+    return Profile(
+        "granite-3.3", formats, models=published.GRANITE_3_3, made_by=(partial(profile, explain=explain), ())
+    )
 
 
 PROFILE = profile()

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 from intrinsics_core.conversation import Task
@@ -78,7 +79,9 @@ def profile(
         models[None] = models.get(None) or tuple(
             f"ibm-granite/{part}" for part in adapter.folders[1:] if part not in ("lora", "alora")
         )
-    return from_specs(specs, name=name, models=models)
+    made = from_specs(specs, name=name, models=models)
+    again = partial(profile, base=base, technology=technology, name=name)
+    return replace(made, made_by=(again, places))
 
 
 def from_specs(
