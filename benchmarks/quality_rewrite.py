@@ -27,6 +27,7 @@ import numpy as np
 
 from intrinsics_core.embedded import resolving, rewriting, salience
 from intrinsics_core.embedded.expanding import expand
+from intrinsics_core.embedded.head import LinearHead
 from intrinsics_core.embedded.lexical import terms, tokens
 from intrinsics_core.embedded.salience import Turn
 from training.rewrite import Example, fit, load, question_rows, term_rows
@@ -119,10 +120,10 @@ def inscit(folder: Path) -> tuple[list[Dialog], dict[str, str]]:
 def use_heads(data: dict[str, list[Example]], held: str) -> None:
     """Put heads fitted without one set in place of the shipped ones."""
 
-    def refit(name: str, labelled: dict[str, Any]) -> salience.Head:
+    def refit(name: str, labelled: dict[str, Any]) -> LinearHead:
         shipped = original_load(name)
         weights, bias = fit([rows for key, rows in labelled.items() if key != held])
-        return salience.Head(shipped.features, tuple(map(float, weights)), bias, shipped.thresholds)
+        return LinearHead(shipped.features, tuple(map(float, weights)), bias, shipped.thresholds)
 
     answered = {key: data[key] for key in ("canard", "ikat", "mtrag")}
     asked = {key: data[key] for key in ("canard", "cast", "ikat", "mtrag")}

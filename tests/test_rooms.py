@@ -129,6 +129,15 @@ def test_no_two_modules_of_one_name_in_a_room() -> None:
     assert {name for name in names if names.count(name) > 1} == set()
 
 
+def test_no_two_classes_of_one_name() -> None:
+    found: dict[str, list[str]] = {}
+    for module, path in MODULES.items():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name.strip("_"), []).append(module)
+    assert {name: where for name, where in found.items() if len(where) > 1} == {}
+
+
 def test_hidden_imports_count() -> None:
     source = """
 def late():

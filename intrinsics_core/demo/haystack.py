@@ -62,7 +62,7 @@ class Context:
 
 
 @component
-class Quoting:
+class QuotingAnswerer:
     """Answers with the best sentence and the best other one of its passage, in the order of the passage."""
 
     def __init__(self, runtime: Runtime) -> None:
@@ -82,7 +82,7 @@ class Quoting:
 
 
 @component
-class Generating:
+class GeneratingAnswerer:
     """Answers by the runtime's language model."""
 
     def __init__(self, runtime: Runtime) -> None:
@@ -105,7 +105,7 @@ def pipeline(documents: Sequence[conversation.Document], runtime: Runtime) -> Pi
     """Rewrite, retrieve, rank, filter, route, answer, check, weigh, cite."""
     store = InMemoryDocumentStore()
     store.write_documents([Document(id=d.id or "", content=d.text, meta={"title": d.title}) for d in documents])
-    answerer = Quoting if runtime.profile.name == "embedded" else Generating
+    answerer = QuotingAnswerer if runtime.profile.name == "embedded" else GeneratingAnswerer
     parts: dict[str, Any] = {
         "rewriter": RagIntrinsicsQueryRewriter(runtime),
         "retriever": InMemoryBM25Retriever(store, top_k=RETRIEVED),

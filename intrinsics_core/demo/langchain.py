@@ -47,7 +47,7 @@ from intrinsics_core.text.sentences import punkt
 Assign = RunnablePassthrough.assign
 
 
-class BM25(BaseRetriever):
+class CorpusRetriever(BaseRetriever):
     """The passages that share most words with the query, by bm25s."""
 
     documents: list[Document]
@@ -80,7 +80,7 @@ def chain(documents: Sequence[conversation.Document], refusal: str, runtime: Run
     corpus = [Document(d.text, id=d.id, metadata={"title": d.title}) for d in documents]
     with_it: dict[str, Any] = {"runtime": runtime}
 
-    retrieve = RunnableLambda(_for_retrieval) | BM25(documents=corpus)
+    retrieve = RunnableLambda(_for_retrieval) | CorpusRetriever(documents=corpus)
     rerank = RunnableLambda(_over("retrieved")) | IntrinsicsReranker(**with_it)
     relevant = RunnableLambda(_over("reranked")) | ContextRelevanceFilter(**with_it)
     answer = (

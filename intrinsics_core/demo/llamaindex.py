@@ -38,7 +38,7 @@ from intrinsics_core.runtimes import Runtime
 from intrinsics_core.text.sentences import punkt
 
 
-class BM25(BaseRetriever):
+class NodeRetriever(BaseRetriever):
     """The passages that share most words with the query, by bm25s."""
 
     def __init__(self, nodes: Sequence[TextNode], k: int = RETRIEVED) -> None:
@@ -85,7 +85,7 @@ class Engine:
     def __init__(self, documents: Sequence[Document], refusal: str, runtime: Runtime) -> None:
         self.refusal = refusal
         self.rewrite = QueryRewriteTransform(runtime=runtime)
-        self.retriever = BM25(nodes_of(documents))
+        self.retriever = NodeRetriever(nodes_of(documents))
         self.rerank = IntrinsicsRerank(runtime=runtime)
         self.filter = ContextRelevancePostprocessor(runtime=runtime)
         self.gate = AnswerabilityEvaluator(runtime=runtime)

@@ -14,18 +14,16 @@ collections: fit them on some labelled questions of your own (`embedded.calibrat
 
 from __future__ import annotations
 
-import json
-import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from intrinsics_core.embedded.head import LinearHead, load_head
 from intrinsics_core.embedded.lexical import idf, terms, tokens
 from intrinsics_core.embedded.ranking import best_cosine
 from intrinsics_core.errors import InvalidInput
@@ -56,31 +54,10 @@ class Answerable:
     best: int | None
 
 
-@dataclass(frozen=True)
-class AnsweringHead:
-    """Fitted numbers: `weights` over `FEATURES`, `bias`, and thresholds on the probability.
-
-    thresholds: `relevant` and `partial` for a passage, `answerable` for a question.
-    """
-
-    weights: tuple[float, ...]
-    bias: float
-    thresholds: Mapping[str, float]
-
-    @classmethod
-    def from_json(cls, text: str) -> AnsweringHead:
-        """Read a head as `training/answering.py` writes it. Raises InvalidInput where features or names differ."""
-        raw = json.loads(text)
-        if tuple(raw["features"]) != FEATURES or len(raw["weights"]) != len(FEATURES):
-            raise InvalidInput("answering head", expected=f"features {list(FEATURES)}", got=str(raw["features"]))
-        return cls(tuple(raw["weights"]), float(raw["bias"]), dict(raw["thresholds"]))
-
-
-@lru_cache(maxsize=1)
-def shipped_head() -> AnsweringHead:
-    """The head in `data/heads/answering.json`, read once."""
-    file = resources.files("intrinsics_core") / "data" / "heads" / "answering.json"
-    return AnsweringHead.from_json(file.read_text("utf-8"))
+def shipped_head() -> LinearHead:
+    """The head in `data/heads/answering.json`: thresholds `relevant` and `partial` for a passage, `answerable` for a
+    question."""
+    return load_head("answering", FEATURES)
 
 
 def context_relevance(
@@ -91,7 +68,7 @@ def context_relevance(
     *,
     relevant: float | None = None,
     partial: float | None = None,
-    head: AnsweringHead | None = None,
+    head: LinearHead | None = None,
 ) -> Relevance:
     """Judge one passage.
 
@@ -122,7 +99,7 @@ def answerability(
     passage_vectors: Sequence[Vectors],
     *,
     threshold: float | None = None,
-    head: AnsweringHead | None = None,
+    head: LinearHead | None = None,
 ) -> Answerable:
     """Judge whether a question can be answered from passages. Without passages it cannot: probability 0.
 
@@ -159,15 +136,13 @@ def passage_score(
     question_vectors: Vectors,
     passage_vectors: Vectors,
     *,
-    head: AnsweringHead | None = None,
+    head: LinearHead | None = None,
 ) -> float:
     """Probability, 0 to 1, that the passage answers the question; 0 where either is empty."""
     if not question.strip() or not passage.strip():
         return 0.0
     chosen = head or shipped_head()
-    values = features(question, passage, question_vectors, passage_vectors)
-    margin = chosen.bias + sum(w * v for w, v in zip(chosen.weights, values, strict=True))
-    return 1.0 / (1.0 + math.exp(-margin))
+    return chosen.probability(features(question, passage, question_vectors, passage_vectors))
 
 
 def features(question: str, passage: str, question_vectors: Vectors, passage_vectors: Vectors) -> tuple[float, ...]:

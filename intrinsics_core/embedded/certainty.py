@@ -16,6 +16,7 @@ import math
 from dataclasses import dataclass
 
 from intrinsics_core.errors import InvalidInput
+from intrinsics_core.evaluation.probabilities import sigmoid
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def certainty(
         margin = weights.support * odds["support"]
     else:
         margin = weights.answerability * odds["answerability"] + weights.support * odds["support"]
-    expected = 1.0 / (1.0 + math.exp(-margin))
+    expected = float(sigmoid(margin))
     return Certainty(quantised(expected), expected)
 
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from intrinsics_core.embedded.lexical import bm25, terms
 from intrinsics_core.errors import InvalidInput
+from intrinsics_core.evaluation.probabilities import sigmoid
 
 Vectors = NDArray[np.float32]
 
@@ -90,7 +91,7 @@ def rerank_scores(
     if len(known) == count:
         parts.append((fusion.prior, known))
     columns = [[weight * value for value in standardised(values)] for weight, values in parts]
-    return [1.0 / (1.0 + math.exp(-math.fsum(row))) for row in zip(*columns, strict=True)]
+    return [float(sigmoid(math.fsum(row))) for row in zip(*columns, strict=True)]
 
 
 def with_title(text: str, title: str | None) -> str:

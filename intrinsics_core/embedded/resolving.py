@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from intrinsics_core.embedded.head import load_head
 from intrinsics_core.embedded.lexical import Token, tokens, word_set
 from intrinsics_core.embedded.phrases import LONGEST_PHRASE, runs, surface
 from intrinsics_core.embedded.salience import (
@@ -22,7 +23,6 @@ from intrinsics_core.embedded.salience import (
     PERSONAL,
     Turn,
     latest_first,
-    load_head,
     plain,
     salience,
 )

@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from intrinsics_core.embedded.head import load_head
 from intrinsics_core.embedded.lexical import idf, terms, tokens, word_set
 from intrinsics_core.embedded.phrases import phrases
 from intrinsics_core.embedded.resolving import attach, complete, resolve
@@ -31,7 +32,6 @@ from intrinsics_core.embedded.salience import (
     Turn,
     dependence,
     latest_first,
-    load_head,
     plain,
     term_features,
 )

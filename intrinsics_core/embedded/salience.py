@@ -15,17 +15,15 @@ capitalised and repeated, not that it is the antecedent of "it". A language mode
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 from itertools import pairwise
 
+from intrinsics_core.embedded.head import LinearHead, load_head
 from intrinsics_core.embedded.lexical import Token, idf, tokens, word_set
 
 Turn = tuple[str, str]
@@ -80,37 +78,6 @@ AUXILIARY = word_set(
 QUESTION_OPENER = AUXILIARY | word_set("what who whom whose which when where why how")
 
 _SENTENCE_END = re.compile(r"(?<=[.!?\u2026\u3002\uff01\uff1f])[\s\"'\u201d\u2019)\]]+|\n+")
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """A fitted logistic regression: weights by feature name, read from a shipped JSON file."""
-
-    features: tuple[str, ...]
-    weights: tuple[float, ...]
-    bias: float
-    thresholds: Mapping[str, float]
-
-    def logit(self, values: Sequence[float]) -> float:
-        """Log-odds of one row of feature values, in the order of ``features``."""
-        return self.bias + sum(w * v for w, v in zip(self.weights, values, strict=True))
-
-    def probability(self, values: Sequence[float]) -> float:
-        """Probability of one row of feature values."""
-        return 1.0 / (1.0 + math.exp(-max(-40.0, min(40.0, self.logit(values)))))
-
-
-@lru_cache(maxsize=8)
-def load_head(name: str) -> Head:
-    """The shipped head ``data/heads/<name>.json``."""
-    path = resources.files("intrinsics_core") / "data" / "heads" / f"{name}.json"
-    raw = json.loads(path.read_text("utf-8"))
-    return Head(
-        tuple(raw["features"]),
-        tuple(float(w) for w in raw["weights"]),
-        float(raw["bias"]),
-        {key: float(value) for key, value in raw["thresholds"].items()},
-    )
 
 
 def plain(token: Token) -> str:
@@ -260,7 +227,7 @@ def changes_topic(conversation: Sequence[Turn]) -> bool:
     )
 
 
-def dependence(conversation: Sequence[Turn], head: Head | None = None) -> float:
+def dependence(conversation: Sequence[Turn], head: LinearHead | None = None) -> float:
     """Probability that the last turn needs the earlier ones to be understood.
 
     0 where there are none, or the last turn ``changes_topic``: the sets fitted on have too few such turns for
@@ -271,7 +238,7 @@ def dependence(conversation: Sequence[Turn], head: Head | None = None) -> float:
     return (head or load_head("rewrite_dependence")).probability(question_features(conversation))
 
 
-def salience(conversation: Sequence[Turn], head: Head | None = None) -> dict[str, float]:
+def salience(conversation: Sequence[Turn], head: LinearHead | None = None) -> dict[str, float]:
     """Probability, for each content term of the earlier turns, that a person would add it to the question."""
     head = head or load_head("rewrite")
     return {term: head.probability(row) for term, row in term_features(conversation).items()}

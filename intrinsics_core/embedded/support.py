@@ -30,6 +30,7 @@ import numpy as np
 
 from intrinsics_core.embedded.evidence import FEATURES, Evidence, Floats, Sources, claim, covered, measure
 from intrinsics_core.errors import InvalidInput
+from intrinsics_core.evaluation.probabilities import sigmoid
 
 Label = Literal["faithful", "partial", "unfaithful", "NA"]
 
@@ -216,10 +217,6 @@ def makes_claim(sentence: str) -> bool:
     return len(claim(rest).units) > 2 and _NO_CLAIM.search(rest) is None
 
 
-def _sigmoid(odds: float) -> float:
-    return float(1.0 / (1.0 + np.exp(-np.clip(odds, -30.0, 30.0))))
-
-
 def _scores(evidence: Evidence, rule: CitationRule) -> Floats:
     """Per source sentence its score as a citation: the share of the claim it covers, and its cosine."""
     share = covered(evidence.claim.weights, evidence.found)
@@ -290,7 +287,7 @@ def _judge(
     nearest = int(scores.argmax()) if len(scores) else None
     claims = makes_claim(sentence)
     odds = float(evidence.features @ np.array(head.weights)) + head.bias
-    probability = 1.0 if not claims else 0.0 if nearest is None else _sigmoid(-odds)
+    probability = 1.0 if not claims else 0.0 if nearest is None else float(sigmoid(-odds))
     label = sentence_label(probability, head.thresholds) if claims else "NA"
     missing = _missing(evidence) if claims else ()
     verdict = SentenceSupport(
@@ -343,7 +340,7 @@ def support(
     else:
         worst = sorted(odds, reverse=True)[: numbers.weakest]
         slope, bias = numbers.response
-        faithfulness = _sigmoid(-(slope * float(np.mean(worst)) + bias))
+        faithfulness = float(sigmoid(-(slope * float(np.mean(worst)) + bias)))
     label = response_label([verdict.label for verdict, _ in judged], faithfulness >= numbers.thresholds["response"])
     return ResponseSupport(tuple(verdict for verdict, _ in judged), faithfulness, label)
 
@@ -393,7 +390,7 @@ def entailment(
         return 0.0
     numbers = head or load_head()
     features = measure(text, vectors, sources, given).features
-    return _sigmoid(-(float(features @ np.array(numbers.entailment[:-1])) + numbers.entailment[-1]))
+    return float(sigmoid(-(float(features @ np.array(numbers.entailment[:-1])) + numbers.entailment[-1])))
 
 
 __all__ = [

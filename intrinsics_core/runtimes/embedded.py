@@ -83,7 +83,7 @@ class EmbeddedRuntime(BlockingRuntime):
 
     def warm_up(self) -> None:
         """Load what first calls would wait for: model, sentence splitter, table of rarities, heads."""
-        from intrinsics_core.embedded import answering, lexical, salience, support
+        from intrinsics_core.embedded import answering, head, lexical, support
         from intrinsics_core.text import sentences
 
         self.encoder.dim  # noqa: B018  (asking for it loads the model)
@@ -92,7 +92,7 @@ class EmbeddedRuntime(BlockingRuntime):
         answering.shipped_head()
         support.load_head()
         for name in ("rewrite", "rewrite_terms", "rewrite_dependence"):
-            salience.load_head(name)
+            head.load_head(name)
 
     def close(self) -> None:
         if self._encoder is not None:

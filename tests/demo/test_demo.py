@@ -15,7 +15,7 @@ pytest.importorskip("langchain_rag_intrinsics", reason="the demo needs the LangC
 pytest.importorskip("bm25s", reason="the demo needs bm25s")
 
 from intrinsics_core.cli import app
-from intrinsics_core.demo.langchain import BM25, play
+from intrinsics_core.demo.langchain import CorpusRetriever, play
 from tests.demo.telling import SHOWN, TellingTests, answering
 from tests.render.test_html import harmless
 
@@ -32,10 +32,10 @@ def test_the_retriever_is_a_retriever() -> None:
         Document("red fox", id="f", metadata={"title": "Fox"}),
         Document("owl", id="o", metadata={"title": ""}),
     ]
-    found = BM25(documents=documents, k=5).invoke("a fox")
+    found = CorpusRetriever(documents=documents, k=5).invoke("a fox")
     assert [d.id for d in found] == ["f"] and found[0].metadata["bm25"] > 0
     assert "bm25" not in documents[0].metadata
-    assert BM25(documents=documents).invoke("zebra") == []
+    assert CorpusRetriever(documents=documents).invoke("zebra") == []
 
 
 def test_the_command_prints_the_story_and_writes_a_page(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ pytest.importorskip("bm25s", reason="the demo needs bm25s")
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from intrinsics_core import as_runtime
-from intrinsics_core.demo.llamaindex import BM25, answerer, nodes_of, play
+from intrinsics_core.demo.llamaindex import NodeRetriever, answerer, nodes_of, play
 from intrinsics_core.demo.story import passages, story
 from intrinsics_core.render.trace import Turn
 from tests.demo.telling import TellingTests, answering
@@ -36,9 +36,9 @@ class TestTelling(TellingTests):
 def test_the_retriever_is_a_retriever() -> None:
     nodes = [TextNode(id_="f", text="red fox", metadata={"title": "Fox"}), TextNode(id_="o", text="owl",
              metadata={"title": ""})]  # fmt: skip
-    (found,) = BM25(nodes, k=5).retrieve("a fox")
+    (found,) = NodeRetriever(nodes, k=5).retrieve("a fox")
     assert found.node_id == "f" and found.score and found.score > 0
-    assert BM25(nodes).retrieve("zebra") == []
+    assert NodeRetriever(nodes).retrieve("zebra") == []
 
 
 def test_a_language_model_writes_the_answers_where_the_runtime_has_one() -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from intrinsics_core.embedded.answering import (
     FEATURES,
-    AnsweringHead,
     answerability,
     context_relevance,
     features,
@@ -17,6 +16,7 @@ from intrinsics_core.embedded.answering import (
     shipped_head,
 )
 from intrinsics_core.embedded.encoder import Encoder
+from intrinsics_core.embedded.head import LinearHead
 from intrinsics_core.errors import InvalidInput
 
 PASSAGES = [
@@ -165,8 +165,8 @@ def test_the_shipped_head_tells_its_sources():
 
 def test_a_head_of_other_features_is_refused():
     raw = {"features": ["cosine"], "weights": [1.0], "bias": 0, "thresholds": {}}
-    with pytest.raises(InvalidInput, match="answering head"):
-        AnsweringHead.from_json(json.dumps(raw))
+    with pytest.raises(InvalidInput, match="head of other features"):
+        LinearHead.from_json(json.dumps(raw), FEATURES)
 
 
 def test_own_head_is_used(encoder):

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from intrinsics_core.embedded.head import load_head
 from intrinsics_core.embedded.lexical import terms
 from intrinsics_core.embedded.resolving import attach, complete, resolve
 from intrinsics_core.embedded.rewriting import HISTORY_WEIGHT, TERMS, rewrite
@@ -20,7 +21,6 @@ from intrinsics_core.embedded.salience import (
     TERM_FEATURES,
     Turn,
     dependence,
-    load_head,
     question_features,
     salience,
     term_features,

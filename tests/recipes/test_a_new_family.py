@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from intrinsics_core import Format, InvalidInput, Profile, answerability, query_rewrite, run
-from intrinsics_core import profiles
+from intrinsics_core import Format, InvalidInput, Profile, answerability, profiles, query_rewrite, run
 from intrinsics_core.conversation import Task
 from intrinsics_core.profiles import Staged, register
 from intrinsics_core.profiles.prompted import PROFILE

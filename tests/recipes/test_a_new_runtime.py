@@ -10,8 +10,8 @@ import pytest
 from intrinsics_core import BlockingRuntime, InvalidInput, answerability, as_runtime, run
 from intrinsics_core.profiles import profile
 from intrinsics_core.requests import Generate, Generated, Outcome, Request
-from intrinsics_core.runtimes import Config, register
 from intrinsics_core.runtimes import _RUNTIMES as REGISTERED
+from intrinsics_core.runtimes import Config, register
 from intrinsics_core.runtimes.base import unsupported
 from intrinsics_core.runtimes.configs import KINDS
 
@@ -55,7 +55,7 @@ def test_its_config_is_taken_wherever_a_runtime_is() -> None:
 def test_errors_name_its_fields() -> None:
     with pytest.raises(InvalidInput, match=r"runtime\.doubt"):
         as_runtime({"kind": "pessimist", "doubt": "much"})
-    with pytest.raises(InvalidInput, match="unknown keys.*'hope'"):
+    with pytest.raises(InvalidInput, match=r"unknown keys.*'hope'"):
         as_runtime({"kind": "pessimist", "hope": 1})
     with pytest.raises(InvalidInput, match=r"routes\.answerability: runtime\.doubt"):
         as_runtime({"kind": "mixed", "routes": {"answerability": {"kind": "pessimist", "doubt": "much"}}})

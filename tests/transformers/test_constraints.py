@@ -147,10 +147,10 @@ def test_no_logprobs_unless_asked_for(runtime: Any) -> None:
 def test_pieces_of_split_characters_join_to_the_text(models: Path) -> None:
     from transformers import AutoTokenizer
 
-    from intrinsics_core.runtimes.local.decoding import Words
+    from intrinsics_core.runtimes.local.decoding import Detokeniser
 
     tokenizer = AutoTokenizer.from_pretrained(models / "base")
-    words = Words(tokenizer)
+    words = Detokeniser(tokenizer)
     for text in ("plain words", " né 漢字 🙂 ok", "🙂🙂", "", "a\n\tb"):
         ids = tokenizer.encode(text)
         assert "".join(words.pieces(ids)) == text == words.text(ids)

@@ -101,11 +101,11 @@ def test_without_the_cleaning_later_calls_would_go_wrong(made: Any, monkeypatch:
 
 
 def test_an_error_in_one_rows_choice_ends_that_row_alone(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from intrinsics_core.runtimes.local.decoding import Row
+    from intrinsics_core.runtimes.local.decoding import Generation
 
     with made() as runtime:
         expected = texts(runtime)
-        take = Row.take
+        take = Generation.take
 
         def tripping(row: Any, token: int, *rest: Any) -> None:
             if row.request.adapter == "citations" and len(row.tokens) == 3:
@@ -113,7 +113,7 @@ def test_an_error_in_one_rows_choice_ends_that_row_alone(made: Any, monkeypatch:
             take(row, token, *rest)
 
         with monkeypatch.context() as patch:
-            patch.setattr(Row, "take", tripping)
+            patch.setattr(Generation, "take", tripping)
             replies = runtime.handle(mixed())
         for reply, text, request in zip(replies, expected, mixed(), strict=True):
             if request.adapter == "citations":

@@ -23,7 +23,7 @@ from intrinsics_core.conversation import Task
 from intrinsics_core.errors import InvalidInput, MalformedReply
 from intrinsics_core.profiles.base import Format, Profile
 from intrinsics_core.profiles.granite import prompts, published
-from intrinsics_core.profiles.granite.prompts import Dialect, Shown, ask, opening, turn, within_expansion
+from intrinsics_core.profiles.granite.prompts import Family, Shown, ask, opening, turn, within_expansion
 from intrinsics_core.profiles.turns import to_last_question
 from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
 from intrinsics_core.requests import Choice, Generated, JsonSchema, Regex, Reply
@@ -190,11 +190,11 @@ def profile(*, spelling: Literal["card", "paper"] = "card", explain: bool = True
     if spelling not in ("card", "paper"):
         raise InvalidInput("spelling is unknown", expected="card or paper", got=repr(spelling))
     paper = spelling == "paper"
-    dialect = Dialect(grounded=(" " if paper else "") + prompts.GROUNDED, documents=_documents)
+    family = Family(grounded=(" " if paper else "") + prompts.GROUNDED, documents=_documents)
     rewrite_role = _REWRITE.replace("the last user utterance", "the last utterance") if paper else _REWRITE
 
     def rewrite_prompt(task: Task) -> str:
-        return dialect.context(task, to_last_question(task)) + opening(rewrite_role)
+        return family.context(task, to_last_question(task)) + opening(rewrite_role)
 
     ask_rewrite = partial(ask, "query-rewrite", rewrite_prompt)
     certainties = readers.PERCENTAGES if paper else readers.DIGITS
@@ -205,14 +205,14 @@ def profile(*, spelling: Literal["card", "paper"] = "card", explain: bool = True
             _write_rewrite,
         ),
         "answerability": Format(
-            ask("answerability", prompts.grounded_prompt(dialect, "answerability"), logprobs=True),
+            ask("answerability", prompts.grounded_prompt(family, "answerability"), logprobs=True),
             prompts.answerability,
             prompts.write_answerability,
         ),
         "uncertainty": Format(
             ask(
                 "uncertainty",
-                prompts.grounded_prompt(dialect, "certainty"),
+                prompts.grounded_prompt(family, "certainty"),
                 constraint=Choice(certainties),
                 logprobs=True,
             ),
@@ -220,17 +220,17 @@ def profile(*, spelling: Literal["card", "paper"] = "card", explain: bool = True
             _write_percentage if paper else prompts.write_certainty,
         ),
         "hallucination-detection": Format(
-            ask("hallucination-detection", prompts.detection_prompt(dialect, "r", _DETECT), max_tokens=1024),
+            ask("hallucination-detection", prompts.detection_prompt(family, "r", _DETECT), max_tokens=1024),
             _detect,
             _write_verdicts,
         ),
         "citations": Format(
-            ask("citations", prompts.citation_prompt(dialect, _CITE), max_tokens=1024, constraint=_LINKS),
+            ask("citations", prompts.citation_prompt(family, _CITE), max_tokens=1024, constraint=_LINKS),
             _cite,
             _write_links,
         ),
     }
-    formats |= prompts.base_formats(dialect, 4096 if explain else 2)
+    formats |= prompts.base_formats(family, 4096 if explain else 2)
     return Profile(
         "granite-3.2",
         formats,

@@ -17,7 +17,7 @@ from intrinsics_core.conversation import Task
 from intrinsics_core.profiles import relevance
 from intrinsics_core.profiles.base import Format, Profile
 from intrinsics_core.profiles.granite import prompts, published
-from intrinsics_core.profiles.granite.prompts import Dialect, Shown, ask, opening, turn, within_expansion
+from intrinsics_core.profiles.granite.prompts import Family, Shown, ask, opening, turn, within_expansion
 from intrinsics_core.profiles.turns import to_last_question
 from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
 from intrinsics_core.requests import Choice, JsonSchema, Regex, Reply
@@ -29,7 +29,7 @@ def _documents(documents: Sequence[Shown]) -> str:
     return "".join(turn(f'document {{"document_id": "{header(name)}"}}', "\n" + text) for name, text in documents)
 
 
-_DIALECT = Dialect(grounded=" " + prompts.GROUNDED, documents=_documents)
+_DIALECT = Family(grounded=" " + prompts.GROUNDED, documents=_documents)
 
 _REWRITE = """\
 rewrite: Given the conversation history above and the specific query provided in the 'query_to_rewrite' role, \

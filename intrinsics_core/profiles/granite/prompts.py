@@ -40,7 +40,7 @@ Render = Callable[[Task], Sequence[Generate]]
 
 
 @dataclass(frozen=True)
-class Dialect:
+class Family:
     """What differs between the families: the sentence about documents, and how documents are shown."""
 
     grounded: str
@@ -91,21 +91,21 @@ def tagged_response(task: Task, prefix: str) -> tuple[Message, ...]:
 # --- prompts that both families build alike -----------------------------------------------------------------------
 
 
-def grounded_prompt(dialect: Dialect, role: str) -> Prompt:
+def grounded_prompt(family: Family, role: str) -> Prompt:
     """Conversation and documents, then a role's header."""
-    return lambda task: dialect.context(task, conversation(task), documents(task)) + opening(role)
+    return lambda task: family.context(task, conversation(task), documents(task)) + opening(role)
 
 
-def detection_prompt(dialect: Dialect, prefix: str, instruction: str) -> Prompt:
+def detection_prompt(family: Family, prefix: str, instruction: str) -> Prompt:
     """The response by sentence, the documents as they are, then the instruction; nothing opens the reply."""
     last = turn("system", instruction).removesuffix("\n")
-    return lambda task: dialect.context(task, tagged_response(task, prefix), documents(task)) + last
+    return lambda task: family.context(task, tagged_response(task, prefix), documents(task)) + last
 
 
-def citation_prompt(dialect: Dialect, instruction: str) -> Prompt:
+def citation_prompt(family: Family, instruction: str) -> Prompt:
     """The response and the documents by sentence, then the instruction."""
     last = turn("system", instruction).removesuffix("\n")
-    return lambda task: dialect.context(task, tagged_response(task, "r"), tagged_documents(task, "c")) + last
+    return lambda task: family.context(task, tagged_response(task, "r"), tagged_documents(task, "c")) + last
 
 
 # --- requests -----------------------------------------------------------------------------------------------------
@@ -186,18 +186,18 @@ def comparison_prompt(task: Task) -> str:
     return f"{_COMPARE}\n\n passage A: {a} \n passage B: {b} \n{' ' * 13}query: {query}\n preferred passage: "
 
 
-def base_formats(dialect: Dialect, comparison_tokens: int) -> Mapping[str, Format[Any]]:
+def base_formats(family: Family, comparison_tokens: int) -> Mapping[str, Format[Any]]:
     """Reranking's, query expansion's and the flows' own formats, asked of the base model."""
 
     def compare(task: Task) -> str:
         question = Message("user", comparison_prompt(task))
-        return dialect.context(task, [question]) + opening("assistant")
+        return family.context(task, [question]) + opening("assistant")
 
     def sample(task: Task) -> str:
-        return dialect.context(task, conversation(task)) + opening("assistant")
+        return family.context(task, conversation(task)) + opening("assistant")
 
     def answer(task: Task) -> str:
-        return dialect.context(task, conversation(task), documents(task)) + opening("assistant")
+        return family.context(task, conversation(task), documents(task)) + opening("assistant")
 
     return {
         "comparison": Format(

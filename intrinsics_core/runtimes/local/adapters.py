@@ -12,6 +12,13 @@ from intrinsics_core.hub import HubPlace
 from intrinsics_core.requests import Generate
 
 RANKS = (8, 16, 32, 64, 128, 256, 320, 512)  # what every vLLM takes for max_lora_rank (not all of them take 1)
+
+
+def served_rank(rank: int) -> int:
+    """The least ``max_lora_rank`` of vLLM's that serves an adapter of this rank; above all of them the rank itself."""
+    return next((allowed for allowed in RANKS if allowed >= rank), rank)
+
+
 _TOKENS = "alora_invocation_tokens"  # the one spelling that PEFT knows
 _ACTIVATED = (_TOKENS, "alora_invocation_string", "invocation_tokens", "invocation_string")
 # What PEFT cannot mix in one batch, or would leave out silently.

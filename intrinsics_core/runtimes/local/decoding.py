@@ -1,6 +1,6 @@
 """One batch, many wishes: each row has its own constraint, budget, stop texts, temperature and seed.
 
-`generate` of transformers knows one setting for a whole batch. So it is told to be greedy and to obey :class:`Picker`,
+`generate` of transformers knows one setting for a whole batch. So it is told to be greedy and to obey :class:`RowLogitsProcessor`,
 which chooses the next token of every row by that row's own rules and leaves nothing else to choose.
 """
 
@@ -17,7 +17,7 @@ from intrinsics_core.runtimes.local.grammars import Matcher
 _ALTERNATIVES = 20  # log-probabilities per place: as many as a server is asked for
 
 
-class Row:
+class Generation:
     """One reply in the making.
 
     Args:
@@ -34,7 +34,7 @@ class Row:
         request: Generate,
         ids: list[int],
         budget: int,
-        words: Words,
+        words: Detokeniser,
         ends: frozenset[int],
         matcher: Matcher | None,
     ) -> None:
@@ -120,13 +120,13 @@ def _drawn(scores: Any, temperature: float, top_p: float | None, generator: Any)
     return int(torch.multinomial(odds, 1, generator=generator))
 
 
-class Picker:
+class RowLogitsProcessor:
     """Chooses the next token of each row: a logits processor for `generate`.
 
     What goes wrong with one row is kept as that row's error and ends it; the others go on.
     """
 
-    def __init__(self, rows: Sequence[Row], pad: int) -> None:
+    def __init__(self, rows: Sequence[Generation], pad: int) -> None:
         self._rows, self._pad = rows, pad
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
@@ -148,10 +148,10 @@ class Picker:
         return only.scatter_(1, torch.tensor(chosen, device=scores.device)[:, None], 0.0)
 
 
-class Finished:
+class RowStoppingCriterion:
     """Which rows are complete: a stopping criterion for `generate`."""
 
-    def __init__(self, rows: Sequence[Row]) -> None:
+    def __init__(self, rows: Sequence[Generation]) -> None:
         self._rows = rows
 
     def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
@@ -163,7 +163,7 @@ class Finished:
 class _Kept:
     """Keeps an exception as the row's error."""
 
-    def __init__(self, row: Row) -> None:
+    def __init__(self, row: Generation) -> None:
         self._row = row
 
     def __enter__(self) -> None: ...
@@ -183,7 +183,7 @@ def _logprobs(scores: Any, token: int) -> tuple[float, list[tuple[int, float]]]:
     return float(logs[token]), top
 
 
-class Words:
+class Detokeniser:
     """Tokens as text."""
 
     def __init__(self, tokenizer: Any) -> None:

@@ -17,7 +17,7 @@ _HOOKS = ("_forward_pre_hooks", "_forward_pre_hooks_with_kwargs")
 
 
 @dataclass(frozen=True)
-class Adapter:
+class LoadedAdapter:
     """A loaded adapter: the name PEFT has for it, and the tokens that activate it where it is an aLoRA."""
 
     name: str
@@ -53,9 +53,9 @@ class Adapters:
         self.base = model
         self._places = places
         self._peft: Any = None
-        self._loaded: dict[str, Adapter] = {}  # by place: two intrinsics may share one adapter
+        self._loaded: dict[str, LoadedAdapter] = {}  # by place: two intrinsics may share one adapter
 
-    def find(self, request: Generate) -> Adapter | None:
+    def find(self, request: Generate) -> LoadedAdapter | None:
         """The adapter for a request, loaded; None for the base model.
 
         Raises:
@@ -82,7 +82,7 @@ class Adapters:
         with _hooks_kept(self.base), nullcontext() if self._peft is None else self._peft.disable_adapter():
             return self.base(**arguments)
 
-    def _load(self, key: str, folder: Path) -> Adapter:
+    def _load(self, key: str, folder: Path) -> LoadedAdapter:
         tokens = invocation(key, read_config(key, folder))
         name = f"adapter{len(self._loaded)}"  # PEFT takes no dots in a name
         try:
@@ -105,7 +105,7 @@ class Adapters:
         except Exception as error:
             self._forget(name, first=first)
             raise RuntimeUnavailable(f"the adapter {key!r} does not fit the model ({error})") from error
-        return Adapter(name, tokens)
+        return LoadedAdapter(name, tokens)
 
     def _forget(self, name: str, *, first: bool) -> None:
         """Take back what a failed load left behind: else later calls would run with half an adapter."""

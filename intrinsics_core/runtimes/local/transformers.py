@@ -20,9 +20,9 @@ from intrinsics_core.runtimes.base import BlockingRuntime, unsupported
 from intrinsics_core.runtimes.configs import TransformersConfig, checked
 from intrinsics_core.runtimes.local import kv_cache
 from intrinsics_core.runtimes.local.batches import WORTH_SHARING, families, packed
-from intrinsics_core.runtimes.local.decoding import Finished, Picker, Row, Words
+from intrinsics_core.runtimes.local.decoding import Detokeniser, Generation, RowLogitsProcessor, RowStoppingCriterion
 from intrinsics_core.runtimes.local.grammars import Grammars
-from intrinsics_core.runtimes.local.peft_adapters import BASE, Adapter, Adapters
+from intrinsics_core.runtimes.local.peft_adapters import BASE, Adapters, LoadedAdapter
 from intrinsics_core.runtimes.local.tokens import room, token_ids
 
 _UNBOUNDED = 2**31  # tokens: a recurrent model has no window
@@ -82,12 +82,12 @@ class TransformersRuntime(BlockingRuntime):
         self.profile: Profile = profile("prompted")
         self.concurrency = given.concurrency
         self._lock = threading.Lock()
-        self._engine: _Engine | None = None
+        self._engine: _LoadedModel | None = None
 
     def handle(self, requests: Sequence[Request]) -> list[Outcome]:
         with self._lock:
             if self._engine is None:
-                self._engine = _Engine(**{k: v for k, v in self._arguments.items() if k != "concurrency"})
+                self._engine = _LoadedModel(**{k: v for k, v in self._arguments.items() if k != "concurrency"})
             return self._engine.answer(requests)
 
     def close(self) -> None:
@@ -116,7 +116,7 @@ class _Job:
     request: Generate
     ids: np.ndarray
     budget: int
-    adapter: Adapter | None
+    adapter: LoadedAdapter | None
     reusable: int  # tokens at the start of the prompt whose keys and values are the base model's
 
     @property
@@ -128,7 +128,7 @@ class _Job:
         return self.ids[: self.reusable]
 
 
-class _Engine:
+class _LoadedModel:
     """The loaded model. Not safe between threads."""
 
     def __init__(
@@ -152,7 +152,7 @@ class _Engine:
         self._context: int = context_length or getattr(config, "max_position_embeddings", None) or _UNBOUNDED
         self._default_tokens = max_tokens
         self._batch_tokens = batch_tokens or (2_048 if self._on_cpu else 16_384)
-        self._words = Words(self._tokenizer)
+        self._words = Detokeniser(self._tokenizer)
         self._ends, self._pad = _taken_over(base, self._tokenizer)
         self._grammars: Grammars | None = None
         self._prefixes = kv_cache.Prefixes(prefix_tokens)
@@ -195,10 +195,10 @@ class _Engine:
             self._grammars = Grammars(self._tokenizer, self._vocabulary, sorted(self._ends))
         return self._grammars
 
-    def _row(self, job: _Job) -> Row:
+    def _row(self, job: _Job) -> Generation:
         constraint = job.request.constraint
         matcher = self._row_grammars().start(constraint) if constraint is not None else None
-        return Row(job.request, job.ids.tolist(), job.budget, self._words, self._ends, matcher)
+        return Generation(job.request, job.ids.tolist(), job.budget, self._words, self._ends, matcher)
 
     def _shared_or_not(self, jobs: list[_Job]) -> tuple[list[_Job], list[tuple[list[_Job], int]]]:
         """Jobs whose beginning is, or is worth being, in memory, put together by beginning; and the others."""
@@ -276,7 +276,9 @@ class _Engine:
             row.cached = (hits or {}).get(job.at, 0)
             outcomes[job.at] = failure or row.outcome(seconds)
 
-    def _tried(self, jobs: list[_Job], rows: list[Row], layers: kv_cache.Layers, shared: int) -> IntrinsicsError | None:
+    def _tried(
+        self, jobs: list[_Job], rows: list[Generation], layers: kv_cache.Layers, shared: int
+    ) -> IntrinsicsError | None:
         """Generate; the error where the model failed."""
         try:
             self._generate(jobs, rows, layers, shared)
@@ -285,7 +287,7 @@ class _Engine:
             traceback.clear_frames(error.__traceback__)  # they hold tensors, and memory may be what was short
             return _failed(error, jobs[0].request)
 
-    def _generate(self, jobs: list[_Job], rows: list[Row], layers: kv_cache.Layers, shared: int) -> None:
+    def _generate(self, jobs: list[_Job], rows: list[Generation], layers: kv_cache.Layers, shared: int) -> None:
         """Left-padded, the padding after what is shared: prompts end side by side."""
         import torch
 
@@ -303,8 +305,8 @@ class _Engine:
                 input_ids=self._tensor(ids),
                 attention_mask=self._tensor(mask),
                 max_new_tokens=max(job.budget for job in jobs),
-                logits_processor=[Picker(rows, self._pad)],
-                stopping_criteria=[Finished(rows)],
+                logits_processor=[RowLogitsProcessor(rows, self._pad)],
+                stopping_criteria=[RowStoppingCriterion(rows)],
                 **cache,
             )
 

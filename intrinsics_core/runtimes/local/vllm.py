@@ -26,7 +26,7 @@ from intrinsics_core.requests import (
 )
 from intrinsics_core.runtimes.base import BlockingRuntime, unsupported
 from intrinsics_core.runtimes.configs import VllmConfig, checked
-from intrinsics_core.runtimes.local.adapters import RANKS, choose, folder_of, is_activated, read_config
+from intrinsics_core.runtimes.local.adapters import choose, folder_of, is_activated, read_config, served_rank
 from intrinsics_core.runtimes.local.tokens import room, token_ids
 
 _ALTERNATIVES = 20  # log-probabilities per place: vLLM's own default limit
@@ -77,12 +77,12 @@ class VllmRuntime(BlockingRuntime):
         self.profile: Profile = profile("prompted")
         self.concurrency = given.concurrency
         self._lock = threading.Lock()
-        self._engine: _Engine | None = None
+        self._engine: _StartedEngine | None = None
 
     def handle(self, requests: Sequence[Request]) -> list[Outcome]:
         with self._lock:
             if self._engine is None:
-                self._engine = _Engine(**{k: v for k, v in self._arguments.items() if k != "concurrency"})
+                self._engine = _StartedEngine(**{k: v for k, v in self._arguments.items() if k != "concurrency"})
             return self._engine.answer(requests)
 
     def close(self) -> None:
@@ -104,7 +104,7 @@ def _rebuild(arguments: dict[str, Any]) -> VllmRuntime:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Job:
+class _Prompt:
     at: int  # its place among the requests
     request: Generate
     ids: list[int]
@@ -112,7 +112,7 @@ class _Job:
     lora: Any
 
 
-class _Engine:
+class _StartedEngine:
     """A started engine. Not safe between threads."""
 
     def __init__(
@@ -147,7 +147,7 @@ class _Engine:
 
     def answer(self, requests: Sequence[Request]) -> list[Outcome]:
         outcomes: dict[int, Outcome] = {}
-        jobs: list[_Job] = []
+        jobs: list[_Prompt] = []
         for at, request in enumerate(requests):
             try:
                 jobs.append(self._planned(at, request))
@@ -160,7 +160,7 @@ class _Engine:
         engine = self._llm.llm_engine
         getattr(engine.engine_core, "shutdown", lambda: None)()
 
-    def _planned(self, at: int, request: Request) -> _Job:
+    def _planned(self, at: int, request: Request) -> _Prompt:
         if not isinstance(request, Generate):
             raise unsupported("vllm", request)
         key = choose(self._places, request)
@@ -169,9 +169,9 @@ class _Engine:
             raise lora
         ids = token_ids(self._tokenizer, request)
         budget = room(len(ids), request.max_tokens, self._max_tokens, self._context)
-        return _Job(at, request, ids, _sampling(request, budget), lora)
+        return _Prompt(at, request, ids, _sampling(request, budget), lora)
 
-    def _answer(self, jobs: list[_Job], outcomes: dict[int, Outcome]) -> None:
+    def _answer(self, jobs: list[_Prompt], outcomes: dict[int, Outcome]) -> None:
         """All at once: the engine batches. Where it refuses, in halves, until only the culprit fails."""
         if not jobs:
             return
@@ -233,7 +233,7 @@ def _lora_settings(folders: Mapping[str, tuple[str, int]]) -> dict[str, Any]:
         "enable_lora": True,
         # One more than there are adapters: with the last slot in use, requests to the base model get its weights.
         "max_loras": len(folders) + 1,
-        "max_lora_rank": next((allowed for allowed in RANKS if allowed >= rank), rank),
+        "max_lora_rank": served_rank(rank),
     }
 
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from types import FrameType
 
 from intrinsics_core.errors import InvalidInput, RequestTimeout, RuntimeUnavailable
-from intrinsics_core.runtimes.local.adapters import RANKS, is_activated
+from intrinsics_core.runtimes.local.adapters import RANKS, is_activated, served_rank
 
 _UNKNOWN_RANK = 64  # for adapters that vLLM will download; above the ranks that are published in practice
 _CONFIG = "adapter_config.json"
@@ -136,7 +136,7 @@ class Plan:
             # One slot more than adapters: with the last slot in use, vLLM 0.32 gives a base-model request in the same
             # batch that adapter's weights.
             arguments += ["--enable-lora", "--max-loras", str(len(self.adapters) + 1)]
-            arguments += ["--max-lora-rank", str(next(r for r in RANKS if r >= rank))]
+            arguments += ["--max-lora-rank", str(served_rank(rank))]
             arguments += ["--lora-modules", *(f"{adapter.name}={adapter.path}" for adapter in self.adapters)]
         return arguments + list(self.options)
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
-from intrinsics_core.runtimes.server.single_flight import Flights
+from intrinsics_core.runtimes.server.single_flight import SingleFlight
 
 if TYPE_CHECKING:
     import openai
@@ -50,7 +50,7 @@ class Session:
     """What belongs to one event loop: a client with its connections, and the requests under way."""
 
     def __init__(self, connect: Callable[[], openai.AsyncOpenAI]) -> None:
-        self.flights = Flights()
+        self.flights = SingleFlight()
         self._connect = connect
         self._opening = asyncio.Lock()
         self._client: openai.AsyncOpenAI | None = None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Hashable
 from typing import Any
 
 
-class Flights:
+class SingleFlight:
     """Work under way by key, on one event loop. It is cancelled when the last one who waits for it is."""
 
     def __init__(self) -> None:
