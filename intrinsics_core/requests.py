@@ -142,13 +142,17 @@ class TokenLogprob:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens and seconds that a reply, or all replies behind a result, cost."""
+    """Tokens and seconds that a reply, or all replies behind a result, cost.
+
+    ``reasoning_tokens`` are those of the completion tokens that went into reasoning, where the server tells.
+    """
 
     requests: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
     seconds: float = 0.0
+    reasoning_tokens: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -157,17 +161,22 @@ class Usage:
             self.completion_tokens + other.completion_tokens,
             self.cached_tokens + other.cached_tokens,
             self.seconds + other.seconds,
+            self.reasoning_tokens + other.reasoning_tokens,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """Reply to :class:`Generate`; ``logprobs`` is None where the runtime gives none."""
+    """Reply to :class:`Generate`; ``logprobs`` is None where the runtime gives none.
+
+    ``reasoning`` is what the model thought before ``text``, where a server tells the two apart. It is no verdict.
+    """
 
     text: str
     logprobs: tuple[TokenLogprob, ...] | None = None
     finish_reason: str | None = None
     usage: Usage = Usage()
+    reasoning: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,82 @@
+"""Models that reason before they answer: what counts is said after the reasoning.
+
+A draft inside ``<think>…</think>`` is no verdict, and reasoning that never ends is a truncated reply. Some chat
+templates open the tag themselves, so a reply may hold the closing one alone. Servers that take the reasoning out of the
+text still list its tokens among the log-probabilities; :func:`of_text` finds those that spell the text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from intrinsics_core.errors import MalformedReply
+from intrinsics_core.requests import Generated, TokenLogprob
+
+_OPEN, _CLOSE = "<think>", "</think>"
+# Where the reply proper begins in what a model of the Harmony format (gpt-oss) generates.
+_FINAL = re.compile(r"<\|channel\|>final(?:(?!<\|message\|>).){0,200}<\|message\|>", re.DOTALL)
+_MARKERS = (_CLOSE, "<|message|>")
+
+
+def verdict(reply: Generated) -> Generated:
+    """The reply without its reasoning; one that holds none as it is.
+
+    Raises:
+        MalformedReply: it ends inside its reasoning.
+    """
+    text = reply.text
+    opened = text.lstrip().startswith(_OPEN)
+    if opened and _CLOSE not in text or not text.strip() and reply.finish_reason == "length" and reply.reasoning:
+        raise MalformedReply(
+            "the reply ends inside its reasoning", expected="a verdict after it: a larger budget of tokens "
+            "(reasoning_tokens in the runtime's config), or a model that is told not to reason",
+            got=repr(text or reply.reasoning), raw=text or reply.reasoning,
+        )  # fmt: skip
+    if _CLOSE not in text or (not opened and _is_json(text)):  # a quoted tag inside JSON ends no reasoning
+        return reply
+    begin = text.rindex(_CLOSE) + len(_CLOSE)
+    answer = text[begin:]
+    kept = begin + len(answer) - len(answer.lstrip())
+    return replace(reply, text=text[kept:], logprobs=None if reply.logprobs is None else _after(reply.logprobs, kept))
+
+
+def of_text(tokens: Sequence[TokenLogprob], text: str) -> tuple[TokenLogprob, ...] | None:
+    """The tokens that spell ``text``, of all that were generated; None where reasoning hides which they are.
+
+    Tokens whose text a server could not spell (half a character) are left as they came.
+    """
+    spelled = "".join(token.token for token in tokens)
+    if spelled == text:
+        return tuple(tokens)
+    final = list(_FINAL.finditer(spelled))
+    hidden = bool(final) or (any(mark in spelled for mark in _MARKERS) and not any(mark in text for mark in _MARKERS))
+    after = final[-1].end() if final else spelled.rfind(_CLOSE) + len(_CLOSE) if hidden and _CLOSE in spelled else 0
+    begin = spelled.rfind(text, after) if text else -1
+    if begin < 0:
+        return None if hidden or len(spelled) > 2 * len(text) + 40 else tuple(tokens)
+    return _after(tokens, begin)
+
+
+def _after(tokens: Sequence[TokenLogprob], begin: int) -> tuple[TokenLogprob, ...]:
+    """What is left of tokens after so many characters; of one in two halves, alternatives alike in the first."""
+    at, left = 0, []
+    for token in tokens:
+        cut = max(0, begin - at)
+        at += len(token.token)
+        if at <= begin:
+            continue
+        first = token.token[:cut]
+        top = tuple((name[cut:], logprob) for name, logprob in token.top if name.startswith(first))
+        left.append(TokenLogprob(token.token[cut:], token.logprob, top) if cut else token)
+    return tuple(left)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
