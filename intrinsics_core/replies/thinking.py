@@ -29,11 +29,11 @@ def verdict(reply: Generated) -> Generated:
     """
     text = reply.text
     opened = text.lstrip().startswith(_OPEN)
-    if opened and _CLOSE not in text or not text.strip() and reply.finish_reason == "length" and reply.reasoning:
+    if unfinished(reply):
         raise MalformedReply(
             "the reply ends inside its reasoning", expected="a verdict after it: a larger budget of tokens "
             "(reasoning_tokens in the runtime's config), or a model that is told not to reason",
-            got=repr(text or reply.reasoning), raw=text or reply.reasoning,
+            got=repr(text or reply.reasoning), raw=text or reply.reasoning or "",
         )  # fmt: skip
     if _CLOSE not in text or (not opened and _is_json(text)):  # a quoted tag inside JSON ends no reasoning
         return reply
@@ -41,6 +41,13 @@ def verdict(reply: Generated) -> Generated:
     answer = text[begin:]
     kept = begin + len(answer) - len(answer.lstrip())
     return replace(reply, text=text[kept:], logprobs=None if reply.logprobs is None else _after(reply.logprobs, kept))
+
+
+def unfinished(reply: Generated) -> bool:
+    """Whether the reply ends inside its reasoning."""
+    if reply.text.strip():
+        return reply.text.lstrip().startswith(_OPEN) and _CLOSE not in reply.text
+    return reply.finish_reason == "length" and bool(reply.reasoning or reply.usage.reasoning_tokens)
 
 
 def of_text(tokens: Sequence[TokenLogprob], text: str) -> tuple[TokenLogprob, ...] | None:

@@ -13,11 +13,14 @@ _SHOWN = 40  # names in a message; a public endpoint may list hundreds
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One model. ``parent`` is the base model of an adapter, ``root`` where its weights come from."""
+    """One model. ``parent`` is the base model of an adapter, ``root`` where its weights come from, ``owner`` whose it
+    is said to be: for most servers their own name.
+    """
 
     name: str
     parent: str | None = None
     root: str | None = None
+    owner: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +43,17 @@ class Listing:
         """
         try:
             rows = json.loads(content)["data"]
-            entries = tuple(Entry(str(row["id"]), row.get("parent"), row.get("root")) for row in rows)
+            entries = tuple(
+                Entry(str(row["id"]), row.get("parent"), row.get("root"), row.get("owned_by")) for row in rows
+            )
             return cls(entries, parents=any("parent" in row for row in rows))
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{type(error).__name__}: {error}") from None
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """Who is said to own the models, each once. ``("vllm",)`` is vLLM."""
+        return tuple(dict.fromkeys(entry.owner for entry in self.entries if isinstance(entry.owner, str)))
 
     def find(self, name: str, *, adapter: bool) -> str | None:
         """The entry of that name, else an adapter or a base model of that name within some owner's or folder's

@@ -9,23 +9,29 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import json
 import logging
 import random
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from intrinsics_core.errors import IntrinsicsError, InvalidInput, RequestTimeout, RuntimeUnavailable, UnknownAdapter
+from intrinsics_core.replies.thinking import unfinished
 from intrinsics_core.requests import Generate, Generated, Outcome, Request, Usage
 from intrinsics_core.runtimes import settings
 from intrinsics_core.runtimes.base import AsyncRuntime, unsupported
 from intrinsics_core.runtimes.cache import Lru
 from intrinsics_core.runtimes.limiter import Limiter
+from intrinsics_core.runtimes.server.capabilities import Capabilities
 from intrinsics_core.runtimes.server.completions import Unreadable, read
-from intrinsics_core.runtimes.server.dialect import Constraints, Dialect, body, identity
+from intrinsics_core.runtimes.server.dialect import Constraints, Dialect, Lesson, body, identity
+from intrinsics_core.runtimes.server.documents import WAYS, Documents, lost, probe, shown, tokenize_address
 from intrinsics_core.runtimes.server.failures import complaint, translate
+from intrinsics_core.runtimes.server.known import OTHER, VLLM, Known, by_address, by_listing
 from intrinsics_core.runtimes.server.listing import Listing, Unmatched, choose
+from intrinsics_core.runtimes.server.obedience import keeps
 from intrinsics_core.runtimes.server.sessions import Session, Sessions
 
 if TYPE_CHECKING:
@@ -35,6 +41,7 @@ log = logging.getLogger(__name__)
 
 _NO_KEY = "none"  # the client insists on a key; servers at home want none
 _LISTING_AGE = 10.0  # seconds after which a name that is missing is worth another look at the server's list
+_REASONING = 4096  # tokens that a model gets to reason in, once a reply has ended inside its reasoning
 _LONGEST_PAUSE = 60.0  # seconds that a server may ask us to wait before a retry (the client honours Retry-After)
 
 
@@ -52,8 +59,14 @@ class ServerRuntime(AsyncRuntime):
         adapters: name on the server by intrinsic, e.g. ``{"answerability": "my-adapter"}``. Left out: the names the
             adapter was published under, whichever the server lists.
         constraints: the key by which replies are constrained: ``"structured_outputs"`` (vLLM), ``"response_format"``
-            (JSON schemas only) or ``"none"``. A server that does not know the key is asked the next way from then on;
-            one that finds fault with what the key says is an :class:`InvalidInput` of that request.
+            (JSON schemas only) or ``"none"``; ``"auto"`` begins with the first unless the server is known to be another
+            than vLLM. A server that does not know the key, or that replies as if it did not, is asked the next way from
+            then on; one that finds fault with what the key says is an :class:`InvalidInput` of that request.
+        documents: how documents reach the model where they are not part of the prompt: ``"template"`` (the request's
+            ``documents``, for the chat template: vLLM alone), ``"messages"`` (in the system turn), or ``"auto"``: the
+            template where the server shows that it has a place for them, asked once, else the messages.
+        reasoning_tokens: tokens that a reply may have beyond what its verdict needs, for a model that reasons first.
+            Left at 0, the first reply that ends inside its reasoning has them counted from then on.
         timeout: seconds of silence that end a single try: before the first byte, or between two. A reply that keeps
             dripping is ended with all tries of its request, after ``(timeout + 60) * (max_retries + 1)`` seconds.
         max_retries: further tries after a timeout, a lost connection, a 408, 409, 429, 5xx or an unreadable reply.
@@ -71,7 +84,9 @@ class ServerRuntime(AsyncRuntime):
         api_key: Any = None,
         model: str | None = None,
         adapters: Mapping[str, str] | None = None,
-        constraints: Constraints = "structured_outputs",
+        constraints: Constraints | Literal["auto"] = "auto",
+        documents: Documents = "auto",
+        reasoning_tokens: int = 0,
         timeout: float = 120.0,
         max_retries: int = 3,
         concurrency: int = 32,
@@ -83,15 +98,28 @@ class ServerRuntime(AsyncRuntime):
         self.base_url = settings.address(base_url)
         self.model = settings.optional_text("model", model)
         self.adapters = settings.names("adapters", adapters)
-        self.constraints: Constraints = settings.one_of("constraints", constraints, get_args(Constraints))
+        self.constraints = settings.one_of("constraints", constraints, ("auto", *get_args(Constraints)))
+        self.documents: Documents = settings.one_of("documents", documents, WAYS)
+        self.reasoning_tokens = settings.count("reasoning_tokens", reasoning_tokens, least=0)
         self.timeout = settings.seconds("timeout", timeout)
         self.max_retries = settings.count("max_retries", max_retries, least=0)
         self._limiter = Limiter(settings.count("concurrency", concurrency, least=1))
         self._cache: Lru[Generated] = Lru(settings.count("cache", cache, least=0))
         self._key = settings.secret(api_key)
-        self._dialect = Dialect(constraints=self.constraints)
+        self._dialect = Dialect(
+            constraints="structured_outputs" if self.constraints == "auto" else self.constraints,
+            documents="template" if self.documents == "template" else "messages",
+            reasoning=self.reasoning_tokens,
+        )
         self._listing: Listing | None = None
+        self._known: Known | None = None  # which server it is, where that is known
+        self._shown: bool | None = None  # whether its chat template shows documents
+        self._obeyed: bool | None = None  # whether replies kept to their constraints
+        self._doubted = False  # whether the next way to constrain was tried because they did not
+        if known := by_address(self.base_url):
+            self._met(known)
         self._warned = False
+        self._logprobs: bool | None = None  # whether it gives log-probabilities
         self._sessions = Sessions(self._connect)
 
     @property
@@ -114,7 +142,8 @@ class ServerRuntime(AsyncRuntime):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # For workers in other processes. The key stays behind: they find theirs in the environment.
-        given = {name: getattr(self, name) for name in ("model", "adapters", "constraints", "timeout", "max_retries")}
+        names = ("model", "adapters", "constraints", "documents", "reasoning_tokens", "timeout", "max_retries")
+        given = {name: getattr(self, name) for name in names}
         return _revive, (self.base_url, given | {"concurrency": self.concurrency, "cache": self._cache.size})
 
     def close(self) -> None:
@@ -145,6 +174,8 @@ class ServerRuntime(AsyncRuntime):
         try:
             session = self._sessions.here()
             model = await self._model(session, request)
+            if not isinstance(model, IntrinsicsError):
+                model = await self._acquaint(session, request, model) or model
             outcome = model if isinstance(model, IntrinsicsError) else await self._shared(session, request, model)
         except Exception as error:  # one request's own trouble, never the batch's
             outcome = _unplanned(error)
@@ -165,24 +196,58 @@ class ServerRuntime(AsyncRuntime):
         return reply if first else replace(reply, usage=Usage())  # what was asked once is counted once
 
     async def _ask(self, session: Session, request: Generate, model: str) -> Generated | IntrinsicsError:
-        """Ask the server; where it rejects a key of ours, in the next dialect."""
+        """Ask the server; where it rejects a key of ours, or answers as if it were not there, in the next dialect."""
         async with self._limiter:
-            dialect = lasting = self._dialect
+            dialect = lasting = before = self._dialect
             while True:
                 said = body(request, model, dialect)
                 outcome = await self._post(session, said)
-                if not isinstance(outcome, _Rejected):
+                if isinstance(outcome, _Rejected):
+                    lesson = dialect.after(outcome.complaint, said)
+                    if lesson is None:
+                        return outcome.error
+                elif isinstance(outcome, Generated):
+                    outcome, lesson = self._heard(request, dialect, said, outcome)
+                    if lesson is None:
+                        break
+                else:
                     break
-                lesson = dialect.after(outcome.complaint, said)
-                if lesson is None:
-                    return outcome.error
                 dialect = lesson.change(dialect)
                 lasting = lesson.change(lasting) if lesson.lasting else lasting
         if isinstance(outcome, Generated):
-            self._learn(request, lasting, outcome)
+            self._learn(request, before, lasting, outcome)
         elif isinstance(outcome, UnknownAdapter):
             return await self._listed(session, outcome)
         return outcome
+
+    def _heard(
+        self, request: Generate, dialect: Dialect, said: Mapping[str, Any], reply: Generated
+    ) -> tuple[Generated | IntrinsicsError, Lesson | None]:
+        """What a reply shows of the server, beside what it says: what to try instead, once per server."""
+        if "documents" in said and lost(request, reply.usage.prompt_tokens):
+            if self.documents == "auto":
+                return reply, Lesson(lambda d: replace(d, documents="messages"), lasting=True)
+            error = InvalidInput(
+                "the model did not see the documents: the server's chat template has no place for them",
+                expected='documents="messages" in the runtime\'s config',
+                got=f"a prompt of {reply.usage.prompt_tokens} tokens",
+            )
+            return error, None
+        if dialect.reasoning == 0 and request.max_tokens is not None and unfinished(reply):
+            return reply, Lesson(lambda d: replace(d, reasoning=_REASONING), lasting=True)
+        kept = keeps(request.constraint, reply) if request.constraint and dialect.constraints in said else None
+        if kept is None:
+            return reply, None
+        if not kept and dialect.constraints == "structured_outputs" and not (self._doubted or self._is_vllm):
+            self._doubted = True
+            other = replace(dialect, constraints="response_format")
+            if "response_format" in body(request, said["model"], other):
+                return reply, Lesson(lambda d: replace(d, constraints="response_format"), lasting=True)
+        if not kept and self._obeyed is not False:
+            log.warning("%s does not keep replies to %s: they are read as they come", settings.shown(self.base_url),
+                        dialect.constraints)  # fmt: skip
+        self._obeyed = kept and self._obeyed is not False
+        return reply, None
 
     async def _post(self, session: Session, said: dict[str, Any]) -> Generated | IntrinsicsError | _Rejected:
         """One request within its budget of tries."""
@@ -216,15 +281,110 @@ class ServerRuntime(AsyncRuntime):
         except TimeoutError:
             return RequestTimeout(f"the server did not finish its answer within {limit:g} s")
 
-    def _learn(self, request: Generate, dialect: Dialect, reply: Generated) -> None:
-        """Remember what a rejection taught, and say once what is lost with it."""
-        if (learnt := self._dialect.weaker(dialect)) != self._dialect:
+    def _learn(self, request: Generate, before: Dialect, after: Dialect, reply: Generated) -> None:
+        """Remember what rejections and replies taught, and say once what is lost with it."""
+        if (learnt := self._dialect.taught(before, after)) != self._dialect:
             log.warning("%s takes other keys than asked: from now on %s", settings.shown(self.base_url), learnt)
             self._dialect = learnt
+        if request.logprobs and reply.text:
+            self._logprobs = reply.logprobs is not None
         if request.logprobs and reply.logprobs is None and not self._warned:
             self._warned = True
             log.warning("%s gives no log-probabilities: scores rest on what the model states, where it does",
                         settings.shown(self.base_url))  # fmt: skip
+
+    # --- the server ---------------------------------------------------------------------------------------------------
+
+    def capabilities(self) -> Capabilities:
+        """What is known of the server so far: nothing is asked for it. ``intrinsics check`` asks."""
+        return Capabilities(
+            server=self._known.name if self._known else None,
+            constraints=self._dialect.constraints,
+            constraints_kept=self._obeyed,
+            logprobs=self._logprobs,
+            documents=self._dialect.documents if self.documents != "auto" or self._shown is not None else None,
+            template=self._dialect.template,
+            reasoning_tokens=self._dialect.reasoning,
+        )
+
+    @property
+    def _is_vllm(self) -> bool:
+        return self._known is not None and self._known.vllm
+
+    def _met(self, known: Known) -> None:
+        """Note which server it is, and begin with what is known of it; what the caller chose stays."""
+        self._known = known
+        chosen = {"constraints"} if self.constraints != "auto" else set()
+        fresh = {name: value for name, value in known.begins.items() if name not in chosen}
+        self._dialect = self._dialect.weaker(replace(self._dialect, **fresh))
+
+    async def _acquaint(self, session: Session, request: Generate, model: str) -> IntrinsicsError | None:
+        """Find out what a request depends on and cannot show by failing: asked once per server."""
+        if request.documents and self.documents == "auto" and self._shown is None:
+            await session.flights.join("documents", lambda: self._try_documents(session, model))
+        by_word = bool(request.documents) and self.documents == "template"
+        if not by_word and "adapter_name" not in request.template:
+            return None
+        if self._known is None:
+            await self._list(session, fresh=False)
+        if by_word and self._known and self._known.drops_documents:
+            return InvalidInput(
+                f"the model would not see the documents: {self._known.name} drops the request's documents silently",
+                expected='documents="messages" or "auto" in the runtime\'s config', got='documents="template"',
+            )  # fmt: skip
+        if "adapter_name" not in request.template:
+            return None
+        if (self._known and not self._known.vllm) or not self._dialect.template:
+            return UnknownAdapter(
+                f"the server does not hand adapter_name={request.template['adapter_name']!r} to the model: another "
+                "would answer in the adapter's place",
+                expected="vLLM with the Granite Switch plugin",
+                got=self._known.name if self._known else None,
+            )
+        return None
+
+    async def _try_documents(self, session: Session, model: str) -> None:
+        """Whether the chat template shows documents, by what it makes of a long one. Only vLLM is asked."""
+        if self._known is None:
+            await self._list(session, fresh=False)
+        found: bool | None = None
+        if self._known is None or self._known.vllm:
+            try:
+                found = await self._counted(session, model)
+            except _Unwell:
+                return  # until it is well, the messages hold the documents
+            if self._known is None:
+                self._met(OTHER if found is None else VLLM)
+        assert self._known is not None
+        # vLLM behind a gateway that hides its tokenizer: its template is taken at its word, and the first replies tell.
+        self._shown = self._known.vllm if found is None else found
+        if self._shown:
+            self._dialect = replace(self._dialect, documents="template")
+            return
+        why = "its chat template has no place for them" if self._known.vllm else "it is not known to be vLLM"
+        log.warning('%s is shown documents in the messages: %s (documents="template" in the config says otherwise)',
+                    settings.shown(self.base_url), why)  # fmt: skip
+
+    async def _counted(self, session: Session, model: str) -> bool | None:
+        """Whether a long document makes a long prompt; None where the server does not count as vLLM does.
+
+        Raises:
+            _Unwell: it cannot be asked now.
+        """
+        import httpx
+        import openai
+
+        client = await session.client()
+        try:
+            async with self._limiter:
+                raw = await client.post(tokenize_address(self.base_url), cast_to=httpx.Response, body=probe(model))
+            return shown(_json(raw.content))
+        except openai.APIStatusError as error:
+            if error.status_code < 500:
+                return None
+            raise _Unwell from None
+        except openai.APIError:
+            raise _Unwell from None
 
     # --- models -------------------------------------------------------------------------------------------------------
 
@@ -251,6 +411,8 @@ class ServerRuntime(AsyncRuntime):
         listing, _first = await session.flights.join("models", lambda: self._fetch(session))
         if isinstance(listing, Listing):
             self._listing = listing
+            if self._known is None and (recognised := by_listing(listing)):
+                self._met(recognised)
         return listing  # type: ignore[no-any-return]
 
     async def _fetch(self, session: Session) -> Listing | IntrinsicsError:
@@ -294,6 +456,10 @@ class ServerRuntime(AsyncRuntime):
         return text.replace(key, "***") if key else text
 
 
+class _Unwell(Exception):
+    """The server cannot be asked now."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Rejected:
     """The server finds the request invalid: the error that is, unless another dialect mends it."""
@@ -309,6 +475,13 @@ async def _create(client: openai.AsyncOpenAI, said: dict[str, Any]) -> Any:
     if "prompt" in said:
         return await client.completions.with_raw_response.create(model=said["model"], prompt="", extra_body=said)
     return await client.chat.completions.with_raw_response.create(model=said["model"], messages=[], extra_body=said)
+
+
+def _json(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _neighbourhood(request: Request) -> tuple[str, str]:
