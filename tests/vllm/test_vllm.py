@@ -29,7 +29,7 @@ from intrinsics_core import (
     run_many,
     uncertainty,
 )
-from intrinsics_core.conversation import Message
+from intrinsics_core.conversation import Document, Message
 from intrinsics_core.replies.labels import label_probabilities
 from intrinsics_core.requests import Choice, Generate, Generated, JsonSchema, Regex
 from tests.vllm.conftest import capped
@@ -212,3 +212,18 @@ def test_chat_with_documents_and_cached_tokens(connect):
     assert first.text == again.text
     assert again.usage.cached_tokens > 100
     assert len(first.logprobs) == first.usage.completion_tokens
+
+
+def test_documents_reach_the_chat_template(connect):
+    """Decided by one look at the tokenizer: the template of the tiny Granite shows documents."""
+    engine = connect()
+    messages = (Message("user", "Who built it?"),)
+    bare, shown = (
+        engine.handle([Generate("x", messages=messages, documents=documents, max_tokens=1)])[0]
+        for documents in ((), (Document("Ada Brink built the bridge in 1911. " * 20, id="a"),))
+    )
+    assert isinstance(bare, Generated)
+    assert isinstance(shown, Generated)
+    assert shown.usage.prompt_tokens > bare.usage.prompt_tokens + 100
+    found = engine.capabilities()
+    assert (found.server, found.documents, found.constraints) == ("vLLM", "template", "structured_outputs")
