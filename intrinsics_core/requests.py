@@ -53,7 +53,9 @@ class Generate:
     ``adapter`` is the intrinsic's name where an adapter trained for it should answer, None for the base model; a
     runtime maps it to the name its adapter goes by. ``models`` are the published names of that adapter (or, without
     one, of the profile's own base model), preferred first: what a server may list it as. ``template`` holds arguments
-    of the chat template.
+    of the chat template; one called ``adapter_name`` chooses an adapter inside the checkpoint (Granite Switch), and a
+    runtime that cannot hand it on refuses. ``sampling`` holds further parameters by the names that servers have for
+    them (``top_k``, ``repetition_penalty``); a runtime that does not know one leaves it out.
     ``max_tokens`` counts new tokens. ``attempt`` counts repeats after a malformed reply: a runtime must not answer
     attempt 1 from a cache of attempt 0.
     """
@@ -72,6 +74,7 @@ class Generate:
     seed: int | None = None
     logprobs: bool = False
     template: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    sampling: Mapping[str, float] = field(default_factory=dict, hash=False)
     attempt: int = 0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from intrinsics_core.errors import InvalidInput
 from intrinsics_core.profiles.base import Profile
@@ -36,11 +36,16 @@ def as_profile(spec: Profile | str | None, runtime: Runtime) -> Profile:
         return runtime.profile
     if isinstance(spec, Profile):
         return spec
-    return profile(spec)
+    model = getattr(runtime, "model", None)
+    hints = {"model": model if isinstance(model, str) else None, "technologies": runtime.technologies}
+    return profile(spec, **hints)
 
 
-def profile(name: str) -> Profile:
+def profile(name: str, **at_hand: Any) -> Profile:
     """The profile of that name. A name with a place, ``"granite-4:FOLDER"``, is made of the adapters there.
+
+    Args:
+        at_hand: ``model`` and ``technologies`` of the runtime, for a place that has adapters for several.
 
     Raises:
         InvalidInput: no profile has that name, or it takes no place, or nothing usable is at the place.
@@ -49,5 +54,8 @@ def profile(name: str) -> Profile:
     if known not in _MODULES or (place and known not in _PLACED):
         raise InvalidInput("profile is unknown", expected=f"one of {', '.join(NAMES)}", got=repr(name))
     module = import_module(_MODULES[known])
-    found: Profile = module.profile(place) if place else module.PROFILE
-    return found
+    if known not in _PLACED:
+        found: Profile = module.PROFILE
+        return found
+    made: Profile = module.profile(place, **at_hand) if place else module.at_hand(**at_hand)
+    return made

@@ -30,11 +30,13 @@ class Runtime(ABC):
         profile: the profile its requests are rendered with where the caller names none.
         blocking: whether its work is done in the calling thread.
         concurrency: how many calls :func:`run_many` keeps under way by default.
+        technologies: the kinds of adapters it can load; chooses where a place has several of one intrinsic.
     """
 
     profile: Profile
     blocking: ClassVar[bool]
     concurrency: int = 16
+    technologies: tuple[str, ...] = ("lora",)
 
     @abstractmethod
     def handle(self, requests: Sequence[Request]) -> list[Outcome]:

@@ -59,6 +59,8 @@ class TransformersRuntime(BlockingRuntime):
         >>> run(answerability(messages, documents), runtime, profile="granite-3.3")  # doctest: +SKIP
     """
 
+    technologies = ("lora", "alora")
+
     def __init__(
         self,
         model: str,
@@ -82,6 +84,7 @@ class TransformersRuntime(BlockingRuntime):
             "concurrency": concurrency,
         }  # fmt: skip
         self.profile: Profile = profile("prompted")
+        self.model = str(model)
         self.concurrency = concurrency
         self._lock = threading.Lock()
         self._engine: _Engine | None = None

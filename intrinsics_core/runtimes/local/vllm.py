@@ -74,6 +74,7 @@ class VllmRuntime(BlockingRuntime):
             "concurrency": concurrency, "engine": dict(engine or {}),
         }  # fmt: skip
         self.profile: Profile = profile("prompted")
+        self.model = str(model)
         self.concurrency = concurrency
         self._lock = threading.Lock()
         self._engine: _Engine | None = None

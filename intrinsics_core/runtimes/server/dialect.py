@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 
 from intrinsics_core.conversation import Message
 from intrinsics_core.requests import Choice, Constraint, Generate, JsonSchema, Regex
-from intrinsics_core.runtimes.server.documents import as_key, into_messages
+from intrinsics_core.runtimes.shown_documents import as_key, into_messages
 
 Constraints = Literal["structured_outputs", "response_format", "none"]  # from the most expressive to none
 
@@ -35,6 +35,7 @@ class Dialect:
         schema: how ``response_format`` spells a schema: OpenAI's way, or TGI's own.
         template: whether ``chat_template_kwargs`` are taken.
         reasoning: tokens that a reply may have beyond what its verdict needs.
+        sampling: whether it takes parameters of sampling that only some servers know.
     """
 
     constraints: Constraints = "structured_outputs"
@@ -44,6 +45,7 @@ class Dialect:
     schema: Literal["json_schema", "json"] = "json_schema"
     template: bool = True
     reasoning: int = 0
+    sampling: bool = True
 
     def after(self, complaint: str, body: Mapping[str, Any]) -> Lesson | None:
         """What to try after a 400 with this text; None where nothing said otherwise would mend it."""
@@ -71,6 +73,7 @@ class Dialect:
             min(self.schema, other.schema, key=len),
             self.template and other.template,
             max(self.reasoning, other.reasoning),
+            self.sampling and other.sampling,
         )
 
     def taught(self, before: Dialect, after: Dialect) -> Dialect:
@@ -130,6 +133,10 @@ _OTHERWISE: tuple[tuple[str, re.Pattern[str], Callable[[Dialect], Dialect]], ...
     ("logprobs", re.compile("logprobs|top_n_tokens"), lambda d: replace(d, alternatives=_fewer(d.alternatives))),
     ("documents", re.compile(r"\bdocuments\b"), lambda d: replace(d, documents="messages")),
     ("chat_template_kwargs", re.compile("chat_template_kwargs"), lambda d: replace(d, template=False)),
+    *(
+        (key, re.compile(key), lambda d: replace(d, sampling=False))
+        for key in ("top_k", "min_p", "repetition_penalty", "frequency_penalty", "presence_penalty")
+    ),
     # A mere "max_tokens" is in many a complaint about its value, which no other name would mend.
     ("max_tokens", re.compile("max_completion_tokens"), lambda d: replace(d, length="max_completion_tokens")),
 )
@@ -148,6 +155,8 @@ def body(request: Generate, model: str, dialect: Dialect) -> dict[str, Any]:
         shared["stop"] = list(request.stop)
     if request.seed is not None:
         shared["seed"] = request.seed
+    if dialect.sampling:
+        shared |= request.sampling
     shared |= _constraint(request.constraint, dialect)
     if request.prompt is not None:
         return shared | _completion(request, dialect)

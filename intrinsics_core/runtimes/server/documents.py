@@ -8,52 +8,18 @@ documents go into the messages unless the server is known to show them: vLLM cou
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit, urlunsplit
 
-from intrinsics_core.conversation import Document, Message
 from intrinsics_core.requests import Generate
 
 Documents = Literal["auto", "template", "messages"]
 WAYS = get_args(Documents)
 
-# The words with which the chat templates of Granite 4 show documents: its adapters know them, other models read them.
-_BEFORE = (
-    "You are a helpful assistant with access to the following documents. You may use one or more documents to assist "
-    "with the user query.\n\nYou are given a list of documents within <documents></documents> XML tags:\n<documents>"
-)
-_AFTER = (
-    "\n</documents>\n\nWrite the response to the user's input by strictly aligning with the facts in the provided "
-    "documents. If the information needed to answer the question is not available in the documents, inform the user "
-    "that the question cannot be answered based on the available data."
-)
-
 _PROBE_WORDS = 600  # far more than any template says of its own accord, far less than any context window
 _LONGEST_TOKEN = 16  # characters per token that no text of ours exceeds on average; English has four or five
 _TELLING = 1_000  # characters of documents from which a prompt that is too short shows
-
-
-def as_key(documents: Sequence[Document]) -> list[dict[str, str]]:
-    """For the request's ``documents``."""
-    return [
-        {"doc_id": d.id or str(i), "text": d.text} | ({"title": d.title} if d.title else {})
-        for i, d in enumerate(documents)
-    ]
-
-
-def into_messages(messages: Sequence[Message], documents: Sequence[Document]) -> list[Message]:
-    """The messages with the documents in the system turn, one JSON object a line; a system turn that is there goes
-    before them.
-    """
-    # Escaped, no text inside can end the list.
-    lines = (json.dumps(row, ensure_ascii=False).replace("<", "\\u003c") for row in as_key(documents))
-    shown = "\n".join([_BEFORE, *lines]) + _AFTER
-    if messages and messages[0].role in ("system", "developer"):
-        first, *rest = messages
-        return [Message(first.role, f"{first.content}\n\n{shown}"), *rest]
-    return [Message("system", shown), *messages]
 
 
 def tokenize_address(base_url: str) -> str:
