@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from benchmarks.loopback import Received, Reply
-from intrinsics_core import InvalidInput, answerability, run
+from intrinsics_core import InvalidInput, RuntimeUnavailable, answerability, run
+from intrinsics_core.cli import app
 from intrinsics_core.conversation import Document, Message
 from intrinsics_core.errors import IntrinsicsError, UnknownAdapter
 from intrinsics_core.requests import Generate, Generated, JsonSchema
@@ -104,8 +106,11 @@ class Imitation:
         said = self.model(body)
         choice["message"] = {"role": "assistant", "content": said}
         if body.get("logprobs") and row.logprobs > 0:
-            choice["logprobs"] = {"content": [{"token": said, "logprob": -0.1, "top_logprobs": []}]}
-        return Reply({"choices": [choice], "usage": {"prompt_tokens": len(self.seen[-1]) // 4 + 10}})
+            choice["logprobs"] = {
+                "content": [{"token": said, "logprob": -0.1, "top_logprobs": [{"token": said, "logprob": -0.1}]}]
+            }
+        tokens = max(len(self.seen[-1]) // 4, len(self.seen[-1].split())) + 10
+        return Reply({"choices": [choice], "usage": {"prompt_tokens": tokens}})
 
     def refusal(self, body: Mapping[str, Any]) -> tuple[int, str] | None:
         row, known = self.row, set(SHARED)
@@ -138,7 +143,9 @@ class Imitation:
         kind = (body.get("response_format") or {}).get("type")
         held = "structured_outputs" in body and "structured_outputs" in self.row.obeys
         held = held or (kind is not None and f"response_format:{kind}" in self.row.obeys)
-        return '"answerable"' if held else "Well, that should be answerable."
+        if not held:
+            return "Well, that should be answerable."
+        return '{"word": "quartz"}' if "quartz" in json.dumps(body) else '"answerable"'
 
     def tokenize(self, body: Mapping[str, Any]) -> Reply:
         match self.row.tokenizes:
@@ -221,6 +228,104 @@ def test_what_a_server_has_no_word_for_is_not_lost_silently(row, imitated, runti
     else:
         assert isinstance(outcome, UnknownAdapter)
         assert "adapter_name" in str(outcome)
+
+
+# --- intrinsics check -----------------------------------------------------------------------------------------------
+
+
+def checked(url, *more, profile=None, **config):
+    """(exit code, finding by subject) of ``intrinsics check``."""
+    config = {"kind": "server", "base_url": url, **config}
+    command = ["check", "--json", "--runtime", json.dumps(config), *more]
+    ran = CliRunner().invoke(app, command + (["--profile", profile] if profile else []))
+    rows = [json.loads(line) for line in ran.stdout.splitlines()]
+    return ran.exit_code, {row["subject"]: row for row in rows}
+
+
+# What `check` says of each: docs/servers.md shows the same table.
+STATES = {
+    "vLLM": ("works", "works", "works"),
+    "vLLM, a template without documents": ("works", "works", "degraded"),
+    "LM Studio": ("works", "degraded", "works"),
+}
+
+
+def test_check_says_what_a_server_can_do(request, row, imitated):
+    _imitation, server = imitated
+    code, found = checked(server.url)
+    states = tuple(found[subject]["state"] for subject in ("constraints", "log-probabilities", "documents"))
+    assert states == STATES.get(request.node.callspec.params["row"], ("works", "works", "works"))
+    assert found["adapters"]["state"] == "works"  # the prompted profile wants none
+    assert code == int("degraded" in states)
+    assert all(finding["change"] for finding in found.values() if finding["state"] != "works")
+    # The list; one request each for constraints, log-probabilities, documents; the tokenizer; what is learnt, one more.
+    assert len(server.received) <= 6
+
+
+def test_check_looks_for_the_profiles_adapters(serve, tmp_path):
+    place = adapters.write(tmp_path, answerability=adapters.FILES["answerability"],
+                           citations=adapters.FILES["citations"])  # fmt: skip
+    imitation = Imitation(SERVERS["vLLM"])
+    listed = [{"id": "base", "owned_by": "vllm", "parent": None},
+              {"id": "answerability", "owned_by": "vllm", "parent": "base"}]  # fmt: skip
+    server = serve(imitation, models={"data": listed})
+    code, found = checked(server.url, profile=f"granite-4:{place}")
+    assert (code, found["adapters"]["state"]) == (1, "degraded")
+    assert found["adapters"]["seen"] == "answerability; missing: citations"
+    assert found["models"]["seen"] == "base; adapters: answerability"
+    assert server.bodies()[-1]["model"] == "answerability"
+    code, found = checked(serve(imitation, models={"data": listed[:1]}).url, profile=f"granite-4:{place}")
+    assert (code, found["adapters"]["state"]) == (2, "refused")
+
+
+def test_check_of_what_is_not_there_or_wrong():
+    code, found = checked("http://127.0.0.1:9/v1", max_retries=0)
+    assert (code, found["models"]["state"]) == (2, "refused")
+    code, found = checked("http://127.0.0.1:9/v1", documents="never")
+    assert (code, found) == (2, {})
+
+
+def test_check_says_that_a_forced_template_loses_documents(serve):
+    imitation = Imitation(SERVERS["vLLM, a template without documents"])
+    server = serve(imitation, models={"data": [{"id": "base", "owned_by": "vllm"}]})
+    code, found = checked(server.url, documents="template")
+    assert (code, found["documents"]["state"]) == (2, "refused")
+    assert 'documents="messages"' in found["documents"]["change"]
+
+
+def test_check_of_a_runtime_in_this_process_and_for_people():
+    ran = CliRunner().invoke(app, ["check"])
+    assert ran.exit_code == 0
+    assert ran.stdout.split()[:2] == ["works", "answerability"]
+
+
+# --- adapters on servers --------------------------------------------------------------------------------------------
+
+
+def test_an_activated_lora_is_refused_where_it_can_be_seen_and_warned_of_where_not(serve, runtime, tmp_path, caplog):
+    (tmp_path / "adapter_config.json").write_text('{"r": 32, "alora_invocation_tokens": [5, 6]}')
+    imitation = Imitation(SERVERS["vLLM"])
+    entry = {"id": "answerability", "owned_by": "vllm", "parent": "base", "root": str(tmp_path)}
+    base = {"id": "base", "owned_by": "vllm", "parent": None}
+    with pytest.raises(RuntimeUnavailable, match="Activated LoRA"):
+        run(gate(), runtime(serve(imitation, models={"data": [base, entry]})), profile=adapters.profile())
+    assert not imitation.seen
+    elsewhere = entry | {"id": "answerability_alora", "root": "/on/another/machine/alora"}
+    engine = runtime(serve(imitation, models={"data": [base, elsewhere]}))
+    engine.handle([Generate("x", adapter="answerability", models=("answerability_alora",), prompt="?")] * 2)
+    assert caplog.text.count("is called an Activated LoRA") == 1
+
+
+def test_adapters_of_one_name_for_several_base_models(serve, runtime):
+    listed = [{"id": name, "parent": None} for name in ("small", "large")]
+    listed += [{"id": f"{base}-lib/answerability", "parent": base} for base in ("small", "large")]
+    asked = Generate("x", adapter="answerability", prompt="?")
+    server = serve("ok", models={"data": listed})
+    (outcome,) = runtime(server).handle([asked])
+    assert isinstance(outcome, UnknownAdapter)
+    assert "several base models" in str(outcome)
+    runtime(server, model="large").handle([asked])
+    assert server.bodies()[-1]["model"] == "large-lib/answerability"
 
 
 # --- what no row shows ----------------------------------------------------------------------------------------------

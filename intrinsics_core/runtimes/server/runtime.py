@@ -24,13 +24,14 @@ from intrinsics_core.runtimes import settings
 from intrinsics_core.runtimes.base import AsyncRuntime, unsupported
 from intrinsics_core.runtimes.cache import Lru
 from intrinsics_core.runtimes.limiter import Limiter
+from intrinsics_core.runtimes.server.activated import activated
 from intrinsics_core.runtimes.server.capabilities import Capabilities
 from intrinsics_core.runtimes.server.completions import Unreadable, read
 from intrinsics_core.runtimes.server.dialect import Constraints, Dialect, Lesson, body, identity
 from intrinsics_core.runtimes.server.documents import WAYS, Documents, lost, probe, shown, tokenize_address
 from intrinsics_core.runtimes.server.failures import complaint, translate
 from intrinsics_core.runtimes.server.known import OTHER, VLLM, Known, by_address, by_listing
-from intrinsics_core.runtimes.server.listing import Listing, Unmatched, choose
+from intrinsics_core.runtimes.server.listing import Entry, Listing, Unmatched, choose
 from intrinsics_core.runtimes.server.obedience import keeps
 from intrinsics_core.runtimes.server.sessions import Session, Sessions
 
@@ -119,6 +120,7 @@ class ServerRuntime(AsyncRuntime):
         if known := by_address(self.base_url):
             self._met(known)
         self._warned = False
+        self._suspected: set[str] = set()  # adapters that were warned of
         self._logprobs: bool | None = None  # whether it gives log-probabilities
         self._sessions = Sessions(self._connect)
 
@@ -397,11 +399,42 @@ class ServerRuntime(AsyncRuntime):
             listing = await self._list(session, fresh=fresh)
             if isinstance(listing, IntrinsicsError):
                 return listing
-            found = choose(listing, request)
+            found = choose(listing, request, self.model)
             if not isinstance(found, Unmatched):
-                return found
+                return self._refused(found) or found.name
         assert isinstance(found, Unmatched)
         return UnknownAdapter(found.why, expected=found.expected, got=f"a server that has {listing}")
+
+    def _refused(self, entry: Entry) -> IntrinsicsError | None:
+        """The error for an adapter that would answer wrongly on this server, where that can be seen."""
+        if not entry.parent or (self._known and not self._known.vllm):
+            return None
+        found = activated(entry)
+        if found:
+            return RuntimeUnavailable(
+                f"{entry.name!r} is an Activated LoRA, which vLLM loads as a plain one: it would answer wrongly",
+                expected="its LoRA twin, or the transformers runtime", got=entry.root,
+            )  # fmt: skip
+        if found is None and entry.name not in self._suspected:
+            self._suspected.add(entry.name)
+            log.warning("%s is called an Activated LoRA: vLLM loads one as a plain LoRA, which answers wrongly; "
+                        "its folder cannot be looked into from here", entry.name)  # fmt: skip
+        return None
+
+    def listing(self) -> Listing:
+        """What the server lists now.
+
+        Raises:
+            RuntimeUnavailable: it cannot be reached, or lists nothing that can be read.
+        """
+
+        async def ask() -> Listing | IntrinsicsError:
+            return await self._list(self._sessions.here(), fresh=True)
+
+        found = self.portal(ask())
+        if isinstance(found, IntrinsicsError):
+            raise found
+        return found
 
     async def _list(self, session: Session, *, fresh: bool) -> Listing | IntrinsicsError:
         """What ``/v1/models`` lists: asked once, and again where a name is missing and the list is not new."""
