@@ -191,14 +191,20 @@ def test_the_model_sees_the_documents_and_the_reply_keeps_its_schema(row, imitat
     assert (row.way == "messages") is ("in the messages" in caplog.text)
 
 
-def test_a_first_call_costs_at_most_one_request_more_than_needed(row, imitated, runtime):
-    """Needed are the list of models and the answer."""
+NAMED = {"model": "answerability", "adapters": {"answerability": "answerability"}}
+
+
+@pytest.mark.parametrize("config", [{}, NAMED], ids=["found", "named"])
+def test_a_first_call_costs_at_most_one_request_more_than_needed(row, imitated, runtime, config):
+    """Needed are the answer and, where the config names no model, the list of models."""
     _imitation, server = imitated
-    engine = runtime(server)
+    engine = runtime(server, **config)
     run(gate(), engine, profile=adapters.profile())
-    assert len(server.received) == row.first <= 3
+    first = len(server.received)
+    assert first == (2 if config else row.first)
+    assert first <= (1 if config else 2) + 1
     run(gate("Another text."), engine, profile=adapters.profile())
-    assert len(server.received) == row.first + 1
+    assert len(server.received) == first + 1
 
 
 @pytest.mark.parametrize("config", [{"documents": way} for way in ("auto", "template", "messages")])

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from intrinsics_core.runtimes.server.documents import shown
 from intrinsics_core.runtimes.server.listing import Listing
 
 
@@ -34,13 +35,14 @@ _OPEN = {"constraints": "response_format"}
 VLLM = Known(_VLLM)
 OPENAI = Known("OpenAI", _GATEWAY)
 TGI = Known("TGI", {**_GATEWAY, "schema": "json", "alternatives": 5})
-OTHER = Known("another server than vLLM", _OPEN)
+_LLAMA_CPP = Known("llama.cpp", _OPEN, drops_documents=True)
+_STRANGER = Known("another server than vLLM", _GATEWAY)
 
 # owned_by of /v1/models
 _OWNERS: Mapping[str, Known] = {
     "vllm": VLLM,
     "sglang": Known("SGLang", _OPEN, drops_documents=True),
-    "llamacpp": Known("llama.cpp", _OPEN, drops_documents=True),
+    "llamacpp": _LLAMA_CPP,
     "library": Known("Ollama", _OPEN, drops_documents=True),
     "organization_owner": Known("LM Studio", _OPEN, drops_documents=True),
     # LiteLLM says so, too, of all its models: what it hands on is for whoever stands behind it to take.
@@ -63,3 +65,12 @@ def by_listing(listing: Listing) -> Known | None:
     if listing.entries and all(entry.owner == entry.name for entry in listing.entries):
         return TGI
     return Known(", ".join(owners)[:80], _OPEN) if owners else None
+
+
+def by_tokenizer(answer: Any) -> Known:
+    """Who it is by what it answers when asked to count as vLLM counts: JSON, or the text of a refusal."""
+    if shown(answer) is not None:
+        return VLLM
+    if isinstance(answer, Mapping) and isinstance(answer.get("tokens"), list):
+        return _LLAMA_CPP
+    return TGI if isinstance(answer, str) and "missing field `inputs`" in answer else _STRANGER

@@ -30,7 +30,7 @@ from intrinsics_core.runtimes.server.completions import Unreadable, read
 from intrinsics_core.runtimes.server.dialect import Constraints, Dialect, Lesson, body, identity
 from intrinsics_core.runtimes.server.documents import WAYS, Documents, lost, probe, shown, tokenize_address
 from intrinsics_core.runtimes.server.failures import complaint, translate
-from intrinsics_core.runtimes.server.known import OTHER, VLLM, Known, by_address, by_listing
+from intrinsics_core.runtimes.server.known import Known, by_address, by_listing, by_tokenizer
 from intrinsics_core.runtimes.server.listing import Entry, Listing, Unmatched, choose
 from intrinsics_core.runtimes.server.obedience import keeps
 from intrinsics_core.runtimes.server.sessions import Session, Sessions
@@ -346,17 +346,16 @@ class ServerRuntime(AsyncRuntime):
         return None
 
     async def _try_documents(self, session: Session, model: str) -> None:
-        """Whether the chat template shows documents, by what it makes of a long one. Only vLLM is asked."""
-        if self._known is None:
-            await self._list(session, fresh=False)
+        """Whether the chat template shows documents, by what it makes of a long one. Only vLLM is asked, and who does
+        not say who it is."""
         found: bool | None = None
         if self._known is None or self._known.vllm:
-            try:
-                found = await self._counted(session, model)
-            except _Unwell:
-                return  # until it is well, the messages hold the documents
+            answer = await self._counted(session, model)
+            if answer is None:
+                return  # it is not well: until it is, the messages hold the documents
+            found = shown(answer)
             if self._known is None:
-                self._met(OTHER if found is None else VLLM)
+                self._met(by_tokenizer(answer))
         assert self._known is not None
         # vLLM behind a gateway that hides its tokenizer: its template is taken at its word, and the first replies tell.
         self._shown = self._known.vllm if found is None else found
@@ -367,12 +366,8 @@ class ServerRuntime(AsyncRuntime):
         log.warning('%s is shown documents in the messages: %s (documents="template" in the config says otherwise)',
                     settings.shown(self.base_url), why)  # fmt: skip
 
-    async def _counted(self, session: Session, model: str) -> bool | None:
-        """Whether a long document makes a long prompt; None where the server does not count as vLLM does.
-
-        Raises:
-            _Unwell: it cannot be asked now.
-        """
+    async def _counted(self, session: Session, model: str) -> Any | None:
+        """What the tokenizer answers to a long document, be it a refusal's text; None where it cannot be asked now."""
         import httpx
         import openai
 
@@ -380,13 +375,11 @@ class ServerRuntime(AsyncRuntime):
         try:
             async with self._limiter:
                 raw = await client.post(tokenize_address(self.base_url), cast_to=httpx.Response, body=probe(model))
-            return shown(_json(raw.content))
+            return _json(raw.content) or ""
         except openai.APIStatusError as error:
-            if error.status_code < 500:
-                return None
-            raise _Unwell from None
+            return complaint(error) if error.status_code < 500 else None
         except openai.APIError:
-            raise _Unwell from None
+            return None
 
     # --- models -------------------------------------------------------------------------------------------------------
 
@@ -489,10 +482,6 @@ class ServerRuntime(AsyncRuntime):
         return text.replace(key, "***") if key else text
 
 
-class _Unwell(Exception):
-    """The server cannot be asked now."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Rejected:
     """The server finds the request invalid: the error that is, unless another dialect mends it."""
@@ -514,7 +503,7 @@ def _json(content: bytes) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError):
-        return None
+        return ""
 
 
 def _neighbourhood(request: Request) -> tuple[str, str]:
