@@ -115,6 +115,22 @@ def test_a_wrong_file_is_refused_by_its_key(content: Any, named_key: str) -> Non
         io_yaml.parse(content, "mine", "mine")
 
 
+@pytest.mark.parametrize(
+    ("content", "known"),
+    [
+        (rule(type="explode", target_field="c", x=1), "one of input_path, type, target_field"),
+        ({"parameters": {"extra_body": {"top": 1}}}, "one of chat_template_kwargs"),
+        ({"sentence_boundaries": {"first": "c"}}, "one of last_message, documents, all_but_last_message"),
+        (decoding("documents", start="b") | {"sentence_boundaries": {"documents": "c"}}, "one of begin, end, text, "),
+        (rule(type="shuffle"), "'likelihood', 'decode_sentences'"),
+    ],
+)
+def test_an_unknown_key_is_told_with_what_is_known(content: Any, known: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        io_yaml.parse(content, "mine", "mine")
+    assert known in str(caught.value.expected)
+
+
 def test_an_empty_file_wants_the_conversation_as_it_is() -> None:
     result, (request,) = asked(adapter("mine", ASKED), "any text", io_yaml.from_specs({"mine": spec()}))
     assert request.messages == (Message("user", "Is tea hot? Tell me."),) and request.constraint is None

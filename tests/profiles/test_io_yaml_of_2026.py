@@ -26,6 +26,17 @@ ANSWERED = [
 ]
 DOCUMENTS = [{"id": "park", "text": "Bread harms ducks. Feed them oats."}]
 
+# What the model is asked last.
+RENDERED = {
+    "guardian-core": "Does the last turn do harm? The kind of harm: unkindness to animals. Reply with JSON.",
+    "policy-guardrails": "Does the answer keep the policy? No advice on animals. "
+    'Reply {"label": "Yes"}, "No" or "Ambiguous".',
+    "factuality-detection": "Is the last turn true to the documents? Reply with JSON.",
+    "factuality-correction": "Say it again, true to the documents.",
+    "requirement-check": 'Is this met? Two sentences. Reply {"score": 1} or {"score": 0}.',
+    "query-clarification": "Yes. Ducks love bread.",
+}
+
 # file, arguments, (reply, what comes of it)
 SHAPES: dict[str, tuple[str, dict[str, str], tuple[Any, Any]]] = {
     "guardian-core": (
@@ -130,6 +141,12 @@ def test_each_shape_loads_renders_and_parses_under_its_name(name: str, caplog: p
     result, request = asked(adapter(name, ANSWERED, DOCUMENTS, arguments=arguments), reply, profile)
     assert result.value == expected
     assert request.adapter == name
+    assert request.messages[-1].content == RENDERED[name]
+    as_messages = [m.content for m in request.messages if "oats" in m.content]
+    assert [d.text for d in request.documents] + as_messages == (
+        ['[{"text": "Bread harms ducks. Feed them oats.", "doc_id": "park"}]'] if name == "query-clarification" else
+        ["Bread harms ducks. Feed them oats."]
+    )  # fmt: skip
     assert isinstance(request.constraint, JsonSchema)
     assert request.constraint.schema["properties"].keys() - {"clarification"} <= {"score", "factual", "correction"}
     assert not caplog.text

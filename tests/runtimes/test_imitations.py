@@ -20,7 +20,7 @@ from intrinsics_core import InvalidInput, RuntimeUnavailable, answerability, run
 from intrinsics_core.cli import app
 from intrinsics_core.conversation import Document, Message
 from intrinsics_core.errors import IntrinsicsError, UnknownAdapter
-from intrinsics_core.requests import Generate, Generated, JsonSchema
+from intrinsics_core.requests import Choice, Generate, Generated, JsonSchema
 from intrinsics_core.runtimes.server import ServerRuntime
 from tests.profiles import adapters
 
@@ -390,6 +390,28 @@ def test_reasoning_gets_tokens_of_its_own_once_a_reply_ends_inside_it(serve, run
     server = serve(replying(done))
     runtime(server, model="m", reasoning_tokens=100).handle([ASKED])
     assert server.bodies()[0]["max_tokens"] == 109
+
+
+def test_a_prompt_that_leaves_no_room_to_reason_is_asked_without(serve, runtime):
+    def answer(received: Received) -> Reply:
+        if received.body["max_tokens"] > 50:
+            return Reply({"error": {"message": "This model's maximum context length is 50 tokens."}}, status=400)
+        return Reply({"choices": [{"message": {"content": '{"a": 1}'}, "finish_reason": "stop"}]})
+
+    server = serve(answer)
+    (reply,) = runtime(server, model="m", reasoning_tokens=100).handle([ASKED])
+    assert reply.text == '{"a": 1}'
+    assert [body["max_tokens"] for body in server.bodies()] == [109, 9]
+
+
+def test_a_choice_that_is_ignored_leaves_schemas_their_next_way(serve, runtime):
+    """No key but vLLM's has a word for it: nothing to try, and the schema after it is tried as if first."""
+    server = serve(replying("um"))
+    engine = runtime(server, model="m")
+    engine.handle([Generate("x", prompt="?", constraint=Choice(("yes", "no")))])
+    assert len(server.bodies()) == 1
+    engine.handle([ASKED])
+    assert ["structured_outputs" in body for body in server.bodies()] == [True, True, False]
 
 
 def test_log_probabilities_of_the_reasoning_are_not_those_of_the_verdict(serve, runtime):

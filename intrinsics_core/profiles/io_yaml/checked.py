@@ -6,7 +6,7 @@ The shape is pydantic's to check; what it says is turned into the words of this 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, NoReturn, TypeVar
+from typing import Annotated, Any, NoReturn, TypeVar, get_args, get_origin
 
 from pydantic import (
     BaseModel,
@@ -72,17 +72,34 @@ def check(kind: Any, value: Any, where: str) -> Any:
     try:
         return TypeAdapter(kind).validate_python(value)
     except _ValidationError as error:
-        refuse(error, value, where)
+        _refuse(error, kind, value, where)
 
 
-def refuse(error: _ValidationError, value: Any, where: str) -> NoReturn:
+def _refuse(error: _ValidationError, kind: Any, value: Any, where: str) -> NoReturn:
     """The first thing that is wrong, as an error of ours."""
     first = error.errors(include_url=False, include_input=False)[0]
     # A union that its tag decides has no place of its own for an error of the tag.
     tag = ("type",) if first["type"].startswith("union_tag") else ()
     key, got = _located((*first["loc"], *tag), value)
     what, expected = _said(first)
+    if first["type"] == "extra_forbidden":
+        expected = f"one of {', '.join(_keys(kind, first['loc'][:-1]))}"
     raise InvalidInput(f"{_named(where, key)} {what}", expected=expected, got=repr(got)[:200]) from None
+
+
+def _keys(kind: Any, loc: tuple[int | str, ...]) -> list[str]:
+    """The keys that a model knows, or one that is inside it or among several."""
+    for step in loc:
+        field = None if get_origin(kind) is not None else kind.model_fields.get(step)
+        models = [kind] if field is None else [field.annotation]
+        while not all(isinstance(model, type) for model in models):
+            models = [one for model in models for one in (get_args(model) or [model]) if _is_kind(one)]
+        kind = next((m for m in models if field or step in get_args(m.model_fields["type"].annotation)), models[0])
+    return [field.alias or name for name, field in kind.model_fields.items()]
+
+
+def _is_kind(value: Any) -> bool:
+    return get_args(value) != () or (isinstance(value, type) and issubclass(value, Part))
 
 
 def _located(loc: tuple[int | str, ...], value: Any) -> tuple[list[int | str], Any]:
@@ -115,7 +132,7 @@ def _said(error: Any) -> tuple[str, str]:
         case "missing" | "union_tag_not_found":
             return "is missing", "a value"
         case "extra_forbidden":
-            return "is an unknown key", "a key that io.yaml files have here"
+            return "is an unknown key", ""
         case "literal_error":
             return "has an unknown value", str(context["expected"])
         case "model_type" | "dict_type" | "mapping_type" | "model_attributes_type":

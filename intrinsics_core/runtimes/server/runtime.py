@@ -17,7 +17,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from intrinsics_core.errors import IntrinsicsError, InvalidInput, RequestTimeout, RuntimeUnavailable, UnknownAdapter
+from intrinsics_core.errors import (
+    ContextTooLong,
+    IntrinsicsError,
+    InvalidInput,
+    RequestTimeout,
+    RuntimeUnavailable,
+    UnknownAdapter,
+)
 from intrinsics_core.replies.thinking import unfinished
 from intrinsics_core.requests import Generate, Generated, Outcome, Request, Usage
 from intrinsics_core.runtimes import settings
@@ -201,15 +208,19 @@ class ServerRuntime(AsyncRuntime):
         """Ask the server; where it rejects a key of ours, or answers as if it were not there, in the next dialect."""
         async with self._limiter:
             dialect = lasting = before = self._dialect
+            cramped = False  # there is no room to reason in beside this prompt
             while True:
                 said = body(request, model, dialect)
                 outcome = await self._post(session, said)
+                if isinstance(outcome, ContextTooLong) and dialect.reasoning and not cramped:
+                    dialect, cramped = replace(dialect, reasoning=0), True
+                    continue
                 if isinstance(outcome, _Rejected):
                     lesson = dialect.after(outcome.complaint, said)
                     if lesson is None:
                         return outcome.error
                 elif isinstance(outcome, Generated):
-                    outcome, lesson = self._heard(request, dialect, said, outcome)
+                    outcome, lesson = self._heard(request, dialect, said, outcome, cramped=cramped)
                     if lesson is None:
                         break
                 else:
@@ -223,7 +234,7 @@ class ServerRuntime(AsyncRuntime):
         return outcome
 
     def _heard(
-        self, request: Generate, dialect: Dialect, said: Mapping[str, Any], reply: Generated
+        self, request: Generate, dialect: Dialect, said: Mapping[str, Any], reply: Generated, *, cramped: bool
     ) -> tuple[Generated | IntrinsicsError, Lesson | None]:
         """What a reply shows of the server, beside what it says: what to try instead, once per server."""
         if "documents" in said and lost(request, reply.usage.prompt_tokens):
@@ -235,15 +246,15 @@ class ServerRuntime(AsyncRuntime):
                 got=f"a prompt of {reply.usage.prompt_tokens} tokens",
             )
             return error, None
-        if dialect.reasoning == 0 and request.max_tokens is not None and unfinished(reply):
+        if not (dialect.reasoning or cramped) and request.max_tokens is not None and unfinished(reply):
             return reply, Lesson(lambda d: replace(d, reasoning=_REASONING), lasting=True)
         kept = keeps(request.constraint, reply) if request.constraint and dialect.constraints in said else None
         if kept is None:
             return reply, None
         if not kept and dialect.constraints == "structured_outputs" and not (self._doubted or self._is_vllm):
-            self._doubted = True
             other = replace(dialect, constraints="response_format")
             if "response_format" in body(request, said["model"], other):
+                self._doubted = True
                 return reply, Lesson(lambda d: replace(d, constraints="response_format"), lasting=True)
         if not kept and self._obeyed is not False:
             log.warning("%s does not keep replies to %s: they are read as they come", settings.shown(self.base_url),
