@@ -39,6 +39,7 @@ class Server:
         logprobs: the most alternatives it gives at a place; 0 ignores the wish, -1 refuses it.
         documents: whether ``documents`` reach the chat template.
         template: whether ``chat_template_kwargs`` do.
+        switch: whether its checkpoint has adapters inside, which the template is told by name (Granite Switch).
         unknown: what it does with any other key: the status and words of a refusal, or None where it drops it.
         tokenizes: what ``/tokenize`` answers.
         way: how documents should go there.
@@ -52,6 +53,7 @@ class Server:
     logprobs: int = 20
     documents: bool = False
     template: bool = False
+    switch: bool = False
     unknown: tuple[int, str] | None = None
     too_many: str = "top_logprobs is too large"
     tokenizes: str = "not found"
@@ -67,6 +69,10 @@ SERVERS: dict[str, Server] = {
     ),
     "vLLM, a template without documents": Server(  # prereleases of Granite 4.2, and most models that are not Granite
         "vllm", JSON_SCHEMA | {"structured_outputs"}, "messages", 3, template=True, tokenizes="counts"
+    ),
+    "vLLM with Granite Switch": Server(
+        "vllm", JSON_SCHEMA | {"structured_outputs"}, "template", 3, documents=True, template=True, switch=True,
+        tokenizes="counts",
     ),
     "Ollama": Server("library", JSON_SCHEMA, "messages", 2),
     "llama.cpp": Server("llamacpp", JSON_SCHEMA, "messages", 2, template=True, tokenizes="tokens"),
@@ -137,6 +143,8 @@ class Imitation:
         if self.row.documents:
             shown = body.get("documents") or body.get("chat_template_kwargs", {}).get("documents") or ()
             parts += [document["text"] for document in shown]
+        if self.row.switch and (name := body.get("chat_template_kwargs", {}).get("adapter_name")):
+            parts.append(f"<{name}>")
         return "\n".join(parts)
 
     def model(self, body: Mapping[str, Any]) -> str:
@@ -225,15 +233,16 @@ def test_never_a_verdict_without_documents(row, imitated, runtime, config):
 
 def test_what_a_server_has_no_word_for_is_not_lost_silently(row, imitated, runtime):
     """An adapter inside one checkpoint is named to the chat template: where that is not told, another would answer."""
-    _imitation, server = imitated
+    imitation, server = imitated
     request = Generate("x", messages=(Message("user", "?"),), template={"adapter_name": "answerability"})
     (outcome,) = runtime(server, model="granite-switch").handle([request])
-    if row.owned_by == "vllm" or not row.owned_by:
+    if row.switch:
         assert isinstance(outcome, Generated)
-        assert server.bodies()[-1]["chat_template_kwargs"] == {"adapter_name": "answerability"}
+        assert imitation.seen[-1].endswith("<answerability>")
     else:
         assert isinstance(outcome, UnknownAdapter)
         assert "adapter_name" in str(outcome)
+        assert not imitation.seen
 
 
 # --- intrinsics check -----------------------------------------------------------------------------------------------
@@ -282,6 +291,14 @@ def test_check_looks_for_the_profiles_adapters(serve, tmp_path):
     assert server.bodies()[-1]["model"] == "answerability"
     code, found = checked(serve(imitation, models={"data": listed[:1]}).url, profile=f"granite-4:{place}")
     assert (code, found["adapters"]["state"]) == (2, "refused")
+
+
+def test_check_looks_inside_the_checkpoint(serve, tmp_path):
+    place = adapters.write(tmp_path / "io_configs", citations=adapters.FILES["citations"])
+    for name, code, state in (("vLLM with Granite Switch", 0, "works"), ("vLLM", 2, "refused")):
+        server = serve(Imitation(SERVERS[name]), models={"data": [{"id": "base", "owned_by": "vllm"}]})
+        found = checked(server.url, profile=f"granite-4:{place}")
+        assert (found[0], found[1]["adapters"]["state"]) == (code, state)
 
 
 def test_check_of_what_is_not_there_or_wrong():

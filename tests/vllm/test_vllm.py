@@ -30,8 +30,10 @@ from intrinsics_core import (
     uncertainty,
 )
 from intrinsics_core.conversation import Document, Message
+from intrinsics_core.profiles import profile
 from intrinsics_core.replies.labels import label_probabilities
 from intrinsics_core.requests import Choice, Generate, Generated, JsonSchema, Regex
+from intrinsics_core.runtimes.server.examination import examine
 from tests.vllm.conftest import capped
 
 QUESTION = [
@@ -227,3 +229,13 @@ def test_documents_reach_the_chat_template(connect):
     assert shown.usage.prompt_tokens > bare.usage.prompt_tokens + 100
     found = engine.capabilities()
     assert (found.server, found.documents, found.constraints) == ("vLLM", "template", "structured_outputs")
+
+
+def test_check_finds_everything_at_work(connect):
+    """Its one adapter that no template names is refused: a stock vLLM would let the base model answer."""
+    engine = connect()
+    found = {finding.subject: finding for finding in examine(engine, profile("prompted"))}
+    assert {finding.state for finding in found.values()} == {"works"}, found
+    assert found["server"].seen == "vLLM"
+    switched = Generate("x", messages=(Message("user", "?"),), template={"adapter_name": "citations"}, max_tokens=1)
+    assert isinstance(engine.handle([switched])[0], UnknownAdapter)

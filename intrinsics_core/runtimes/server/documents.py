@@ -28,15 +28,17 @@ def tokenize_address(base_url: str) -> str:
     return urlunsplit(parts._replace(path=parts.path.rstrip("/").removesuffix("/v1") + "/tokenize"))
 
 
+def counting(model: str, **template: Any) -> dict[str, Any]:
+    """The body that asks for the tokens of a short question with these arguments of the chat template. Nothing is
+    generated.
+    """
+    return {"model": model, "messages": [{"role": "user", "content": "?"}], "chat_template_kwargs": template}
+
+
 def probe(model: str) -> dict[str, Any]:
-    """The body that asks how many tokens a short question with a long document has. Nothing is generated."""
+    """The same with a long document; the tokenizer's endpoint knows no ``documents`` of its own."""
     words = " ".join(str(i % 10) for i in range(_PROBE_WORDS))
-    # Below chat_template_kwargs: the tokenizer's endpoint knows no `documents` of its own.
-    return {
-        "model": model,
-        "messages": [{"role": "user", "content": "?"}],
-        "chat_template_kwargs": {"documents": [{"doc_id": "0", "text": words}]},
-    }
+    return counting(model, documents=[{"doc_id": "0", "text": words}])
 
 
 def shown(reply: Any) -> bool | None:

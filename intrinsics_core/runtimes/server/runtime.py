@@ -35,7 +35,7 @@ from intrinsics_core.runtimes.server.activated import activated
 from intrinsics_core.runtimes.server.capabilities import Capabilities
 from intrinsics_core.runtimes.server.completions import Unreadable, read
 from intrinsics_core.runtimes.server.dialect import Constraints, Dialect, Lesson, body, identity
-from intrinsics_core.runtimes.server.documents import WAYS, Documents, lost, probe, shown, tokenize_address
+from intrinsics_core.runtimes.server.documents import WAYS, Documents, counting, lost, probe, shown, tokenize_address
 from intrinsics_core.runtimes.server.failures import complaint, translate
 from intrinsics_core.runtimes.server.known import Known, by_address, by_listing, by_tokenizer
 from intrinsics_core.runtimes.server.listing import Entry, Listing, Unmatched, choose
@@ -127,6 +127,7 @@ class ServerRuntime(AsyncRuntime):
         if known := by_address(self.base_url):
             self._met(known)
         self._warned = False
+        self._heeded: dict[str, bool] = {}  # adapters inside the checkpoint, and whether its template knows their name
         self._suspected: set[str] = set()  # adapters that were warned of
         self._logprobs: bool | None = None  # whether it gives log-probabilities
         self._sessions = Sessions(self._connect)
@@ -345,23 +346,36 @@ class ServerRuntime(AsyncRuntime):
                 f"the model would not see the documents: {self._known.name} drops the request's documents silently",
                 expected='documents="messages" or "auto" in the runtime\'s config', got='documents="template"',
             )  # fmt: skip
-        if "adapter_name" not in request.template:
+        name = request.template.get("adapter_name")
+        return None if name is None else await self._switched(session, model, str(name))
+
+    async def _switched(self, session: Session, model: str, name: str) -> IntrinsicsError | None:
+        """The error where the chat template does not heed the name of an adapter inside the checkpoint (Granite
+        Switch): all that such a name can change is the prompt. Asked once per name.
+        """
+        if name not in self._heeded:
+            heeded = False
+            if self._known is None or self._known.vllm:
+                bodies = counting(model), counting(model, adapter_name=name)
+                plain, named = [await self._counted(session, asked) for asked in bodies]
+                heeded = isinstance(named, Mapping) and "count" in named and named != plain
+                if plain is None or named is None:
+                    return RuntimeUnavailable("the server cannot be asked now whether it has the adapter " + repr(name))
+            self._heeded[name] = heeded
+        if self._heeded[name]:
             return None
-        if (self._known and not self._known.vllm) or not self._dialect.template:
-            return UnknownAdapter(
-                f"the server does not hand adapter_name={request.template['adapter_name']!r} to the model: another "
-                "would answer in the adapter's place",
-                expected="vLLM with the Granite Switch plugin",
-                got=self._known.name if self._known else None,
-            )
-        return None
+        return UnknownAdapter(
+            f"the server does not hand adapter_name={name!r} to the model: another would answer in the adapter's place",
+            expected="vLLM with the Granite Switch plugin, on a checkpoint that has this adapter",
+            got=self._known.name if self._known else None,
+        )
 
     async def _try_documents(self, session: Session, model: str) -> None:
         """Whether the chat template shows documents, by what it makes of a long one. Only vLLM is asked, and who does
         not say who it is."""
         found: bool | None = None
         if self._known is None or self._known.vllm:
-            answer = await self._counted(session, model)
+            answer = await self._counted(session, probe(model))
             if answer is None:
                 return  # it is not well: until it is, the messages hold the documents
             found = shown(answer)
@@ -377,15 +391,15 @@ class ServerRuntime(AsyncRuntime):
         log.warning('%s is shown documents in the messages: %s (documents="template" in the config says otherwise)',
                     settings.shown(self.base_url), why)  # fmt: skip
 
-    async def _counted(self, session: Session, model: str) -> Any | None:
-        """What the tokenizer answers to a long document, be it a refusal's text; None where it cannot be asked now."""
+    async def _counted(self, session: Session, asked: Mapping[str, Any]) -> Any | None:
+        """What the tokenizer answers, be it a refusal's text; None where it cannot be asked now."""
         import httpx
         import openai
 
         client = await session.client()
         try:
             async with self._limiter:
-                raw = await client.post(tokenize_address(self.base_url), cast_to=httpx.Response, body=probe(model))
+                raw = await client.post(tokenize_address(self.base_url), cast_to=httpx.Response, body=dict(asked))
             return _json(raw.content) or ""
         except openai.APIStatusError as error:
             return complaint(error) if error.status_code < 500 else None
