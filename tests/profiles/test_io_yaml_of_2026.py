@@ -9,12 +9,15 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from intrinsics_core import run
 from intrinsics_core.errors import InvalidInput, MalformedReply
 from intrinsics_core.intrinsics import adapter, answerability, citations, uncertainty
 from intrinsics_core.profiles import io_yaml
 from intrinsics_core.profiles import profile as named
+from intrinsics_core.profiles.io_yaml.spec import _File
 from intrinsics_core.replies import thinking
 from intrinsics_core.requests import Generate, Generated, JsonSchema, TokenLogprob
 from tests.profiles import adapters
@@ -239,6 +242,13 @@ def test_the_log_probabilities_of_gpt_oss_are_found_behind_its_markers() -> None
     assert result.value == {"requirement_check": {"score": pytest.approx(0.8)}}
 
 
+@pytest.mark.parametrize("value", [math.nan, math.inf, True, "1"])
+def test_a_label_is_worth_a_number(value: Any) -> None:
+    rule = {"type": "likelihood", "input_path": [], "categories_to_values": {"yes": value}}
+    with pytest.raises(InvalidInput, match=r"transformations\[0\]\.categories_to_values\.yes"):
+        io_yaml.parse({"transformations": [rule]}, "mine", "mine")
+
+
 def test_only_one_of_label_and_score_stands_for_the_other() -> None:
     text, arguments, _ = SHAPES["policy-guardrails"]
     profile = made("policy-guardrails", text)
@@ -364,3 +374,35 @@ def test_granite_switch_names_its_adapter_to_the_base_model(tmp_path: Path) -> N
         adapter("requirement-check", ANSWERED, arguments={"requirement": "x"}), {"score": "yes"}, profile
     )
     assert request.template["adapter_name"] == "requirement_check"
+
+
+# --- whatever a file holds -------------------------------------------------------------------------------------------
+
+SCALARS = st.none() | st.booleans() | st.integers(-3, 9) | st.floats() | st.sampled_from(
+    ["", "c", "{x}", "documents", "score", "explode", "likelihood", '{"type": "object"}', "☃"]
+)  # fmt: skip
+KEYS = st.sampled_from(
+    ["type", "input_path", "target_field", "categories_to_values", "source", "output_names", "begin", "retained_fields",
+     "n", "stop", "extra_body", "documents", "score", "json_schema", "schema", "$ref"]
+)  # fmt: skip
+VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+                      max_leaves=8)  # fmt: skip
+RULES = st.fixed_dictionaries(
+    {"type": st.sampled_from(["likelihood", "decode_sentences", "explode", "drop_duplicates", "project", "nest",
+                              "merge_spans"])},
+    optional=dict.fromkeys(("input_path", "categories_to_values", "source", "output_names", "target_field",
+                            "target_fields", "retained_fields", "field_name", "group_fields"), VALUES),
+)  # fmt: skip
+
+
+@settings(derandomize=True, max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.dictionaries(st.sampled_from(sorted(_File.model_fields)), VALUES, max_size=4),
+    st.lists(RULES | VALUES, max_size=3),
+)
+def test_any_content_is_an_adapter_or_an_error_that_names_the_file(content: Any, rules: Any) -> None:
+    for value in (content, content | {"transformations": rules}, rules):
+        try:
+            io_yaml.parse(value, "mine", "mine")
+        except InvalidInput as error:
+            assert error.message.startswith("mine/io.yaml")

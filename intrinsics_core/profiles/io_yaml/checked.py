@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, NoReturn, TypeVar, get_args, get_origin
 
 from pydantic import (
+    AllowInfNan,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -25,7 +26,7 @@ from intrinsics_core.errors import InvalidInput
 
 T = TypeVar("T")
 
-Number = StrictInt | StrictFloat  # a bool is never a number
+Number = StrictInt | Annotated[StrictFloat, AllowInfNan(False)]  # a bool is never a number
 
 
 class Part(BaseModel):
