@@ -139,7 +139,7 @@ class Imitation:
 
     def rendered(self, body: Mapping[str, Any]) -> str:
         """What the chat template makes of it."""
-        parts = [str(message["content"]) for message in body["messages"]]
+        parts = [str(message["content"]) for message in body.get("messages", ())] or [body["prompt"]]
         if self.row.documents:
             shown = body.get("documents") or body.get("chat_template_kwargs", {}).get("documents") or ()
             parts += [document["text"] for document in shown]
@@ -336,7 +336,7 @@ def test_an_activated_lora_is_refused_where_it_can_be_seen_and_warned_of_where_n
     elsewhere = entry | {"id": "answerability_alora", "root": "/on/another/machine/alora"}
     engine = runtime(serve(imitation, models={"data": [base, elsewhere]}))
     engine.handle([Generate("x", adapter="answerability", models=("answerability_alora",), prompt="?")] * 2)
-    assert caplog.text.count("is called an Activated LoRA") == 1
+    assert caplog.text.count("by its name an Activated LoRA") == 1
 
 
 def test_adapters_of_one_name_for_several_base_models(serve, runtime):

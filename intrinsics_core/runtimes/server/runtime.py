@@ -25,21 +25,18 @@ from intrinsics_core.errors import (
     RuntimeUnavailable,
     UnknownAdapter,
 )
-from intrinsics_core.replies.thinking import unfinished
 from intrinsics_core.requests import Generate, Generated, Outcome, Request, Usage
 from intrinsics_core.runtimes import settings
 from intrinsics_core.runtimes.base import AsyncRuntime, unsupported
 from intrinsics_core.runtimes.cache import Lru
 from intrinsics_core.runtimes.limiter import Limiter
-from intrinsics_core.runtimes.server.activated import activated
+from intrinsics_core.runtimes.server.acquaintance import Acquaintance
 from intrinsics_core.runtimes.server.capabilities import Capabilities
 from intrinsics_core.runtimes.server.completions import Unreadable, read
-from intrinsics_core.runtimes.server.dialect import Constraints, Dialect, Lesson, body, identity
-from intrinsics_core.runtimes.server.documents import WAYS, Documents, counting, lost, probe, shown, tokenize_address
+from intrinsics_core.runtimes.server.dialect import Constraints, Lesson, body, identity
+from intrinsics_core.runtimes.server.documents import WAYS, Documents, counting, probe, tokenize_address
 from intrinsics_core.runtimes.server.failures import complaint, translate
-from intrinsics_core.runtimes.server.known import Known, by_address, by_listing, by_tokenizer
-from intrinsics_core.runtimes.server.listing import Entry, Listing, Unmatched, choose
-from intrinsics_core.runtimes.server.obedience import keeps
+from intrinsics_core.runtimes.server.listing import Listing, Unmatched, choose
 from intrinsics_core.runtimes.server.sessions import Session, Sessions
 
 if TYPE_CHECKING:
@@ -49,7 +46,6 @@ log = logging.getLogger(__name__)
 
 _NO_KEY = "none"  # the client insists on a key; servers at home want none
 _LISTING_AGE = 10.0  # seconds after which a name that is missing is worth another look at the server's list
-_REASONING = 4096  # tokens that a model gets to reason in, once a reply has ended inside its reasoning
 _LONGEST_PAUSE = 60.0  # seconds that a server may ask us to wait before a retry (the client honours Retry-After)
 
 
@@ -114,22 +110,13 @@ class ServerRuntime(AsyncRuntime):
         self._limiter = Limiter(settings.count("concurrency", concurrency, least=1))
         self._cache: Lru[Generated] = Lru(settings.count("cache", cache, least=0))
         self._key = settings.secret(api_key)
-        self._dialect = Dialect(
-            constraints="structured_outputs" if self.constraints == "auto" else self.constraints,
-            documents="template" if self.documents == "template" else "messages",
+        self._server = Acquaintance.begin(
+            self.base_url,
+            constraints=None if self.constraints == "auto" else self.constraints,
+            documents=self.documents,
             reasoning=self.reasoning_tokens,
         )
         self._listing: Listing | None = None
-        self._known: Known | None = None  # which server it is, where that is known
-        self._shown: bool | None = None  # whether its chat template shows documents
-        self._obeyed: bool | None = None  # whether replies kept to their constraints
-        self._doubted = False  # whether the next way to constrain was tried because they did not
-        if known := by_address(self.base_url):
-            self._met(known)
-        self._warned = False
-        self._heeded: dict[str, bool] = {}  # adapters inside the checkpoint, and whether its template knows their name
-        self._suspected: set[str] = set()  # adapters that were warned of
-        self._logprobs: bool | None = None  # whether it gives log-probabilities
         self._sessions = Sessions(self._connect)
 
     @property
@@ -195,7 +182,7 @@ class ServerRuntime(AsyncRuntime):
         """Identical requests share one reply, unless they are samples that are meant to differ."""
         if request.temperature > 0 and request.seed is None:
             return await self._ask(session, request, model)
-        key = identity(request, body(request, model, self._dialect))
+        key = identity(request, body(request, model, self._server.dialect))
         if kept := self._cache.get(key):
             return replace(kept, usage=Usage())
         reply, first = await session.flights.join(key, lambda: self._ask(session, request, model))
@@ -208,7 +195,7 @@ class ServerRuntime(AsyncRuntime):
     async def _ask(self, session: Session, request: Generate, model: str) -> Generated | IntrinsicsError:
         """Ask the server; where it rejects a key of ours, or answers as if it were not there, in the next dialect."""
         async with self._limiter:
-            dialect = lasting = before = self._dialect
+            dialect = lasting = before = self._server.dialect
             cramped = False  # there is no room to reason in beside this prompt
             while True:
                 said = body(request, model, dialect)
@@ -221,47 +208,20 @@ class ServerRuntime(AsyncRuntime):
                     if lesson is None:
                         return outcome.error
                 elif isinstance(outcome, Generated):
-                    outcome, lesson = self._heard(request, dialect, said, outcome, cramped=cramped)
-                    if lesson is None:
+                    heard = self._server.hear(request, dialect, said, outcome, cramped=cramped)
+                    if not isinstance(heard, Lesson):
+                        outcome = heard or outcome
                         break
+                    lesson = heard
                 else:
                     break
                 dialect = lesson.change(dialect)
                 lasting = lesson.change(lasting) if lesson.lasting else lasting
         if isinstance(outcome, Generated):
-            self._learn(request, before, lasting, outcome)
+            self._server.learn(request, before, lasting, outcome)
         elif isinstance(outcome, UnknownAdapter):
             return await self._listed(session, outcome)
         return outcome
-
-    def _heard(
-        self, request: Generate, dialect: Dialect, said: Mapping[str, Any], reply: Generated, *, cramped: bool
-    ) -> tuple[Generated | IntrinsicsError, Lesson | None]:
-        """What a reply shows of the server, beside what it says: what to try instead, once per server."""
-        if "documents" in said and lost(request, reply.usage.prompt_tokens):
-            if self.documents == "auto":
-                return reply, Lesson(lambda d: replace(d, documents="messages"), lasting=True)
-            error = InvalidInput(
-                "the model did not see the documents: the server's chat template has no place for them",
-                expected='documents="messages" in the runtime\'s config',
-                got=f"a prompt of {reply.usage.prompt_tokens} tokens",
-            )
-            return error, None
-        if not (dialect.reasoning or cramped) and request.max_tokens is not None and unfinished(reply):
-            return reply, Lesson(lambda d: replace(d, reasoning=_REASONING), lasting=True)
-        kept = keeps(request.constraint, reply) if request.constraint and dialect.constraints in said else None
-        if kept is None:
-            return reply, None
-        if not kept and dialect.constraints == "structured_outputs" and not (self._doubted or self._is_vllm):
-            other = replace(dialect, constraints="response_format")
-            if "response_format" in body(request, said["model"], other):
-                self._doubted = True
-                return reply, Lesson(lambda d: replace(d, constraints="response_format"), lasting=True)
-        if not kept and self._obeyed is not False:
-            log.warning("%s does not keep replies to %s: they are read as they come", settings.shown(self.base_url),
-                        dialect.constraints)  # fmt: skip
-        self._obeyed = kept and self._obeyed is not False
-        return reply, None
 
     async def _post(self, session: Session, said: dict[str, Any]) -> Generated | IntrinsicsError | _Rejected:
         """One request within its budget of tries."""
@@ -295,101 +255,41 @@ class ServerRuntime(AsyncRuntime):
         except TimeoutError:
             return RequestTimeout(f"the server did not finish its answer within {limit:g} s")
 
-    def _learn(self, request: Generate, before: Dialect, after: Dialect, reply: Generated) -> None:
-        """Remember what rejections and replies taught, and say once what is lost with it."""
-        if (learnt := self._dialect.taught(before, after)) != self._dialect:
-            log.warning("%s takes other keys than asked: from now on %s", settings.shown(self.base_url), learnt)
-            self._dialect = learnt
-        if request.logprobs and reply.text:
-            self._logprobs = reply.logprobs is not None
-        if request.logprobs and reply.logprobs is None and not self._warned:
-            self._warned = True
-            log.warning("%s gives no log-probabilities: scores rest on what the model states, where it does",
-                        settings.shown(self.base_url))  # fmt: skip
-
     # --- the server ---------------------------------------------------------------------------------------------------
 
     def capabilities(self) -> Capabilities:
         """What is known of the server so far: nothing is asked for it. ``intrinsics check`` asks."""
-        return Capabilities(
-            server=self._known.name if self._known else None,
-            constraints=self._dialect.constraints,
-            constraints_kept=self._obeyed,
-            logprobs=self._logprobs,
-            documents=self._dialect.documents if self.documents != "auto" or self._shown is not None else None,
-            template=self._dialect.template,
-            reasoning_tokens=self._dialect.reasoning,
-        )
-
-    @property
-    def _is_vllm(self) -> bool:
-        return self._known is not None and self._known.vllm
-
-    def _met(self, known: Known) -> None:
-        """Note which server it is, and begin with what is known of it; what the caller chose stays."""
-        self._known = known
-        chosen = {"constraints"} if self.constraints != "auto" else set()
-        fresh = {name: value for name, value in known.begins.items() if name not in chosen}
-        self._dialect = self._dialect.weaker(replace(self._dialect, **fresh))
+        return self._server.capabilities()
 
     async def _acquaint(self, session: Session, request: Generate, model: str) -> IntrinsicsError | None:
         """Find out what a request depends on and cannot show by failing: asked once per server."""
-        if request.documents and self.documents == "auto" and self._shown is None:
+        if self._server.undecided(request):
             await session.flights.join("documents", lambda: self._try_documents(session, model))
-        by_word = bool(request.documents) and self.documents == "template"
-        if not by_word and "adapter_name" not in request.template:
-            return None
-        if self._known is None:
-            await self._list(session, fresh=False)
-        if by_word and self._known and self._known.drops_documents:
-            return InvalidInput(
-                f"the model would not see the documents: {self._known.name} drops the request's documents silently",
-                expected='documents="messages" or "auto" in the runtime\'s config', got='documents="template"',
-            )  # fmt: skip
         name = request.template.get("adapter_name")
+        if self._server.known is None and (name is not None or (request.documents and self.documents == "template")):
+            await self._list(session, fresh=False)
+        if error := self._server.loses(request):
+            return error
         return None if name is None else await self._switched(session, model, str(name))
 
-    async def _switched(self, session: Session, model: str, name: str) -> IntrinsicsError | None:
-        """The error where the chat template does not heed the name of an adapter inside the checkpoint (Granite
-        Switch): all that such a name can change is the prompt. Asked once per name.
-        """
-        if name not in self._heeded:
-            heeded = False
-            if self._known is None or self._known.vllm:
-                bodies = counting(model), counting(model, adapter_name=name)
-                plain, named = [await self._counted(session, asked) for asked in bodies]
-                heeded = isinstance(named, Mapping) and "count" in named and named != plain
-                if plain is None or named is None:
-                    return RuntimeUnavailable("the server cannot be asked now whether it has the adapter " + repr(name))
-            self._heeded[name] = heeded
-        if self._heeded[name]:
-            return None
-        return UnknownAdapter(
-            f"the server does not hand adapter_name={name!r} to the model: another would answer in the adapter's place",
-            expected="vLLM with the Granite Switch plugin, on a checkpoint that has this adapter",
-            got=self._known.name if self._known else None,
-        )
-
     async def _try_documents(self, session: Session, model: str) -> None:
-        """Whether the chat template shows documents, by what it makes of a long one. Only vLLM is asked, and who does
-        not say who it is."""
-        found: bool | None = None
-        if self._known is None or self._known.vllm:
+        """Ask whether the chat template shows documents, of whom it may show any."""
+        answer = None
+        if self._server.may_count:
             answer = await self._counted(session, probe(model))
             if answer is None:
                 return  # it is not well: until it is, the messages hold the documents
-            found = shown(answer)
-            if self._known is None:
-                self._met(by_tokenizer(answer))
-        assert self._known is not None
-        # vLLM behind a gateway that hides its tokenizer: its template is taken at its word, and the first replies tell.
-        self._shown = self._known.vllm if found is None else found
-        if self._shown:
-            self._dialect = replace(self._dialect, documents="template")
-            return
-        why = "its chat template has no place for them" if self._known.vllm else "it is not known to be vLLM"
-        log.warning('%s is shown documents in the messages: %s (documents="template" in the config says otherwise)',
-                    settings.shown(self.base_url), why)  # fmt: skip
+        self._server.decide(answer)
+
+    async def _switched(self, session: Session, model: str, name: str) -> IntrinsicsError | None:
+        """The error where the chat template does not know an adapter inside the checkpoint (Granite Switch)."""
+        if self._server.heeds(name) is None:
+            answers = [await self._counted(session, asked) for asked in
+                       (counting(model), counting(model, adapter_name=name))]  # fmt: skip
+            if None in answers:
+                return RuntimeUnavailable(f"the server cannot be asked now whether it has the adapter {name!r}")
+            self._server.compare(name, *answers)
+        return None if self._server.heeds(name) else self._server.unheeded(name)
 
     async def _counted(self, session: Session, asked: Mapping[str, Any]) -> Any | None:
         """What the tokenizer answers, be it a refusal's text; None where it cannot be asked now."""
@@ -419,25 +319,9 @@ class ServerRuntime(AsyncRuntime):
                 return listing
             found = choose(listing, request, self.model)
             if not isinstance(found, Unmatched):
-                return self._refused(found) or found.name
+                return self._server.refuses(found) or found.name
         assert isinstance(found, Unmatched)
         return UnknownAdapter(found.why, expected=found.expected, got=f"a server that has {listing}")
-
-    def _refused(self, entry: Entry) -> IntrinsicsError | None:
-        """The error for an adapter that would answer wrongly on this server, where that can be seen."""
-        if not entry.parent or (self._known and not self._known.vllm):
-            return None
-        found = activated(entry)
-        if found:
-            return RuntimeUnavailable(
-                f"{entry.name!r} is an Activated LoRA, which vLLM loads as a plain one: it would answer wrongly",
-                expected="its LoRA twin, or the transformers runtime", got=entry.root,
-            )  # fmt: skip
-        if found is None and entry.name not in self._suspected:
-            self._suspected.add(entry.name)
-            log.warning("%s is called an Activated LoRA: vLLM loads one as a plain LoRA, which answers wrongly; "
-                        "its folder cannot be looked into from here", entry.name)  # fmt: skip
-        return None
 
     def listing(self) -> Listing:
         """What the server lists now.
@@ -462,8 +346,7 @@ class ServerRuntime(AsyncRuntime):
         listing, _first = await session.flights.join("models", lambda: self._fetch(session))
         if isinstance(listing, Listing):
             self._listing = listing
-            if self._known is None and (recognised := by_listing(listing)):
-                self._met(recognised)
+            self._server.listed(listing)
         return listing  # type: ignore[no-any-return]
 
     async def _fetch(self, session: Session) -> Listing | IntrinsicsError:
