@@ -495,6 +495,30 @@ def test_a_server_that_is_not_well_is_asked_again_what_it_shows(serve, runtime):
     assert server.bodies()[-1]["documents"]
 
 
+@pytest.mark.parametrize(("status", "asked"), [(503, 3), (429, 3), (403, 1), (404, 1)])
+def test_a_tokenizer_that_never_answers_is_left_alone(serve, runtime, status, asked):
+    def answer(received: Received) -> Reply:
+        if received.path.endswith("/tokenize"):
+            return Reply({}, status=status)
+        return Reply({"choices": [{"message": {"content": "{}"}}]})
+
+    server = serve(answer)
+    engine = runtime(server, model="m", max_retries=0)
+    for i in range(6):
+        engine.handle([Generate("x", messages=(Message("user", str(i)),), documents=(Document(FACT),))])
+    assert sum(r.path.endswith("/tokenize") for r in server.received) == asked
+    assert all("documents" not in body for body in server.bodies())
+
+
+def test_a_list_that_cannot_be_had_is_asked_for_once(serve, runtime):
+    server = serve("ok", models="nonsense")
+    engine = runtime(server, model="m", documents="template")
+    for i in range(3):
+        engine.handle([Generate("x", messages=(Message("user", str(i)),), documents=(Document(FACT),))])
+    assert sum(r.path.endswith("/models") for r in server.received) == 1
+    assert len(server.bodies()) == 3
+
+
 def test_a_pickled_runtime_keeps_how_documents_go():
     made = ServerRuntime("http://127.0.0.1:1/v1", documents="messages", reasoning_tokens=7, constraints="none")
     again = pickle.loads(pickle.dumps(made))  # noqa: S301  (our own)

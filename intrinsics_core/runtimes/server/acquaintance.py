@@ -112,9 +112,9 @@ class Acquaintance:
         """Which way documents go from now on.
 
         Args:
-            answer: what the tokenizer answered to a long document; None where it was not asked.
+            answer: what the tokenizer answered to a long document, be it a refusal's text; empty where it said nothing.
         """
-        found = None if answer is None else shown(answer)
+        found = shown(answer)
         if self.known is None:
             self.meet(by_tokenizer(answer))
         vllm = self.known is not None and self.known.vllm

@@ -46,6 +46,8 @@ log = logging.getLogger(__name__)
 
 _NO_KEY = "none"  # the client insists on a key; servers at home want none
 _LISTING_AGE = 10.0  # seconds after which a name that is missing is worth another look at the server's list
+_TRIES = 3  # calls that ask whether the template shows documents, while the server is not well
+_UNWELL = (408, 409, 425, 429)  # refusals that say nothing about what a server takes
 _LONGEST_PAUSE = 60.0  # seconds that a server may ask us to wait before a retry (the client honours Retry-After)
 
 
@@ -117,6 +119,8 @@ class ServerRuntime(AsyncRuntime):
             reasoning=self.reasoning_tokens,
         )
         self._listing: Listing | None = None
+        self._looked = False  # at the list, for who the server is
+        self._tries = 0
         self._sessions = Sessions(self._connect)
 
     @property
@@ -266,8 +270,10 @@ class ServerRuntime(AsyncRuntime):
         if self._server.undecided(request):
             await session.flights.join("documents", lambda: self._try_documents(session, model))
         name = request.template.get("adapter_name")
-        if self._server.known is None and (name is not None or (request.documents and self.documents == "template")):
+        wants_known = name is not None or (request.documents and self.documents == "template")
+        if wants_known and self._server.known is None and not self._looked:
             await self._list(session, fresh=False)
+            self._looked = True
         if error := self._server.loses(request):
             return error
         return None if name is None else await self._switched(session, model, str(name))
@@ -277,9 +283,10 @@ class ServerRuntime(AsyncRuntime):
         answer = None
         if self._server.may_count:
             answer = await self._counted(session, probe(model))
-            if answer is None:
+            self._tries += 1
+            if answer is None and self._tries < _TRIES:
                 return  # it is not well: until it is, the messages hold the documents
-        self._server.decide(answer)
+        self._server.decide("" if answer is None else answer)
 
     async def _switched(self, session: Session, model: str, name: str) -> IntrinsicsError | None:
         """The error where the chat template does not know an adapter inside the checkpoint (Granite Switch)."""
@@ -302,7 +309,7 @@ class ServerRuntime(AsyncRuntime):
                 raw = await client.post(tokenize_address(self.base_url), cast_to=httpx.Response, body=dict(asked))
             return _json(raw.content) or ""
         except openai.APIStatusError as error:
-            return complaint(error) if error.status_code < 500 else None
+            return None if error.status_code in _UNWELL or error.status_code >= 500 else complaint(error)
         except openai.APIError:
             return None
 
