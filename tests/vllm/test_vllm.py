@@ -108,7 +108,7 @@ def test_a_json_schema_holds_by_either_key(connect, key):
     engine = connect(constraints=key)
     verdict = run(CALLS["answerability"], engine, profile="prompted")
     assert verdict.label in ("answerable", "unanswerable")
-    assert engine._dialect.constraints == key  # the server did not reject it
+    assert engine.capabilities().constraints == key  # the server did not reject it
 
 
 def test_probabilities_of_constrained_labels_are_shares_of_the_allowed(connect):
@@ -190,7 +190,7 @@ def test_what_is_too_long_or_wrong_is_told_so(connect):
     ]
     for error in engine.handle(wrong):
         assert isinstance(error, InvalidInput)
-    assert engine._dialect.constraints == "structured_outputs"
+    assert engine.capabilities().constraints == "structured_outputs"
 
 
 def test_special_tokens_of_a_prompt_are_tokens_and_defused_text_is_not(connect):
