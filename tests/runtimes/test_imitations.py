@@ -7,9 +7,10 @@ is what it saw. Each row says what the server takes, what it refuses and with wh
 from __future__ import annotations
 
 import json
+import os
 import pickle
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -213,6 +214,21 @@ def test_a_first_call_costs_at_most_one_request_more_than_needed(row, imitated, 
     assert first <= (1 if config else 2) + 1
     run(gate("Another text."), engine, profile=adapters.profile())
     assert len(server.received) == first + 1
+
+
+@pytest.mark.parametrize("name", ["TGI", "LiteLLM that refuses", "OpenAI"])
+def test_a_server_that_is_not_recognised_teaches_by_its_refusals(serve, runtime, name):
+    """The same servers under another's name: each refusal costs one request, once."""
+    imitation = Imitation(replace(SERVERS[name], owned_by="somebody", tokenizes="not found"))
+    server = serve(imitation, models={"data": [{"id": "answerability", "owned_by": "somebody"}]})
+    engine = runtime(server)
+    assert run(gate(), engine, profile=adapters.profile()).label == "answerable"
+    assert engine.capabilities().constraints_kept
+    assert engine.capabilities().logprobs
+    learnt = len(server.received)
+    run(gate("Another text."), engine, profile=adapters.profile())
+    assert len(server.received) == learnt + 1
+    assert FACT in imitation.seen[0]
 
 
 @pytest.mark.parametrize("config", [{"documents": way} for way in ("auto", "template", "messages")])
@@ -496,6 +512,23 @@ def test_a_server_that_is_not_well_is_asked_again_what_it_shows(serve, runtime):
 
 
 @pytest.mark.parametrize(("status", "asked"), [(503, 3), (429, 3), (403, 1), (404, 1)])
+def test_what_a_server_calls_itself_is_one_short_line(serve, runtime):
+    server = serve("ok", models={"data": [{"id": "m", "owned_by": "me\n[31mroot " + "x" * 200}]})
+    engine = runtime(server)
+    engine.handle([Generate("x", messages=(Message("user", "?"),))])
+    assert engine.capabilities().server == "me[31mroot " + "x" * 69
+
+
+def test_an_adapters_folder_that_is_no_folder_is_not_looked_into(serve, runtime, tmp_path):
+    """A pipe would be waited for."""
+    os.mkfifo(tmp_path / "adapter_config.json")
+    listed = [{"id": "base"}, {"id": "answerability", "parent": "base", "root": str(tmp_path)}]
+    (outcome,) = runtime(serve("ok", models={"data": listed})).handle(
+        [Generate("x", prompt="?", adapter="answerability")]
+    )
+    assert isinstance(outcome, Generated)
+
+
 def test_a_tokenizer_that_never_answers_is_left_alone(serve, runtime, status, asked):
     def answer(received: Received) -> Reply:
         if received.path.endswith("/tokenize"):

@@ -19,7 +19,7 @@ def activated(entry: Entry) -> bool | None:
     """
     path = Path(entry.root or "") / _CONFIG
     try:
-        if entry.root and path.is_absolute() and path.stat().st_size <= _LARGEST:
+        if entry.root and path.is_absolute() and path.is_file() and path.stat().st_size <= _LARGEST:
             config = json.loads(path.read_text(encoding="utf-8"))
             return isinstance(config, dict) and is_activated(config)
     except (OSError, ValueError, RecursionError):

@@ -64,7 +64,8 @@ def by_listing(listing: Listing) -> Known | None:
         return known
     if listing.entries and all(entry.owner == entry.name for entry in listing.entries):
         return TGI
-    return Known(", ".join(owners)[:80], _OPEN) if owners else None
+    # What a server calls itself is shown to people: in one line, and not at length.
+    return Known("".join(filter(str.isprintable, ", ".join(owners)))[:80], _OPEN) if owners else None
 
 
 def by_tokenizer(answer: Any) -> Known:
