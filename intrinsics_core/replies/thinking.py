@@ -18,6 +18,7 @@ from intrinsics_core.requests import Generated, TokenLogprob
 _OPEN, _CLOSE = "<think>", "</think>"
 # Where the reply proper begins in what a model of the Harmony format (gpt-oss) generates.
 _FINAL = re.compile(r"<\|channel\|>final(?:(?!<\|message\|>).){0,200}<\|message\|>", re.DOTALL)
+_END = re.compile(r"(?:<[|/]?[a-z_]{1,30}[|]?>)\s{0,9}$")  # what a server may list after the text: the turn's end
 _MARKERS = (_CLOSE, "<|message|>")
 
 
@@ -56,15 +57,18 @@ def of_text(tokens: Sequence[TokenLogprob], text: str) -> tuple[TokenLogprob, ..
     Tokens whose text a server could not spell (half a character) are left as they came.
     """
     spelled = "".join(token.token for token in tokens)
-    if spelled == text:
-        return tuple(tokens)
-    final = list(_FINAL.finditer(spelled))
-    hidden = bool(final) or (any(mark in spelled for mark in _MARKERS) and not any(mark in text for mark in _MARKERS))
-    after = final[-1].end() if final else spelled.rfind(_CLOSE) + len(_CLOSE) if hidden and _CLOSE in spelled else 0
-    begin = spelled.rfind(text, after) if text else -1
-    if begin < 0:
-        return None if hidden or len(spelled) > 2 * len(text) + 40 else tuple(tokens)
-    return _after(tokens, begin)
+    marked = any(mark in spelled for mark in _MARKERS) and not any(mark in text for mark in _MARKERS)
+    if spelled == text or (not marked and spelled.startswith(text)):
+        return tuple(tokens)  # with the token that ends the turn, if the server lists it
+    if final := list(_FINAL.finditer(spelled)):
+        begin = spelled.find(text, final[-1].end())
+    elif marked and _CLOSE in spelled:
+        begin = spelled.find(text, spelled.rindex(_CLOSE) + len(_CLOSE))
+    else:
+        begin = _END.sub("", spelled).rfind(text)  # reasoning that the server took out with its tags
+    if begin >= 0:
+        return _after(tokens, begin)
+    return None if marked or len(spelled) > 2 * len(text) + 40 else tuple(tokens)
 
 
 def _after(tokens: Sequence[TokenLogprob], begin: int) -> tuple[TokenLogprob, ...]:

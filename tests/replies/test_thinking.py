@@ -79,6 +79,22 @@ def test_harmony_tokens_before_the_final_channel_are_passed_over():
     assert thinking.of_text(tokens, "another text") is None
 
 
+@pytest.mark.parametrize(
+    ("spelled", "text", "kept"),
+    [
+        (["e", "<|end_of_text|>"], "e", ["e", "<|end_of_text|>"]),  # not the letter of the end
+        (["<think>", "e", "</think>", "\n", "e", "<|end|>"], "e", ["e", "<|end|>"]),
+        (["so e", ", ", "e", "<|end|>"], "e", ["e", "<|end|>"]),  # taken out with its tags
+        (["x", "</think>", "y"], "x</think>y", ["x", "</think>", "y"]),  # nothing was taken out
+        (["<think>", "a long way", "</think>", "no"], "yes", None),
+        (["yes"], "", ["yes"]),
+    ],
+)
+def test_tokens_are_those_that_spell_the_text(spelled, text, kept):
+    found = thinking.of_text([TokenLogprob(token, -1.0) for token in spelled], text)
+    assert (found and [token.token for token in found]) == kept
+
+
 def test_tokens_that_spell_the_text_otherwise_stay():
     """Half a character each: servers show a replacement for it."""
     tokens = (TokenLogprob("\ufffd", -0.1), TokenLogprob("\ufffd", -0.2))
