@@ -511,7 +511,6 @@ def test_a_server_that_is_not_well_is_asked_again_what_it_shows(serve, runtime):
     assert server.bodies()[-1]["documents"]
 
 
-@pytest.mark.parametrize(("status", "asked"), [(503, 3), (429, 3), (403, 1), (404, 1)])
 def test_what_a_server_calls_itself_is_one_short_line(serve, runtime):
     server = serve("ok", models={"data": [{"id": "m", "owned_by": "me\n[31mroot " + "x" * 200}]})
     engine = runtime(server)
@@ -529,6 +528,7 @@ def test_an_adapters_folder_that_is_no_folder_is_not_looked_into(serve, runtime,
     assert isinstance(outcome, Generated)
 
 
+@pytest.mark.parametrize(("status", "asked"), [(503, 3), (429, 3), (403, 1), (404, 1)])
 def test_a_tokenizer_that_never_answers_is_left_alone(serve, runtime, status, asked):
     def answer(received: Received) -> Reply:
         if received.path.endswith("/tokenize"):
