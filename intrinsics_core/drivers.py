@@ -13,7 +13,6 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from intrinsics_core.errors import IntrinsicsError, as_intrinsics_error
-from intrinsics_core.profiles import as_profile
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.program import Call, merge, step
 from intrinsics_core.requests import Embed, Outcome, Program, Request, Retrieve
@@ -39,7 +38,7 @@ def run(call: Call[T], runtime: RuntimeLike = None, *, profile: ProfileLike = No
         IntrinsicsError: see :mod:`intrinsics_core.errors`.
     """
     engine = as_runtime(runtime)
-    return _drive(call.start(as_profile(profile, engine.profile)), engine)
+    return _drive(call.start(engine.profile_of(profile)), engine)
 
 
 async def arun(call: Call[T], runtime: RuntimeLike = None, *, profile: ProfileLike = None) -> T:
@@ -47,7 +46,7 @@ async def arun(call: Call[T], runtime: RuntimeLike = None, *, profile: ProfileLi
     engine = as_runtime(runtime)
     if engine.blocking:
         return await asyncio.to_thread(run, call, engine, profile=profile)
-    return await _adrive(call.start(as_profile(profile, engine.profile)), engine, heavy=call.heavy)
+    return await _adrive(call.start(engine.profile_of(profile)), engine, heavy=call.heavy)
 
 
 def run_many(
@@ -75,7 +74,7 @@ def run_many(
         return engine.portal(
             arun_many(calls, engine, profile=profile, concurrency=concurrency, on_result=on_result, keep=keep)
         )
-    started = _started(calls, as_profile(profile, engine.profile))
+    started = _started(calls, engine.profile_of(profile))
     return _drive(merge(started, concurrency or engine.concurrency, on_result, keep=keep), engine)
 
 
@@ -94,7 +93,7 @@ async def arun_many(
         return await asyncio.to_thread(
             run_many, calls, engine, profile=profile, concurrency=concurrency, on_result=on_result, keep=keep
         )
-    chosen, queue = as_profile(profile, engine.profile), enumerate(calls)
+    chosen, queue = engine.profile_of(profile), enumerate(calls)
     results: dict[int, T | IntrinsicsError] = {}
 
     async def worker() -> None:

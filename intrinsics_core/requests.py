@@ -53,7 +53,9 @@ class Generate:
     ``adapter`` is the intrinsic's name where an adapter trained for it should answer, None for the base model; a
     runtime maps it to the name its adapter goes by. ``models`` are the published names of that adapter (or, without
     one, of the profile's own base model), preferred first: what a server may list it as. ``template`` holds arguments
-    of the chat template.
+    of the chat template; one called ``adapter_name`` chooses an adapter inside the checkpoint (Granite Switch), and a
+    runtime that cannot hand it on refuses. ``sampling`` holds further parameters by the names that servers have for
+    them (``top_k``, ``repetition_penalty``); a runtime that does not know one leaves it out.
     ``max_tokens`` counts new tokens. ``attempt`` counts repeats after a malformed reply: a runtime must not answer
     attempt 1 from a cache of attempt 0.
     """
@@ -72,6 +74,7 @@ class Generate:
     seed: int | None = None
     logprobs: bool = False
     template: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    sampling: Mapping[str, float] = field(default_factory=dict, hash=False)
     attempt: int = 0
 
 
@@ -142,13 +145,17 @@ class TokenLogprob:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens and seconds that a reply, or all replies behind a result, cost."""
+    """Tokens and seconds that a reply, or all replies behind a result, cost.
+
+    ``reasoning_tokens`` are those of the completion tokens that went into reasoning, where the server tells.
+    """
 
     requests: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
     seconds: float = 0.0
+    reasoning_tokens: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -157,17 +164,22 @@ class Usage:
             self.completion_tokens + other.completion_tokens,
             self.cached_tokens + other.cached_tokens,
             self.seconds + other.seconds,
+            self.reasoning_tokens + other.reasoning_tokens,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """Reply to :class:`Generate`; ``logprobs`` is None where the runtime gives none."""
+    """Reply to :class:`Generate`; ``logprobs`` is None where the runtime gives none.
+
+    ``reasoning`` is what the model thought before ``text``, where a server tells the two apart. It is no verdict.
+    """
 
     text: str
     logprobs: tuple[TokenLogprob, ...] | None = None
     finish_reason: str | None = None
     usage: Usage = Usage()
+    reasoning: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,5 +1,6 @@
 """The command line: ``intrinsics run`` over JSON Lines, ``intrinsics demo`` to see a whole chain at work,
-``intrinsics serve`` for the adapters on vLLM."""
+``intrinsics serve`` for the adapters on vLLM, ``intrinsics check`` for what a runtime can do, ``intrinsics adapters``
+for what lies at a place."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import Annotated
 import typer
 
 from intrinsics_core import __version__
-from intrinsics_core.cli import demo, run, serve
+from intrinsics_core.cli import adapters, check, demo, run, serve
 
 app = typer.Typer(
     name="intrinsics",
@@ -39,6 +40,8 @@ def _root(
 app.command("run", epilog=run.EPILOG)(run.run)
 app.command("demo")(demo.demo)
 app.command("serve", epilog=serve.EPILOG)(serve.serve)
+app.command("check", epilog=check.EPILOG)(check.check)
+app.command("adapters", epilog=adapters.EPILOG)(adapters.adapters)
 
 
 def main() -> None:

@@ -18,7 +18,6 @@ from intrinsics_core.conversation import today
 from intrinsics_core.drivers import run_many
 from intrinsics_core.errors import IntrinsicsError, InvalidInput
 from intrinsics_core.intrinsics import INTRINSICS, TABLE
-from intrinsics_core.profiles import as_profile
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.program import Call
 from intrinsics_core.runtimes import Runtime, as_runtime
@@ -198,7 +197,7 @@ def _work(
 def set_up(config: dict[str, Any] | None, profile: str | None) -> tuple[Runtime, Profile]:
     try:
         engine = as_runtime(config)
-        return engine, as_profile(profile, engine.profile)
+        return engine, engine.profile_of(profile)
     except (IntrinsicsError, OSError):
         raise
     except Exception as error:  # a runtime may need a package that is not there, or reject a value in its own way

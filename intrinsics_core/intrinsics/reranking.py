@@ -4,7 +4,9 @@ With a model that compares (profiles with a ``comparison`` format): up to ten do
 and are ranked by wins. Above ten, knock-out rounds in the manner of a seeded tournament (the first of the retriever's
 order meets the last, and so on; an odd one has a bye) until ten or fewer are left, and these meet each other. A loser's
 rank is true: who was beaten later stands above who was beaten earlier, and within a round the order is that of the
-winners. A profile with a ``pointwise`` format scores all documents in one request, and the scores are sorted.
+winners. A model that prefers neither gives half a win to each, and so does a comparison that fails: it costs its own
+pair, and the result says that it is degraded. A profile with a ``pointwise`` format scores all documents in one
+request, and the scores are sorted.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from functools import partial
 from itertools import combinations
 
 from intrinsics_core.conversation import Task
-from intrinsics_core.errors import IntrinsicsError
+from intrinsics_core.errors import IntrinsicsError, InvalidInput
 from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.table import register
 from intrinsics_core.profiles.base import Profile
@@ -71,6 +73,7 @@ def reranking(
 
     Raises:
         InvalidInput: at once, where the input is wrong.
+        IntrinsicsError: when run, where no comparison succeeds.
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), passage reranking.
     """
@@ -85,17 +88,21 @@ def _program(task: Task, profile: Profile, *, both_orders: bool) -> Program[Rank
         order = sorted(range(count), key=lambda i: -scores[i])  # stable: ties keep the retriever's order
         return _ranking(task, order, scores)
     beaten_rounds, wins = [], [0.0] * count
+    failed: list[IntrinsicsError] = []
+    asked = 0
     alive = list(range(count))
     while len(alive) > ALL_PAIRS:
         pairs = [(alive[i], alive[-1 - i]) for i in range(len(alive) // 2)]
-        shares = yield from _compare(task, profile, pairs, both_orders)
+        shares = yield from _compare(task, profile, pairs, both_orders, failed)
+        asked += len(pairs)
         # A tie goes to the one that the retriever had put first.
         beaten = {(b if share >= 0.5 else a): (a if share >= 0.5 else b) for (a, b), share in shares.items()}
         _count(wins, shares)
         beaten_rounds.append(beaten)
         alive = [i for i in alive if i not in beaten]
     pairs = list(combinations(alive, 2))
-    shares = yield from _compare(task, profile, pairs, both_orders)
+    shares = yield from _compare(task, profile, pairs, both_orders, failed)
+    asked += len(pairs)
     final = dict.fromkeys(alive, 0.0)
     for (a, b), share in shares.items():
         final[a], final[b] = final[a] + share, final[b] + 1 - share
@@ -109,20 +116,38 @@ def _program(task: Task, profile: Profile, *, both_orders: bool) -> Program[Rank
     else:
         rank = {document: at for at, document in enumerate(order)}
         scores = [1 - rank[i] / count for i in range(count)]
-    return _ranking(task, order, scores, wins)
+    ranking = _ranking(task, order, scores, wins)
+    if not failed:
+        return ranking
+    asked *= 2 if both_orders else 1
+    why = f"{len(failed)} of {asked} comparisons failed and count as ties: {type(failed[0]).__name__}: {failed[0]}"
+    return ranking.model_copy(update={"degraded": why})
 
 
-def _compare(task: Task, profile: Profile, pairs: list[Pair], both_orders: bool) -> Program[dict[Pair, float]]:
-    """For each pair the share of comparisons that its first document won: 0, .5 or 1. One wave."""
+def _compare(
+    task: Task, profile: Profile, pairs: list[Pair], both_orders: bool, failed: list[IntrinsicsError]
+) -> Program[dict[Pair, float]]:
+    """For each pair the share of comparisons that its first document won, in quarters. One wave.
+
+    What fails is a tie and joins ``failed``; a wave in which everything does ends the ranking.
+    """
     asked = pairs + [(b, a) for a, b in pairs] if both_orders else pairs
     answers = yield from profile.ask_many("comparison", [task.only(a, b) for a, b in asked])
-    for answer in answers:
-        if isinstance(answer, IntrinsicsError):
-            raise answer
-    first_won = dict(zip(asked, (float(a >= 0.5) for a in answers), strict=True))
+    errors = [answer for answer in answers if isinstance(answer, IntrinsicsError)]
+    for error in errors:
+        if len(errors) == len(answers) or isinstance(error, InvalidInput):
+            raise error
+    failed += errors
+    first_won = {
+        pair: 0.5 if isinstance(a, IntrinsicsError) else _won(a) for pair, a in zip(asked, answers, strict=True)
+    }
     if not both_orders:
         return first_won
     return {(a, b): (first_won[a, b] + 1 - first_won[b, a]) / 2 for a, b in pairs}
+
+
+def _won(preference: float) -> float:
+    return 0.5 if preference == 0.5 else float(preference > 0.5)
 
 
 def _count(wins: list[float], shares: dict[Pair, float]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from typing import Any
 
 from intrinsics_core.errors import InvalidInput
 from intrinsics_core.profiles.base import Format, Profile, Staged
@@ -40,8 +41,8 @@ def register(name: str, make: Callable[[], Profile]) -> None:
     _REGISTERED[name] = make
 
 
-def as_profile(spec: Profile | str | None, own: Profile) -> Profile:
-    """A profile from a profile, a name, or None (the runtime's ``own``).
+def as_profile(spec: Profile | str | None, own: Profile, **at_hand: Any) -> Profile:
+    """A profile from a profile, a name, or None (the runtime's ``own``). ``at_hand``: as :func:`profile` takes it.
 
     Raises:
         InvalidInput: no profile has that name.
@@ -50,11 +51,14 @@ def as_profile(spec: Profile | str | None, own: Profile) -> Profile:
         return own
     if isinstance(spec, Profile):
         return spec
-    return profile(spec)
+    return profile(spec, **at_hand)
 
 
-def profile(name: str) -> Profile:
+def profile(name: str, **at_hand: Any) -> Profile:
     """The profile of that name. A name with a place, ``"granite-4:FOLDER"``, is made of the adapters there.
+
+    Args:
+        at_hand: ``model`` and ``technologies`` of the runtime, for a place that has adapters for several.
 
     Raises:
         InvalidInput: no profile has that name, or it takes no place, or nothing usable is at the place.
@@ -66,5 +70,8 @@ def profile(name: str) -> Profile:
         names = ", ".join((*NAMES, *_REGISTERED))
         raise InvalidInput("profile is unknown", expected=f"one of {names}", got=repr(name))
     module = import_module(_MODULES[known])
-    found: Profile = module.profile(place) if place else module.PROFILE
-    return found
+    if known not in _PLACED:
+        found: Profile = module.PROFILE
+        return found
+    made: Profile = module.profile(place, **at_hand) if place else module.at_hand(**at_hand)
+    return made

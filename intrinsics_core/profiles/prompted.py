@@ -46,6 +46,7 @@ _TAIL = "\n\nReply with one JSON object and nothing else: "
 
 _SUPPORT = ("yes", "no")
 _PASSAGES = ("A", "B")
+_TIES = ("neither", "none", "both", "tie")  # what models say that are not held to the schema
 
 _TEXT = {"type": "string"}
 _CONFIDENCE = {"type": "number", "minimum": 0, "maximum": 1}
@@ -194,9 +195,12 @@ def _answerability(task: Task, replies: Sequence[Reply]) -> Answerability:
 
 
 def _comparison(task: Task, replies: Sequence[Reply]) -> float:
-    chosen, probabilities = _Labelled.read(replies, "preferred", _PASSAGES).probabilities(_PASSAGES)
-    # The label decides, its probability only says how clearly.
-    return max(probabilities["A"], 0.5) if chosen == "A" else min(probabilities["A"], 0.49)
+    found = _Labelled.read(replies, "preferred", _PASSAGES)
+    if found.text.strip(" .\"'").casefold() in _TIES:
+        return 0.5
+    chosen, probabilities = found.probabilities(_PASSAGES)
+    # The label decides, its probability only says how clearly; exactly 0.5 is a tie.
+    return max(probabilities["A"], 0.51) if chosen == "A" else min(probabilities["A"], 0.49)
 
 
 def _entailment(task: Task, replies: Sequence[Reply]) -> float:

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from intrinsics_core.conversation import Task
 from intrinsics_core.errors import MalformedReply
-from intrinsics_core.replies import json_reply
+from intrinsics_core.replies import json_reply, thinking
 from intrinsics_core.replies.labels import label_probabilities
 from intrinsics_core.requests import Generated, Reply
 from intrinsics_core.results import Answerability, Faithfulness, Judgement, QueryRewrite, Uncertainty
@@ -31,9 +31,14 @@ _RELEVANCE_VALUE = {"relevant": 1.0, "partially relevant": 0.5, "irrelevant": 0.
 
 
 def generated(replies: Sequence[Reply]) -> Generated:
+    """The one reply, without the reasoning before it.
+
+    Raises:
+        MalformedReply: it ends inside its reasoning.
+    """
     (reply,) = replies
     assert isinstance(reply, Generated)
-    return reply
+    return thinking.verdict(reply)
 
 
 def first_line(reply: Generated) -> str:

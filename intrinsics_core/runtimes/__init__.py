@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from intrinsics_core.errors import InvalidInput
-from intrinsics_core.profiles import profile
 from intrinsics_core.runtimes.base import AsyncRuntime, BlockingRuntime, Runtime
 from intrinsics_core.runtimes.configs import KINDS, Config
 
@@ -35,7 +34,7 @@ def as_runtime(spec: Runtime | Config | Mapping[str, Any] | None) -> Runtime:
     config = KINDS.parse(spec)
     runtime: Runtime = _made_by(config.kind)(**config.given)
     if config.profile is not None:
-        runtime.profile = profile(config.profile)
+        runtime.profile = runtime.profile_of(config.profile)
     return runtime
 
 

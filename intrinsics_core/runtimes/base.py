@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Self, TypeVar
 
 from intrinsics_core.errors import IntrinsicsError, UnsupportedIntrinsic, as_intrinsics_error
+from intrinsics_core.profiles import as_profile
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.requests import Outcome, Request
 
@@ -30,11 +31,23 @@ class Runtime(ABC):
         profile: the profile its requests are rendered with where the caller names none.
         blocking: whether its work is done in the calling thread.
         concurrency: how many calls :func:`run_many` keeps under way by default.
+        technologies: the kinds of adapters it can load; chooses where a place has several of one intrinsic.
     """
 
     profile: Profile
     blocking: ClassVar[bool]
     concurrency: int = 16
+    technologies: tuple[str, ...] = ("lora",)
+
+    def profile_of(self, spec: Profile | str | None) -> Profile:
+        """A profile from a profile, a name, or None (its own); a place of adapters is read for what is at hand here.
+
+        Raises:
+            InvalidInput: no profile has that name.
+        """
+        model = getattr(self, "model", None)  # a chat model's runtime has an object of that name
+        named = model if isinstance(model, str) else None
+        return as_profile(spec, self.profile, model=named, technologies=self.technologies)
 
     @abstractmethod
     def handle(self, requests: Sequence[Request]) -> list[Outcome]:

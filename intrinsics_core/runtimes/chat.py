@@ -156,6 +156,8 @@ class ChatRuntime(Runtime):
         """One request, sans I/O: yields what to ask for, is sent the framework's reply or exception."""
         if not isinstance(request, Generate) or request.messages is None or request.adapter or request.documents:
             return unsupported(self.called, request)
+        if "adapter_name" in request.template:  # of a checkpoint that no chat model hands it on to
+            return unsupported(self.called, request)
         wanted = {SCHEMA: isinstance(request.constraint, JsonSchema), LOGPROBS: request.logprobs}
         started = time.perf_counter()
         while True:

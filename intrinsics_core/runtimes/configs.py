@@ -27,6 +27,7 @@ from pydantic import (
 from intrinsics_core.errors import InvalidInput
 
 Constraints = Literal["structured_outputs", "response_format", "none"]  # from the most expressive to none
+Documents = Literal["auto", "template", "messages"]  # how documents reach a server's model
 C = TypeVar("C", bound="Config")
 
 
@@ -142,7 +143,9 @@ class ServerConfig(Config):
     api_key: Key = None
     model: Name | None = None
     adapters: Names | None = None
-    constraints: Constraints = "structured_outputs"
+    constraints: Constraints | Literal["auto"] = "auto"
+    documents: Documents = "auto"
+    reasoning_tokens: CountOrNone = 0
     timeout: Seconds = 120.0
     max_retries: CountOrNone = 3
     concurrency: Count = 32

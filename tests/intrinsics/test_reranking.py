@@ -3,7 +3,7 @@ import random
 
 import pytest
 
-from intrinsics_core import MalformedReply, RuntimeUnavailable, UnsupportedIntrinsic, reranking, run
+from intrinsics_core import InvalidInput, MalformedReply, RuntimeUnavailable, UnsupportedIntrinsic, reranking, run
 from intrinsics_core.intrinsics.reranking import ALL_PAIRS
 from intrinsics_core.profiles.base import Format, Profile
 from tests.scripted import Scripted
@@ -98,6 +98,51 @@ def test_failure_is_raised_unless_a_fallback_was_chosen():
     with pytest.raises(MalformedReply) as caught:
         rank(4, lambda request: "C is best")
     assert caught.value.raw == "C is best"
+
+
+@pytest.mark.parametrize("word", ["neither", "None", "Neither.", "both"])
+def test_neither_is_half_a_win_for_each(word):
+    """The weakest two of a perfect judge's five are alike to this one."""
+
+    def judge(request):
+        return {"preferred": word} if {"0", "1"} == set(passages(request)) else by_number(request)
+
+    result, _, _ = rank(5, judge)
+    assert {r.document_id: r.wins for r in result.ranking} == {"p4": 4, "p3": 3, "p2": 2, "p1": 0.5, "p0": 0.5}
+    assert result.degraded is None
+
+
+@pytest.mark.parametrize("failure", ["C is best", RuntimeUnavailable("cut off")])
+def test_one_failed_comparison_costs_half_a_win_and_not_the_ranking(failure):
+    def judge(request):
+        return failure if {"2", "3"} == set(passages(request)) else by_number(request)
+
+    result, _, _ = rank(5, judge)
+    assert {r.document_id: r.wins for r in result.ranking} == {"p4": 4, "p3": 2.5, "p2": 2.5, "p1": 1, "p0": 0}
+    assert result.degraded.startswith("1 of 10 comparisons failed and count as ties: ")
+    both, _, _ = rank(5, judge, both_orders=True)
+    assert both.ranking == result.ranking
+    assert both.degraded.startswith("2 of 20 ")
+
+
+def test_a_tournament_goes_on_after_a_failure():
+    """Above ten: the failed pair is a tie, which the retriever's order decides."""
+
+    def judge(request):
+        return RuntimeUnavailable("cut off") if "0" in passages(request) else by_number(request)
+
+    result, _, _ = rank(21, judge)
+    assert len(result.ranking) == 21
+    assert result.ranking[0].document_id == "p20"
+    assert "count as ties" in result.degraded
+
+
+def test_what_the_caller_has_to_mend_is_no_tie():
+    def judge(request):
+        return InvalidInput("the schema is refused") if {"2", "3"} == set(passages(request)) else by_number(request)
+
+    with pytest.raises(InvalidInput, match="refused"):
+        rank(5, judge)
 
 
 def test_a_profile_without_comparisons_says_so_even_with_a_fallback():

@@ -299,7 +299,9 @@ def test_comparison_is_read_from_its_first_letter(family: Profile) -> None:
         assert understood(family, "comparison", about, reply) >= 0.5, reply
     for reply in ("B", "B\n\nExplanation", "passage B", "Preferred passage: B", "2."):
         assert understood(family, "comparison", about, reply) < 0.5, reply
-    for reply in ("", "Neither.", "Both are good", "C", "Absolutely not"):
+    for reply in ("Neither.", "None of the passages", "Both are good", "preferred passage: neither"):
+        assert understood(family, "comparison", about, reply) == 0.5, reply
+    for reply in ("", "C", "Absolutely not", "Nonetheless"):
         with pytest.raises(MalformedReply):
             understood(family, "comparison", about, reply)
     place = TokenLogprob("B", math.log(0.8), (("B", math.log(0.8)), ("A", math.log(0.2))))

@@ -71,7 +71,6 @@ def decoding(source: str, **names: str) -> dict[str, Any]:
     ("content", "named_key"),
     [
         (["not", "a", "mapping"], "mine/io.yaml is not a mapping"),
-        ({"instructions": "typo"}, "instructions is an unknown key"),
         ({"instruction": 5}, "instruction has the wrong type"),
         ({"instruction": "{a.b}"}, "instruction has a brace"),
         ({"instruction": "{0}"}, "instruction has a brace"),
@@ -86,7 +85,10 @@ def decoding(source: str, **names: str) -> dict[str, Any]:
         ({"response_format": {"items": {"$ref": "#/$defs/gone"}}}, "response_format refers to a part that does not"),
         ({"response_format": {"items": {"$ref": "#name"}}}, "response_format refers to an anchor"),
         ({"response_format": {"pattern": "("}}, "response_format is no valid JSON schema"),
-        ({"parameters": {"temprature": 0}}, "parameters.temprature is an unknown key"),
+        ({"name": 5}, "name has the wrong type"),
+        ({"parameters": {"top_k": "many"}}, "parameters.top_k has the wrong type"),
+        ({"parameters": {"response_format": "not json"}}, "parameters.response_format is not JSON"),
+        ({"parameters": [1]}, "parameters is not a mapping"),
         ({"parameters": {"max_completion_tokens": "many"}}, "parameters.max_completion_tokens has the wrong type"),
         ({"parameters": {"n": 2}}, "parameters.n is not supported"),
         ({"parameters": {"temperature": True}}, "parameters.temperature has the wrong type"),
@@ -95,7 +97,6 @@ def decoding(source: str, **names: str) -> dict[str, Any]:
         ({"sentence_boundaries": {"documents": "<c"}}, "sentence_boundaries.documents is no tag prefix"),
         ({"sentence_boundaries": ["c"]}, "sentence_boundaries is not a mapping"),
         ({"docs_as_message": "xml"}, "docs_as_message has an unknown value"),
-        ({"logprobs_workaround": True}, "logprobs_workaround is not supported"),
         ({"transformations": {}}, "transformations has the wrong type"),
         (rule(type="shuffle"), r"transformations\[0\].type is an unknown transformation"),
         (rule(type="explode"), r"transformations\[0\].target_field is missing"),
@@ -112,6 +113,22 @@ def decoding(source: str, **names: str) -> dict[str, Any]:
 def test_a_wrong_file_is_refused_by_its_key(content: Any, named_key: str) -> None:
     with pytest.raises(InvalidInput, match=named_key):
         io_yaml.parse(content, "mine", "mine")
+
+
+@pytest.mark.parametrize(
+    ("content", "known"),
+    [
+        (rule(type="explode", target_field="c", x=1), "one of input_path, type, target_field"),
+        ({"parameters": {"extra_body": {"top": 1}}}, "one of chat_template_kwargs"),
+        ({"sentence_boundaries": {"first": "c"}}, "one of last_message, documents, all_but_last_message"),
+        (decoding("documents", start="b") | {"sentence_boundaries": {"documents": "c"}}, "one of begin, end, text, "),
+        (rule(type="shuffle"), "'likelihood', 'decode_sentences'"),
+    ],
+)
+def test_an_unknown_key_is_told_with_what_is_known(content: Any, known: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        io_yaml.parse(content, "mine", "mine")
+    assert known in str(caught.value.expected)
 
 
 def test_an_empty_file_wants_the_conversation_as_it_is() -> None:
@@ -299,7 +316,7 @@ def test_parameters_become_the_request() -> None:
     made = io_yaml.from_specs({"mine": spec(parameters=parameters)})
     _, (request,) = asked(adapter("mine", ASKED), "x", made)
     assert (request.max_tokens, request.temperature, request.top_p, request.seed, request.stop, request.template) == (
-        7, 0.5, 0.9, 3, ("END",), {"thinking": False},
+        7, 0.5, 0.9, 3, ("END",), {"enable_thinking": False, "thinking": False},
     )  # fmt: skip
 
 

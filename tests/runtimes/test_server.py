@@ -61,7 +61,9 @@ def test_a_prompt_goes_to_completions_and_nothing_unasked_with_it(serve, runtime
 def test_messages_go_to_chat_with_documents_and_template_arguments(serve, runtime):
     server = serve()
     documents = (Document("Ada.", id="x", title="T"), Document("Bob.", id="y", metadata={"a": 1}))
-    runtime(server).handle([chat(documents=documents, template={"thinking": False}, max_tokens=5)])
+    runtime(server, documents="template").handle(
+        [chat(documents=documents, template={"thinking": False}, max_tokens=5)]
+    )
     assert server.received[-1].path == "/v1/chat/completions"
     assert server.received[-1].body == {
         "model": "base",
@@ -86,7 +88,7 @@ def test_messages_go_to_chat_with_documents_and_template_arguments(serve, runtim
     ],
 )
 def test_constraints_by_each_key_and_never_the_ignored_ones(serve, runtime, constraint, structured, format):
-    server = serve()
+    server = serve("[]")
     for key in ("structured_outputs", "response_format", "none"):
         runtime(server, constraints=key).handle([prompt(constraint=constraint)])
     first, second, third = server.bodies()
@@ -180,7 +182,7 @@ def test_a_bad_schema_is_an_error_and_teaches_nothing(serve, runtime):
 def test_after_a_malformed_reply_the_request_is_not_sent_again_word_for_word(serve, runtime):
     """The server answers as greedy decoding does: the same to the same."""
     server = serve(lambda received: Reply(completion(YES if received.body["temperature"] else "um")))
-    assert run(gate(), runtime(server)).label == "answerable"
+    assert run(gate(), runtime(server, constraints="response_format")).label == "answerable"
     first, second = server.bodies()
     assert {key for key in second if second[key] != first.get(key)} == {"temperature", "seed"}
 

@@ -29,9 +29,11 @@ from intrinsics_core import (
     run_many,
     uncertainty,
 )
-from intrinsics_core.conversation import Message
+from intrinsics_core.conversation import Document, Message
+from intrinsics_core.profiles import profile
 from intrinsics_core.replies.labels import label_probabilities
 from intrinsics_core.requests import Choice, Generate, Generated, JsonSchema, Regex
+from intrinsics_core.runtimes.server.examination import examine
 from tests.vllm.conftest import capped
 
 QUESTION = [
@@ -106,7 +108,7 @@ def test_a_json_schema_holds_by_either_key(connect, key):
     engine = connect(constraints=key)
     verdict = run(CALLS["answerability"], engine, profile="prompted")
     assert verdict.label in ("answerable", "unanswerable")
-    assert engine._dialect.constraints == key  # the server did not reject it
+    assert engine.capabilities().constraints == key  # the server did not reject it
 
 
 def test_probabilities_of_constrained_labels_are_shares_of_the_allowed(connect):
@@ -188,7 +190,7 @@ def test_what_is_too_long_or_wrong_is_told_so(connect):
     ]
     for error in engine.handle(wrong):
         assert isinstance(error, InvalidInput)
-    assert engine._dialect.constraints == "structured_outputs"
+    assert engine.capabilities().constraints == "structured_outputs"
 
 
 def test_special_tokens_of_a_prompt_are_tokens_and_defused_text_is_not(connect):
@@ -212,3 +214,28 @@ def test_chat_with_documents_and_cached_tokens(connect):
     assert first.text == again.text
     assert again.usage.cached_tokens > 100
     assert len(first.logprobs) == first.usage.completion_tokens
+
+
+def test_documents_reach_the_chat_template(connect):
+    """Decided by one look at the tokenizer: the template of the tiny Granite shows documents."""
+    engine = connect()
+    messages = (Message("user", "Who built it?"),)
+    bare, shown = (
+        engine.handle([Generate("x", messages=messages, documents=documents, max_tokens=1)])[0]
+        for documents in ((), (Document("Ada Brink built the bridge in 1911. " * 20, id="a"),))
+    )
+    assert isinstance(bare, Generated)
+    assert isinstance(shown, Generated)
+    assert shown.usage.prompt_tokens > bare.usage.prompt_tokens + 100
+    found = engine.capabilities()
+    assert (found.server, found.documents, found.constraints) == ("vLLM", "template", "structured_outputs")
+
+
+def test_check_finds_everything_at_work(connect):
+    """Its one adapter that no template names is refused: a stock vLLM would let the base model answer."""
+    engine = connect()
+    found = {finding.subject: finding for finding in examine(engine, profile("prompted"))}
+    assert {finding.state for finding in found.values()} == {"works"}, found
+    assert found["server"].seen == "vLLM"
+    switched = Generate("x", messages=(Message("user", "?"),), template={"adapter_name": "citations"}, max_tokens=1)
+    assert isinstance(engine.handle([switched])[0], UnknownAdapter)

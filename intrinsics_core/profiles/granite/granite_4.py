@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
+from typing import Any
 
 from intrinsics_core.errors import InvalidInput
 from intrinsics_core.profiles import io_yaml
@@ -22,12 +23,24 @@ VARIABLE = "RAG_INTRINSICS_ADAPTERS"
 profile = partial(io_yaml.profile, name="granite-4")
 
 
-def __getattr__(name: str) -> AdapterProfile:
-    if name != "PROFILE":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def at_hand(**hints: Any) -> AdapterProfile:
+    """The profile of the adapters that the environment names.
+
+    Args:
+        hints: ``model`` and ``technologies`` of the runtime, see :func:`intrinsics_core.profiles.io_yaml.profile`.
+
+    Raises:
+        InvalidInput: it names none.
+    """
     if not (places := [place for place in os.environ.get(VARIABLE, "").split(os.pathsep) if place]):
         raise InvalidInput(
             "profile granite-4 does not know where its adapters are",
             expected=f"'granite-4:FOLDER', 'granite-4:owner/name@commit', or the environment variable {VARIABLE}",
         )
-    return profile(*places)
+    return profile(*places, **hints)
+
+
+def __getattr__(name: str) -> AdapterProfile:
+    if name != "PROFILE":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return at_hand()

@@ -249,11 +249,20 @@ _PREFERRED = re.compile(
     r"[\W_]*(?:(?:the\s+)?preferred\s+passage(?:\s+index)?(?:\s+is)?[\W_]*)?(?:passage\s+)?([ab12])(?![a-z0-9])",
     re.IGNORECASE,
 )
+# Published models say so of one pair in seven: a tie, and no failure.
+_NEITHER = re.compile(
+    r"[\W_]*(?:(?:the\s+)?preferred\s+passage(?:\s+index)?(?:\s+is)?[\W_]*)?(?:neither|none|both|n/a)\b", re.IGNORECASE
+)
 
 
 def comparison(task: Task, replies: Sequence[Reply]) -> float:
-    """How strongly the first passage is preferred, in 0..1. The letter decides, its probability says how clearly."""
+    """How strongly the first passage is preferred, in 0..1; exactly 0.5 is a tie.
+
+    The letter decides, its probability says how clearly.
+    """
     reply = readers.generated(replies)
+    if _NEITHER.match(reply.text):
+        return 0.5
     match = _PREFERRED.match(reply.text)
     if not match:
         raise MalformedReply("the reply names no passage", expected="A or B first", got=repr(reply.text[:200]),
@@ -262,7 +271,7 @@ def comparison(task: Task, replies: Sequence[Reply]) -> float:
     labels = ("1", "2") if match[1].isdigit() else ("a", "b") if match[1].islower() else ("A", "B")
     measured = label_probabilities(reply.logprobs, labels, start=match.start(1)) or {}
     share = measured.get(labels[0], float(first))
-    return max(share, 0.5) if first else min(share, 0.49)
+    return max(share, 0.51) if first else min(share, 0.49)
 
 
 def entailment(detect: Callable[[Task, Sequence[Reply]], Any]) -> Callable[[Task, Sequence[Reply]], float]:

@@ -26,10 +26,10 @@ from intrinsics_core.profiles.io_yaml import base_model, location
 from intrinsics_core.profiles.io_yaml.reading import output
 from intrinsics_core.profiles.io_yaml.rendering import render
 from intrinsics_core.profiles.io_yaml.spec import Spec, load, parse
-from intrinsics_core.profiles.io_yaml.typed import TYPED
+from intrinsics_core.profiles.io_yaml.typed import ONE_DOCUMENT, TYPED
 from intrinsics_core.profiles.io_yaml.writing import writer
 from intrinsics_core.replies import readers, writers
-from intrinsics_core.requests import Reply
+from intrinsics_core.requests import Generate, Reply
 
 __all__ = ["RAW", "AdapterProfile", "Spec", "from_specs", "load", "parse", "profile"]
 
@@ -49,15 +49,20 @@ def profile(
     base: str | None = None,
     technology: Literal["lora", "alora"] | None = None,
     name: str = "io.yaml",
+    model: str | None = None,
+    technologies: Sequence[str] = location.TECHNOLOGIES,
 ) -> AdapterProfile:
     """A profile from folders of adapters, or from the hub.
 
     Args:
         places: each a folder of adapters, one adapter's folder, its ``io.yaml``, or ``owner/name[/folder]@commit`` on
-            the hub. Of two adapters for one intrinsic the first place's counts.
+            the hub; ``#base/technology`` behind one chooses there. Of two adapters for one intrinsic the first place's
+            counts.
         base: which base model's adapters, by a part of its folder's name, where a place has several.
         technology: ``"lora"`` or ``"alora"``, where a place has both.
         name: the profile's name.
+        model: the base model at hand: of adapters for several, and no choice by ``base``, those for this one.
+        technologies: what the runtime at hand can load: chooses where ``technology`` does not.
 
     Raises:
         InvalidInput: a file is missing, doubled or wrong; the message names file and key.
@@ -65,23 +70,58 @@ def profile(
     """
     if not places:
         raise InvalidInput("no place of adapters is given", expected="a folder, or owner/name@commit on the hub")
-    if technology not in (None, "lora", "alora"):
+    if technology not in (None, *location.TECHNOLOGIES):
         raise InvalidInput("technology is unknown", expected="lora or alora", got=repr(technology))
-    found: dict[str, location.Found] = {}
+    found: dict[str, tuple[location.Found, Spec]] = {}
     for place in places:
-        for adapter in location.find(place, base=base, technology=technology):
-            found.setdefault(adapter.intrinsic, adapter)
-    specs = {intrinsic: load(adapter.path, intrinsic, adapter.source) for intrinsic, adapter in found.items()}
+        for intrinsic, pair in _at(place, base, technology, model, technologies).items():
+            found.setdefault(intrinsic, pair)
     models: dict[str | None, tuple[str, ...]] = {}
-    for intrinsic, adapter in found.items():
-        folder = next(iter(adapter.folders), intrinsic.replace("-", "_"))
-        models[intrinsic] = tuple(filter(None, (specs[intrinsic].model, folder, f"{folder}_lora", f"{folder}_alora")))
-        models[None] = models.get(None) or tuple(
-            f"ibm-granite/{part}" for part in adapter.folders[1:] if part not in ("lora", "alora")
-        )
-    made = from_specs(specs, name=name, models=models)
-    again = partial(profile, base=base, technology=technology, name=name)
+    for intrinsic, (adapter, spec) in found.items():
+        folder = adapter.task.replace("-", "_") if adapter.intrinsic != intrinsic else adapter.task
+        own = intrinsic.replace("-", "_")
+        names = (spec.model, folder, f"{folder}_lora", f"{folder}_alora", own, f"{own}_lora")
+        models[intrinsic] = tuple(dict.fromkeys(filter(None, names)))
+        if adapter.base:
+            models.setdefault(None, (published(adapter.base),))
+    made = from_specs({intrinsic: spec for intrinsic, (_, spec) in found.items()}, name=name, models=models)
+    again = partial(profile, base=base, technology=technology, model=model, technologies=technologies, name=name)
     return replace(made, made_by=(again, places))
+
+
+def _at(
+    place: Place, base: str | None, technology: str | None, model: str | None, technologies: Sequence[str]
+) -> dict[str, tuple[location.Found, Spec]]:
+    """One adapter per intrinsic at a place."""
+    groups: dict[str, list[location.Found]] = {}
+    for one in location.find(place, base=base, technology=technology):
+        groups.setdefault(one.intrinsic, []).append(one)
+    found: dict[str, tuple[location.Found, Spec]] = {}
+    for group in groups.values():
+        for one in location.at_hand(group, model, technologies):
+            spec = read(one)
+            if spec.name in found:
+                raise InvalidInput(
+                    f"{place} has several adapters for {spec.name!r}: {found[spec.name][0]} and {one}",
+                    expected="base= and technology= that choose one, or a place that does: PLACE#granite-4.1-3b/lora",
+                )
+            found[spec.name] = one, spec
+    return found
+
+
+def read(found: location.Found) -> Spec:
+    """The file of an adapter that was found.
+
+    Raises:
+        InvalidInput: it is wrong; the message names file and key.
+    """
+    spec = load(found.path, found.intrinsic, found.source)
+    return replace(spec, switch=found.task) if found.technology == location.SWITCH else spec
+
+
+def published(base: str) -> str:
+    """The name under which a base model is published, by its folder in a library of adapters."""
+    return f"openai/{base}" if base.startswith("gpt-oss") else f"ibm-granite/{base}"
 
 
 def from_specs(
@@ -108,9 +148,16 @@ def _format(
     def parse_reply(task: Task, replies: Sequence[Reply]) -> Any:
         return understand(spec, view(task), readers.generated(replies))
 
-    return Format(
-        lambda task: render(spec, view(task)), parse_reply, write and (lambda task, value: write(view(task), value))
-    )
+    def render_task(task: Task) -> Sequence[Generate]:
+        if understand is not output and spec.name in ONE_DOCUMENT and len(task.documents) != 1:
+            raise InvalidInput(
+                f"{spec.name} judges one document at a time",
+                expected="documents=[one] (as_json=True takes its text as an argument)",
+                got=f"{len(task.documents)} documents",
+            )
+        return render(spec, view(task))
+
+    return Format(render_task, parse_reply, write and (lambda task, value: write(view(task), value)))
 
 
 def _whole(task: Task) -> Task:
@@ -129,7 +176,11 @@ _VIEWS: Mapping[str, Callable[[Task], Task]] = {
 }
 
 
+def at_hand(**hints: Any) -> AdapterProfile:
+    raise InvalidInput("profile io.yaml needs to know where its adapters are", expected="'io.yaml:FOLDER'")
+
+
 def __getattr__(name: str) -> AdapterProfile:
     if name == "PROFILE":
-        raise InvalidInput("profile io.yaml needs to know where its adapters are", expected="'io.yaml:FOLDER'")
+        return at_hand()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,68 +1,143 @@
-"""Reading values out of a file from elsewhere: each has the wanted type, or the error names its key."""
+"""From the values of a file from elsewhere to checked models: what is wrong is an error that names file and key.
+
+The shape is pydantic's to check; what it says is turned into the words of this library here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NoReturn
+from collections.abc import Mapping
+from typing import Annotated, Any, NoReturn, TypeVar, get_args, get_origin
+
+from pydantic import (
+    AllowInfNan,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    TypeAdapter,
+    model_validator,
+)
+from pydantic import ValidationError as _ValidationError
+from pydantic_core import PydanticCustomError
 
 from intrinsics_core.errors import InvalidInput
 
-_MISSING: Any = object()
+T = TypeVar("T")
+
+Number = StrictInt | Annotated[StrictFloat, AllowInfNan(False)]  # a bool is never a number
 
 
-class Section:
-    """A mapping of the file; ``where`` says which, for errors."""
+class Part(BaseModel):
+    """A mapping of the file: frozen, without keys of its own invention. A null counts as left out."""
 
-    def __init__(self, value: Any, where: str) -> None:
-        if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-            raise InvalidInput(f"{where} is not a mapping", expected="keys and values", got=repr(value)[:200])
-        self._value, self.where = value, where
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
-    def wrong(self, key: str, what: str, *, expected: str, got: Any = _MISSING) -> NoReturn:
-        got = self._value.get(key) if got is _MISSING else got
-        raise InvalidInput(f"{self._named(key)} {what}", expected=expected, got=repr(got)[:200])
+    @model_validator(mode="before")
+    @classmethod
+    def _left_out(cls, value: Any) -> Any:
+        return {key: item for key, item in value.items() if item is not None} if isinstance(value, Mapping) else value
 
-    def only(self, known: Iterable[str]) -> None:
-        """No other keys than these."""
-        known = tuple(known)
-        for key in self._value:
-            if key not in known:
-                self.wrong(key, "is an unknown key", expected=f"one of {', '.join(known)}", got=key)
+    @classmethod
+    def unknown(cls, value: Any) -> list[str]:
+        """Keys of a mapping that this model does not know; with them left out it may still be one."""
+        known = {field.alias or name for name, field in cls.model_fields.items()}
+        return [str(key) for key in value if key not in known] if isinstance(value, Mapping) else []
 
-    def get(self, key: str, kind: type | tuple[type, ...], expected: str, default: Any = _MISSING) -> Any:
-        """The value of a key. A null counts as left out; a bool is never a number."""
-        value = self._value.get(key)
-        if value is None:
-            if default is _MISSING:
-                self.wrong(key, "is missing", expected=expected)
-            return default
-        kinds = kind if isinstance(kind, tuple) else (kind,)
-        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-            self.wrong(key, "has the wrong type", expected=expected)
-        return value
 
-    def choice(self, key: str, options: tuple[str, ...]) -> Any:
-        value = self.get(key, str, " or ".join(options), None)
-        if value is not None and value not in options:
-            self.wrong(key, "has an unknown value", expected=" or ".join(options))
-        return value
+def _one_or_more(value: Any) -> Any:
+    if not isinstance(value, list) or not value or not all(isinstance(item, str) for item in value):
+        raise wrong("is not a list of names", "one or more strings")
+    return tuple(value)
 
-    def texts(self, key: str) -> tuple[str, ...]:
-        """A list of strings."""
-        value = self.get(key, list, "a list of names")
-        if not value or not all(isinstance(item, str) for item in value):
-            self.wrong(key, "is not a list of names", expected="one or more strings")
-        return tuple(value)
 
-    def section(self, key: str) -> Section | None:
-        value = self._value.get(key)
-        return None if value is None else Section(value, self._named(key))
+Names = Annotated[tuple[StrictStr, ...], BeforeValidator(_one_or_more)]
 
-    def items(self) -> Iterable[tuple[str, Any]]:
-        return self._value.items()
 
-    def __contains__(self, key: str) -> bool:
-        return self._value.get(key) is not None
+def wrong(what: str, expected: str) -> PydanticCustomError:
+    """The error for a value that is wrong in a way pydantic has no word for; it follows the name of the key."""
+    # Braces are placeholders to pydantic.
+    return PydanticCustomError("wrong", "{what}", {"what": what, "expected": expected})
 
-    def _named(self, key: str) -> str:
-        return f"{self.where}{': ' if self.where.endswith('.yaml') else '.'}{key}"
+
+def check(kind: Any, value: Any, where: str) -> Any:
+    """The value as that model or type.
+
+    Args:
+        where: the file, and the part of it that this is.
+
+    Raises:
+        InvalidInput: names the key that is wrong.
+    """
+    try:
+        return TypeAdapter(kind).validate_python(value)
+    except _ValidationError as error:
+        _refuse(error, kind, value, where)
+
+
+def _refuse(error: _ValidationError, kind: Any, value: Any, where: str) -> NoReturn:
+    """The first thing that is wrong, as an error of ours."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    # A union that its tag decides has no place of its own for an error of the tag.
+    tag = ("type",) if first["type"].startswith("union_tag") else ()
+    key, got = _located((*first["loc"], *tag), value)
+    what, expected = _said(first)
+    if first["type"] == "extra_forbidden":
+        expected = f"one of {', '.join(_keys(kind, first['loc'][:-1]))}"
+    raise InvalidInput(f"{_named(where, key)} {what}", expected=expected, got=repr(got)[:200]) from None
+
+
+def _keys(kind: Any, loc: tuple[int | str, ...]) -> list[str]:
+    """The keys that a model knows, or one that is inside it or among several."""
+    for step in loc:
+        field = None if get_origin(kind) is not None else kind.model_fields.get(step)
+        models = [kind] if field is None else [field.annotation]
+        while not all(isinstance(model, type) for model in models):
+            models = [one for model in models for one in (get_args(model) or [model]) if _is_kind(one)]
+        kind = next((m for m in models if field or step in get_args(m.model_fields["type"].annotation)), models[0])
+    return [field.alias or name for name, field in kind.model_fields.items()]
+
+
+def _is_kind(value: Any) -> bool:
+    return get_args(value) != () or (isinstance(value, type) and issubclass(value, Part))
+
+
+def _located(loc: tuple[int | str, ...], value: Any) -> tuple[list[int | str], Any]:
+    """The steps that are the file's (pydantic adds the names of types it tried), and what is there."""
+    steps: list[int | str] = []
+    for i, step in enumerate(loc):
+        last = i == len(loc) - 1
+        if isinstance(value, Mapping) and isinstance(step, str) and (step in value or last):
+            steps.append(step)
+            value = value.get(step)
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            steps.append(step)
+            value = value[step]
+    return steps, value
+
+
+def _named(where: str, steps: list[int | str]) -> str:
+    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
+    if not path:
+        return where
+    return f"{where}{': ' if where.endswith('.yaml') else '.'}{path}"
+
+
+def _said(error: Any) -> tuple[str, str]:
+    """(what is wrong, what would be right) of one of pydantic's errors."""
+    context = error.get("ctx") or {}
+    match error["type"]:
+        case "wrong":
+            return context["what"], context["expected"]
+        case "missing" | "union_tag_not_found":
+            return "is missing", "a value"
+        case "extra_forbidden":
+            return "is an unknown key", ""
+        case "literal_error":
+            return "has an unknown value", str(context["expected"])
+        case "model_type" | "dict_type" | "mapping_type" | "model_attributes_type":
+            return "is not a mapping", "keys and values"
+        case "union_tag_invalid":
+            return "is an unknown transformation", str(context["expected_tags"])
+    return "has the wrong type", str(error["msg"])

@@ -1,4 +1,6 @@
-"""JSON whose strings remember where they stood in the reply, so that log-probabilities can be found for them."""
+"""JSON whose labels (strings, whole numbers, booleans) remember where they stood in the reply, so that
+log-probabilities can be found for them.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +18,18 @@ class Located(str):
     begin = -1
 
 
+class Whole(int):
+    """A whole number; ``begin`` is the place of its first character in the reply."""
+
+    begin = -1
+
+
+class Flag(int):
+    """A boolean, which Python lets nobody extend; ``begin`` is the place of its first character in the reply."""
+
+    begin = -1
+
+
 class Offset(int):
     """A character offset; ``source`` is the text it counts in."""
 
@@ -28,11 +42,17 @@ def located(text: str, begin: int) -> Located:
     return made
 
 
+def label_text(value: Any) -> str:
+    """A label as the reply spells it."""
+    if isinstance(value, bool | Flag):
+        return "true" if value else "false"
+    return str(int(value)) if isinstance(value, int) else str(value)
+
+
 def begin_in(text: str, value: Any) -> int:
     """Where a value of a reply's JSON begins in the reply, -1 where that is not known for certain."""
-    begin = getattr(value, "begin", -1)
-    found = begin >= 0 and (text.startswith(f'"{value}"', begin) or text.startswith(value, begin))
-    return begin if found else -1
+    begin, label = getattr(value, "begin", -1), label_text(value)
+    return begin if begin >= 0 and (text.startswith(f'"{label}"', begin) or text.startswith(label, begin)) else -1
 
 
 def offset(value: int, source: str) -> Offset:
@@ -53,7 +73,9 @@ def _constant(text: str) -> Any:
 
 
 class Decoder(json.JSONDecoder):
-    """Strings come out as :class:`Located`; NaN and infinities, which are no JSON, are refused."""
+    """Strings come out as :class:`Located`, whole numbers as :class:`Whole`, booleans as :class:`Flag`; NaN and
+    infinities, which are no JSON, are refused.
+    """
 
     def __init__(self) -> None:
         super().__init__(parse_constant=_constant, parse_float=_number)
@@ -64,8 +86,27 @@ class Decoder(json.JSONDecoder):
             return located(value, end - 1), after
 
         self.parse_string = parse_string
+        self.parse_object = self._within(json.decoder.JSONObject, 2)  # type: ignore[attr-defined]
+        self.parse_array = self._within(json.decoder.JSONArray, 1)  # type: ignore[attr-defined]
         # The C scanner knows no hook for strings; replies are short.
-        self.scan_once = json.scanner.py_make_scanner(self)  # type: ignore[attr-defined]
+        self._scan: Callable[[str, int], tuple[Any, int]] = json.scanner.py_make_scanner(self)  # type: ignore[attr-defined]
+        self.scan_once = self._placed
+
+    def _placed(self, text: str, begin: int) -> tuple[Any, int]:
+        value, end = self._scan(text, begin)
+        kind = Flag if isinstance(value, bool) else Whole if type(value) is int else None
+        if kind is not None:
+            value = kind(value)
+            value.begin = begin
+        return value, end
+
+    def _within(self, parse: Callable[..., Any], scanner: int) -> Callable[..., Any]:
+        """The parser of objects or arrays, whose argument number ``scanner`` finds the values inside: ours."""
+
+        def parsed(*arguments: Any) -> Any:
+            return parse(*arguments[:scanner], self._placed, *arguments[scanner + 1 :])
+
+        return parsed
 
 
 def plain(value: Any) -> Any:
@@ -76,4 +117,15 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if isinstance(value, Located):
         return str(value)
-    return int(value) if isinstance(value, Offset) else value
+    if isinstance(value, Flag):
+        return bool(value)
+    return int(value) if isinstance(value, Offset | Whole) else value
+
+
+def unplaced(value: Any) -> Any:
+    """The value with plain booleans, which no check takes for numbers; what it is made of stays as it is."""
+    if isinstance(value, dict):
+        return {key: unplaced(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [unplaced(item) for item in value]
+    return bool(value) if isinstance(value, Flag) else value

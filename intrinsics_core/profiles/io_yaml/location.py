@@ -1,89 +1,138 @@
 """Where ``io.yaml`` files lie: a folder of adapters, one adapter's folder, or a hub repository at a commit.
 
-A folder of adapters has one folder per task, and in it the file, or folders by base model and technology as published:
-``<task>/<base model>/<lora|alora>/io.yaml``.
+Layouts that are published, and what each folder says:
+
+- ``<task>/<base model>/<lora|alora>/io.yaml``: a library of adapters for several base models;
+- ``<task>/io.yaml``, ``<task>_lora/io.yaml`` or a lone ``io.yaml``: adapters for one base model;
+- ``io_configs/<task>/io.yaml``: Granite Switch, one checkpoint with its adapters inside.
+
+A place may say which it means behind a hash: ``FOLDER#granite-4.1-3b/alora``.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from intrinsics_core.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.hub import HubPlace
+from intrinsics_core.profiles.io_yaml.names import intrinsic_of
 
 FILE = "io.yaml"
+TECHNOLOGIES = ("lora", "alora")
+SWITCH = "switch"
+_CONFIGS = "io_configs"  # Granite Switch's folder of such files
 _DEPTH = 4  # folders below the one given
-_SAME = {  # what tasks are called in the libraries published so far
-    "context-relevancy": "context-relevance",
-    "answerability-prediction": "answerability",
-    "certainty": "uncertainty",
-    "hallucinations": "hallucination-detection",
-    "hallucination": "hallucination-detection",
-    "citation": "citations",
-    "citation-generation": "citations",
-    "requirement-checking": "requirement-check",
-}
+_MODEL = re.compile(r"granite|gpt|llama|mi[sx]tral|qwen|phi|gemma|olmo|falcon|deepseek|\d[bm]\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Found:
-    """One adapter: its intrinsic, its file, its folders below the root, and where that came from."""
+    """One adapter's file.
 
-    intrinsic: str
+    Attributes:
+        task: the folder that is named after what the adapter does; the file may say otherwise.
+        source: where it came from, with its revision.
+        base: its base model's folder, None where there is none.
+        technology: ``"lora"``, ``"alora"``, ``"switch"`` for one inside a checkpoint, None where no folder says.
+    """
+
+    task: str
     path: Path
-    folders: tuple[str, ...]
     source: str
+    base: str | None = None
+    technology: str | None = None
+
+    @property
+    def intrinsic(self) -> str:
+        return intrinsic_of(self.task)
+
+    def __str__(self) -> str:
+        return "/".join(filter(None, (self.task, self.base, self.technology)))
 
 
-def intrinsic_of(folder: str) -> str:
-    """``query_rewrite`` and ``query-rewrite-lora`` are ``query-rewrite``."""
-    name = re.sub(r"[-_](?:a?lora)$", "", folder.strip().lower()).replace("_", "-")
-    return _SAME.get(name, name)
-
-
-def find(location: str | os.PathLike[str], *, base: str | None, technology: str | None) -> list[Found]:
-    """All adapters at a location, one per intrinsic.
+def find(location: str | os.PathLike[str], *, base: str | None = None, technology: str | None = None) -> list[Found]:
+    """All adapters at a location, sorted by path.
 
     Args:
-        location: a folder, an ``io.yaml``, or ``owner/name[/folder]@commit`` on the hub. The commit is its full hash:
-            a branch or a tag may be moved, and with it what the adapter is told.
+        location: a folder, an ``io.yaml``, or ``owner/name[/folder]@commit`` on the hub, with ``#base/technology``
+            behind it where it has several. The commit is its full hash: a branch or a tag may be moved, and with it
+            what the adapter is told.
         base: which base model's adapters, by a part of its folder's name, where there are several.
         technology: ``"lora"`` or ``"alora"``, where there are both.
 
     Raises:
-        InvalidInput: nothing is there, or two files serve the same intrinsic.
+        InvalidInput: nothing is there that fits.
         RuntimeUnavailable: the hub cannot be reached, or huggingface_hub is not installed.
     """
-    root, source = _root(location)
+    place, chosen_base, chosen_technology = _chosen(location)
+    base, technology = base or chosen_base, technology or chosen_technology
+    root, source = _root(place)
     files = [root] if root.is_file() else sorted(root.glob(FILE)) or _below(root)
-    found: dict[str, Found] = {}
-    for path in files:
-        folders = path.relative_to(root).parts[:-1] if path != root else ()
-        names = folders or path.resolve().parts[-2:-1]
-        if not _wanted(folders[1:], base, technology):
-            continue
-        name = intrinsic_of(names[0])
-        if name in found:
-            raise InvalidInput(
-                f"{source} has several adapters for {name!r}: {'/'.join(found[name].folders)} and {'/'.join(folders)}",
-                expected="base= and technology= that choose one, e.g. base='granite-4.0-micro', technology='lora'",
-            )
-        shown = "/".join((source.rstrip("/"), *folders)) if path != root else source
-        found[name] = Found(name, path, folders, shown)
+    found = [one for path in files if _wanted(one := _found(path, root, source), base, technology)]
     if not found:
         raise InvalidInput(f"{source} has no {FILE} that fits", expected="a folder of adapters, each with its io.yaml",
                            got=f"base={base!r}, technology={technology!r}")  # fmt: skip
-    return list(found.values())
+    return found
 
 
-def _wanted(folders: tuple[str, ...], base: str | None, technology: str | None) -> bool:
-    kinds = [folder for folder in folders if folder in ("lora", "alora")]
-    bases = [folder for folder in folders if folder not in ("lora", "alora")]
-    right_kind = technology is None or not kinds or technology in kinds
-    return right_kind and (base is None or not bases or any(base in folder for folder in bases))
+def at_hand(found: Sequence[Found], model: str | None, technologies: Iterable[str]) -> list[Found]:
+    """Of several adapters for one intrinsic those that fit what is at hand; all of them, where none does.
+
+    Args:
+        model: the base model's name or folder, None where it is not known.
+        technologies: what the runtime can load.
+    """
+    left = list(found)
+    if len(left) > 1 and model:
+        fitting = [one for one in left if one.base and _plain(one.base) in _plain(model)]
+        longest = max((len(one.base or "") for one in fitting), default=0)
+        left = [one for one in fitting if len(one.base or "") == longest] or left
+    if len(left) > 1:
+        left = [one for one in left if one.technology is None or one.technology in technologies] or left
+    return left
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.rstrip("/").rpartition("/")[2].lower())
+
+
+def _chosen(location: str | os.PathLike[str]) -> tuple[str | os.PathLike[str], str | None, str | None]:
+    """(place, base, technology) of a place that may name them."""
+    place, mark, choice = str(location).rpartition("#")
+    if not mark or Path(location).expanduser().exists():
+        return location, None, None
+    parts = [part for part in choice.split("/") if part]
+    bases = [part for part in parts if part not in TECHNOLOGIES]
+    kinds = [part for part in parts if part in TECHNOLOGIES]
+    if not parts or len(bases) > 1 or len(kinds) > 1:
+        raise InvalidInput("the place does not say which adapters it means",
+                           expected="FOLDER#base/lora, FOLDER#base or FOLDER#lora", got=repr(f"#{choice}"))  # fmt: skip
+    return place, next(iter(bases), None), next(iter(kinds), None)
+
+
+def _found(path: Path, root: Path, source: str) -> Found:
+    """What the folders around a file say."""
+    below = path.relative_to(root).parts[:-1] if path != root else ()
+    shown = "/".join((source.rstrip("/"), *below)) if path != root else source
+    folders = list(path.absolute().parts[1:-1])
+    if folders[-2:-1] == [_CONFIGS]:
+        return Found(folders[-1], path, shown, technology=SWITCH)
+    technology = folders.pop() if len(folders) > 1 and folders[-1] in TECHNOLOGIES else None
+    nested = technology is not None or len(below) > 1
+    base = folders.pop() if nested and len(folders) > 1 and _MODEL.search(folders[-1]) else None
+    task = folders[-1] if folders else ""
+    if technology is None and (suffix := re.search(r"[-_](a?lora)$", task)):
+        technology = suffix[1]
+    return Found(task, path, shown, base, technology)
+
+
+def _wanted(found: Found, base: str | None, technology: str | None) -> bool:
+    right_kind = technology is None or found.technology in (None, technology)
+    return right_kind and (base is None or found.base is None or base in found.base)
 
 
 def _below(root: Path) -> list[Path]:

@@ -47,7 +47,8 @@ def output(spec: Spec, task: Task, reply: Generated) -> AdapterOutput:
 def read(spec: Spec, reply: Generated) -> Any:
     """The reply's JSON, checked against the schema; its strings know their place. Free text where there is no schema.
 
-    Documented repair: a label without the quotes of JSON is taken for a string where a string is due.
+    Documented repairs: a label without the quotes of JSON is taken for a string where a string is due; of "label" and
+    "score", each stands for the other where the schema knows one alone (a published instruction asks for the other).
 
     Raises:
         MalformedReply: it is no such JSON.
@@ -56,6 +57,7 @@ def read(spec: Spec, reply: Generated) -> Any:
     try:
         value = _parsed(spec.schema, reply, expected)
         if spec.schema is not None:
+            value = _renamed(spec.schema, value)
             _check(spec, value, expected, reply)
     except RecursionError:
         raise MalformedReply("the reply is nested too deeply", expected=expected, raw=reply.text) from None
@@ -77,6 +79,21 @@ def _parsed(schema: Mapping[str, Any] | None, reply: Generated, expected: str) -
     if not end or reply.text[end:].strip():
         value = located(text, begin)
     return json_reply.writable(value, reply.text, expected)
+
+
+_EITHER = {"label": "score", "score": "label"}
+
+
+def _renamed(schema: Mapping[str, Any], value: Any) -> Any:
+    known = schema.get("properties")
+    if not isinstance(value, dict) or not isinstance(known, dict):
+        return value
+    return {
+        _EITHER[key]
+        if key in _EITHER and key not in known and _EITHER[key] in known.keys() - value.keys()
+        else key: item
+        for key, item in value.items()
+    }
 
 
 def _check(spec: Spec, value: Any, expected: str, reply: Generated) -> None:

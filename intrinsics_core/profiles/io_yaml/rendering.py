@@ -32,6 +32,10 @@ def render(spec: Spec, task: Task) -> Sequence[Generate]:
     documents = () if inline else _documents(spec, task, numbered)
     messages = [Message(m.role, text) for m, text in zip(task.messages, numbered.messages, strict=True)]
     arguments["last_message"] = messages[-1].content
+    # An adapter says its verdict and nothing else: a base model that would reason first is told not to.
+    template = {"enable_thinking": False, **spec.parameters.template}
+    if spec.switch is not None:
+        template["adapter_name"] = spec.switch
     if documents and spec.docs_as_message:
         # After a system turn, which chat templates look for at the very start.
         at = 1 if messages[0].role in ("system", "developer") else 0
@@ -45,16 +49,17 @@ def render(spec: Spec, task: Task) -> Sequence[Generate]:
             intrinsic=task.intrinsic,
             messages=tuple(messages),
             documents=documents,
-            adapter=spec.name,
+            adapter=None if spec.switch is not None else spec.name,
             constraint=None if spec.schema is None else JsonSchema(spec.schema),
-            max_tokens=sampling.max_tokens,
-            temperature=sampling.temperature,
+            max_tokens=sampling.length,
+            temperature=float(sampling.temperature),
             top_p=sampling.top_p,
             stop=sampling.stop,
             seed=sampling.seed,
             # Typed results want them too: a gate's probability, an expected certainty.
             logprobs=spec.wants_logprobs or spec.name in ("answerability", "context-relevance", "uncertainty"),
-            template=sampling.template,
+            template=template,
+            sampling=sampling.sampling,
         )
     ]
 

@@ -5,40 +5,52 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import unquote
 
-from intrinsics_core.profiles.io_yaml.checked import Section
+from intrinsics_core.errors import InvalidInput
 
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
-def read(section: Section) -> Mapping[str, Any] | None:
-    """The schema under ``response_format``.
+def read(value: Any, named: str) -> Mapping[str, Any] | None:
+    """The schema under ``response_format``: as it is, as JSON text, or as OpenAI's chat endpoint wraps one.
+
+    Args:
+        named: the file and the key, for errors.
 
     Raises:
         InvalidInput: it is none, or refers to another file.
     """
     import jsonschema
 
-    value = section.get("response_format", (dict, str), "a JSON schema", None)
+    def wrong(what: str, expected: str = "a JSON schema", got: Any = value) -> NoReturn:
+        raise InvalidInput(f"{named} {what}", expected=expected, got=repr(got)[:200])
+
     if isinstance(value, str):  # some files hold the schema as JSON text
         try:
             value = json.loads(value)
         except ValueError as error:
-            section.wrong("response_format", f"is not JSON ({error})", expected="a JSON schema")
+            wrong(f"is not JSON ({error})")
     if value is None:
         return None
     if not isinstance(value, dict):
-        section.wrong("response_format", "is no schema", expected="a JSON schema", got=value)
+        wrong("is no schema", got=value)
+    if value.get("type") == "json_object":
+        return {"type": "object"}
+    if value.get("type") == "json_schema":
+        inner = value.get("json_schema")
+        value = inner.get("schema") if isinstance(inner, dict) else None
+        if not isinstance(value, dict):
+            wrong("holds no schema", "json_schema: {schema: ...}")
     try:
         jsonschema.validators.validator_for(value, jsonschema.Draft202012Validator).check_schema(value)
     except jsonschema.SchemaError as error:
-        section.wrong("response_format", f"is no valid JSON schema ({error.message})", expected="a JSON schema")
+        wrong(f"is no valid JSON schema ({error.message})", got=value)
     for part in _parts(value):
         for key, item in part.items():
             if complaint := _complaint(key, item, value):
-                section.wrong("response_format", complaint, expected="a schema complete in itself", got={key: item})
+                wrong(complaint, "a schema complete in itself", {key: item})
     return value
 
 

@@ -2,63 +2,114 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, StrictInt, StrictStr
 
 from intrinsics_core.errors import InvalidInput
-from intrinsics_core.profiles.io_yaml import schemas, transformations
-from intrinsics_core.profiles.io_yaml.checked import Section
+from intrinsics_core.profiles.io_yaml import schemas
+from intrinsics_core.profiles.io_yaml.checked import Number, Part, check, wrong
+from intrinsics_core.profiles.io_yaml.names import intrinsic_of
 from intrinsics_core.profiles.io_yaml.sentences import LOCATIONS
 from intrinsics_core.profiles.io_yaml.template import Template
-from intrinsics_core.profiles.io_yaml.transformations import DecodeSentences, Likelihood, Rule
+from intrinsics_core.profiles.io_yaml.transformations import AnyRule, DecodeSentences, Likelihood, Rule
 from intrinsics_core.text.markup import Defuse, defuser
 
-_KEYS = (
-    "model", "instruction", "response_format", "parameters", "sentence_boundaries", "docs_as_message",
-    "transformations", "logprobs_workaround",
-)  # fmt: skip
+log = logging.getLogger(__name__)
+
 _LARGEST = 1 << 20  # bytes; the published files have two or three thousand
 _MOST = 20_000  # values in a file, those that aliases repeat included
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z_]{0,15}")
 
 
-@dataclass(frozen=True)
-class Parameters:
+_SAMPLING = ("top_k", "min_p", "repetition_penalty", "frequency_penalty", "presence_penalty")
+
+
+def _prefix(value: Any) -> Any:
+    if not isinstance(value, str) or not _PREFIX.fullmatch(value):
+        raise wrong("is no tag prefix", "letters, such as c")
+    return value
+
+
+def _once(value: Any) -> Any:
+    if isinstance(value, bool) or value != 1:
+        raise wrong("is not supported", "1")
+    return value
+
+
+def _stops(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
+
+
+_Prefix = Annotated[str, BeforeValidator(_prefix)]
+
+
+class _ExtraBody(Part):
+    chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
+
+
+class Parameters(Part):
     """How the reply is sampled."""
 
-    max_tokens: int | None = None
-    temperature: float = 0.0
-    top_p: float | None = None
-    seed: int | None = None
-    stop: tuple[str, ...] = ()
-    template: Mapping[str, Any] = field(default_factory=dict)
+    max_completion_tokens: StrictInt | None = None
+    max_tokens: StrictInt | None = None
+    temperature: Number = 0.0
+    top_p: Number | None = None
+    top_k: StrictInt | None = None
+    min_p: Number | None = None
+    repetition_penalty: Number | None = None
+    frequency_penalty: Number | None = None
+    presence_penalty: Number | None = None
+    seed: StrictInt | None = None
+    stop: Annotated[tuple[StrictStr, ...], BeforeValidator(_stops)] = ()
+    n: Annotated[int, BeforeValidator(_once)] = 1
+    # What is asked for beside the text is for the rules to say.
+    logprobs: Any = None
+    top_logprobs: Any = None
+    response_format: Any = None
+    extra_body: _ExtraBody = _ExtraBody()
 
-    @classmethod
-    def read(cls, section: Section | None) -> Parameters:
-        if section is None:
-            return cls()
-        section.only(("max_completion_tokens", "max_tokens", "temperature", "top_p", "seed", "stop", "n", "logprobs",
-                      "top_logprobs", "extra_body"))  # fmt: skip
-        limit = section.get("max_completion_tokens", int, "a number of tokens", None)
-        limit = section.get("max_tokens", int, "a number of tokens", limit)
-        stop = section.get("stop", (str, list), "a text or a list of texts", [])
-        extra = section.section("extra_body")
-        if extra is not None:
-            extra.only(("chat_template_kwargs",))
-        if section.get("n", int, "1", 1) != 1:
-            section.wrong("n", "is not supported", expected="1")
-        return cls(
-            limit,
-            float(section.get("temperature", (int, float), "a number", 0.0)),
-            section.get("top_p", (int, float), "a number", None),
-            section.get("seed", int, "a whole number", None),
-            (stop,) if isinstance(stop, str) else section.texts("stop") if stop else (),
-            {} if extra is None else extra.get("chat_template_kwargs", dict, "a mapping", {}),
-        )
+    @property
+    def length(self) -> int | None:
+        """The most new tokens."""
+        return self.max_tokens if self.max_tokens is not None else self.max_completion_tokens
+
+    @property
+    def template(self) -> Mapping[str, Any]:
+        """Arguments of the chat template."""
+        return self.extra_body.chat_template_kwargs
+
+    @property
+    def sampling(self) -> Mapping[str, float]:
+        """What servers know beyond temperature and top_p, by their names for it."""
+        return {name: value for name in _SAMPLING if (value := getattr(self, name)) is not None}
+
+
+class _Boundaries(Part):
+    last_message: _Prefix | None = None
+    documents: _Prefix | None = None
+    all_but_last_message: _Prefix | None = None
+
+
+class _File(Part):
+    """The file as it is written; schema, instruction and rules are read one by one."""
+
+    name: StrictStr | None = None
+    model: StrictStr | None = None
+    instruction: StrictStr | None = None
+    response_format: Any = None
+    parameters: Parameters = Parameters()
+    sentence_boundaries: _Boundaries = _Boundaries()
+    docs_as_message: Literal["string", "json", "roles"] | None = None
+    transformations: list[Any] = Field(default_factory=list)
+    # gpt-oss: its log-probabilities are found behind Harmony's markers for every model (`replies.thinking`).
+    logprobs_workaround: Any = None
 
 
 @dataclass(frozen=True)
@@ -70,17 +121,20 @@ class Spec:
         source: where the file comes from, with its revision, for records and errors.
         schema: JSON schema of a reply, None for free text.
         boundaries: tag prefix by location of the sentences that are numbered.
+        switch: for an adapter inside one checkpoint (Granite Switch), its name in there: the base model is asked, and
+            its chat template told. None where an adapter is loaded beside its base model.
     """
 
     name: str
     source: str
     instruction: Template | None = None
     schema: Mapping[str, Any] | None = None
-    parameters: Parameters = Parameters()
+    parameters: Parameters = field(default_factory=Parameters)
     boundaries: Mapping[str, str] = field(default_factory=dict)
     docs_as_message: str | None = None
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[AnyRule, ...] = ()
     model: str | None = None
+    switch: str | None = None
 
     @cached_property
     def defuse(self) -> Defuse:
@@ -126,50 +180,53 @@ def load(path: Path, name: str, source: str | None = None) -> Spec:
 
 
 def parse(value: Any, name: str, source: str) -> Spec:
-    """Check the content of an ``io.yaml``.
+    """Check the content of an ``io.yaml``. Keys that are unknown are left out with a warning.
+
+    Args:
+        name: the intrinsic, where the file does not say.
 
     Raises:
         InvalidInput: the message names the key.
     """
     shown = source if source.endswith(".yaml") else f"{source}/io.yaml"
     _bounded(value, shown)
-    section = Section(value, shown)
-    section.only(_KEYS)
-    if section.get("logprobs_workaround", bool, "true or false", False):
-        section.wrong("logprobs_workaround", "is not supported", expected="false or left out")
-    instruction = section.get("instruction", str, "text", None)
-    boundaries = _boundaries(section.section("sentence_boundaries"))
-    rows = section.get("transformations", list, "a list of transformations", [])
-    rules = tuple(transformations.read(row, f"{shown}: transformations[{i}]") for i, row in enumerate(rows))
+    file = check(_File, _known(value, shown), shown)
+    boundaries = {place: prefix for place, prefix in file.sentence_boundaries if prefix is not None}
+    rules = tuple(check(Rule, row, f"{shown}: transformations[{i}]") for i, row in enumerate(file.transformations))
     for i, rule in enumerate(rules):
         if isinstance(rule, DecodeSentences) and (missing := [s for s in rule.sources if s not in boundaries]):
             raise InvalidInput(f"{shown}: transformations[{i}].source names sentences that are not numbered",
                                expected=f"sentence_boundaries with {' and '.join(missing)}")  # fmt: skip
+    schema = schemas.read(file.response_format, f"{shown}: response_format")
+    if schema is None:
+        schema = schemas.read(file.parameters.response_format, f"{shown}: parameters.response_format")
     return Spec(
-        name=name,
+        name=name if file.name is None else intrinsic_of(file.name),
         source=source,
-        instruction=None if instruction is None else Template.parse(instruction, f"{shown}: instruction"),
-        schema=schemas.read(section),
-        parameters=Parameters.read(section.section("parameters")),
+        instruction=None if file.instruction is None else Template.parse(file.instruction, f"{shown}: instruction"),
+        schema=schema,
+        parameters=file.parameters,
         boundaries=boundaries,
-        docs_as_message=section.choice("docs_as_message", ("string", "json", "roles")),
+        docs_as_message=file.docs_as_message,
         rules=rules,
-        model=section.get("model", str, "a name", None),
+        model=file.model,
     )
 
 
-def _boundaries(section: Section | None) -> Mapping[str, str]:
-    if section is None:
-        return {}
-    section.only(LOCATIONS)
-    found = {}
-    for key, _ in section.items():
-        prefix = section.get(key, str, "a tag prefix such as c", None)
-        if prefix is not None and not _PREFIX.fullmatch(prefix):
-            section.wrong(key, "is no tag prefix", expected="letters, such as c")
-        if prefix is not None:
-            found[key] = prefix
-    return found
+def _known(value: Any, shown: str) -> Any:
+    """The file without the keys that nobody here knows: a newer file is still an adapter's."""
+    if not isinstance(value, Mapping):
+        return value
+    kept = dict(value)
+    parts: tuple[tuple[type[Part], str | None], ...] = ((_File, None), (Parameters, "parameters"))
+    for model, inside in parts:
+        part = kept if inside is None else kept.get(inside)
+        if unknown := model.unknown(part):
+            names = ", ".join(f"{inside}.{key}" if inside else key for key in unknown)
+            log.warning("%s: unknown keys are left out: %s", shown, names)
+            left = {key: item for key, item in part.items() if key not in unknown}  # type: ignore[union-attr]
+            kept = left if inside is None else kept | {inside: left}
+    return kept
 
 
 def _bounded(value: Any, where: str) -> None:

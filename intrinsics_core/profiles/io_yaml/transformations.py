@@ -1,6 +1,6 @@
 """The transformations of an ``io.yaml``: from the adapter's reply to the JSON that is returned.
 
-Each rule is a frozen value with ``apply(value, work)``; it never changes what it is given. Where a reply names a
+Each rule is a frozen model with ``apply(value, work)``; it never changes what it is given. Where a reply names a
 sentence that does not exist, the record it stands in is dropped and counted. Spans are offsets in the caller's own
 texts, and adjacent spans are merged over the whitespace between them.
 """
@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, StrictStr, model_validator
 
 from intrinsics_core.errors import MalformedReply
-from intrinsics_core.profiles.io_yaml.checked import Section
-from intrinsics_core.profiles.io_yaml.located import Located, Offset, begin_in, offset
+from intrinsics_core.profiles.io_yaml.checked import Names, Number, Part, wrong
+from intrinsics_core.profiles.io_yaml.located import Flag, Offset, begin_in, label_text, offset, plain
 from intrinsics_core.profiles.io_yaml.sentences import LOCATIONS, Numbering
 from intrinsics_core.replies.labels import label_probabilities
 from intrinsics_core.requests import Generated
@@ -35,17 +37,6 @@ class Work:
         return MalformedReply(message, got=repr(got)[:500], raw=self.reply.text)
 
 
-class Rule(Protocol):
-    name: ClassVar[str]
-
-    def apply(self, value: Any, work: Work) -> Any:
-        """The value after this rule.
-
-        Raises:
-            MalformedReply: the reply does not have the shape that the rule works on.
-        """
-
-
 def changed(value: Any, path: Sequence[str | int | None], change: Callable[[Any], Any]) -> Any:
     """A copy with ``change`` applied wherever the path leads; None in a path stands for all keys or indices."""
     if not path:
@@ -60,67 +51,99 @@ def changed(value: Any, path: Sequence[str | int | None], change: Callable[[Any]
     return value
 
 
-@dataclass(frozen=True)
-class _Placed:
-    input_path: Path
+def _path(value: Any) -> Any:
+    if not isinstance(value, list):
+        raise wrong("has the wrong type", "a list of field names, indices or null")
+    if not all(p is None or isinstance(p, str) or (isinstance(p, int) and not isinstance(p, bool)) for p in value):
+        raise wrong("is not a path", "a list of field names, indices or null")
+    return tuple(value)
+
+
+def _by_label(value: Any) -> Any:
+    """Labels may be spelled as any value of JSON that a reply can hold."""
+    return {label_text(key): item for key, item in value.items()} if isinstance(value, Mapping) else value
+
+
+def _locations(value: Any) -> Any:
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list) or not names or any(name not in LOCATIONS for name in names):
+        raise wrong("is an unknown location", f"one or more of {', '.join(LOCATIONS)}")
+    return tuple(names)
+
+
+def _new_names(value: Any) -> Any:
+    """A list of fields, or a mapping to new names."""
+    if isinstance(value, list) and value and all(isinstance(name, str) for name in value):
+        return {name: name for name in value}
+    if isinstance(value, Mapping) and all(isinstance(name, str) for pair in value.items() for name in pair):
+        return value
+    raise wrong("is not a list of names", "field names, or old: new")
+
+
+class _Placed(Part):
+    """A rule, and where in the reply it works."""
+
+    input_path: Annotated[tuple[str | int | None, ...], BeforeValidator(_path)] = ()
+
+    def apply(self, value: Any, work: Work) -> Any:
+        """The value after this rule.
+
+        Raises:
+            MalformedReply: the reply does not have the shape that the rule works on.
+        """
+        raise NotImplementedError
 
     def records(self, value: Any, work: Work) -> list[dict[str, Any]]:
         if isinstance(value, list) and all(isinstance(row, dict) for row in value):
             return value
-        raise work.malformed(f"{type(self).name} wants a list of records", value)  # type: ignore[attr-defined]
+        raise work.malformed(f"{getattr(self, 'type', 'a rule')} wants a list of records", value)
 
 
-@dataclass(frozen=True)
 class Likelihood(_Placed):
     """A label becomes its value: the mean over all labels where log-probabilities are given, else the label's own."""
 
-    name: ClassVar[str] = "likelihood"
-    values: Mapping[str, float]
-
-    @classmethod
-    def read(cls, section: Section, path: Path) -> Likelihood:
-        raw = section.get("categories_to_values", dict, "a mapping from label to number")
-        values = {_label(key): value for key, value in raw.items()}
-        if not values or any(isinstance(v, bool) or not isinstance(v, int | float) for v in values.values()):
-            section.wrong("categories_to_values", "is not a mapping from label to number", expected="label: number")
-        return cls(path, {key: float(value) for key, value in values.items()})
+    type: Literal["likelihood"]
+    values: Annotated[dict[str, Number], BeforeValidator(_by_label), Field(alias="categories_to_values", min_length=1)]
 
     def apply(self, value: Any, work: Work) -> Any:
         return changed(value, self.input_path, lambda found: self.measure(found, work))
 
     def measure(self, value: Any, work: Work) -> float:
-        key = _label(value) if isinstance(value, str | int | bool) else None
+        key = label_text(value) if isinstance(value, str | int | bool) else None
         if key is None or key not in self.values:
             raise work.malformed(f"the label is none of {', '.join(self.values)}", value)
         begin = begin_in(work.reply.text, value)
         measured = label_probabilities(work.reply.logprobs, tuple(self.values), begin) if begin >= 0 else None
         if measured is None:
-            return self.values[key]
+            return float(self.values[key])
         mean = sum(self.values[name] * p for name, p in measured.items())
-        return min(max(self.values.values()), max(min(self.values.values()), mean))  # no rounding beyond the ends
+        return float(
+            min(max(self.values.values()), max(min(self.values.values()), mean))
+        )  # no rounding beyond the ends
 
 
-@dataclass(frozen=True)
+class _Outputs(Part):
+    """The new field for each thing that is known of a sentence."""
+
+    begin: StrictStr | None = None
+    end: StrictStr | None = None
+    text: StrictStr | None = None
+    document_id: StrictStr | None = None
+    message_index: StrictStr | None = None
+
+
 class DecodeSentences(_Placed):
     """A sentence number is joined by the span it stands for."""
 
-    name: ClassVar[str] = "decode_sentences"
-    sources: tuple[str, ...]
-    output_names: Mapping[str, str]
+    type: Literal["decode_sentences"]
+    sources: Annotated[tuple[str, ...], BeforeValidator(_locations), Field(alias="source")]
+    output_names: _Outputs
 
-    @classmethod
-    def read(cls, section: Section, path: Path) -> DecodeSentences:
-        source = section.get("source", (str, list), f"one or more of {', '.join(LOCATIONS)}")
-        sources = (source,) if isinstance(source, str) else section.texts("source")
-        if any(name not in LOCATIONS for name in sources):
-            section.wrong("source", "is an unknown location", expected=f"one or more of {', '.join(LOCATIONS)}")
-        names = section.section("output_names")
-        if names is None:
-            section.wrong("output_names", "is missing", expected="begin, end, text, document_id or message_index")
-        names.only(_OUTPUTS)
-        if not path or not isinstance(path[-1], str):
-            section.wrong("input_path", "does not end with a field", expected="a path to a sentence number")
-        return cls(path, sources, {key: names.get(key, str, "a field name") for key, _ in names.items()})
+    @model_validator(mode="after")
+    def _ends_with_a_field(self) -> DecodeSentences:
+        if not self.input_path or not isinstance(self.input_path[-1], str):
+            raise wrong("has an input_path that does not end with a field", "a path to a sentence number")
+        return self
 
     def apply(self, value: Any, work: Work) -> Any:
         places = {n: place for source in self.sources for n, place in work.numbering.places[source].items()}
@@ -130,7 +153,7 @@ class DecodeSentences(_Placed):
             if not isinstance(record, dict):
                 raise work.malformed("decode_sentences wants records", record)
             number = record.get(str(field))
-            if isinstance(number, bool) or not isinstance(number, int) or number not in places:
+            if isinstance(number, bool | Flag) or not isinstance(number, int) or number not in places:
                 work.dropped += 1
                 return _DROP
             place = places[number]
@@ -141,7 +164,7 @@ class DecodeSentences(_Placed):
                 "document_id": place.document_id,
                 "message_index": place.message_index,
             }
-            return record | {new: found[key] for key, new in self.output_names.items()}
+            return record | {new: found[key] for key, new in self.output_names if new is not None}
 
         result = changed(value, self.input_path[:-1], decode)
         if result is _DROP:
@@ -149,16 +172,11 @@ class DecodeSentences(_Placed):
         return result
 
 
-@dataclass(frozen=True)
 class Explode(_Placed):
     """A record with a list becomes one record per element."""
 
-    name: ClassVar[str] = "explode"
-    target_field: str
-
-    @classmethod
-    def read(cls, section: Section, path: Path) -> Explode:
-        return cls(path, section.get("target_field", str, "a field name"))
+    type: Literal["explode"]
+    target_field: StrictStr
 
     def apply(self, value: Any, work: Work) -> Any:
         return changed(value, self.input_path, lambda rows: self._rows(rows, work))
@@ -173,16 +191,11 @@ class Explode(_Placed):
         return exploded
 
 
-@dataclass(frozen=True)
 class DropDuplicates(_Placed):
     """Of records alike in some fields, the first stays."""
 
-    name: ClassVar[str] = "drop_duplicates"
-    target_fields: tuple[str, ...]
-
-    @classmethod
-    def read(cls, section: Section, path: Path) -> DropDuplicates:
-        return cls(path, section.texts("target_fields"))
+    type: Literal["drop_duplicates"]
+    target_fields: Names
 
     def apply(self, value: Any, work: Work) -> Any:
         return changed(value, self.input_path, lambda rows: self._rows(rows, work))
@@ -196,20 +209,11 @@ class DropDuplicates(_Placed):
         return list(kept.values())
 
 
-@dataclass(frozen=True)
 class Project(_Placed):
     """Some fields of a record, or of each record of a list, under the same or other names."""
 
-    name: ClassVar[str] = "project"
-    retained_fields: Mapping[str, str]
-
-    @classmethod
-    def read(cls, section: Section, path: Path) -> Project:
-        raw = section.get("retained_fields", (list, dict), "a list of fields, or a mapping to new names")
-        named = raw if isinstance(raw, dict) else {name: name for name in section.texts("retained_fields")}
-        if not all(isinstance(name, str) for pair in named.items() for name in pair):
-            section.wrong("retained_fields", "has names that are no text", expected="old: new")
-        return cls(path, named)
+    type: Literal["project"]
+    retained_fields: Annotated[dict[str, str], BeforeValidator(_new_names)]
 
     def apply(self, value: Any, work: Work) -> Any:
         def project(found: Any) -> Any:
@@ -220,40 +224,24 @@ class Project(_Placed):
         return changed(value, self.input_path, project)
 
 
-@dataclass(frozen=True)
 class Nest(_Placed):
     """A value becomes the one field of a record."""
 
-    name: ClassVar[str] = "nest"
-    field_name: str
-
-    @classmethod
-    def read(cls, section: Section, path: Path) -> Nest:
-        return cls(path, section.get("field_name", str, "a field name"))
+    type: Literal["nest"]
+    field_name: StrictStr
 
     def apply(self, value: Any, work: Work) -> Any:
         return changed(value, self.input_path, lambda found: {self.field_name: found})
 
 
-@dataclass(frozen=True)
 class MergeSpans(_Placed):
     """Spans of one group that overlap, touch, or have only whitespace between them become one."""
 
-    name: ClassVar[str] = "merge_spans"
-    group_fields: tuple[str, ...]
-    begin_field: str
-    end_field: str
-    text_field: str | None
-
-    @classmethod
-    def read(cls, section: Section, path: Path) -> MergeSpans:
-        return cls(
-            path,
-            section.texts("group_fields"),
-            section.get("begin_field", str, "a field name"),
-            section.get("end_field", str, "a field name"),
-            section.get("text_field", str, "a field name", None),
-        )
+    type: Literal["merge_spans"]
+    group_fields: Names
+    begin_field: StrictStr
+    end_field: StrictStr
+    text_field: StrictStr | None = None
 
     def apply(self, value: Any, work: Work) -> Any:
         return changed(value, self.input_path, lambda rows: self._rows(rows, work))
@@ -288,45 +276,12 @@ class MergeSpans(_Placed):
         return joined
 
 
-RULES: Mapping[str, Any] = {
-    rule.name: rule for rule in (Likelihood, DecodeSentences, Explode, DropDuplicates, Project, Nest, MergeSpans)
-}
-_OUTPUTS = ("begin", "end", "text", "document_id", "message_index")
-_FIELDS = {
-    "likelihood": ("categories_to_values",),
-    "decode_sentences": ("source", "output_names"),
-    "explode": ("target_field",),
-    "drop_duplicates": ("target_fields",),
-    "project": ("retained_fields",),
-    "nest": ("field_name",),
-    "merge_spans": ("group_fields", "begin_field", "end_field", "text_field"),
-}
-
-
-def read(value: Any, where: str) -> Rule:
-    """One entry of ``transformations``.
-
-    Raises:
-        InvalidInput: names the key that is wrong.
-    """
-    section = Section(value, where)
-    name = section.get("type", str, f"one of {', '.join(RULES)}")
-    if name not in RULES:
-        section.wrong("type", "is an unknown transformation", expected=f"one of {', '.join(RULES)}")
-    section.only(("type", "input_path", *_FIELDS[name]))
-    path = section.get("input_path", list, "a list of field names, indices or null", [])
-    if not all(p is None or isinstance(p, str) or (isinstance(p, int) and not isinstance(p, bool)) for p in path):
-        section.wrong("input_path", "is not a path", expected="a list of field names, indices or null")
-    rule: Rule = RULES[name].read(section, tuple(path))
-    return rule
-
-
-def _label(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+AnyRule = Likelihood | DecodeSentences | Explode | DropDuplicates | Project | Nest | MergeSpans
+Rule = Annotated[AnyRule, Field(discriminator="type")]  # as a file spells it: its `type` says which
 
 
 def _key(row: Mapping[str, Any], fields: Sequence[str]) -> str:
-    return json.dumps([row.get(name) for name in fields], sort_keys=True)
+    return json.dumps([plain(row.get(name)) for name in fields], sort_keys=True)
 
 
 def _order(row: Mapping[str, Any], fields: Sequence[str]) -> tuple[tuple[bool, str, Any], ...]:
@@ -336,7 +291,7 @@ def _order(row: Mapping[str, Any], fields: Sequence[str]) -> tuple[tuple[bool, s
         (
             v is None,
             "number" if isinstance(v, int | float) else "text",
-            v if isinstance(v, int | float) else json.dumps(v),
+            v if isinstance(v, int | float) else json.dumps(plain(v)),
         )
         for v in found
     )
@@ -348,6 +303,3 @@ def _rest(row: Mapping[str, Any], span: Sequence[str | None]) -> dict[str, Any]:
 
 def _source(value: Any) -> str:
     return value.source if isinstance(value, Offset) else ""
-
-
-__all__ = ["RULES", "DecodeSentences", "Likelihood", "Located", "Rule", "Work", "read"]

@@ -12,7 +12,7 @@ from typing import Any
 
 from intrinsics_core.conversation import Task
 from intrinsics_core.errors import MalformedReply
-from intrinsics_core.profiles.io_yaml.located import begin_in, plain
+from intrinsics_core.profiles.io_yaml.located import begin_in, label_text, plain, unplaced
 from intrinsics_core.profiles.io_yaml.reading import read
 from intrinsics_core.profiles.io_yaml.spec import Spec
 from intrinsics_core.profiles.io_yaml.transformations import Likelihood
@@ -41,9 +41,18 @@ def _text(value: Any, reply: Generated) -> Any:
     return texts[0]
 
 
+def _label(value: Any, reply: Generated) -> Any:
+    """The reply's one label: a text where it has one, else a whole number or a boolean."""
+    found = list(value.values()) if isinstance(value, dict) else [value]
+    if any(isinstance(item, str) for item in found):
+        return _text(value, reply)
+    numbers = [item for item in found if isinstance(item, int)]
+    return numbers[0] if numbers else _text(value, reply)
+
+
 def _rows(value: Any, reply: Generated) -> list[dict[str, Any]]:
     if isinstance(value, list) and all(isinstance(row, dict) for row in value):
-        return value
+        return [unplaced(row) for row in value]
     raise MalformedReply("the reply is no list of records", expected="[{...}, ...]", got=repr(value), raw=reply.text)
 
 
@@ -72,14 +81,15 @@ def relevance(spec: Spec, task: Task, reply: Generated) -> Judgement:
 
 def uncertainty(spec: Spec, task: Task, reply: Generated) -> Uncertainty:
     """The file's own values of the labels where it has them, else a digit or a percentage."""
-    label = _text(read(spec, reply), reply)
+    label = _label(read(spec, reply), reply)
+    said = label_text(label)
     rule = next((rule for rule in spec.rules if isinstance(rule, Likelihood)), None)
-    if rule is None or str(label) not in rule.values:
-        return readers.certainty(str(label), *_at(label, reply))
+    if rule is None or said not in rule.values:
+        return readers.certainty(said, *_at(label, reply))
     seen, begin = _at(label, reply)
     measured = label_probabilities(seen.logprobs, tuple(rule.values), begin)
     expected = None if measured is None else sum(rule.values[name] * p for name, p in measured.items())
-    return Uncertainty(certainty=round(rule.values[str(label)], 2), expected=expected)
+    return Uncertainty(certainty=round(rule.values[said], 2), expected=expected)
 
 
 def hallucination(spec: Spec, task: Task, reply: Generated) -> HallucinationDetection:
@@ -118,6 +128,8 @@ def citations(spec: Spec, task: Task, reply: Generated) -> Citations:
         links += [(row.get(response), source) for source in sources]
     return sentence_ids.citations(task, links)
 
+
+ONE_DOCUMENT = frozenset({"context-relevance"})  # whose result is about a document: exactly one is judged at a time
 
 TYPED: Mapping[str, Typed] = {
     "query-rewrite": rewrite,

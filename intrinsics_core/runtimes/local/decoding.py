@@ -1,7 +1,8 @@
 """One batch, many wishes: each row has its own constraint, budget, stop texts, temperature and seed.
 
-`generate` of transformers knows one setting for a whole batch. So it is told to be greedy and to obey :class:`RowLogitsProcessor`,
-which chooses the next token of every row by that row's own rules and leaves nothing else to choose.
+`generate` of transformers knows one setting for a whole batch. So it is told to be greedy and to obey
+:class:`RowLogitsProcessor`, which chooses the next token of every row by that row's own rules and leaves nothing else
+to choose.
 """
 
 from __future__ import annotations

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from intrinsics_core.conversation import Message
 from intrinsics_core.errors import ContextTooLong, InvalidInput
 from intrinsics_core.requests import Generate
+from intrinsics_core.runtimes.shown_documents import as_key, into_messages
 
 
 def token_ids(tokenizer: Any, request: Generate) -> list[int]:
@@ -20,23 +23,38 @@ def token_ids(tokenizer: Any, request: Generate) -> list[int]:
 
 
 def chat_text(tokenizer: Any, request: Generate) -> str:
-    """The messages, with documents and template arguments, in the model's own words, up to the assistant's turn."""
+    """The messages, with documents and template arguments, in the model's own words, up to the assistant's turn.
+
+    Documents stand where the template has a place for them, else in the messages: one that has none says nothing.
+
+    Raises:
+        InvalidInput: the model has no chat template, it refuses the messages, or an adapter inside a checkpoint is
+            asked for, which no engine here knows to choose.
+    """
     if not getattr(tokenizer, "chat_template", None):
         raise InvalidInput(
             "the model has no chat template",
             expected="an instruction-tuned model for a profile that sends messages",
         )
-    documents = [
-        {"doc_id": d.id or str(i), "text": d.text} | ({"title": d.title} if d.title else {})
-        for i, d in enumerate(request.documents)
-    ]
+    if "adapter_name" in request.template:
+        raise InvalidInput(
+            f"the adapter {request.template['adapter_name']!r} is inside the checkpoint (Granite Switch): in process "
+            "another would answer in its place",
+            expected="a server runtime: vLLM with the Granite Switch plugin",
+        )
+    messages, arguments = tuple(request.messages or ()), {"add_generation_prompt": True, **request.template}
+    if not request.documents:
+        return _templated(tokenizer, messages, arguments)
+    text = _templated(tokenizer, messages, arguments | {"documents": as_key(request.documents)})
+    if text != _templated(tokenizer, messages, arguments):
+        return text
+    return _templated(tokenizer, into_messages(messages, request.documents), arguments)
+
+
+def _templated(tokenizer: Any, messages: Sequence[Message], arguments: Mapping[str, Any]) -> str:
     try:
         text: str = tokenizer.apply_chat_template(
-            [{"role": m.role, "content": m.content} for m in request.messages or ()],
-            tokenize=False,
-            **{"add_generation_prompt": True}
-            | dict(request.template)
-            | ({"documents": documents} if documents else {}),
+            [{"role": m.role, "content": m.content} for m in messages], tokenize=False, **arguments
         )
     except Exception as error:  # templates raise their own errors, jinja's, and whatever they trip over
         raise InvalidInput(

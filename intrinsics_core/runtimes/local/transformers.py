@@ -59,6 +59,8 @@ class TransformersRuntime(BlockingRuntime):
         >>> run(answerability(messages, documents), runtime, profile="granite-3.3")  # doctest: +SKIP
     """
 
+    technologies = ("lora", "alora")
+
     def __init__(
         self,
         model: str,
@@ -80,7 +82,7 @@ class TransformersRuntime(BlockingRuntime):
         )  # fmt: skip
         self._arguments = given.given | {"adapters": dict(given.adapters or {})}
         self.profile: Profile = profile("prompted")
-        self.concurrency = given.concurrency
+        self.model, self.concurrency = given.model, given.concurrency
         self._lock = threading.Lock()
         self._engine: _LoadedModel | None = None
 

@@ -75,7 +75,7 @@ class VllmRuntime(BlockingRuntime):
         )  # fmt: skip
         self._arguments = given.given | {"adapters": dict(given.adapters or {}), "engine": dict(given.engine or {})}
         self.profile: Profile = profile("prompted")
-        self.concurrency = given.concurrency
+        self.model, self.concurrency = given.model, given.concurrency
         self._lock = threading.Lock()
         self._engine: _StartedEngine | None = None
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from intrinsics_core.replies import thinking
 from intrinsics_core.requests import Generated, TokenLogprob, Usage
 
 
@@ -30,11 +31,13 @@ def read(body: bytes, seconds: float) -> Generated:
         raise Unreadable(f"it is not JSON ({error})", text) from None
     try:
         (choice, *_others) = value["choices"]
+        said, tokens = _text(choice), _logprobs(choice.get("logprobs"))
         return Generated(
-            text=_text(choice),
-            logprobs=_logprobs(choice.get("logprobs")),
+            text=said,
+            logprobs=None if tokens is None else thinking.of_text(tokens, said),
             finish_reason=choice.get("finish_reason"),
             usage=_usage(value.get("usage") or {}, seconds),
+            reasoning=_reasoning(choice.get("message") or {}),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         what = f" (it holds an error: {value['error']})" if isinstance(value, dict) and value.get("error") else ""
@@ -50,14 +53,22 @@ def _text(choice: Mapping[str, Any]) -> str:
     return text
 
 
+def _reasoning(message: Mapping[str, Any]) -> str | None:
+    """What the server took out of the text: vLLM, SGLang, llama.cpp and LiteLLM call it so, Ollama and others so."""
+    found = (message.get(key) for key in ("reasoning_content", "reasoning"))
+    return next((text for text in found if isinstance(text, str) and text), None)
+
+
 def _usage(usage: Mapping[str, Any], seconds: float) -> Usage:
     cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens")
+    reasoning = (usage.get("completion_tokens_details") or {}).get("reasoning_tokens")
     return Usage(
         requests=1,
         prompt_tokens=int(usage.get("prompt_tokens") or 0),
         completion_tokens=int(usage.get("completion_tokens") or 0),
         cached_tokens=int(cached or 0),
         seconds=seconds,
+        reasoning_tokens=int(reasoning or 0),
     )
 
 

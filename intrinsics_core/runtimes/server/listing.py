@@ -13,11 +13,14 @@ _SHOWN = 40  # names in a message; a public endpoint may list hundreds
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One model. ``parent`` is the base model of an adapter, ``root`` where its weights come from."""
+    """One model. ``parent`` is the base model of an adapter, ``root`` where its weights come from, ``owner`` whose it
+    is said to be: for most servers their own name.
+    """
 
     name: str
     parent: str | None = None
     root: str | None = None
+    owner: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +43,26 @@ class Listing:
         """
         try:
             rows = json.loads(content)["data"]
-            entries = tuple(Entry(str(row["id"]), row.get("parent"), row.get("root")) for row in rows)
+            entries = tuple(
+                Entry(str(row["id"]), row.get("parent"), row.get("root"), row.get("owned_by")) for row in rows
+            )
             return cls(entries, parents=any("parent" in row for row in rows))
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{type(error).__name__}: {error}") from None
 
-    def find(self, name: str, *, adapter: bool) -> str | None:
-        """The entry of that name, else an adapter or a base model of that name within some owner's or folder's
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """Who is said to own the models, each once. ``("vllm",)`` is vLLM."""
+        return tuple(dict.fromkeys(entry.owner for entry in self.entries if isinstance(entry.owner, str)))
+
+    def find(self, name: str, *, adapter: bool) -> list[Entry]:
+        """The entry of that name, else adapters or base models of that name within some owner's or folder's
         (``ibm-granite/…``). Where the server does not say which is which, the whole name alone counts.
         """
-        exact = (entry.name for entry in self.entries if entry.name == name)
-        kind = [e.name for e in self.entries if bool(e.parent) == adapter] if self.parents else []
-        nested = (n for n in kind if n.rstrip("/").rpartition("/")[2] == name.rpartition("/")[2])
-        return next(exact, None) or next(nested, None)
+        if exact := [entry for entry in self.entries if entry.name == name]:
+            return exact[:1]
+        kind = [e for e in self.entries if bool(e.parent) == adapter] if self.parents else []
+        return [e for e in kind if _last(e.name) == _last(name)]
 
     def bases(self) -> list[str]:
         """Names of the models that are no adapters; of several names for the same weights, the first."""
@@ -73,14 +83,30 @@ class Unmatched:
     expected: str
 
 
-def choose(listing: Listing, request: Generate) -> str | Unmatched:
-    """The name of the model that should answer."""
+def _last(name: str) -> str:
+    return name.rstrip("/").rpartition("/")[2]
+
+
+def choose(listing: Listing, request: Generate, base: str | None = None) -> Entry | Unmatched:
+    """The model that should answer.
+
+    Args:
+        base: the base model's name, for a server that has adapters of one name for several.
+    """
     names = request.models
     if request.adapter:
         names += (request.adapter, request.adapter.replace("-", "_"))
     for name in names:
-        if found := listing.find(name, adapter=request.adapter is not None):
-            return found
+        found = listing.find(name, adapter=request.adapter is not None)
+        if len(found) > 1 and request.adapter and len({entry.parent for entry in found}) > 1:
+            found = [entry for entry in found if base and _last(entry.parent or "") == _last(base)]
+            if len(found) != 1:
+                return Unmatched(
+                    f"the server has adapters called {_last(name)!r} for several base models",
+                    f"model=... in the runtime's config, or adapters={{{request.adapter!r}: ...}}",
+                )
+        if found:
+            return found[0]
     if request.adapter:
         return Unmatched(
             f"the server has no adapter for {request.adapter!r}",
@@ -88,7 +114,7 @@ def choose(listing: Listing, request: Generate) -> str | Unmatched:
         )
     bases = listing.bases()
     if len(bases) == 1:
-        return bases[0]
+        return next(entry for entry in listing.entries if entry.name == bases[0])
     return Unmatched(
         "which of the server's models is the base model is not clear" if bases else "the server lists no base model",
         "its name in the runtime's config: model=...",

@@ -9,22 +9,33 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import json
 import logging
 import random
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from intrinsics_core.errors import IntrinsicsError, InvalidInput, RequestTimeout, RuntimeUnavailable, UnknownAdapter
+from intrinsics_core.errors import (
+    ContextTooLong,
+    IntrinsicsError,
+    InvalidInput,
+    RequestTimeout,
+    RuntimeUnavailable,
+    UnknownAdapter,
+)
 from intrinsics_core.requests import Generate, Generated, Outcome, Request, Usage
 from intrinsics_core.runtimes import configs
 from intrinsics_core.runtimes.base import AsyncRuntime, unsupported
 from intrinsics_core.runtimes.cache import Lru
-from intrinsics_core.runtimes.configs import Constraints, ServerConfig
+from intrinsics_core.runtimes.configs import Constraints, Documents, ServerConfig
 from intrinsics_core.runtimes.limiter import Limiter
+from intrinsics_core.runtimes.server.acquaintance import Acquaintance
+from intrinsics_core.runtimes.server.capabilities import Capabilities
 from intrinsics_core.runtimes.server.completions import Unreadable, read
-from intrinsics_core.runtimes.server.dialect import Dialect, body, identity
+from intrinsics_core.runtimes.server.dialect import Lesson, body, identity
+from intrinsics_core.runtimes.server.documents import counting, probe, tokenize_address
 from intrinsics_core.runtimes.server.failures import complaint, translate
 from intrinsics_core.runtimes.server.listing import Listing, Unmatched, choose
 from intrinsics_core.runtimes.server.sessions import Session, Sessions
@@ -36,6 +47,8 @@ log = logging.getLogger(__name__)
 
 _NO_KEY = "none"  # the client insists on a key; servers at home want none
 _LISTING_AGE = 10.0  # seconds after which a name that is missing is worth another look at the server's list
+_TRIES = 3  # calls that ask whether the template shows documents, while the server is not well
+_UNWELL = (408, 409, 425, 429)  # refusals that say nothing about what a server takes
 _LONGEST_PAUSE = 60.0  # seconds that a server may ask us to wait before a retry (the client honours Retry-After)
 
 
@@ -53,8 +66,14 @@ class ServerRuntime(AsyncRuntime):
         adapters: name on the server by intrinsic, e.g. ``{"answerability": "my-adapter"}``. Left out: the names the
             adapter was published under, whichever the server lists.
         constraints: the key by which replies are constrained: ``"structured_outputs"`` (vLLM), ``"response_format"``
-            (JSON schemas only) or ``"none"``. A server that does not know the key is asked the next way from then on;
-            one that finds fault with what the key says is an :class:`InvalidInput` of that request.
+            (JSON schemas only) or ``"none"``; ``"auto"`` begins with the first unless the server is known to be another
+            than vLLM. A server that does not know the key, or that replies as if it did not, is asked the next way from
+            then on; one that finds fault with what the key says is an :class:`InvalidInput` of that request.
+        documents: how documents reach the model where they are not part of the prompt: ``"template"`` (the request's
+            ``documents``, for the chat template: vLLM alone), ``"messages"`` (in the system turn), or ``"auto"``: the
+            template where the server shows that it has a place for them, asked once, else the messages.
+        reasoning_tokens: tokens that a reply may have beyond what its verdict needs, for a model that reasons first.
+            Left at 0, the first reply that ends inside its reasoning has them counted from then on.
         timeout: seconds of silence that end a single try: before the first byte, or between two. A reply that keeps
             dripping is ended with all tries of its request, after ``(timeout + 60) * (max_retries + 1)`` seconds.
         max_retries: further tries after a timeout, a lost connection, a 408, 409, 429, 5xx or an unreadable reply.
@@ -72,7 +91,9 @@ class ServerRuntime(AsyncRuntime):
         api_key: Any = None,
         model: str | None = None,
         adapters: Mapping[str, str] | None = None,
-        constraints: Constraints = "structured_outputs",
+        constraints: Constraints | Literal["auto"] = "auto",
+        documents: Documents = "auto",
+        reasoning_tokens: int = 0,
         timeout: float = 120.0,
         max_retries: int = 3,
         concurrency: int = 32,
@@ -83,17 +104,25 @@ class ServerRuntime(AsyncRuntime):
         self.profile = PROFILE
         given = configs.checked(
             ServerConfig, base_url=base_url, api_key=api_key, model=model, adapters=adapters, constraints=constraints,
-            timeout=timeout, max_retries=max_retries, concurrency=concurrency, cache=cache,
+            documents=documents, reasoning_tokens=reasoning_tokens, timeout=timeout, max_retries=max_retries,
+            concurrency=concurrency, cache=cache,
         )  # fmt: skip
         self.base_url, self.model, self.adapters = given.base_url, given.model, dict(given.adapters or {})
-        self.constraints: Constraints = given.constraints
+        self.constraints, self.documents = given.constraints, given.documents
+        self.reasoning_tokens = given.reasoning_tokens
         self.timeout, self.max_retries = given.timeout, given.max_retries
         self._limiter = Limiter(given.concurrency)
         self._cache: Lru[Generated] = Lru(given.cache)
         self._key = given.api_key or configs.environment_key()
-        self._dialect = Dialect(constraints=self.constraints)
+        self._server = Acquaintance.begin(
+            self.base_url,
+            constraints=None if self.constraints == "auto" else self.constraints,
+            documents=self.documents,
+            reasoning=self.reasoning_tokens,
+        )
         self._listing: Listing | None = None
-        self._warned = False
+        self._looked = False  # at the list, for who the server is
+        self._tries = 0
         self._sessions = Sessions(self._connect)
 
     @property
@@ -116,7 +145,8 @@ class ServerRuntime(AsyncRuntime):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # For workers in other processes. The key stays behind: they find theirs in the environment.
-        given = {name: getattr(self, name) for name in ("model", "adapters", "constraints", "timeout", "max_retries")}
+        names = ("model", "adapters", "constraints", "documents", "reasoning_tokens", "timeout", "max_retries")
+        given = {name: getattr(self, name) for name in names}
         return _revive, (self.base_url, given | {"concurrency": self.concurrency, "cache": self._cache.size})
 
     def close(self) -> None:
@@ -147,6 +177,8 @@ class ServerRuntime(AsyncRuntime):
         try:
             session = self._sessions.here()
             model = await self._model(session, request)
+            if not isinstance(model, IntrinsicsError):
+                model = await self._acquaint(session, request, model) or model
             outcome = model if isinstance(model, IntrinsicsError) else await self._shared(session, request, model)
         except Exception as error:  # one request's own trouble, never the batch's
             outcome = _unplanned(error)
@@ -156,7 +188,7 @@ class ServerRuntime(AsyncRuntime):
         """Identical requests share one reply, unless they are samples that are meant to differ."""
         if request.temperature > 0 and request.seed is None:
             return await self._ask(session, request, model)
-        key = identity(request, body(request, model, self._dialect))
+        key = identity(request, body(request, model, self._server.dialect))
         if kept := self._cache.get(key):
             return replace(kept, usage=Usage())
         reply, first = await session.flights.join(key, lambda: self._ask(session, request, model))
@@ -167,21 +199,32 @@ class ServerRuntime(AsyncRuntime):
         return reply if first else replace(reply, usage=Usage())  # what was asked once is counted once
 
     async def _ask(self, session: Session, request: Generate, model: str) -> Generated | IntrinsicsError:
-        """Ask the server; where it rejects a key of ours, in the next dialect."""
+        """Ask the server; where it rejects a key of ours, or answers as if it were not there, in the next dialect."""
         async with self._limiter:
-            dialect = lasting = self._dialect
+            dialect = lasting = before = self._server.dialect
+            cramped = False  # there is no room to reason in beside this prompt
             while True:
                 said = body(request, model, dialect)
                 outcome = await self._post(session, said)
-                if not isinstance(outcome, _Rejected):
+                if isinstance(outcome, ContextTooLong) and dialect.reasoning and not cramped:
+                    dialect, cramped = replace(dialect, reasoning=0), True
+                    continue
+                if isinstance(outcome, _Rejected):
+                    lesson = dialect.after(outcome.complaint, said)
+                    if lesson is None:
+                        return outcome.error
+                elif isinstance(outcome, Generated):
+                    heard = self._server.hear(request, dialect, said, outcome, cramped=cramped)
+                    if not isinstance(heard, Lesson):
+                        outcome = heard or outcome
+                        break
+                    lesson = heard
+                else:
                     break
-                lesson = dialect.after(outcome.complaint, said)
-                if lesson is None:
-                    return outcome.error
                 dialect = lesson.change(dialect)
                 lasting = lesson.change(lasting) if lesson.lasting else lasting
         if isinstance(outcome, Generated):
-            self._learn(request, lasting, outcome)
+            self._server.learn(request, before, lasting, outcome)
         elif isinstance(outcome, UnknownAdapter):
             return await self._listed(session, outcome)
         return outcome
@@ -218,15 +261,59 @@ class ServerRuntime(AsyncRuntime):
         except TimeoutError:
             return RequestTimeout(f"the server did not finish its answer within {limit:g} s")
 
-    def _learn(self, request: Generate, dialect: Dialect, reply: Generated) -> None:
-        """Remember what a rejection taught, and say once what is lost with it."""
-        if (learnt := self._dialect.weaker(dialect)) != self._dialect:
-            log.warning("%s takes other keys than asked: from now on %s", configs.shown(self.base_url), learnt)
-            self._dialect = learnt
-        if request.logprobs and reply.logprobs is None and not self._warned:
-            self._warned = True
-            log.warning("%s gives no log-probabilities: scores rest on what the model states, where it does",
-                        configs.shown(self.base_url))  # fmt: skip
+    # --- the server ---------------------------------------------------------------------------------------------------
+
+    def capabilities(self) -> Capabilities:
+        """What is known of the server so far: nothing is asked for it. ``intrinsics check`` asks."""
+        return self._server.capabilities()
+
+    async def _acquaint(self, session: Session, request: Generate, model: str) -> IntrinsicsError | None:
+        """Find out what a request depends on and cannot show by failing: asked once per server."""
+        if self._server.undecided(request):
+            await session.flights.join("documents", lambda: self._try_documents(session, model))
+        name = request.template.get("adapter_name")
+        wants_known = name is not None or (request.documents and self.documents == "template")
+        if wants_known and self._server.known is None and not self._looked:
+            await self._list(session, fresh=False)
+            self._looked = True
+        if error := self._server.loses(request):
+            return error
+        return None if name is None else await self._switched(session, model, str(name))
+
+    async def _try_documents(self, session: Session, model: str) -> None:
+        """Ask whether the chat template shows documents, of whom it may show any."""
+        answer = None
+        if self._server.may_count:
+            answer = await self._counted(session, probe(model))
+            self._tries += 1
+            if answer is None and self._tries < _TRIES:
+                return  # it is not well: until it is, the messages hold the documents
+        self._server.decide("" if answer is None else answer)
+
+    async def _switched(self, session: Session, model: str, name: str) -> IntrinsicsError | None:
+        """The error where the chat template does not know an adapter inside the checkpoint (Granite Switch)."""
+        if self._server.heeds(name) is None:
+            answers = [await self._counted(session, asked) for asked in
+                       (counting(model), counting(model, adapter_name=name))]  # fmt: skip
+            if None in answers:
+                return RuntimeUnavailable(f"the server cannot be asked now whether it has the adapter {name!r}")
+            self._server.compare(name, *answers)
+        return None if self._server.heeds(name) else self._server.unheeded(name)
+
+    async def _counted(self, session: Session, asked: Mapping[str, Any]) -> Any | None:
+        """What the tokenizer answers, be it a refusal's text; None where it cannot be asked now."""
+        import httpx
+        import openai
+
+        client = await session.client()
+        try:
+            async with self._limiter:
+                raw = await client.post(tokenize_address(self.base_url), cast_to=httpx.Response, body=dict(asked))
+            return _json(raw.content) or ""
+        except openai.APIStatusError as error:
+            return None if error.status_code in _UNWELL or error.status_code >= 500 else complaint(error)
+        except openai.APIError:
+            return None
 
     # --- models -------------------------------------------------------------------------------------------------------
 
@@ -239,11 +326,26 @@ class ServerRuntime(AsyncRuntime):
             listing = await self._list(session, fresh=fresh)
             if isinstance(listing, IntrinsicsError):
                 return listing
-            found = choose(listing, request)
+            found = choose(listing, request, self.model)
             if not isinstance(found, Unmatched):
-                return found
+                return self._server.refuses(found) or found.name
         assert isinstance(found, Unmatched)
         return UnknownAdapter(found.why, expected=found.expected, got=f"a server that has {listing}")
+
+    def listing(self) -> Listing:
+        """What the server lists now.
+
+        Raises:
+            RuntimeUnavailable: it cannot be reached, or lists nothing that can be read.
+        """
+
+        async def ask() -> Listing | IntrinsicsError:
+            return await self._list(self._sessions.here(), fresh=True)
+
+        found = self.portal(ask())
+        if isinstance(found, IntrinsicsError):
+            raise found
+        return found
 
     async def _list(self, session: Session, *, fresh: bool) -> Listing | IntrinsicsError:
         """What ``/v1/models`` lists: asked once, and again where a name is missing and the list is not new."""
@@ -253,6 +355,7 @@ class ServerRuntime(AsyncRuntime):
         listing, _first = await session.flights.join("models", lambda: self._fetch(session))
         if isinstance(listing, Listing):
             self._listing = listing
+            self._server.listed(listing)
         return listing  # type: ignore[no-any-return]
 
     async def _fetch(self, session: Session) -> Listing | IntrinsicsError:
@@ -311,6 +414,13 @@ async def _create(client: openai.AsyncOpenAI, said: dict[str, Any]) -> Any:
     if "prompt" in said:
         return await client.completions.with_raw_response.create(model=said["model"], prompt="", extra_body=said)
     return await client.chat.completions.with_raw_response.create(model=said["model"], messages=[], extra_body=said)
+
+
+def _json(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return ""
 
 
 def _neighbourhood(request: Request) -> tuple[str, str]:

@@ -1,0 +1,44 @@
+"""``intrinsics adapters``: which adapters are at a place, and what each fits."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from intrinsics_core.cli.run import one_line_errors
+
+EPILOG = """
+Exit codes: 0 every file can be used; 1 some cannot: the line says why; 2 nothing is there.
+
+Example: `intrinsics adapters ./granitelib-rag#granite-4.1-3b`
+"""
+_COLUMNS = ("intrinsic", "base", "technology")
+
+
+def adapters(
+    place: Annotated[
+        str,
+        typer.Argument(
+            metavar="PLACE", help="A folder, or owner/name[/folder]@commit on the hub; #base/technology chooses there."
+        ),
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object an adapter.")] = False,
+) -> None:
+    """List the adapters at a place: the intrinsic, base model and technology of each, and how to ask for it."""
+    from intrinsics_core.profiles.io_yaml import survey
+
+    with one_line_errors():
+        found = survey.survey(place)
+    if not as_json:
+        widths = [max(len(str(row[key] or "-")) for row in found) + 2 for key in _COLUMNS]
+    for row in found:
+        typer.echo(json.dumps(row) if as_json else _line(row, widths))
+    raise typer.Exit(int(any(row["wrong"] for row in found)))
+
+
+def _line(row: dict[str, Any], widths: list[int]) -> str:
+    columns = (str(row[key] or "-").ljust(width) for key, width in zip(_COLUMNS, widths, strict=True))
+    return "".join(columns) + (f"cannot be used: {row['wrong']}" if row["wrong"] else
+                               f"{row['profile']}  ({', '.join(row['runtimes'])})")  # fmt: skip

@@ -1,0 +1,75 @@
+"""``intrinsics check``: what a runtime can do of what the intrinsics need, and what to change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from intrinsics_core.cli import settings
+from intrinsics_core.cli.run import one_line_errors, set_up
+from intrinsics_core.errors import IntrinsicsError
+from intrinsics_core.profiles.base import Profile
+from intrinsics_core.runtimes.base import Runtime
+
+EPILOG = """
+Exit codes: 0 all works; 1 something is degraded: scores or constraints are worse than they could be; 2 something that
+is needed is refused.
+
+Example: `intrinsics check --runtime '{"kind": "server", "base_url": "http://localhost:8000/v1"}'`
+"""
+_CODES = {"works": 0, "degraded": 1, "refused": 2}
+
+
+def check(
+    runtime: Annotated[
+        str | None, typer.Option("--runtime", "-r", metavar="JSON|FILE", help="The runtime's config, or its file.")
+    ] = None,
+    profile: Annotated[
+        str | None, typer.Option("--profile", "-p", metavar="NAME", help="The profile whose adapters are looked for.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a finding.")] = False,
+) -> None:
+    """Ask a runtime for each thing that the intrinsics need, once, and say how it stands."""
+    with one_line_errors():
+        config = settings.runtime_config(runtime)
+        hidden = settings.secrets(config)
+    worst = 0
+    with one_line_errors(hidden):
+        engine, chosen = set_up(config, profile)
+        with engine:
+            for finding in _findings(engine, chosen):
+                worst = max(worst, _CODES[finding["state"]])
+                typer.echo(settings.hide(json.dumps(finding) if as_json else _line(finding), hidden))
+    raise typer.Exit(worst)
+
+
+def _findings(engine: Runtime, profile: Profile) -> Iterable[dict[str, Any]]:
+    from intrinsics_core.runtimes.server import ServerRuntime
+
+    if isinstance(engine, ServerRuntime):
+        from intrinsics_core.runtimes.server.examination import examine
+
+        return (asdict(finding) for finding in examine(engine, profile))
+    return [_one_gate(engine, profile)]
+
+
+def _one_gate(engine: Runtime, profile: Profile) -> dict[str, Any]:
+    """A runtime in this process has no server to ask about: it answers one question, or says why not."""
+    from intrinsics_core.drivers import run
+    from intrinsics_core.intrinsics import answerability
+
+    question = [{"role": "user", "content": "When was the lighthouse lit?"}]
+    try:
+        result = run(answerability(question, ["The lighthouse was lit in 1871."]), engine, profile=profile)
+    except IntrinsicsError as error:
+        return {"subject": "answerability", "state": "refused", "seen": error.message, "change": error.expected}
+    return {"subject": "answerability", "state": "works", "seen": f"{result.label}", "change": None}
+
+
+def _line(finding: dict[str, Any]) -> str:
+    change = f"\n{'':30}→ {finding['change']}" if finding["change"] and finding["state"] != "works" else ""
+    return f"{finding['state']:<10}{finding['subject']:<20}{finding['seen']}{change}"

@@ -1,0 +1,161 @@
+"""What a server does with what the intrinsics need, one request each: for ``intrinsics check``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from intrinsics_core.conversation import Document, Message
+from intrinsics_core.errors import IntrinsicsError
+from intrinsics_core.profiles.base import Profile
+from intrinsics_core.requests import Generate, Generated, JsonSchema
+from intrinsics_core.runtimes.server.listing import Listing, Unmatched, choose
+from intrinsics_core.runtimes.server.obedience import keeps
+from intrinsics_core.runtimes.server.runtime import ServerRuntime
+
+State = Literal["works", "degraded", "refused"]
+
+_NAME = "check"  # stands for the intrinsic in requests and errors
+# A word that no model says to this of its own accord.
+_ODD = JsonSchema({
+    "title": "check", "type": "object", "properties": {"word": {"type": "string", "enum": ["quartz"]}},
+    "required": ["word"], "additionalProperties": False,
+})  # fmt: skip
+_WORDS = 400  # a document of so many words has at least as many tokens
+_SHOWN = 8  # names in one line
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was looked at, how it stands, what was seen, and what to change where that helps."""
+
+    subject: str
+    state: State
+    seen: str
+    change: str | None = None
+
+
+def examine(runtime: ServerRuntime, profile: Profile) -> Iterator[Finding]:
+    """Findings, as they come; a server that cannot be reached ends them.
+
+    Args:
+        profile: the profile that is to be used: its adapters are looked for.
+    """
+    try:
+        listing = runtime.listing()
+    except IntrinsicsError as error:
+        yield Finding("models", "refused", error.message, error.expected or "base_url, and whether the server runs")
+        return
+    names = runtime.capabilities().server
+    yield Finding("server", "works", names or "one that does not say who it is")
+    yield _models(listing)
+    yield _constraints(runtime, profile)
+    yield _logprobs(runtime, profile)
+    yield _documents(runtime, profile)
+    yield from _adapters(runtime, profile, listing)
+    if spent := runtime.capabilities().reasoning_tokens - runtime.reasoning_tokens:
+        yield Finding("reasoning", "degraded", f"the model reasons before it answers, in up to {spent} tokens",
+                      f"reasoning_tokens={spent}, or a model that is told not to reason")  # fmt: skip
+
+
+def _models(listing: Listing) -> Finding:
+    bases = [entry.name for entry in listing.entries if not entry.parent]
+    adapters = [entry.name for entry in listing.entries if entry.parent]
+    return Finding("models", "works" if bases else "degraded",
+                   f"{_some(bases) or 'none'}; adapters: {_some(adapters) or 'none'}",
+                   None if bases else "model=... in the runtime's config")  # fmt: skip
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
+
+
+def _ask(runtime: ServerRuntime, profile: Profile, text: str, **more: object) -> Generated | IntrinsicsError:
+    request = Generate(_NAME, messages=(Message("user", text),), models=profile.models.get(None, ()), **more)  # type: ignore[arg-type]
+    (outcome,) = runtime.handle([request])
+    assert isinstance(outcome, Generated | IntrinsicsError)
+    return outcome
+
+
+def _failed(subject: str, error: IntrinsicsError) -> Finding:
+    return Finding(subject, "refused", error.message + (f" ({error.got})" if error.got else ""), error.expected)
+
+
+def _constraints(runtime: ServerRuntime, profile: Profile) -> Finding:
+    reply = _ask(runtime, profile, "Say hello.", constraint=_ODD, max_tokens=48)
+    if isinstance(reply, IntrinsicsError):
+        return _failed("constraints", reply)
+    by = runtime.capabilities().constraints
+    if by == "none":
+        return Finding("constraints", "degraded", "the server takes none: replies are read as they come",
+                       "a server that takes structured_outputs or response_format")  # fmt: skip
+    if keeps(_ODD, reply):
+        return Finding("constraints", "works", f"replies keep to {by}")
+    return Finding("constraints", "degraded", f"the reply does not keep to {by}: {reply.text[:80]!r}",
+                   "a server, or a model on it, that enforces JSON schemas")  # fmt: skip
+
+
+def _logprobs(runtime: ServerRuntime, profile: Profile) -> Finding:
+    reply = _ask(runtime, profile, "Say yes or no.", logprobs=True, max_tokens=4)
+    if isinstance(reply, IntrinsicsError):
+        return _failed("log-probabilities", reply)
+    if reply.logprobs:
+        return Finding("log-probabilities", "works", f"{max(len(t.top) for t in reply.logprobs)} alternatives a place")
+    return Finding("log-probabilities", "degraded", "none: scores rest on what the model states, where it does",
+                   "a server that gives logprobs, where scores matter")  # fmt: skip
+
+
+def _documents(runtime: ServerRuntime, profile: Profile) -> Finding:
+    long = Document(" ".join(str(i % 10) for i in range(_WORDS)), id="0")
+    reply = _ask(runtime, profile, "Which digits are in the document?", documents=(long,), max_tokens=1)
+    if isinstance(reply, IntrinsicsError):
+        return _failed("documents", reply)
+    known, tokens = runtime.capabilities(), reply.usage.prompt_tokens
+    if 0 < tokens < _WORDS:
+        return Finding("documents", "refused", f"the model did not see them: a prompt of {tokens} tokens",
+                       'documents="messages" in the runtime\'s config, or a server with a larger context')  # fmt: skip
+    if known.documents == "template":
+        how = "through the chat template" if tokens else "as the request's documents; what the model saw is not told"
+        return Finding("documents", "works" if tokens else "degraded", how)
+    if known.server == "vLLM" and runtime.documents == "auto":
+        return Finding("documents", "degraded", "the chat template ignores them (as prereleases of Granite 4.2 do): "
+                       "they go into the messages", "a chat template with a place for documents")  # fmt: skip
+    return Finding("documents", "works", "in the messages")
+
+
+def _adapters(runtime: ServerRuntime, profile: Profile, listing: Listing) -> Iterator[Finding]:
+    """Which of the profile's adapters the server has; one of them is asked for a word."""
+    wanted = [name for name in profile.models if name is not None]
+    inside = [name for name in wanted if getattr(getattr(profile, "specs", {}).get(name), "switch", None)]
+    if inside:
+        reply = _ask(runtime, profile, "?", template={"adapter_name": inside[0]}, max_tokens=1)
+        if isinstance(reply, IntrinsicsError):
+            yield _failed("adapters", reply)
+        else:
+            yield Finding("adapters", "works", f"inside the checkpoint: {_some(inside)}")
+    wanted = [name for name in wanted if name not in inside]
+    if not wanted:
+        if not inside:
+            yield Finding("adapters", "works", f"profile {profile.name!r} asks for none")
+        return
+    asked = {
+        name: Generate(name, adapter=name, models=profile.models[name], messages=(Message("user", "?"),), max_tokens=1)
+        for name in wanted
+    }
+
+    def listed(name: str) -> bool:
+        return name in runtime.adapters or not isinstance(choose(listing, asked[name], runtime.model), Unmatched)
+
+    there = [name for name in wanted if listed(name)]
+    missing = [name for name in wanted if name not in there]
+    if there:
+        (outcome,) = runtime.handle([asked[there[0]]])
+        if isinstance(outcome, IntrinsicsError):
+            yield _failed("adapters", outcome)
+            return
+    state: State = "refused" if not there else "degraded" if missing else "works"
+    seen = f"{_some(there) or 'none'}" + (f"; missing: {_some(missing)}" if missing else "")
+    change = f"load them, or name them: adapters={{{missing[0]!r}: NAME}}" if missing else None
+    yield Finding("adapters", state, seen, change)

@@ -1,0 +1,77 @@
+"""Servers that say in their list of models who they are, and what is known of each beforehand.
+
+Only what would cost a rejected request or a lost constraint to find out stands here; a server that is not in the table
+is learnt from its replies. Sources: the documentation of each, see ``docs/servers.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from intrinsics_core.runtimes.server.documents import shown
+from intrinsics_core.runtimes.server.listing import Listing
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A server's name, the fields of its ``Dialect`` that are known, whether it drops ``documents`` without a word."""
+
+    name: str
+    begins: Mapping[str, Any] = field(default_factory=dict)
+    drops_documents: bool = False
+
+    @property
+    def vllm(self) -> bool:
+        return self.name == _VLLM
+
+
+_VLLM = "vLLM"
+_GATEWAY = {"constraints": "response_format", "template": False}
+_OPEN = {"constraints": "response_format"}
+
+VLLM = Known(_VLLM)
+OPENAI = Known("OpenAI", _GATEWAY)
+TGI = Known("TGI", {**_GATEWAY, "schema": "json", "alternatives": 5})
+_LLAMA_CPP = Known("llama.cpp", _OPEN, drops_documents=True)
+_STRANGER = Known("another server than vLLM", _GATEWAY)
+
+# owned_by of /v1/models
+_OWNERS: Mapping[str, Known] = {
+    "vllm": VLLM,
+    "sglang": Known("SGLang", _OPEN, drops_documents=True),
+    "llamacpp": _LLAMA_CPP,
+    "library": Known("Ollama", _OPEN, drops_documents=True),
+    "organization_owner": Known("LM Studio", _OPEN, drops_documents=True),
+    # LiteLLM says so, too, of all its models: what it hands on is for whoever stands behind it to take.
+    "openai": Known("OpenAI, or a gateway that speaks like it", _GATEWAY),
+    "system": OPENAI,
+    "openai-internal": OPENAI,
+}
+
+
+def by_address(base_url: str) -> Known | None:
+    host = urlsplit(base_url).hostname or ""
+    return OPENAI if host == "api.openai.com" or host.endswith(".api.openai.com") else None
+
+
+def by_listing(listing: Listing) -> Known | None:
+    """Who the server says it is; None where it names no owner."""
+    owners = listing.owners
+    if known := next((_OWNERS[owner] for owner in owners if owner in _OWNERS), None):
+        return known
+    if listing.entries and all(entry.owner == entry.name for entry in listing.entries):
+        return TGI
+    # What a server calls itself is shown to people: in one line, and not at length.
+    return Known("".join(filter(str.isprintable, ", ".join(owners)))[:80], _OPEN) if owners else None
+
+
+def by_tokenizer(answer: Any) -> Known:
+    """Who it is by what it answers when asked to count as vLLM counts: JSON, or the text of a refusal."""
+    if shown(answer) is not None:
+        return VLLM
+    if isinstance(answer, Mapping) and isinstance(answer.get("tokens"), list):
+        return _LLAMA_CPP
+    return TGI if isinstance(answer, str) and "missing field `inputs`" in answer else _STRANGER

@@ -1,0 +1,48 @@
+"""What the pages in docs/ say in tables and names is what the code has."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from intrinsics_core.profiles.io_yaml.spec import Parameters, _File
+from intrinsics_core.runtimes.server import ServerRuntime
+from tests.runtimes.test_imitations import SERVERS, STATES
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+def rows(page: str, first: str) -> dict[str, list[str]]:
+    """A table by its first column; ``first`` is that column's heading."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    table = text[text.index(f"| {first} |") :].split("\n\n")[0].splitlines()[2:]
+    cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table]
+    return {row[0]: row[1:] for row in cells}
+
+
+def test_the_table_of_servers_is_what_the_imitations_show():
+    table = rows("servers.md", "server")
+    renamed = {
+        "vLLM, a template without documents": "vLLM, a template that ignores documents",
+        "LiteLLM that drops": "LiteLLM",
+        "LiteLLM that refuses": "LiteLLM",
+        "a server that says nothing of itself": "one that does not say who it is",
+    }
+    for name, server in SERVERS.items():
+        constraints, logprobs, documents, _adapters, first, named = table[renamed.get(name, name)]
+        shown = STATES.get(name, ("works", "works", "works"))
+        for cell, state in zip((constraints, logprobs, documents), shown, strict=True):
+            assert cell.startswith((state, "as ")), (name, cell)
+        assert (int(first), int(named)) == (server.first, 2)
+    assert set(table) == {renamed.get(name, name) for name in SERVERS}
+
+
+def test_settings_and_keys_that_the_pages_name_exist():
+    servers, files = ((DOCS / page).read_text(encoding="utf-8") for page in ("servers.md", "adapters.md"))
+    for name in ("documents", "constraints", "reasoning_tokens"):
+        assert f'"{name}"' in servers
+        assert hasattr(ServerRuntime("http://127.0.0.1:1/v1"), name)
+    listed = files.split("Keys: ")[1].split(". Any other")[0]
+    assert set(_File.model_fields) <= set(re.findall(r"`(\w+)`", listed))
+    penalties = re.findall(r"`(\w+)`", files.split("has the one.")[-1].split("go to servers")[0])
+    assert {name for name in Parameters.model_fields if "penalty" in name} <= set(penalties)
