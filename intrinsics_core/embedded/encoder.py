@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intrinsics_core.errors import InvalidInput, RuntimeUnavailable
+from intrinsics_core.forks import Lock
 
 Vectors = NDArray[np.float32]
 Kind = Literal["query", "passage", "sentence"]
@@ -93,7 +93,7 @@ class Encoder:
         self.stride = min(stride or self.window * 3 // 4, self.window)
         self.threads = threads or _cores()
         self.batch_tokens = batch_tokens or self.folder.batch_tokens
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._cache = _Cache(cache_size)
         self._model: _Model | None = None
         self._pool: tuple[int, ThreadPoolExecutor] | None = None
@@ -329,7 +329,7 @@ class _Cache:
     def __init__(self, size: int) -> None:
         self.size, self.used = size, 0
         self._items: OrderedDict[bytes, Vectors] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def get_all(self, keys: Sequence[bytes]) -> dict[bytes, Vectors]:
         with self._lock:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from intrinsics_core.forks import Lock
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.profiles.embedded import embedded_profile
 from intrinsics_core.requests import Embed, Embedded, Outcome, Request
@@ -46,7 +46,7 @@ class EmbeddedRuntime(BlockingRuntime):
         self._arguments: dict[str, Any] = {"path": path, "threads": threads, "cache_size": cache_size}
         self.calibrations, self.thresholds = dict(calibrations or {}), dict(thresholds or {})
         self.profile: Profile = embedded_profile(self.calibrations, self.thresholds)
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._encoder: Encoder | None = None
         if path is not None:
             self.encoder.close()  # a wrong folder is told at once, not at the first request

@@ -166,7 +166,7 @@ class ServerRuntime(AsyncRuntime):
 
     async def _ask(self, session: Session, request: Generate, model: str) -> Generated | IntrinsicsError:
         """Ask the server; where it rejects a key of ours, in the next dialect."""
-        async with self._limiter:
+        async with self._limiter.place():
             dialect = lasting = self._dialect
             while True:
                 said = body(request, model, dialect)
@@ -258,7 +258,7 @@ class ServerRuntime(AsyncRuntime):
 
         client = await session.client()
         try:
-            async with self._limiter:
+            async with self._limiter.place():
                 raw = await client.models.with_raw_response.list()
             return Listing.parse(raw.content)
         except openai.APIError as error:
