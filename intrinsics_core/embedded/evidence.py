@@ -43,7 +43,10 @@ FEATURES: tuple[str, ...] = (
 )
 """Names of the columns of `measure`, in order. Larger means less supported, in every column."""
 
-_MARKUP = re.compile(r"^\s*(?:[-*•‣▪#>]+\s+|\(?\d{1,2}[.)]\s+)|\[\^?\d+(?:\s*[,;–-]\s*\d+)*\]|\*\*|__|`", re.MULTILINE)
+# `[^\S\n]*`, not `\s*`: at each of n blank lines that would run over all the lines after it.
+_MARKUP = re.compile(
+    r"^[^\S\n]*(?:[-*•‣▪#>]+\s+|\(?\d{1,2}[.)]\s+)|\[\^?\d+(?:\s*[,;–-]\s*\d+)*\]|\*\*|__|`", re.MULTILINE
+)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _COUNTED = re.compile(r"(?<![\w.,])(\d[\d.,]*)(?!(?:st|nd|rd|th|s)\b)([A-Za-z]{1,4})\b")
 _ORDINAL = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
@@ -76,6 +79,8 @@ _ALIASES: dict[str, str] = {stem(m[:3]): stem(m) for m in _MONTHS.split()} | {
     "lb": stem("pounds"), "lbs": stem("pounds"), "hr": stem("hours"), "hrs": stem("hours"),
     "min": stem("minutes"), "mins": stem("minutes"), "tv": stem("television"), "usa": "us", "america": "us",
 }  # fmt: skip
+
+_ALIKE = 1_000  # source terms with the same first letters that a term is compared with: prose of 1 MB has some hundreds
 
 _DISCOURSE: frozenset[str] = frozenset(
     stem(word)
@@ -280,7 +285,7 @@ class Sources:
         if len(term) < 5 or not term.isalpha():
             return []
         own = _trigrams(term)
-        near = ((other, _trigrams(other)) for other in self._spelled.get(term[:3], ()))
+        near = ((other, _trigrams(other)) for other in self._spelled.get(term[:3], ())[:_ALIKE])
         return [o for o, grams in near if 2 * len(own & grams) >= floor * (len(own) + len(grams))]
 
     def incidence(self, asked: Claim) -> Floats:

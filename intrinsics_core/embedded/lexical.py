@@ -72,9 +72,10 @@ _MARKS = (
 )
 _LETTER = rf"[^\W_]|[{_MARKS}]"
 _TOKEN = re.compile(
-    r"(?P<number>\d+(?:[.,]\d+)+)"
-    r"|(?P<acronym>(?<![^\W_])(?:[A-Za-z]\.){2,})"
-    rf"|(?P<word>(?:{_LETTER})+(?:['\u2019](?:{_LETTER})+)*)"
+    r"(?P<number>\d++(?:[.,]\d++)++)"
+    r"|(?P<acronym>(?<![^\W_])(?:[A-Za-z]\.){2,}+)"
+    # Possessive: some letters are in both halves of _LETTER, and going back over them would take for ever.
+    rf"|(?P<word>(?:{_LETTER})++(?:['\u2019](?:{_LETTER})++)*+)"
 )
 _PART = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|(?P<word>[^{_UNSPACED}]+)")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:\D|$))")

@@ -48,7 +48,9 @@ _SMALL_TALK = word_set(
     "great good nice cool awesome perfect interesting wow hmm um sure right question wonder wondering love"
     " glad sounds guess understand help appreciate"
 )
-_ELLIPSIS = re.compile(r"\W*(?:(?:and|but|so|or|also|then)\b|(?:what|how) (?:about|else)\b|\w+\W*$)", re.IGNORECASE)
+_ELLIPSIS = re.compile(
+    r"\A\W*+(?:(?:and|but|so|or|also|then)\b|(?:what|how) (?:about|else)\b|\w++\W*+$)", re.IGNORECASE
+)
 _COURTESY = word_set("thanks thank hello hi bye goodbye cheers")
 
 

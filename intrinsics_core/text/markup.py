@@ -43,7 +43,7 @@ def defuser(tags: Iterable[str] = "cri", literals: Iterable[str] = ()) -> Defuse
     # Each alternative matches up to the character before which the space goes.
     patterns = [
         f"{_LESS}(?={_INVISIBLE}{_BAR})",
-        f"{_LESS}(?={_INVISIBLE}/?{_INVISIBLE}(?:{_WORDS}){_INVISIBLE}[>\uff1e\ufe65])",
+        f"{_LESS}(?={_INVISIBLE}(?:/{_INVISIBLE})?(?:{_WORDS}){_INVISIBLE}[>\uff1e\ufe65])",
         f"{_LESS}(?={_LESS}/?SYS>>)",
         f"{_SQUARE}(?={_INVISIBLE}/?(?:{_MISTRAL})[\\]\uff3d])",
     ]
