@@ -42,7 +42,7 @@ class Listing:
             rows = json.loads(content)["data"]
             entries = tuple(Entry(str(row["id"]), row.get("parent"), row.get("root")) for row in rows)
             return cls(entries, parents=any("parent" in row for row in rows))
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(f"{type(error).__name__}: {error}") from None
 
     def find(self, name: str, *, adapter: bool) -> str | None:

@@ -27,6 +27,7 @@ from intrinsics_core.runtimes.server.dialect import Constraints, Dialect, body, 
 from intrinsics_core.runtimes.server.failures import complaint, translate
 from intrinsics_core.runtimes.server.listing import Listing, Unmatched, choose
 from intrinsics_core.runtimes.server.sessions import Session, Sessions
+from intrinsics_core.runtimes.server.transport import client as http_client
 
 if TYPE_CHECKING:
     import openai
@@ -56,6 +57,9 @@ class ServerRuntime(AsyncRuntime):
             one that finds fault with what the key says is an :class:`InvalidInput` of that request.
         timeout: seconds of silence that end a single try: before the first byte, or between two. A reply that keeps
             dripping is ended with all tries of its request, after ``(timeout + 60) * (max_retries + 1)`` seconds.
+        deadline: seconds after which a request is given up, all its tries and pauses counted from when it has a place
+            among those under way; None: the bound that follows from ``timeout``.
+        max_reply_bytes: longest body that is read, decoded; a longer one is an error.
         max_retries: further tries after a timeout, a lost connection, a 408, 409, 429, 5xx or an unreadable reply.
         concurrency: requests under way at once, retries included, over all event loops.
         cache: replies kept and reused for identical requests (never for samples, which are meant to differ).
@@ -76,6 +80,8 @@ class ServerRuntime(AsyncRuntime):
         max_retries: int = 3,
         concurrency: int = 32,
         cache: int = 0,
+        deadline: float | None = None,
+        max_reply_bytes: int = 32 * 2**20,
     ) -> None:
         from intrinsics_core.profiles.prompted import PROFILE
 
@@ -86,6 +92,8 @@ class ServerRuntime(AsyncRuntime):
         self.constraints: Constraints = settings.one_of("constraints", constraints, get_args(Constraints))
         self.timeout = settings.seconds("timeout", timeout)
         self.max_retries = settings.count("max_retries", max_retries, least=0)
+        self.deadline = None if deadline is None else settings.seconds("deadline", deadline)
+        self.max_reply_bytes = settings.count("max_reply_bytes", max_reply_bytes, least=1)
         self._limiter = Limiter(settings.count("concurrency", concurrency, least=1))
         self._cache: Lru[Generated] = Lru(settings.count("cache", cache, least=0))
         self._key = settings.secret(api_key)
@@ -114,7 +122,8 @@ class ServerRuntime(AsyncRuntime):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # For workers in other processes. The key stays behind: they find theirs in the environment.
-        given = {name: getattr(self, name) for name in ("model", "adapters", "constraints", "timeout", "max_retries")}
+        names = ("model", "adapters", "constraints", "timeout", "max_retries", "deadline", "max_reply_bytes")
+        given = {name: getattr(self, name) for name in names}
         return _revive, (self.base_url, given | {"concurrency": self.concurrency, "cache": self._cache.size})
 
     def close(self) -> None:
@@ -166,18 +175,21 @@ class ServerRuntime(AsyncRuntime):
 
     async def _ask(self, session: Session, request: Generate, model: str) -> Generated | IntrinsicsError:
         """Ask the server; where it rejects a key of ours, in the next dialect."""
-        async with self._limiter.place():
-            dialect = lasting = self._dialect
-            while True:
-                said = body(request, model, dialect)
-                outcome = await self._post(session, said)
-                if not isinstance(outcome, _Rejected):
-                    break
-                lesson = dialect.after(outcome.complaint, said)
-                if lesson is None:
-                    return outcome.error
-                dialect = lesson.change(dialect)
-                lasting = lesson.change(lasting) if lesson.lasting else lasting
+        try:
+            async with self._limiter.place(), asyncio.timeout(self.deadline):
+                dialect = lasting = self._dialect
+                while True:
+                    said = body(request, model, dialect)
+                    outcome = await self._post(session, said)
+                    if not isinstance(outcome, _Rejected):
+                        break
+                    lesson = dialect.after(outcome.complaint, said)
+                    if lesson is None:
+                        return outcome.error
+                    dialect = lesson.change(dialect)
+                    lasting = lesson.change(lasting) if lesson.lasting else lasting
+        except TimeoutError:
+            return RequestTimeout(f"the request was not answered before its deadline of {self.deadline:g} s")
         if isinstance(outcome, Generated):
             self._learn(request, lasting, outcome)
         elif isinstance(outcome, UnknownAdapter):
@@ -190,10 +202,8 @@ class ServerRuntime(AsyncRuntime):
 
         client = await session.client()
         begun, left = time.perf_counter(), self.max_retries
-        # The client's timeout ends a silence; this one ends a server that drips bytes for ever.
-        limit = (self.timeout + _LONGEST_PAUSE) * (self.max_retries + 1)
         try:
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout(self._limit):
                 while True:
                     # The client does not retry a 200 that cannot be read: we do, with what is left of the budget.
                     able = client if left == self.max_retries else client.with_options(max_retries=left)
@@ -214,7 +224,7 @@ class ServerRuntime(AsyncRuntime):
                 return _Rejected(told, complaint(error))
             return told
         except TimeoutError:
-            return RequestTimeout(f"the server did not finish its answer within {limit:g} s")
+            return RequestTimeout(f"the server did not finish its answer within {self._limit:g} s")
 
     def _learn(self, request: Generate, dialect: Dialect, reply: Generated) -> None:
         """Remember what a rejection taught, and say once what is lost with it."""
@@ -258,9 +268,11 @@ class ServerRuntime(AsyncRuntime):
 
         client = await session.client()
         try:
-            async with self._limiter.place():
+            async with self._limiter.place(), asyncio.timeout(min(self._limit, self.deadline or self._limit)):
                 raw = await client.models.with_raw_response.list()
             return Listing.parse(raw.content)
+        except TimeoutError:
+            return RequestTimeout("the server did not finish its list of models in time")
         except openai.APIError as error:
             return translate(error, model="", timeout=self.timeout, clean=self._clean)
         except ValueError as error:
@@ -278,6 +290,11 @@ class ServerRuntime(AsyncRuntime):
             error.message, expected="a name that the server lists", got=f"a server that has {listing}"
         )
 
+    @property
+    def _limit(self) -> float:
+        """Seconds for all tries of a request: the client's timeout ends a silence, this what drips for ever."""
+        return (self.timeout + _LONGEST_PAUSE) * (self.max_retries + 1)
+
     # --- the key ------------------------------------------------------------------------------------------------------
 
     def _connect(self) -> openai.AsyncOpenAI:
@@ -285,8 +302,9 @@ class ServerRuntime(AsyncRuntime):
 
         key = self._key.get_secret_value() if self._key else _NO_KEY
         return openai.AsyncOpenAI(
-            base_url=self.base_url, api_key=key, timeout=self.timeout, max_retries=self.max_retries
-        )
+            base_url=self.base_url, api_key=key, timeout=self.timeout, max_retries=self.max_retries,
+            http_client=http_client(self.max_reply_bytes, self.timeout),
+        )  # fmt: skip
 
     def _clean(self, text: str) -> str:
         """Servers quote what they were sent: no key in a message."""
