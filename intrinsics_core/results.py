@@ -1,7 +1,8 @@
 """Typed results. ``model_dump()`` of each is the JSON that the command line writes.
 
-All are frozen. Three things are left out of the dump where there is nothing to say: ``degraded`` (why a fallback stands
-in for a verdict), ``dropped`` (how many unusable entries of a reply were left out) and ``usage`` (always).
+All are frozen. Left out of the dump where there is nothing to say: ``degraded`` (why a fallback stands in for a
+verdict), ``dropped`` (how many unusable entries of a reply were left out), ``unread`` (how many tokens of the documents
+were not read, being more than the runtime's ``max_document_tokens``), and ``usage`` (always).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ class Result(Frozen):
 
     degraded: str | None = Field(default=None, description="why a fallback stands here instead of a verdict")
     dropped: int = Field(default=0, ge=0, description="entries of the reply that named nothing, or came twice")
+    unread: int = Field(default=0, ge=0, description="tokens of the documents beyond the most that the runtime reads")
     usage: Usage | None = Field(default=None, exclude=True, repr=False)
 
     @model_serializer(mode="wrap")
@@ -32,10 +34,11 @@ class Result(Frozen):
         data: dict[str, Any] = handler(self)
         if data.get("degraded") is None:
             data.pop("degraded", None)
-        if not data.get("dropped"):
-            data.pop("dropped", None)
+        for key in ("dropped", "unread"):
+            if not data.get(key):
+                data.pop(key, None)
         # What the result is comes first, what is odd about it last.
-        for key in ("degraded", "dropped"):
+        for key in ("degraded", "dropped", "unread"):
             if key in data:
                 data[key] = data.pop(key)
         return data
