@@ -68,7 +68,10 @@ def profile(
     for place in places:
         for adapter in location.find(place, base=base, technology=technology):
             found.setdefault(adapter.intrinsic, adapter)
-    specs = {intrinsic: load(adapter.path, intrinsic, adapter.source) for intrinsic, adapter in found.items()}
+    specs = {
+        intrinsic: load(adapter.path, intrinsic, adapter.source, root=adapter.path.parents[len(adapter.folders)])
+        for intrinsic, adapter in found.items()
+    }
     models: dict[str | None, tuple[str, ...]] = {}
     for intrinsic, adapter in found.items():
         folder = next(iter(adapter.folders), intrinsic.replace("-", "_"))

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
+from intrinsics_core.profiles.io_yaml import limits
 from intrinsics_core.profiles.io_yaml.checked import Section
 
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
@@ -25,16 +26,22 @@ def read(section: Section) -> Mapping[str, Any] | None:
     if isinstance(value, str):  # some files hold the schema as JSON text
         try:
             value = json.loads(value)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             section.wrong("response_format", f"is not JSON ({error})", expected="a JSON schema")
     if value is None:
         return None
     if not isinstance(value, dict):
         section.wrong("response_format", "is no schema", expected="a JSON schema", got=value)
+    if limits.depth(value) > limits.DEEPEST:
+        section.wrong(
+            "response_format", f"has more than {limits.DEEPEST} levels", expected="a flatter schema", got="..."
+        )
     try:
         jsonschema.validators.validator_for(value, jsonschema.Draft202012Validator).check_schema(value)
     except jsonschema.SchemaError as error:
-        section.wrong("response_format", f"is no valid JSON schema ({error.message})", expected="a JSON schema")
+        section.wrong("response_format", f"is no valid JSON schema ({error.message[:300]})", expected="a JSON schema")
+    except (TypeError, ValueError, AttributeError, RecursionError) as error:  # a meta-schema that is none
+        section.wrong("response_format", f"is no JSON schema ({type(error).__name__})", expected="a JSON schema")
     for part in _parts(value):
         for key, item in part.items():
             if complaint := _complaint(key, item, value):
@@ -78,7 +85,7 @@ def validator(schema: Mapping[str, Any], numbers: Collection[str]) -> Any:
     import jsonschema
 
     relaxed = _relaxed(schema, numbers)
-    return jsonschema.validators.validator_for(relaxed, jsonschema.Draft202012Validator)(relaxed)
+    return limits.limited(jsonschema.validators.validator_for(relaxed, jsonschema.Draft202012Validator))(relaxed)
 
 
 def _relaxed(given: Mapping[str, Any], numbers: Collection[str]) -> dict[str, Any]:

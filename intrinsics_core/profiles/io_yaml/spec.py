@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from intrinsics_core.errors import InvalidInput
-from intrinsics_core.profiles.io_yaml import schemas, transformations
+from intrinsics_core.profiles.io_yaml import safe_files, schemas, transformations, yaml_loader
 from intrinsics_core.profiles.io_yaml.checked import Section
 from intrinsics_core.profiles.io_yaml.sentences import LOCATIONS
 from intrinsics_core.profiles.io_yaml.template import Template
@@ -45,6 +45,12 @@ class Parameters:
                       "top_logprobs", "extra_body"))  # fmt: skip
         limit = section.get("max_completion_tokens", int, "a number of tokens", None)
         limit = section.get("max_tokens", int, "a number of tokens", limit)
+        if limit is not None and not 0 < limit < 10_000_000:
+            section.wrong("max_tokens", "is no number of tokens", expected="a number from 1", got=limit)
+        for key in ("temperature", "top_p"):
+            number = section.get(key, (int, float), "a number", 0.0)
+            if not 0 <= number <= 100:  # also catches NaN
+                section.wrong(key, "is out of range", expected="a number from 0")
         stop = section.get("stop", (str, list), "a text or a list of texts", [])
         extra = section.section("extra_body")
         if extra is not None:
@@ -107,20 +113,16 @@ class Spec:
         return tuple(str(rule.input_path[-1]) for rule in decoders)
 
 
-def load(path: Path, name: str, source: str | None = None) -> Spec:
-    """Read and check a file.
+def load(path: Path, name: str, source: str | None = None, root: Path | None = None) -> Spec:
+    """Read and check a file, which must lie within ``root``, links followed (its own folder where left out).
 
     Raises:
         InvalidInput: it cannot be read, or is not such a file; the message names the key.
     """
-    import yaml
-
     where = source or str(path)
     try:
-        if path.stat().st_size > _LARGEST:
-            raise InvalidInput(f"{where} is too large for an io.yaml", expected=f"at most {_LARGEST} bytes")
-        value = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
+        value = yaml_loader.load(safe_files.read_text(path, _LARGEST, root))
+    except (OSError, ValueError) as error:
         raise InvalidInput(f"{where} cannot be read: {error}", expected="a YAML file") from error
     return parse(value, name, where)
 
