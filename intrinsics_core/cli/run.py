@@ -6,7 +6,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal, NoReturn, cast
@@ -21,6 +21,7 @@ from intrinsics_core.intrinsics import INTRINSICS
 from intrinsics_core.profiles import as_profile
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.program import Call
+from intrinsics_core.render.text import clean
 from intrinsics_core.runtimes import Runtime, as_runtime
 
 USAGE = 2
@@ -285,5 +286,7 @@ def one_line_errors(hidden: set[str] | None = None) -> Iterator[None]:
 
 
 def stop(message: str, code: int) -> NoReturn:
-    typer.echo(f"intrinsics: {message}", err=True)
+    # Much of a message may be a server's or a file's words: a terminal obeys control characters.
+    with suppress(OSError):  # standard error may be closed
+        typer.echo(f"intrinsics: {clean(message)}", err=True)
     raise typer.Exit(code)
