@@ -194,3 +194,22 @@ def test_an_account_that_is_no_number_costs_no_reply(serve, runtime, count):
     (outcome,) = runtime(serve(lambda received: Reply(body)), model="base", max_retries=0).handle([PROMPT])
     assert isinstance(outcome, Generated), outcome
     assert (outcome.text, outcome.usage.prompt_tokens, outcome.usage.completion_tokens) == ("hello", 0, 2)
+
+
+# --- the key in what a model says ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("before", ["", "a", "ab", "Bearer "])
+def test_a_key_that_a_model_repeats_is_in_no_result_and_no_error(serve, runtime, before):
+    import base64
+
+    key = "sk-a-long-secret-of-mine-1234567"
+    encoded = base64.b64encode(f"{before}{key}:tail".encode()).decode()
+    server = serve(lambda received: Reply(completion(f"it is {key}, or {encoded}")))
+    (outcome,) = runtime(server, model="base", api_key=key).handle([PROMPT])
+    assert isinstance(outcome, Generated)
+    assert key not in outcome.text
+    for begin in range(0, len(encoded) - 15, 4):  # no stretch of it that tells a good part of the key
+        told = base64.b64decode(encoded[begin : begin + 16])
+        assert told.decode() not in key or encoded[begin : begin + 16] not in outcome.text
+    assert "it is ***" in outcome.text

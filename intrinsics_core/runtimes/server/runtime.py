@@ -8,12 +8,14 @@ much at once, and turns whatever comes back into a reply or an error of this lib
 from __future__ import annotations
 
 import asyncio
+import base64
 import copy
 import logging
 import random
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, get_args
 
 from intrinsics_core.errors import IntrinsicsError, InvalidInput, RequestTimeout, RuntimeUnavailable, UnknownAdapter
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_SHORTEST_KEY = 8  # characters; of shorter ones base64 is too little to know it by
 _NO_KEY = "none"  # the client insists on a key; servers at home want none
 _LISTING_AGE = 10.0  # seconds after which a name that is missing is worth another look at the server's list
 _LONGEST_PAUSE = 60.0  # seconds that a server may ask us to wait before a retry (the client honours Retry-After)
@@ -209,7 +212,9 @@ class ServerRuntime(AsyncRuntime):
                     able = client if left == self.max_retries else client.with_options(max_retries=left)
                     raw = await _create(able, said)
                     try:
-                        return read(raw.content, time.perf_counter() - begun)
+                        reply = read(raw.content, time.perf_counter() - begun)
+                        # A model may say the key again that a server put before it: results go into files.
+                        return replace(reply, text=self._clean(reply.text))
                     except Unreadable as error:
                         left -= raw.retries_taken + 1
                         if left < 0:
@@ -309,7 +314,22 @@ class ServerRuntime(AsyncRuntime):
     def _clean(self, text: str) -> str:
         """Servers quote what they were sent: no key in a message."""
         key = self._key.get_secret_value() if self._key else ""
-        return text.replace(key, "***") if key else text
+        for form in _forms(key) if len(key) >= _SHORTEST_KEY else (key,) if key else ():
+            text = text.replace(form, "***")
+        return text
+
+
+@lru_cache(maxsize=8)
+def _forms(key: str) -> tuple[str, ...]:
+    """A key as itself and in base64, wherever in a longer text it stood: what is the same in all three alignments."""
+    found = [key]
+    for before in range(3):
+        encoded = base64.b64encode(b"\0" * before + key.encode())
+        # The first characters hold bits of what stood before, the last ones of what came after.
+        begin, end = (0, 2, 3)[before], len(encoded) - (0, 3, 2)[(before + len(key)) % 3]
+        plain = encoded[begin:end].decode()
+        found += [plain, plain.replace("+", "-").replace("/", "_")]
+    return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True, slots=True)
