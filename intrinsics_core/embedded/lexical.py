@@ -303,7 +303,8 @@ def coverage(wanted: Iterable[str], given: Iterable[str]) -> float:
     have = set(given)
     distinct = set(wanted)
     total = sum(idf(term) for term in distinct)
-    return sum(idf(term) for term in distinct & have) / total if total else 1.0
+    # The two sums may differ in their last bit: a set has no order.
+    return min(1.0, sum(idf(term) for term in distinct & have) / total) if total else 1.0
 
 
 def novel(wanted: Iterable[str], given: Iterable[str]) -> dict[str, float]:
