@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from intrinsics_core.cancelling import given_up
 from intrinsics_core.errors import IntrinsicsError, as_intrinsics_error
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.program import Call, merge, step
@@ -45,7 +46,8 @@ async def arun(call: Call[T], runtime: RuntimeLike = None, *, profile: ProfileLi
     """Like :func:`run`, without ever blocking the event loop."""
     engine = as_runtime(runtime)
     if engine.blocking:
-        return await asyncio.to_thread(run, call, engine, profile=profile)
+        with given_up():
+            return await asyncio.to_thread(run, call, engine, profile=profile)
     return await _adrive(call.start(engine.profile_of(profile)), engine, heavy=call.heavy)
 
 
@@ -90,9 +92,10 @@ async def arun_many(
     """Like :func:`run_many`, without ever blocking the event loop."""
     engine = as_runtime(runtime)
     if engine.blocking:
-        return await asyncio.to_thread(
-            run_many, calls, engine, profile=profile, concurrency=concurrency, on_result=on_result, keep=keep
-        )
+        with given_up():
+            return await asyncio.to_thread(
+                run_many, calls, engine, profile=profile, concurrency=concurrency, on_result=on_result, keep=keep
+            )
     chosen, queue = engine.profile_of(profile), enumerate(calls)
     results: dict[int, T | IntrinsicsError] = {}
 

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import copy
 
-_RAW_LIMIT = 2_000  # characters of a raw reply kept in the message; `raw` itself is never cut
+_RAW_LIMIT = 2_000  # characters of what came that the message shows
+_KEPT = (
+    20_000  # characters of what came, and of a raw reply, that an error holds: it may be kept for every row of a file
+)
 
 
 class IntrinsicsError(Exception):
@@ -18,7 +21,7 @@ class IntrinsicsError(Exception):
         intrinsic: name of the intrinsic at work (``"answerability"``), or None outside of one.
         expected: what would have been right.
         got: what came instead.
-        raw: the raw reply of the model, where there was one.
+        raw: the raw reply of the model, where there was one; cut after 20,000 characters.
     """
 
     def __init__(
@@ -34,8 +37,8 @@ class IntrinsicsError(Exception):
             message,
             intrinsic,
             expected,
-            got,
-            raw,
+            _cut(got),
+            _cut(raw),
         )
         super().__init__(message)
 
@@ -57,6 +60,12 @@ class IntrinsicsError(Exception):
         if self.intrinsic is None:
             self.intrinsic = intrinsic
         return self
+
+
+def _cut(text: str | None) -> str | None:
+    if text is None or len(text) <= _KEPT + 100:  # what was cut once is not cut again where an error is copied
+        return text
+    return f"{text[:_KEPT]} ... ({len(text)} characters in all)"
 
 
 def _rebuild(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_PLACE = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)(?:/(?P<folder>[\w./-]+?))?(?:@(?P<revision>[\w./-]+))?")
+_PLACE = re.compile(r"\A(?P<repository>[\w.-]+/[\w.-]+)(?:/(?P<folder>[\w./-]+?))?(?:@(?P<revision>[\w./-]+))?")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 

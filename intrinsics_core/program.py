@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from intrinsics_core.conversation import Task
 from intrinsics_core.errors import IntrinsicsError, InvalidInput, as_intrinsics_error
-from intrinsics_core.requests import Generated, Outcome, Program, Request, Usage
+from intrinsics_core.requests import Embed, Embedded, Generated, Outcome, Program, Request, Usage
 from intrinsics_core.results import Result
 
 T = TypeVar("T")
@@ -51,27 +52,32 @@ class Call(Generic[T]):
                 (:class:`InvalidInput`).
         """
         spent: list[Usage] = []
+        unread: Counter[str] = Counter()
         own = profile if self.composite else profile.serving(self.task.intrinsic)
         try:
-            value = yield from _metered(self.program(self.task, own), spent)
+            value = yield from _metered(self.program(self.task, own), spent, unread)
         except IntrinsicsError as error:
             error.named(self.task.intrinsic)
             if self.fallback is None or isinstance(error, InvalidInput):
                 raise
             value = self.fallback(self.task, f"{type(error).__name__}: {error}")
         usage = sum(spent, Usage())
-        if isinstance(value, Result) and usage.requests:
-            return value.model_copy(update={"usage": usage})
-        return value
+        update: dict[str, Any] = {"usage": usage} if usage.requests else {}
+        if unread:  # a document read as a whole and by sentence is told of once
+            update["unread"] = max(unread.values())
+        return value.model_copy(update=update) if update and isinstance(value, Result) else value
 
 
-def _metered(program: Program[T], spent: list[Usage]) -> Program[T]:
-    """The same program; what its replies cost is noted, also if it fails in the end."""
+def _metered(program: Program[T], spent: list[Usage], unread: Counter[str]) -> Program[T]:
+    """The same program; what its replies cost is noted, also if it fails in the end, and what they left unread."""
     try:
         requests = next(program)
         while True:
             outcomes = yield requests
             spent += [outcome.usage for outcome in outcomes if isinstance(outcome, Generated)]
+            for request, outcome in zip(requests, outcomes, strict=True):
+                if isinstance(request, Embed) and isinstance(outcome, Embedded) and outcome.unread:
+                    unread[request.kind] += outcome.unread
             requests = program.send(outcomes)
     except StopIteration as stop:
         value: T = stop.value

@@ -184,9 +184,13 @@ class Generated:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Embedded:
-    """Reply to :class:`Embed`: for each text an array (windows, dim), float32, rows of length 1."""
+    """Reply to :class:`Embed`: for each text an array (windows, dim), float32, rows of length 1.
+
+    ``unread``: tokens beyond the most that the runtime reads, which no vector stands for.
+    """
 
     vectors: tuple[np.ndarray, ...]
+    unread: int = 0
 
 
 @dataclass(frozen=True, slots=True)

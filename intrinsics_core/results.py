@@ -1,8 +1,9 @@
 """Typed results. ``model_dump()`` of each is the JSON that the command line writes.
 
 All are frozen. Left out of the dump where there is nothing to say: ``reason`` (why there was nothing to judge),
-``degraded`` (why a fallback stands in for a verdict), ``dropped`` (how many unusable entries of a reply were left out)
-and ``usage`` (always).
+``degraded`` (why a fallback stands in for a verdict), ``dropped`` (how many unusable entries of a reply were left out),
+``unread`` (how many tokens of the documents were not read, being more than the runtime's ``max_document_tokens``), and
+``usage`` (always).
 
 Ids are the caller's and may repeat: ``index`` is the position of a document among those given, from 0.
 """
@@ -29,13 +30,14 @@ class Result(Frozen):
     reason: str | None = Field(default=None, description="why there was nothing to judge; no failure")
     degraded: str | None = Field(default=None, description="why a fallback stands here instead of a verdict")
     dropped: int = Field(default=0, ge=0, description="entries of the reply that named nothing, or came twice")
+    unread: int = Field(default=0, ge=0, description="tokens of the documents beyond the most that the runtime reads")
     usage: Usage | None = Field(default=None, exclude=True, repr=False)
 
     @model_serializer(mode="wrap")
     def _without_silence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
         # What the result is comes first, what is odd about it last.
-        odd = {key: data.pop(key, None) for key in ("reason", "degraded", "dropped")}
+        odd = {key: data.pop(key, None) for key in ("reason", "degraded", "dropped", "unread")}
         return data | {key: value for key, value in odd.items() if value}
 
 

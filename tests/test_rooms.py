@@ -19,6 +19,8 @@ ROOT = Path(intrinsics_core.__file__).parent
 # Lowest first; the longest name that fits a module is its room. What a profile *is* (profiles.base) lies below the
 # intrinsics, which ask through it; how each family says it (profiles) lies above, since it knows what is asked.
 ROOMS = (
+    "cancelling",
+    "forks",
     "errors",
     "text",
     "conversation",

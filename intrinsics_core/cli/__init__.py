@@ -1,52 +1,41 @@
 """The command line: ``intrinsics run`` over JSON Lines, ``intrinsics demo`` to see a whole chain at work,
-``intrinsics serve`` for the adapters on vLLM, ``intrinsics check`` for what a runtime can do, ``intrinsics adapters``
-for what lies at a place."""
+``intrinsics serve`` for the adapters on vLLM, ``intrinsics check`` and ``intrinsics adapters`` for what is at hand."""
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import Annotated
+from typing import Any
 
-import typer
-
-from intrinsics_core import __version__
-from intrinsics_core.cli import adapters, check, demo, run, serve
-
-app = typer.Typer(
-    name="intrinsics",
-    help="Make any RAG chain trustworthy: rewrite, rerank, gate, flag, cite.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"intrinsics {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
-    ] = False,
-) -> None:
-    pass
-
-
-app.command("run", epilog=run.EPILOG)(run.run)
-app.command("demo")(demo.demo)
-app.command("serve", epilog=serve.EPILOG)(serve.serve)
-app.command("check", epilog=check.EPILOG)(check.check)
-app.command("adapters", epilog=adapters.EPILOG)(adapters.adapters)
+from intrinsics_core.cli.exits import INTERRUPTED
 
 
 def main() -> None:
     """Entry point of the ``intrinsics`` command."""
+    _fill_closed_streams()
     try:
+        # Within: Ctrl-C while half a second of imports goes on is no crash.
+        from intrinsics_core.cli.commands import app
+
         app()
     except KeyboardInterrupt:
-        sys.exit(run.INTERRUPTED)
+        sys.exit(INTERRUPTED)
+
+
+def _fill_closed_streams() -> None:
+    """Where standard input, output or error is closed, the next file opened would take its number, and its text."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115  (for as long as the process lives: there is nobody to tell)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "app":
+        from intrinsics_core.cli.commands import app
+
+        return app
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

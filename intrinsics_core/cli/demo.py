@@ -10,7 +10,8 @@ from typing import Annotated, Literal
 import typer
 
 from intrinsics_core.cli import settings
-from intrinsics_core.cli.run import USAGE, one_line_errors, set_up, stop
+from intrinsics_core.cli.exits import USAGE
+from intrinsics_core.cli.run import one_line_errors, set_up, stop
 from intrinsics_core.errors import InvalidInput
 
 # framework -> module that tells the story with it, and what it needs.

@@ -66,16 +66,40 @@ def fresh(path: Path, run: Mapping[str, Any], *, overwrite: bool) -> Journal:
         InvalidInput: it exists and may not be overwritten.
         OSError: it cannot be written.
     """
+    there = note_path(path)
+    if there.exists() and "intrinsic" not in (note(path) or {}):
+        raise InvalidInput(f"{there} exists and is no note of a run: it would be replaced", expected="another --output")
     try:
         stream = path.open("ab" if overwrite else "xb")
     except FileExistsError:
         raise InvalidInput(f"{path} exists", expected="--overwrite or --resume, or another --output") from None
     try:
-        _begin(stream, _note_path(path), run)
+        _lock(stream, path)
+        _begin(stream, there, run)
     except BaseException:
         stream.close()
+        if not overwrite:
+            path.unlink(missing_ok=True)  # it was made here, and nothing is in it
         raise
     return Journal(stream)
+
+
+def _lock(stream: BinaryIO, path: Path) -> None:
+    """Be the only one who writes the file; the lock ends with the stream, however the process does.
+
+    Raises:
+        InvalidInput: somebody else is at it.
+    """
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        return
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InvalidInput(f"{path} is being written by another run", expected="another --output") from None
+    except OSError:
+        return  # a file system without locks
 
 
 def _begin(stream: BinaryIO, note: Path, run: Mapping[str, Any]) -> None:
@@ -83,10 +107,15 @@ def _begin(stream: BinaryIO, note: Path, run: Mapping[str, Any]) -> None:
     and where the note cannot be written the old rows are all there.
     """
     draft = note.with_name(note.name + ".part")
-    draft.write_text(json.dumps(run, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    note.unlink(missing_ok=True)
-    stream.truncate(0)
-    os.replace(draft, note)
+    try:
+        draft.write_text(json.dumps(run, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        note.unlink(missing_ok=True)
+        stream.truncate(0)
+        os.replace(draft, note)
+    except BaseException:  # a full disk, or Ctrl-C
+        with suppress(OSError):
+            draft.unlink()
+        raise
 
 
 def resumed(path: Path, run: Mapping[str, Any]) -> Journal:
@@ -102,7 +131,7 @@ def resumed(path: Path, run: Mapping[str, Any]) -> Journal:
         if path.stat().st_size == 0:
             return fresh(path, run, overwrite=True)
         raise InvalidInput(
-            f"{path} cannot be resumed: {_note_path(path).name}, which says what run it is, is not beside it",
+            f"{path} cannot be resumed: {note_path(path).name}, which says what run it is, is not beside it",
             expected="--overwrite, or another --output",
         )
     if different := [name for name in run if noted.get(name) != run[name]]:
@@ -111,23 +140,28 @@ def resumed(path: Path, run: Mapping[str, Any]) -> Journal:
             f"{path} cannot be resumed: it was begun with {told}",
             expected="the same settings, --overwrite, or another --output",
         )
-    rows, failed, end = _whole_rows(path)
     stream = path.open("r+b")
-    stream.truncate(end)
-    stream.seek(end)
+    try:
+        _lock(stream, path)
+        rows, failed, end = _whole_rows(path)
+        stream.truncate(end)
+        stream.seek(end)
+    except BaseException:
+        stream.close()
+        raise
     return Journal(stream, rows=rows, failed=failed)
 
 
 def note(path: Path) -> dict[str, Any] | None:
     """What run an output file is of, or None where that is not known."""
     try:
-        noted = json.loads(_note_path(path).read_text(encoding="utf-8"))
+        noted = json.loads(note_path(path).read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         return None
     return noted if isinstance(noted, dict) else None
 
 
-def _note_path(path: Path) -> Path:
+def note_path(path: Path) -> Path:
     return path.with_name(path.name + _NOTE)
 
 

@@ -6,7 +6,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal, NoReturn, cast
@@ -14,17 +14,16 @@ from typing import Annotated, Any, BinaryIO, Literal, NoReturn, cast
 import typer
 
 from intrinsics_core.cli import journal, rows, settings
+from intrinsics_core.cli.exits import INTERRUPTED, READER_GONE, USAGE
 from intrinsics_core.conversation import today
 from intrinsics_core.drivers import run_many
 from intrinsics_core.errors import IntrinsicsError, InvalidInput
 from intrinsics_core.intrinsics import INTRINSICS, TABLE
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.program import Call
+from intrinsics_core.render.text import clean
 from intrinsics_core.runtimes import Runtime, as_runtime
 
-USAGE = 2
-INTERRUPTED = 130  # 128 + SIGINT, what shells expect
-READER_GONE = 141  # 128 + SIGPIPE
 _AHEAD = 4096  # results kept in memory for an earlier row that has not ended
 
 _NAMES = ", ".join(INTRINSICS)
@@ -99,6 +98,8 @@ def run(
             source, target = _source(input, resume=resume), _target(output, resume=resume, overwrite=overwrite)
             if source and target and target.exists() and source.samefile(target):
                 raise InvalidInput("--input and --output are the same file", expected="two files")
+            if source and target and (note := journal.note_path(target)).exists() and source.samefile(note):
+                raise InvalidInput(f"--input is {note.name}, the note that belongs to --output", expected="two files")
             config = settings.runtime_config(runtime)
             hidden = settings.secrets(config)
         with one_line_errors(hidden):
@@ -219,6 +220,8 @@ def _source(name: str, *, resume: bool) -> Path | None:
 
 
 def _stdin(name: str) -> BinaryIO:
+    if name == "-" and sys.stdin is None:
+        raise InvalidInput("--input is standard input, which is closed", expected="a file, or a stream to read")
     return sys.stdin.buffer if name == "-" else cast("BinaryIO", Path(name).open("rb"))
 
 
@@ -242,6 +245,8 @@ def _journal(
     output: str, target: Path | None, described: dict[str, Any], *, resume: bool, overwrite: bool
 ) -> journal.Journal:
     if target is None:
+        if output == "-" and sys.stdout is None:
+            raise InvalidInput("--output is standard output, which is closed", expected="a file")
         if output == "-":
             return journal.Journal(sys.stdout.buffer, owned=False)
         return journal.Journal(cast("BinaryIO", open(output, "wb")))  # the journal closes it
@@ -286,5 +291,7 @@ def one_line_errors(hidden: set[str] | None = None) -> Iterator[None]:
 
 
 def stop(message: str, code: int) -> NoReturn:
-    typer.echo(f"intrinsics: {message}", err=True)
+    # Much of a message may be a server's or a file's words: a terminal obeys control characters.
+    with suppress(OSError):  # standard error may be closed
+        typer.echo(f"intrinsics: {clean(message)}", err=True)
     raise typer.Exit(code)

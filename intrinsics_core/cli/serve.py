@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from intrinsics_core.cli.run import one_line_errors
+from intrinsics_core.errors import InvalidInput
 
 EPILOG = """
 Example: `intrinsics serve ibm-granite/granite-3.3-8b-instruct --adapter ./rag-agent-lib --start`
@@ -52,6 +53,8 @@ def serve(
     from intrinsics_core.runtimes.server import launch as serving
 
     with one_line_errors():
+        if model.startswith("-") or (name or "").startswith("-"):  # vLLM would take it for an option
+            raise InvalidInput("MODEL or --name begins with a dash", expected="a folder or a hub repository")
         plan = serving.Plan(
             model, serving.read_adapters(adapter or []), host=host, port=port, name=name,
             options=option or [], executable=executable,

@@ -130,7 +130,7 @@ def secrets(value: Any, *, inside: bool = False) -> set[str]:
         if inside:
             return {value} if len(value) >= _SHORTEST_SECRET else set()
         user = re.search(r"://([^/@\s]+)@", value)
-        query = re.findall(r"[?&][^=&\s]+=([^&#\s]+)", value) if "://" in value else []
+        query = re.findall(r"[?&][^=?&\s]+=([^&#\s]+)", value) if "://" in value else []
         found = {*query, *((user.group(1), *user.group(1).split(":")) if user else ())}
         return {secret for secret in found if len(secret) >= _SHORTEST_SECRET}
     return set()

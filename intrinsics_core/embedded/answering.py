@@ -15,7 +15,7 @@ collections: fit them on some labelled questions of your own (`embedded.calibrat
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
@@ -148,17 +148,20 @@ def passage_score(
 def features(question: str, passage: str, question_vectors: Vectors, passage_vectors: Vectors) -> tuple[float, ...]:
     """The numbers named in `FEATURES`: the first two to 1, names missing in words never seen (at most 3), 0 or 1."""
     asked = _asked(question)
-    found = _read(passage)
-    held = (sum(weight for term, weight in asked.weights.items() if term in have) for have in found)
-    missing = sum(idf(term) for term in sorted(asked.names.difference(*found))) / _IDF_TOP
+    held, lacking = 0.0, set(asked.names)
+    for have in _read(passage) if len(passage) <= _KEPT else _sentences(passage):
+        held = max(held, sum(weight for term, weight in asked.weights.items() if term in have))
+        lacking -= have
+    missing = sum(idf(term) for term in sorted(lacking)) / _IDF_TOP
     return (
         best_cosine(question_vectors, passage_vectors),
-        max(held, default=0.0) / asked.total,
+        held / asked.total,
         min(missing, 3.0),
         float(asked.negated),
     )
 
 
+_KEPT = 20_000  # characters of the longest passage whose terms are kept: the cache is bounded in bytes too
 _IDF_TOP = 10.0  # nats; about the idf of a word never seen
 
 
@@ -188,8 +191,12 @@ def _asked(question: str) -> _Asked:
 
 @lru_cache(maxsize=1024)
 def _read(passage: str) -> tuple[frozenset[str], ...]:
+    return tuple(_sentences(passage))
+
+
+def _sentences(passage: str) -> Iterator[frozenset[str]]:
     """The content terms of each sentence."""
-    return tuple(frozenset(terms(span.text)) for span in punkt(passage))
+    return (frozenset(terms(span.text)) for span in punkt(passage))
 
 
 def _threshold(name: str, given: float | None, default: float) -> float:

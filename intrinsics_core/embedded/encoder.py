@@ -14,18 +14,21 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import threading
+from array import array
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from intrinsics_core import cancelling
 from intrinsics_core.errors import InvalidInput, RuntimeUnavailable
+from intrinsics_core.forks import Lock
 
 Vectors = NDArray[np.float32]
 Kind = Literal["query", "passage", "sentence"]
@@ -35,6 +38,8 @@ SHIPPED = Path(__file__).resolve().parent.parent / "data" / "encoder"
 _MODELS = ("model.onnx", "model_quantized.onnx", "model_int8.onnx", "model_O3.onnx", "model_O2.onnx")
 _WINDOW = 256  # tokens, special ones included: what the shipped encoder was trained on
 _BATCH_TOKENS = 1024  # on a CPU the cost per token is flat from here on; more would only pad more
+_BLOCK = 200_000  # characters tokenized at a time
+_STEP = 32  # batches for each thread between two looks whether anybody still waits
 _PROMPT_NAMES = {
     "query": ("query",),
     "passage": ("passage", "document"),
@@ -93,7 +98,7 @@ class Encoder:
         self.stride = min(stride or self.window * 3 // 4, self.window)
         self.threads = threads or _cores()
         self.batch_tokens = batch_tokens or self.folder.batch_tokens
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._cache = _Cache(cache_size)
         self._model: _Model | None = None
         self._pool: tuple[int, ThreadPoolExecutor] | None = None
@@ -115,19 +120,31 @@ class Encoder:
             texts: any texts; one without a token (empty, blanks) gets a single row of zeros: cosine 0 to everything.
             kind: which of the model's prompts to put in front. The shipped encoder has none, so all kinds agree.
         """
+        return self.read(texts, kind=kind)[0]
+
+    def read(
+        self, texts: Sequence[str], *, kind: Kind = "passage", limit: int | None = None
+    ) -> tuple[list[Vectors], int]:
+        """Like :meth:`encode`, reading ``limit`` tokens of all texts together; also how many more there were.
+
+        The texts are read in order, the one at the limit up to it; those after it get the row of zeros.
+        """
         if isinstance(texts, str):
             raise InvalidInput("texts of the encoder", expected="a sequence of strings", got="one string")
         if kind not in _PROMPT_NAMES:
             raise InvalidInput("kind of text", expected=" or ".join(_PROMPT_NAMES), got=repr(kind))
         prompt = next((p for n in _PROMPT_NAMES[kind] if (p := self.folder.prompts.get(n))), "")
+        # No tokenizer makes more tokens than twice the characters: most calls need not count.
+        if limit is not None and 2 * sum(map(len, texts)) > limit:
+            return self._encode(texts, prompt, limit)
         keys = [_key(prompt, text, i) for i, text in enumerate(texts)]
         found = self._cache.get_all(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         if missing:
-            fresh = dict(zip(missing, self._encode(list(missing.values()), prompt), strict=True))
+            fresh = dict(zip(missing, self._encode(list(missing.values()), prompt)[0], strict=True))
             self._cache.put_all(fresh)
             found |= fresh
-        return [found[key] for key in keys]
+        return [found[key] for key in keys], 0
 
     def close(self) -> None:
         """Free the model, the threads and the cache. Using the encoder again loads them again."""
@@ -150,23 +167,37 @@ class Encoder:
         # Sent to another process (multiprocessing, Ray) as its arguments: sessions and threads stay home.
         return _rebuild, (self.path, self._arguments)
 
-    def _encode(self, texts: list[str], prompt: str) -> list[Vectors]:
+    def _encode(self, texts: Sequence[str], prompt: str, limit: int | None = None) -> tuple[list[Vectors], int]:
         model = self._loaded()
         room = self.window - model.overhead(prompt)
         if room < 1:
             raise InvalidInput("window of the encoder", expected="room for text after the prompt", got=str(self.window))
-        pieces = [(t, ids) for t, all_ids in enumerate(model.tokenize(texts)) if all_ids
-                  for ids in windows(all_ids, room, min(self.stride, room))]  # fmt: skip
-        rows: list[list[tuple[int, Vectors]]] = [[] for _ in texts]
-        batches = list(buckets([len(ids) for _, ids in pieces], self.batch_tokens))
-        for batch, vectors in zip(
-            batches, self._map(lambda b: model.run([pieces[i][1] for i in b], prompt), batches), strict=True
-        ):
-            for i, vector in zip(batch, vectors, strict=True):
-                rows[pieces[i][0]].append((i, vector))
-        return [_frozen([v for _, v in sorted(row, key=lambda p: p[0])], model.dim) for row in rows]
+        found: list[Vectors] = []
+        seen = 0
+        for block in _blocks(texts):  # token ids take ten times the room of their text: those of a block at a time
+            pieces: list[tuple[int, Sequence[int]]] = []
+            alone = len(block) == 1 and len(block[0]) > _BLOCK
+            for t, all_ids in enumerate([model.ids(block[0])] if alone else model.tokenize(block)):
+                kept = all_ids if limit is None else all_ids[: max(0, limit - seen)]
+                seen += len(all_ids)
+                pieces += [(t, ids) for ids in windows(kept, room, min(self.stride, room)) if len(ids)]
+            rows: list[list[tuple[int, Vectors]]] = [[] for _ in block]
+            batches = list(buckets([len(ids) for _, ids in pieces], self.batch_tokens))
+            run = partial(_run, model, pieces, prompt)
+            for batch, vectors in zip(batches, self._map(run, batches), strict=True):
+                for i, vector in zip(batch, vectors, strict=True):
+                    rows[pieces[i][0]].append((i, vector))
+            found += [_frozen([v for _, v in sorted(row, key=lambda p: p[0])], model.dim) for row in rows]
+        return found, 0 if limit is None else max(0, seen - limit)
 
     def _map(self, function: Any, batches: list[list[int]]) -> Iterator[Vectors]:
+        """The function of each batch, some batches at a time: between them the work may be given up."""
+        step = _STEP * self.threads
+        for begin in range(0, len(batches), step):
+            cancelling.check()
+            yield from self._map_at_once(function, batches[begin : begin + step])
+
+    def _map_at_once(self, function: Any, batches: list[list[int]]) -> Iterator[Vectors]:
         if self.threads == 1 or len(batches) < 2:
             return map(function, batches)
         with self._lock:
@@ -180,6 +211,36 @@ class Encoder:
             if self._model is None:
                 self._model = _Model(self.folder)
             return self._model
+
+
+def _run(model: _Model, pieces: Sequence[tuple[int, Sequence[int]]], prompt: str, batch: Sequence[int]) -> Vectors:
+    return model.run([pieces[i][1] for i in batch], prompt)
+
+
+def _blocks(texts: Sequence[str]) -> Iterator[list[str]]:
+    """The texts in order, in groups of some hundred thousand characters; a longer text is a group of its own."""
+    block: list[str] = []
+    size = 0
+    for text in texts:
+        if block and size + len(text) > _BLOCK:
+            yield block
+            block, size = [], 0
+        block.append(text)
+        size += len(text)
+    if block:
+        yield block
+
+
+def _parts(text: str) -> Iterator[str]:
+    """A text in parts of at most ``_BLOCK`` characters, cut at spaces where there are any."""
+    begin = 0
+    while len(text) - begin > _BLOCK:
+        end = begin + _BLOCK
+        space = max(text.rfind(" ", end - 1_000, end), text.rfind("\n", end - 1_000, end))
+        end = space if space > begin else end
+        yield text[begin:end]
+        begin = end
+    yield text[begin:] if begin else text
 
 
 def windows(ids: Sequence[int], size: int, stride: int) -> list[Sequence[int]]:
@@ -294,6 +355,14 @@ class _Model:
         clean = [text.encode("utf-8", "replace").decode() for text in texts]
         return [e.ids for e in self.tokenizer.encode_batch_fast(clean, add_special_tokens=False)]
 
+    def ids(self, text: str) -> Sequence[int]:
+        """Token ids of one long text, no special tokens."""
+        found = array("i")  # four bytes a token
+        for part in _parts(text):
+            cancelling.check()
+            found.extend(self.tokenize([part])[0])
+        return found
+
     def overhead(self, prompt: str) -> int:
         """Tokens of a window that are not text."""
         return len(self._prefix(prompt)) + len(self.end)
@@ -329,7 +398,7 @@ class _Cache:
     def __init__(self, size: int) -> None:
         self.size, self.used = size, 0
         self._items: OrderedDict[bytes, Vectors] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def get_all(self, keys: Sequence[bytes]) -> dict[bytes, Vectors]:
         with self._lock:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -43,7 +43,10 @@ FEATURES: tuple[str, ...] = (
 )
 """Names of the columns of `measure`, in order. Larger means less supported, in every column."""
 
-_MARKUP = re.compile(r"^\s*(?:[-*•‣▪#>]+\s+|\(?\d{1,2}[.)]\s+)|\[\^?\d+(?:\s*[,;–-]\s*\d+)*\]|\*\*|__|`", re.MULTILINE)
+# `[^\S\n]*`, not `\s*`: at each of n blank lines that would run over all the lines after it.
+_MARKUP = re.compile(
+    r"^[^\S\n]*(?:[-*•‣▪#>]+\s+|\(?\d{1,2}[.)]\s+)|\[\^?\d+(?:\s*[,;–-]\s*\d+)*\]|\*\*|__|`", re.MULTILINE
+)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _COUNTED = re.compile(r"(?<![\w.,])(\d[\d.,]*)(?!(?:st|nd|rd|th|s)\b)([A-Za-z]{1,4})\b")
 _ORDINAL = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
@@ -76,6 +79,9 @@ _ALIASES: dict[str, str] = {stem(m[:3]): stem(m) for m in _MONTHS.split()} | {
     "lb": stem("pounds"), "lbs": stem("pounds"), "hr": stem("hours"), "hrs": stem("hours"),
     "min": stem("minutes"), "mins": stem("minutes"), "tv": stem("television"), "usa": "us", "america": "us",
 }  # fmt: skip
+
+_BLOCK = 4_096  # source sentences whose vectors are put into one array at a time
+_ALIKE = 1_000  # source terms with the same first letters that a term is compared with: prose of 1 MB has some hundreds
 
 _DISCOURSE: frozenset[str] = frozenset(
     stem(word)
@@ -178,9 +184,16 @@ class Claim:
         return np.array([unit.weight for unit in self.units], dtype=np.float32)
 
 
-@lru_cache(maxsize=1024)
+_KEPT = 20_000  # characters of the longest sentence whose content is kept: the caches are bounded in bytes too
+
+
 def claim(sentence: str) -> Claim:
     """The claim a sentence makes; one without content words has no units."""
+    return _claim(sentence) if len(sentence) <= _KEPT else _claim.__wrapped__(sentence)
+
+
+@lru_cache(maxsize=1024)
+def _claim(sentence: str) -> Claim:
     text = clean(sentence)
     words = tokens(text)
     content = [i for i, token in enumerate(words) if not token.is_stop]
@@ -204,9 +217,13 @@ def claim(sentence: str) -> Claim:
     return Claim(tuple(units), pairs)
 
 
-@lru_cache(maxsize=8192)
 def _looked_up(sentence: str) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
     """The keys under which a source sentence is found, and its content bigrams."""
+    return _read(sentence) if len(sentence) <= _KEPT else _read.__wrapped__(sentence)
+
+
+@lru_cache(maxsize=8192)
+def _read(sentence: str) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
     text = clean(sentence)
     words = tokens(text)
     keys = {key for i in range(len(words)) for key in _keys(words, i, text)}
@@ -249,9 +266,15 @@ class Sources:
         return dict(found)
 
     @cached_property
-    def bigrams(self) -> frozenset[tuple[str, str]]:
-        """Neighbouring content terms of every source sentence."""
-        return frozenset[tuple[str, str]]().union(*(_looked_up(text)[1] for text in self.texts))
+    def _bigrams(self) -> NDArray[np.int64]:
+        """Neighbouring content terms of every source sentence, as sorted hashes: eight bytes each, not two hundred."""
+        hashes = (hash(pair) for text in self.texts for pair in _looked_up(text)[1])
+        return np.unique(np.fromiter(hashes, dtype=np.int64))
+
+    def unquoted(self, bigrams: frozenset[tuple[str, str]]) -> int:
+        """How many of these pairs of neighbouring content terms no source sentence has."""
+        wanted = np.fromiter(map(hash, bigrams), dtype=np.int64, count=len(bigrams))
+        return len(bigrams) - int(np.isin(wanted, self._bigrams).sum())
 
     @cached_property
     def denials(self) -> list[frozenset[str]]:
@@ -280,7 +303,7 @@ class Sources:
         if len(term) < 5 or not term.isalpha():
             return []
         own = _trigrams(term)
-        near = ((other, _trigrams(other)) for other in self._spelled.get(term[:3], ()))
+        near = ((other, _trigrams(other)) for other in self._spelled.get(term[:3], ())[:_ALIKE])
         return [o for o, grams in near if 2 * len(own & grams) >= floor * (len(own) + len(grams))]
 
     def incidence(self, asked: Claim) -> Floats:
@@ -299,16 +322,34 @@ class Sources:
         sizes = [len(rows) for rows in self.vectors]
         return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp)
 
+    def _blocks(self) -> Iterator[tuple[slice, Floats]]:
+        """The sentences some thousands at a time, with the rows of their vectors in one array.
+
+        One block is kept, more are made anew each time: the vectors of a book are not held twice.
+        """
+        if len(self.texts) <= _BLOCK:
+            yield slice(0, len(self.texts)), self._stacked
+            return
+        for begin in range(0, len(self.texts), _BLOCK):
+            part = slice(begin, min(begin + _BLOCK, len(self.texts)))
+            yield part, _stack(self.vectors[part])
+
     @cached_property
     def _stacked(self) -> Floats:
-        return np.concatenate([np.asarray(rows, dtype=np.float32) for rows in self.vectors])
+        return _stack(self.vectors)
+
+    def _starts_of(self, part: slice) -> NDArray[np.intp]:
+        starts = self._starts[part]
+        begin: NDArray[np.intp] = starts - starts[0]
+        return begin
 
     def cosines(self, rows: Floats) -> Floats:
         """Largest cosine between any of a text's windows and any window of each source sentence."""
-        if not self.texts or not len(rows):
-            return np.zeros(len(self.texts), dtype=np.float32)
-        best = _products(self._stacked, rows).max(axis=1)
-        nearest: Floats = np.maximum.reduceat(best, self._starts)
+        nearest: Floats = np.zeros(len(self.texts), dtype=np.float32)
+        if self.texts and len(rows):
+            for part, mine in self._blocks():
+                best = _products(mine, rows).max(axis=1)
+                nearest[part] = np.maximum.reduceat(best, self._starts_of(part))
         return nearest
 
     @cached_property
@@ -325,15 +366,25 @@ class Sources:
 
     @cached_property
     def _passage_vectors(self) -> Floats:
-        mean = np.add.reduceat(self._stacked, self._starts, axis=0)
-        total = mean[self.passages].sum(axis=1)
+        return self._passages_of(slice(0, len(self.texts)), self._stacked)
+
+    def _passages_of(self, part: slice, mine: Floats) -> Floats:
+        """The vectors of the passages that begin in a part, whose own rows are given."""
+        mean = np.add.reduceat(mine, self._starts_of(part), axis=0)
+        after = range(part.stop, min(part.stop + 2, len(self.texts)))  # a passage reaches into the next part
+        if len(after):
+            mean = np.concatenate([mean, [np.asarray(self.vectors[i]).sum(axis=0) for i in after]])
+        members = self.passages[part] - part.start
+        total = mean[members[:, 0]] + mean[members[:, 1]] + mean[members[:, 2]]
         return np.asarray(total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-9))
 
     def passage_cosine(self, rows: Floats) -> float:
         """Largest cosine between any of a text's windows and any passage of three source sentences."""
         if not self.texts or not len(rows):
             return 0.0
-        return float(_products(self._passage_vectors, rows).max())
+        if len(self.texts) <= _BLOCK:
+            return float(_products(self._passage_vectors, rows).max())
+        return max(float(_products(self._passages_of(part, mine), rows).max()) for part, mine in self._blocks())
 
 
 @dataclass(frozen=True)
@@ -366,6 +417,10 @@ def _products(mine: Floats, rows: Floats) -> Floats:
         )
     with np.errstate(invalid="ignore"):
         return mine @ theirs.T
+
+
+def _stack(vectors: Sequence[Floats]) -> Floats:
+    return np.concatenate([np.asarray(rows, dtype=np.float32) for rows in vectors])
 
 
 def _share(part: float, whole: float) -> float:
@@ -428,7 +483,7 @@ def measure(sentence: str, vectors: Floats, sources: Sources, given: str = "") -
         1.0 - float(passage.max(initial=0.0)) if total else 0.0,
         _worst_stretch(weights, together),
         1.0 - float(paired.mean()) if len(paired) else 0.0,
-        _share(len(bigrams - sources.bigrams), len(bigrams)),
+        _share(sources.unquoted(bigrams), len(bigrams)),
         whole * (1.0 - near),
         whole * (1.0 - near_passage),
         1.0 - 2.0 ** -len(denied),

@@ -18,6 +18,7 @@ from intrinsics_core.embedded.lexical import bm25, idf, terms
 from intrinsics_core.embedded.phrases import phrases
 from intrinsics_core.embedded.rewriting import (
     KEYWORDS,
+    LONGEST_TURN,
     RAREST,
     asked_words,
     keyword_terms,
@@ -39,7 +40,8 @@ def expand(conversation: Sequence[Turn], passages: Sequence[str] = ()) -> list[t
 
     Args:
         conversation: ``(role, text)`` turns, oldest first, ending with the user's.
-        passages: texts of the first results of a retriever, best first; those past ``FEEDBACK_PASSAGES`` are not read.
+        passages: texts of the first results of a retriever, best first; those past ``FEEDBACK_PASSAGES`` are not read,
+            and of each the first ``LONGEST_TURN`` characters.
 
     Returns:
         ``[(text, strategy)]``: ``original`` first, whatever it holds.
@@ -48,8 +50,9 @@ def expand(conversation: Sequence[Turn], passages: Sequence[str] = ()) -> list[t
         ValueError: the conversation is empty or its last turn is not the user's.
     """
     found = rewrite(conversation)
-    asked = asked_words(found.original)
-    history = [turn for turn in conversation[:-1] if turn[0] in ("user", "assistant")]
+    asked = asked_words(found.original[:LONGEST_TURN])
+    history = [(role, text[-LONGEST_TURN:]) for role, text in conversation[:-1] if role in ("user", "assistant")]
+    passages = [text[:LONGEST_TURN] for text in passages[:FEEDBACK_PASSAGES]]
     context: list[str] = []
     if found.changed:
         chosen = keyword_terms([*history, ("user", found.original)])[:KEYWORDS]

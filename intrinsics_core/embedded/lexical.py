@@ -21,7 +21,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -71,9 +71,10 @@ _MARKS = (
 )
 _LETTER = rf"[^\W_]|[{_MARKS}]"
 _TOKEN = re.compile(
-    r"(?P<number>\d+(?:[.,]\d+)+)"
-    r"|(?P<acronym>(?<![^\W_])(?:[A-Za-z]\.){2,})"
-    rf"|(?P<word>(?:{_LETTER})+(?:['\u2019](?:{_LETTER})+)*)"
+    r"(?P<number>\d++(?:[.,]\d++)++)"
+    r"|(?P<acronym>(?<![^\W_])(?:[A-Za-z]\.){2,}+)"
+    # Possessive: some letters are in both halves of _LETTER, and going back over them would take for ever.
+    rf"|(?P<word>(?:{_LETTER})++(?:['\u2019](?:{_LETTER})++)*+)"
 )
 # An apostrophe between the two scripts belongs to neither: a word begins and ends with a letter or a digit.
 _PART = re.compile(
@@ -111,12 +112,19 @@ def _stemmer() -> Callable[[str], str]:
     return stem
 
 
-@lru_cache(maxsize=1 << 16)
+_LONGEST_WORD = 200  # characters of a word that the caches below keep; a longer one is no word, and no two are alike
+
+
 def stem(word: str) -> str:
     """The term of one word: NFKC, case folded, possessive dropped, English Snowball stem.
 
     A word with a digit, or of more than 40 characters, is left unstemmed.
     """
+    return _stem(word) if len(word) <= _LONGEST_WORD else _stem.__wrapped__(word)
+
+
+@lru_cache(maxsize=1 << 16)
+def _stem(word: str) -> str:
     plain = unicodedata.normalize("NFKC", word).casefold().replace("\u2019", "'")
     plain = _POSSESSIVE.sub("", plain)
     if len(plain) < 3 or len(plain) > 40 or not plain.isascii() or any(c.isdigit() for c in plain):
@@ -124,9 +132,13 @@ def stem(word: str) -> str:
     return _stemmer()(plain) or plain
 
 
-@lru_cache(maxsize=1 << 16)
 def is_stopword(word: str) -> bool:
     """Whether a word is in ``STOPWORDS``, ignoring case and a trailing ``'s``."""
+    return len(word) <= _LONGEST_WORD and _is_stopword(word)
+
+
+@lru_cache(maxsize=1 << 16)
+def _is_stopword(word: str) -> bool:
     plain = unicodedata.normalize("NFKC", word).casefold().replace("\u2019", "'")
     return plain in STOPWORDS or _POSSESSIVE.sub("", plain) in STOPWORDS
 
@@ -138,32 +150,38 @@ def tokens(text: str) -> list[Token]:
     (``U.S.`` -> ``us``; a lower-case one, ``e.g.``, is a stopword). An upper-case word of two letters or more
     is content even if it spells a stopword (``US``, ``IT``), unless the whole text is upper-case.
     """
-    return list(_tokens(text) if len(text) <= 20_000 else _split(text))
+    return list(_tokens(text) if len(text) <= _KEPT else _scan(text))
+
+
+_KEPT = 20_000  # characters of the longest text whose tokens are kept: the cache is bounded in bytes too
 
 
 def _split(text: str) -> tuple[Token, ...]:
+    return tuple(_scan(text))
+
+
+def _scan(text: str) -> Iterator[Token]:
     shouting = text.isupper()
-    found: list[Token] = []
     for match in _TOKEN.finditer(text):
         begin, end = match.span()
         word, kind = match.group(), match.lastgroup
         if kind == "number":
-            found.append(Token(word, begin, end, _THOUSANDS.sub("", stem(word)), False))
+            yield Token(word, begin, end, _THOUSANDS.sub("", stem(word)), False)
         elif kind == "acronym":
-            found.append(Token(word, begin, end, word.replace(".", "").casefold(), word.islower()))
+            yield Token(word, begin, end, word.replace(".", "").casefold(), word.islower())
         elif word.isascii():
-            found.append(_word(word, begin, shouting))
+            yield _word(word, begin, shouting)
         else:
             for part in _PART.finditer(word):
                 piece, start = part.group(), begin + part.start()
                 if part.lastgroup == "word":
-                    found.append(_word(piece, start, shouting))
+                    yield _word(piece, start, shouting)
                 elif len(piece) == 1:
-                    found.append(Token(piece, start, start + 1, stem(piece), False))
+                    yield Token(piece, start, start + 1, stem(piece), False)
                 else:
-                    pairs = ((start + i, piece[i : i + 2]) for i in range(len(piece) - 1))
-                    found.extend(Token(pair, at, at + 2, stem(pair), False) for at, pair in pairs)
-    return tuple(found)
+                    for i in range(len(piece) - 1):
+                        pair = piece[i : i + 2]
+                        yield Token(pair, start + i, start + i + 2, stem(pair), False)
 
 
 # The features of a conversation look at the same turns several times over.
@@ -177,7 +195,8 @@ def _word(word: str, begin: int, shouting: bool) -> Token:
 
 def terms(text: str, *, stopwords: bool = False) -> list[str]:
     """The terms of a text in order, repeats kept; stopwords are left out unless ``stopwords``."""
-    return [token.term for token in tokens(text) if stopwords or not token.is_stop]
+    found = _tokens(text) if len(text) <= _KEPT else _scan(text)  # a long text's tokens are never all there at once
+    return [token.term for token in found if stopwords or not token.is_stop]
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,8 @@ _IT_VERBS = word_set("take takes rain rains snow seem seems matter mean")
 _OPENS_PHRASE = word_set("the a an this that of in for on at with about from to by")
 _COMPARES = word_set("between among vs versus both compare compares compared")
 _WHAT_ABOUT = re.compile(
-    r"^(?:(?:ok|okay|and|so|but|then|well|thanks|hm+)[,.! ]+)*(?:what|how) about (?P<new>[^.?!,;:]+)[.?! ]*$",
+    r"^(?:(?:ok|okay|and|so|but|then|well|thanks|hm+)[,.! ]+)*(?:what|how) about "
+    r"(?P<new>[^.?!,;:]*[^.?!,;:\s])[.?!\s]*$",
     re.IGNORECASE,
 )
 _EXPLETIVE = re.compile(

@@ -42,13 +42,17 @@ TERMS = 20
 """Terms of the history in the weighted retrieval form."""
 HISTORY_WEIGHT = 0.3
 """What a history term as certain as a term of the question is worth, next to it."""
+LONGEST_TURN = 100_000
+"""Characters of a turn that are read, its last ones; a last turn that is longer is not rewritten."""
 RAREST = 7.0
 """Idf above which a word counts as no rarer when keywords are chosen: beyond it are slips of the pen."""
 _SMALL_TALK = word_set(
     "great good nice cool awesome perfect interesting wow hmm um sure right question wonder wondering love"
     " glad sounds guess understand help appreciate"
 )
-_ELLIPSIS = re.compile(r"\W*(?:(?:and|but|so|or|also|then)\b|(?:what|how) (?:about|else)\b|\w+\W*$)", re.IGNORECASE)
+_ELLIPSIS = re.compile(
+    r"\A\W*+(?:(?:and|but|so|or|also|then)\b|(?:what|how) (?:about|else)\b|\w++\W*+$)", re.IGNORECASE
+)
 _COURTESY = word_set("thanks thank hello hi bye goodbye cheers")
 
 
@@ -102,7 +106,9 @@ def rewrite(conversation: Sequence[Turn], *, threshold: float | None = None, key
     if not conversation or conversation[-1][0] != "user":
         raise ValueError("conversation: the last turn must be the user's, with role 'user'")
     original = conversation[-1][1]
-    history = [(role, text) for role, text in conversation[:-1] if role in ("user", "assistant")]
+    if len(original) > LONGEST_TURN:  # a text, not a question
+        return _unchanged(original, Counter(terms(original[:LONGEST_TURN])), 0.0)
+    history = [(role, text[-LONGEST_TURN:]) for role, text in conversation[:-1] if role in ("user", "assistant")]
     turns = [*history, ("user", original)]
     weights: dict[str, float] = dict(Counter(terms(original)))
     needed = dependence(turns)

@@ -156,28 +156,29 @@ class ResponseSupport:
     label: Label
 
 
-# Sentences that say something about the answer instead of claiming something about the world.
+# Sentences that say something about the answer instead of claiming something about the world. Each run of spaces is one
+# by then (see `_SPACES`): patterns with many stretches of optional spaces try every way to share them out.
 _NO_CLAIM = re.compile(
     r"""
-      ^(?:sure|certainly|of\s+course|absolutely|great\s+question|thank\s+you|thanks|hello|hi|hey)\b.{0,60}$
-    | \b(?:i\s+hope|hope\s+(?:this|that|it)\s+helps|let\s+me\s+know|feel\s+free\s+to|happy\s+to\s+help|glad\s+to)\b
-    | ^(?:\w+,?\s+){0,4}?(?:i|we)(?:\s+am|\s+was|\s+were|\s+are|'m|’m|'re|\s+do|\s+have)?\s*(?:
+      ^(?:sure|certainly|of\scourse|absolutely|great\squestion|thank\syou|thanks|hello|hi|hey)\b.{0,60}$
+    | \b(?:i\shope|hope\s(?:this|that|it)\shelps|let\sme\sknow|feel\sfree\sto|happy\sto\shelp|glad\sto)\b
+    | ^(?:\w+,?\s){0,4}?(?:i|we)(?:\sam|\swas|\swere|\sare|'m|’m|'re|\sdo|\shave)?\s?(?:
         un(?:able|aware|sure|certain)\b
-        |sorry\b|apologi[sz]e|can(?:not|['’]t|\s+not)\b|could(?:\s+not|n['’]t)\b|(?:not|n['’]t)\s+(?:able|aware|sure
-        |certain|know|have|find|see)\b|don['’]t\s+(?:know|have|find|see|think)\b|couldn['’]t\b|only\s+have\b
-        |have\s+no\s+(?:\w+\s+)?(?:information|details?|knowledge|idea|data)\b)
-    | \bfor\s+(?:more|further|additional)\s+(?:\w+\s+)?(?:information|details?|help|assistance)\b
+        |sorry\b|apologi[sz]e|can(?:not|['’]t|\snot)\b|could(?:\snot|n['’]t)\b|(?:not|n['’]t)\s(?:able|aware|sure
+        |certain|know|have|find|see)\b|don['’]t\s(?:know|have|find|see|think)\b|couldn['’]t\b|only\shave\b
+        |have\sno\s(?:\w+\s)?(?:information|details?|knowledge|idea|data)\b)
+    | \bfor\s(?:more|further|additional)\s(?:\w+\s)?(?:information|details?|help|assistance)\b
         .{0,80}?\b(?:consult|contact|refer|visit|see|check)\b
-    | ^(?:sorry|unfortunately)?,?\s*unable\s+to\s+(?:answer|find|determine|provide)
-    | ^(?:this|the|your)?\s*(?:question|query)?\s*(?:can\s?not|can['’]t)\s+be\s+(?:answered|determined)\b
+    | ^(?:sorry|unfortunately)?,?\s?unable\sto\s(?:answer|find|determine|provide)
+    | ^(?:this|the|your)?\s?(?:question|query)?\s?(?:can\s?not|can['’]t)\sbe\s(?:answered|determined)\b
     | \b(?:document|passage|source|context|text|article|excerpt|information|data|paragraph|material|report)s?\b
-        (?:\s+\S+){0,4}?\s+(?:do(?:es)?|did|is|are|was|were|has|have)(?:\s+not\b|n['’]t\b)(?:\s+\w+){0,2}?
-        \s+(?:mention|provide|specif|contain|include|state|say|explain|give|discuss|indicate|address|describe|cover
+        (?:\s\S+){0,4}?\s(?:do(?:es)?|did|is|are|was|were|has|have)(?:\snot\b|n['’]t\b)(?:\s\w+){0,2}?
+        \s(?:mention|provide|specif|contain|include|state|say|explain|give|discuss|indicate|address|describe|cover
         |enough|sufficient|offer|clarif|answer|list|refer|detail|available|known|clear)
-    | \b(?:no|not\s+enough|insufficient|limited)\s+(?:\w+\s+){0,2}(?:information|details?|data|mention|evidence)\b
+    | \b(?:no|not\senough|insufficient|limited)\s(?:\w+\s){0,2}(?:information|details?|data|mention|evidence)\b
         .{0,40}\b(?:document|passage|source|context|text|article|excerpt|provided|given|available|here)
-    | \b(?:is|are|was|were)(?:\s+not|n['’]t)\s+(?:\w+\s+)?(?:mentioned|specified|stated|provided|discussed|given)\b
-    | ^(?:here(?:\s+is|\s+are|['’]s)|below\s+(?:is|are)|the\s+following\s+(?:is|are))\b.{0,120}:\s*$
+    | \b(?:is|are|was|were)(?:\snot|n['’]t)\s(?:\w+\s)?(?:mentioned|specified|stated|provided|discussed|given)\b
+    | ^(?:here(?:\sis|\sare|['’]s)|below\s(?:is|are)|the\sfollowing\s(?:is|are))\b.{0,120}:\s?$
     | ^(?:\W*(?:summary|answer|response|output|conclusion|note|overview|introduction))\W*$
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -186,7 +187,13 @@ _NO_CLAIM = re.compile(
 
 _PIECES = re.compile(r"[^.!?。！？]*[.!?。！？]+[\"'”’)*\s]*|[^.!?。！？]+$")
 _CLOSING = "\"'”’)* \t\r\n"
-_BUT = re.compile(r"[,;:–—-]?\s*\b(?:but|however|though|although|yet)\b", re.IGNORECASE)
+_BUT = re.compile(r"\b(?:but|however|though|although|yet)\b", re.IGNORECASE)
+# A run of spaces counts as one, or as a line end where it holds one.
+_SPACES = re.compile(r"\s+")
+
+
+def _one_space(run: re.Match[str]) -> str:
+    return "\n" if "\n" in run[0] else " "
 
 
 def makes_claim(sentence: str) -> bool:
@@ -206,6 +213,7 @@ def makes_claim(sentence: str) -> bool:
         text = "".join(pieces)  # "It is red. And yours?" claims something before it asks
         if len(claim(text).units) < 2:
             return False
+    text = _SPACES.sub(_one_space, text)
     found = _NO_CLAIM.search(text)
     if found is None:
         return True

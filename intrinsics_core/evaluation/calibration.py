@@ -99,10 +99,13 @@ class Calibration:
                 raw[side] = Quality(**raw[side], table=None if table is None else tuple(Bin(**b) for b in table))
             found = cls(**raw)
             numbers = (found.slope, found.intercept, found.threshold)
-            if not all(isinstance(n, int | float) and math.isfinite(n) for n in numbers):
+            if not all(isinstance(n, int | float) and not isinstance(n, bool) and math.isfinite(n) for n in numbers):
                 raise TypeError("slope, intercept and threshold must be finite numbers")
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise InvalidInput(f"not a saved calibration: {error}", expected="the output of to_json") from error
+            if found.slope < 0 or not 0 <= found.threshold <= 1:
+                raise ValueError("the slope must not be negative, and the threshold lie in 0..1")
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+            why = str(error)[:200]
+            raise InvalidInput(f"not a saved calibration: {why}", expected="the output of to_json") from error
         return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from itertools import pairwise
 
 from intrinsics_core.results import Citation, SentenceVerdict
@@ -48,9 +49,29 @@ def pieces(response: str, verdicts: Sequence[SentenceVerdict] = (), citations: S
     edges.update(edge for v in verdicts for edge in (v.begin, v.end))
     edges.update(edge for c in citations for edge in (c.response_begin, c.response_end))
     cuts = sorted(edge for edge in edges if 0 <= edge <= len(response))
-    found = []
+    ending: dict[int, set[int]] = {}
+    for c in citations:
+        ending.setdefault(c.response_end, set()).add(numbers[spot(c)])
+    said = _said(cuts, verdicts)
+    return [
+        Piece(response[begin:end], said.get(begin), tuple(sorted(ending.get(end, ())))) for begin, end in pairwise(cuts)
+    ]
+
+
+def _said(cuts: Sequence[int], verdicts: Sequence[SentenceVerdict]) -> dict[int, SentenceVerdict]:
+    """By the beginning of a piece, the verdict on it: of several, the first in the list. One pass over the cuts."""
+    opening: dict[int, list[int]] = {}
+    for i, verdict in enumerate(verdicts):
+        # A verdict may begin before the text; its first whole piece begins with it.
+        opening.setdefault(max(verdict.begin, 0), []).append(i)
+    found: dict[int, SentenceVerdict] = {}
+    open_ones: list[int] = []  # a heap: the first in the list on top
     for begin, end in pairwise(cuts):
-        verdict = next((v for v in verdicts if v.begin <= begin and end <= v.end), None)
-        cited = sorted({numbers[spot(c)] for c in citations if c.response_end == end})
-        found.append(Piece(response[begin:end], verdict, tuple(cited)))
+        for i in opening.get(begin, ()):
+            heappush(open_ones, i)
+        while open_ones and verdicts[open_ones[0]].end <= begin:
+            heappop(open_ones)
+        # What has ended below the top is met, and dropped, when it comes up.
+        if open_ones and end <= verdicts[open_ones[0]].end:
+            found[begin] = verdicts[open_ones[0]]
     return found

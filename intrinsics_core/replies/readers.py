@@ -153,7 +153,7 @@ def sentence_number(value: Any, prefix: str) -> int | None:
         return value
     if not isinstance(value, str):
         return None
-    match = re.fullmatch(rf"\s*<?\s*(?:{re.escape(prefix)})?([0-9]{{1,9}})\s*>?\s*", value)
+    match = re.fullmatch(rf"<?\s*+(?:{re.escape(prefix)})?([0-9]{{1,9}})\s*+>?", value.strip())
     return int(match[1]) if match else None
 
 

@@ -16,6 +16,7 @@ from functools import cache
 from types import TracebackType
 from typing import Any, ClassVar, Self, TypeVar
 
+from intrinsics_core.cancelling import given_up
 from intrinsics_core.errors import IntrinsicsError, UnsupportedIntrinsic, as_intrinsics_error
 from intrinsics_core.profiles import as_profile
 from intrinsics_core.profiles.base import Profile
@@ -104,7 +105,8 @@ class BlockingRuntime(Runtime):
     blocking = True
 
     async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
-        return await asyncio.to_thread(self.handle, requests)
+        with given_up():
+            return await asyncio.to_thread(self.handle, requests)
 
 
 class AsyncRuntime(Runtime):

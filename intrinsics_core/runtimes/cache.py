@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Generic, TypeVar
+
+from intrinsics_core.forks import Lock
 
 T = TypeVar("T")
 
@@ -15,7 +16,7 @@ class Lru(Generic[T]):
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._values: OrderedDict[Hashable, T] = OrderedDict()
 
     def get(self, key: Hashable) -> T | None:

@@ -22,6 +22,7 @@ from intrinsics_core.errors import (
     RuntimeUnavailable,
     as_intrinsics_error,
 )
+from intrinsics_core.forks import renew_in_child
 from intrinsics_core.profiles import profile as named_profile
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.requests import Generate, JsonSchema, Outcome, Request, TokenLogprob
@@ -81,7 +82,12 @@ class ChatRuntime(Runtime):
         self._features = {name for name, on in features.items() if on}
         self._limiter = Limiter(concurrency)
         self.concurrency = concurrency
-        self._threads = threading.BoundedSemaphore(concurrency)
+        self.renew()
+        renew_in_child(self)
+
+    def renew(self) -> None:
+        """All places of synchronous callers free: a forked child has none of the threads that held them."""
+        self._threads = threading.BoundedSemaphore(self.concurrency)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._kind}, {', '.join(sorted(self._features)) or 'plain text'})"
@@ -137,7 +143,7 @@ class ChatRuntime(Runtime):
 
     async def _aanswer(self, request: Request) -> Outcome:
         steps = self._exchange(request)
-        async with self._limiter:
+        async with self._limiter.place():
             try:
                 asked = next(steps)
                 while True:

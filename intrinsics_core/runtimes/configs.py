@@ -135,6 +135,7 @@ class EmbeddedConfig(Config):
     thresholds: Mapping[str, Any] | None = None
     threads: Count | None = None
     cache_size: CountOrNone = 64 * 2**20
+    max_document_tokens: Count = 10_000_000
 
 
 class ServerConfig(Config):
@@ -147,6 +148,8 @@ class ServerConfig(Config):
     documents: Documents = "auto"
     reasoning_tokens: CountOrNone = 0
     timeout: Seconds = 120.0
+    deadline: Seconds | None = None
+    max_reply_bytes: Count = 32 * 2**20
     max_retries: CountOrNone = 3
     concurrency: Count = 32
     cache: CountOrNone = 0

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from intrinsics_core.forks import Lock
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.profiles.embedded import embedded_profile
 from intrinsics_core.requests import Embed, Embedded, Outcome, Request
@@ -28,6 +28,8 @@ class EmbeddedRuntime(BlockingRuntime):
             `intrinsics_core.profiles.embedded.THRESHOLDS`.
         threads: windows encoded at the same time; None: every core this process may use.
         cache_size: bytes of vectors kept, least recently used out first.
+        max_document_tokens: most tokens of one request's documents that are read; the result's ``unread`` says how
+            many more there were.
 
     Raises:
         InvalidInput: the folder, a calibration or a threshold cannot be used; the message names it.
@@ -43,15 +45,17 @@ class EmbeddedRuntime(BlockingRuntime):
         thresholds: Mapping[str, Mapping[str, float]] | None = None,
         threads: int | None = None,
         cache_size: int = 64 * 2**20,
+        max_document_tokens: int = 10_000_000,
     ) -> None:
         given = checked(EmbeddedConfig, path=path, calibrations=calibrations, thresholds=thresholds, threads=threads,
-                        cache_size=cache_size)  # fmt: skip
+                        cache_size=cache_size, max_document_tokens=max_document_tokens)  # fmt: skip
+        self.max_document_tokens = given.max_document_tokens
         self._arguments: dict[str, Any] = {
             "path": given.path, "threads": given.threads, "cache_size": given.cache_size,
         }  # fmt: skip
         self.calibrations, self.thresholds = dict(given.calibrations or {}), dict(given.thresholds or {})
         self.profile: Profile = embedded_profile(self.calibrations, self.thresholds)
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._encoder: Encoder | None = None
         if path is not None:
             self.encoder.close()  # a wrong folder is told at once, not at the first request
@@ -75,9 +79,16 @@ class EmbeddedRuntime(BlockingRuntime):
             else:
                 outcomes[i] = unsupported("embedded", request)
         for members in kinds.values():
-            wave = [request for i in members if isinstance(request := requests[i], Embed)]
-            vectors = iter(self.encoder.encode([text for request in wave for text in request.texts], kind=wave[0].kind))
-            for i, request in zip(members, wave, strict=True):
+            wave = [(i, request) for i in members if isinstance(request := requests[i], Embed)]
+            # Those that may be too long go alone: what is cut of one must not depend on another.
+            long = [(i, r) for i, r in wave if 2 * sum(map(len, r.texts)) > self.max_document_tokens]
+            for i, request in long:
+                read, unread = self.encoder.read(request.texts, kind=request.kind, limit=self.max_document_tokens)
+                outcomes[i] = Embedded(tuple(read), unread)
+            wave = [(i, request) for i, request in wave if i not in outcomes]
+            texts = [text for _, request in wave for text in request.texts]
+            vectors = iter(self.encoder.encode(texts, kind=wave[0][1].kind) if wave else ())
+            for i, request in wave:
                 outcomes[i] = Embedded(tuple(next(vectors) for _ in request.texts))
         return [outcomes[i] for i in range(len(requests))]
 
@@ -102,7 +113,12 @@ class EmbeddedRuntime(BlockingRuntime):
         return f"EmbeddedRuntime(path={self._arguments['path']!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self._arguments | {"calibrations": self.calibrations, "thresholds": self.thresholds},)
+        own = {
+            "calibrations": self.calibrations,
+            "thresholds": self.thresholds,
+            "max_document_tokens": self.max_document_tokens,
+        }
+        return _rebuild, (self._arguments | own,)
 
 
 def _rebuild(arguments: dict[str, Any]) -> EmbeddedRuntime:

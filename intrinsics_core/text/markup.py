@@ -15,7 +15,10 @@ import json
 import re
 from collections.abc import Callable, Iterable
 
-_INVISIBLE = "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\ufe00-\ufe0f]*"
+_INVISIBLE = (
+    "[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufe00-\ufe0f\ufff9-\ufffb"
+    "\U000e0000-\U000e007f\U000e0100-\U000e01ef]*"
+)
 _LESS = "[<\uff1c\ufe64]"
 _SQUARE = "[\\[\uff3b]"
 _BAR = "[|\uff5c]"
@@ -43,7 +46,7 @@ def defuser(tags: Iterable[str] = "cri", literals: Iterable[str] = ()) -> Defuse
     # Each alternative matches up to the character before which the space goes.
     patterns = [
         f"{_LESS}(?={_INVISIBLE}{_BAR})",
-        f"{_LESS}(?={_INVISIBLE}/?{_INVISIBLE}(?:{_WORDS}){_INVISIBLE}[>\uff1e\ufe65])",
+        f"{_LESS}(?={_INVISIBLE}(?:/{_INVISIBLE})?(?:{_WORDS}){_INVISIBLE}[>\uff1e\ufe65])",
         f"{_LESS}(?={_LESS}/?SYS>>)",
         f"{_SQUARE}(?={_INVISIBLE}/?(?:{_MISTRAL})[\\]\uff3d])",
     ]

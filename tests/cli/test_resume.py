@@ -214,13 +214,13 @@ def test_overwriting_that_fails_leaves_the_old_rows_and_never_a_note_beside_othe
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "out.jsonl"
-    first = journal.fresh(out, {"run": 1}, overwrite=False)
+    first = journal.fresh(out, {"intrinsic": "a", "run": 1}, overwrite=False)
     first.put(0, b'{"id": 0, "result": {}}\n', failed=False)
     first.close()
     (tmp_path / "out.jsonl.run.json.part").mkdir()  # the new note cannot be written
     with pytest.raises(OSError):
-        journal.fresh(out, {"run": 2}, overwrite=True)
-    assert out.read_bytes() and journal.note(out) == {"run": 1}
+        journal.fresh(out, {"intrinsic": "a", "run": 2}, overwrite=True)
+    assert out.read_bytes() and journal.note(out) == {"intrinsic": "a", "run": 1}
     (tmp_path / "out.jsonl.run.json.part").rmdir()
 
     def stop(*_: Any) -> None:
@@ -228,8 +228,8 @@ def test_overwriting_that_fails_leaves_the_old_rows_and_never_a_note_beside_othe
 
     monkeypatch.setattr("os.replace", stop)  # interrupted at the last step
     with pytest.raises(KeyboardInterrupt):
-        journal.fresh(out, {"run": 2}, overwrite=True)
+        journal.fresh(out, {"intrinsic": "a", "run": 2}, overwrite=True)
     assert journal.note(out) is None and not out.read_bytes()
     monkeypatch.undo()
-    journal.resumed(out, {"run": 2}).close()
-    assert journal.note(out) == {"run": 2}
+    journal.resumed(out, {"intrinsic": "a", "run": 2}).close()
+    assert journal.note(out) == {"intrinsic": "a", "run": 2}

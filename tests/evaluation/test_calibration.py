@@ -168,3 +168,18 @@ def test_any_finite_examples_give_probabilities(rows):
     assert all(0 <= v <= 1 for v in values)
     steps = np.diff(values[:-2]) * np.sign(found.slope)
     assert (steps >= -1e-12).all()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("slope", -1.0), ("slope", 10**400), ("threshold", 5), ("threshold", -0.1), ("threshold", 10**400),
+     ("intercept", True), ("intercept", "1"), ("slope", None)],
+)  # fmt: skip
+def test_a_saved_calibration_that_no_fit_could_have_made_is_refused(field, value):
+    scores = [i / 40 for i in range(40)]
+    saved = json.loads(calibrate(scores, [score > 0.4 for score in scores]).to_json())
+    assert Calibration.from_json(json.dumps(saved)).slope > 0
+    with pytest.raises(InvalidInput, match="not a saved calibration"):
+        Calibration.from_json(json.dumps(saved | {field: value}))
+    with pytest.raises(InvalidInput, match="not a saved calibration"):
+        Calibration.from_json("[" * 100_000)

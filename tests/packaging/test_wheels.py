@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,14 @@ def wheels():
     sources = [str(ROOT / place) for place, *_ in DISTRIBUTIONS.values()]
     subprocess.run([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder), *sources], check=True)
     return folder
+
+
+def test_the_wheel_holds_the_notice_and_every_licence(wheels):
+    (wheel,) = wheels.glob("rag_intrinsics-*.whl")
+    names = [name.rpartition(".dist-info/")[2] for name in zipfile.ZipFile(wheel).namelist()]
+    encoder = "intrinsics_core/data/encoder"
+    for file in ("LICENSE", "NOTICE", f"{encoder}/NOTICE", f"{encoder}/LICENSE.MiniLM"):
+        assert f"licenses/{file}" in names
 
 
 @pytest.mark.parametrize("name", DISTRIBUTIONS)

@@ -49,7 +49,7 @@ def test_repairs(text: str, kind: type, value: Any) -> None:
 def test_what_is_no_such_json_is_malformed(text: str, kind: type) -> None:
     with pytest.raises(MalformedReply) as caught:
         json_reply.parse(text, kind, "JSON")
-    assert caught.value.raw == text and caught.value.expected == "JSON"
+    assert caught.value.raw[:20_000] == text[:20_000] and caught.value.expected == "JSON"
 
 
 def test_a_bool_is_no_number() -> None:

@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Callable
@@ -22,7 +23,7 @@ from pathlib import Path
 import pytest
 
 from intrinsics_core import InvalidInput, RequestTimeout, RuntimeUnavailable
-from intrinsics_core.runtimes.server.launch import Plan, read_adapter, read_adapters, shell, started
+from intrinsics_core.runtimes.server.launch import Plan, Server, read_adapter, read_adapters, shell, started
 
 PATIENCE = 120.0  # seconds until something counts as hanging; nothing waits so long where all is well
 
@@ -233,7 +234,7 @@ def test_a_server_that_never_gets_ready_is_told_and_ended(tmp_path, vllm, port):
     assert ended(tmp_path / "pids")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_stops_it_and_its_workers(tmp_path, vllm, port, number):
     command = [sys.executable, "-m", "intrinsics_core.cli", "serve", "base", "--port", str(port), "--start",
                "--executable", str(vllm)]  # fmt: skip
@@ -278,3 +279,113 @@ def test_the_port_is_taken(vllm):
         told = cli("base", "--start", "--executable", vllm, "--port", taken.getsockname()[1])
     assert told.returncode == 2
     assert "taken" in told.stderr
+
+
+# --- hostile and unlucky ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["--tokenizer", "-x", ".hidden", "a b", "a;b", "ä", "", "a/b"])
+def test_an_adapter_is_not_called_like_an_option(tmp_path, name):
+    place = adapter(tmp_path, "fine")
+    if name:
+        with pytest.raises(InvalidInput, match="NAME=PATH"):
+            read_adapter(f"{name}={place}")
+    if name.startswith("-"):
+        adapter(tmp_path / "all", name)
+        with pytest.raises(InvalidInput, match="NAME=PATH"):
+            read_adapters([str(tmp_path / "all")])
+
+
+def test_a_model_is_not_called_like_an_option():
+    told = cli("--", "--tokenizer=x")
+    assert (told.returncode, told.stdout) == (2, "")
+    assert "begins with a dash" in told.stderr
+
+
+def test_an_adapter_whose_weights_are_a_pickle_is_refused(tmp_path):
+    place = adapter(tmp_path, "a")
+    (place / "adapter_model.bin").write_bytes(b"\x80")
+    with pytest.raises(InvalidInput, match="safetensors"):
+        read_adapter(str(place))
+    (place / "adapter_model.safetensors").write_bytes(b"")
+    assert read_adapter(str(place)).name == "a"
+
+
+class Odd:
+    """A server that answers every completion with the same bytes, then perhaps goes on dripping."""
+
+    def __init__(self, head: bytes, body: bytes, *, drips: bool = False) -> None:
+        self.reply, self.drips = head + body, drips
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listening.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self) -> None:
+        while True:
+            try:
+                there, _ = self.listening.accept()
+            except OSError:
+                return
+            there.recv(65536)
+            try:
+                there.sendall(self.reply)
+                while self.drips:
+                    time.sleep(0.1)
+                    there.sendall(b" ")
+            except OSError:
+                pass
+            there.close()
+
+
+def waiting(odd: Odd, seconds: float) -> None:
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"], start_new_session=True) as process:
+        try:
+            Server(Plan("base", port=odd.port), process).wait_ready(seconds)
+        finally:
+            process.kill()
+            odd.listening.close()
+
+
+@pytest.mark.parametrize("where", ["head", "body"])
+def test_a_server_that_drips_is_given_up_in_time(where):
+    head = b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n"
+    odd = Odd(head + (b"" if where == "head" else b"\r\n"), b"", drips=True)
+    begun = time.monotonic()
+    with pytest.raises(RequestTimeout):
+        waiting(odd, 1.5)
+    assert time.monotonic() - begun < 20  # the body alone would have taken a day
+
+
+@pytest.mark.parametrize("body", [b"[]", b"1", b"null", b"{}", b'{"choices": []}', b"[" * 100_000, b"\xff"])
+def test_a_reply_of_another_shape_is_no_readiness(body):
+    odd = Odd(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(body), body)
+    with pytest.raises(RequestTimeout):
+        waiting(odd, 1)
+
+
+def test_a_servers_words_do_not_command_the_terminal():
+    body = b"\x1b]0;owned\x07\x1b[2Jnot here"
+    odd = Odd(b"HTTP/1.1 404 Not Found\r\ncontent-length: %d\r\n\r\n" % len(body), body)
+    with pytest.raises(RuntimeUnavailable, match="not here") as caught:
+        waiting(odd, 5)
+    assert "\x1b" not in str(caught.value)
+    assert "\x07" not in str(caught.value)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the parent-death signal is Linux's")
+def test_the_engine_ends_with_a_supervisor_that_was_killed(tmp_path, vllm, port):
+    command = [sys.executable, "-m", "intrinsics_core.cli", "serve", "base", "--port", str(port), "--start",
+               "--executable", str(vllm)]  # fmt: skip
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert process.stderr.readline() == "ready: base\n"
+    engine, worker = map(int, (tmp_path / "pids").read_text().split())
+    process.kill()
+    process.wait()
+    process.stderr.close()
+    for _ in range(100):
+        if engine not in alive(tmp_path / "pids"):
+            break
+        time.sleep(0.1)
+    left = alive(tmp_path / "pids")
+    os.kill(worker, signal.SIGKILL)  # vLLM's own workers watch their parent; the stand-in's does not
+    assert engine not in left

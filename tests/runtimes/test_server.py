@@ -478,7 +478,7 @@ def test_places_of_cancelled_requests_are_given_on(serve, runtime):
     outcomes = asyncio.run(ask())
     assert all(isinstance(outcome, list) and outcome[0].text == "x" for outcome in outcomes[1::2])
     assert server.peak <= 2
-    assert engine._limiter._busy == 0
+    assert engine._limiter.busy == 0
 
 
 def test_identical_requests_under_way_are_one_and_counted_once(serve, runtime):

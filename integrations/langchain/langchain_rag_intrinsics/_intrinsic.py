@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
@@ -10,13 +9,14 @@ from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from pydantic import ConfigDict, PrivateAttr, SecretStr, model_validator
 
 from intrinsics_core import Call, Runtime, arun, run
+from intrinsics_core.forks import Lock
 from intrinsics_core.results import Result
 from intrinsics_core.runtimes.configs import key_apart
 from langchain_rag_intrinsics import _runtime
 from langchain_rag_intrinsics._inputs import Given, read
 
 # One for all components: a lock of a component's own could not be copied or pickled with it.
-_making = threading.Lock()
+_making = Lock()
 
 
 class Intrinsic(RunnableSerializable[Any, Any], ABC):

@@ -37,7 +37,7 @@ from intrinsics_core.results import (
 )
 
 # A document with such a line of its own must not look like two.
-_HEADING = re.compile(r"^(\s*Document \d+)(?=[ \t]*$)", re.MULTILINE)
+_HEADING = re.compile(r"^([^\S\n]*Document \d+)(?=[ \t]*$)", re.MULTILINE)
 
 
 def _documents(documents: Sequence[Shown]) -> str:
@@ -93,7 +93,7 @@ def _by_sentence(reply: Generated, expected: str) -> Sequence[tuple[str, Any]]:
     return value.pairs
 
 
-_RANGE = re.compile(r"\s*([01](?:\.\d+)?)\s*-\s*([01](?:\.\d+)?)\s*")
+_RANGE = re.compile(r"\A([01](?:\.\d{1,99})?)\s*+-\s*+([01](?:\.\d{1,99})?)")
 _DECLINES = "says that the question cannot be answered"
 _UNFAITHFUL_BELOW = 0.1  # the operating point of the adapter's own evaluation (paper, section 4.2)
 

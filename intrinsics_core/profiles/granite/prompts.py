@@ -156,7 +156,7 @@ _COMPARE = (
 # The prompts below are plain text, in which a line can pass for a speaker, a passage or a section. Such lines get a
 # space before their colon or inside their brackets.
 _LINES = re.compile(
-    r"^\s*(?:system|developer|user|assistant|tool|query|preferred passage|passage\s+[AB])(?=:)"
+    r"^[^\S\n]*(?:system|developer|user|assistant|tool|query|preferred passage|passage\s+[AB])(?=:)"
     r"|\[(?=\[(?:Input|Output|Answer|Question)\]\])",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -246,12 +246,13 @@ def certainty(task: Task, replies: Sequence[Reply]) -> Uncertainty:
 
 
 _PREFERRED = re.compile(
-    r"[\W_]*(?:(?:the\s+)?preferred\s+passage(?:\s+index)?(?:\s+is)?[\W_]*)?(?:passage\s+)?([ab12])(?![a-z0-9])",
+    r"\A[\W_]*+(?:(?:the\s++)?preferred\s++passage(?:\s++index)?(?:\s++is)?[\W_]*+)?(?:passage\s++)?([ab12])(?![a-z0-9])",
     re.IGNORECASE,
 )
 # Published models say so of one pair in seven: a tie, and no failure.
 _NEITHER = re.compile(
-    r"[\W_]*(?:(?:the\s+)?preferred\s+passage(?:\s+index)?(?:\s+is)?[\W_]*)?(?:neither|none|both|n/a)\b", re.IGNORECASE
+    r"\A[\W_]*+(?:(?:the\s++)?preferred\s++passage(?:\s++index)?(?:\s++is)?[\W_]*+)?(?:neither|none|both|n/a)\b",
+    re.IGNORECASE,
 )
 
 

@@ -115,7 +115,7 @@ def read(found: location.Found) -> Spec:
     Raises:
         InvalidInput: it is wrong; the message names file and key.
     """
-    spec = load(found.path, found.intrinsic, found.source)
+    spec = load(found.path, found.intrinsic, found.source, found.root)
     return replace(spec, switch=found.task) if found.technology == location.SWITCH else spec
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from intrinsics_core.errors import InvalidInput, RuntimeUnavailable
@@ -38,6 +38,7 @@ class Found:
         source: where it came from, with its revision.
         base: its base model's folder, None where there is none.
         technology: ``"lora"``, ``"alora"``, ``"switch"`` for one inside a checkpoint, None where no folder says.
+        root: the folder of the place, which its files must not lead out of.
     """
 
     task: str
@@ -45,6 +46,7 @@ class Found:
     source: str
     base: str | None = None
     technology: str | None = None
+    root: Path | None = field(default=None, compare=False)
 
     @property
     def intrinsic(self) -> str:
@@ -117,17 +119,18 @@ def _chosen(location: str | os.PathLike[str]) -> tuple[str | os.PathLike[str], s
 def _found(path: Path, root: Path, source: str) -> Found:
     """What the folders around a file say."""
     below = path.relative_to(root).parts[:-1] if path != root else ()
+    home = root if path != root else path.parent
     shown = "/".join((source.rstrip("/"), *below)) if path != root else source
     folders = list(path.absolute().parts[1:-1])
     if folders[-2:-1] == [_CONFIGS]:
-        return Found(folders[-1], path, shown, technology=SWITCH)
+        return Found(folders[-1], path, shown, technology=SWITCH, root=home)
     technology = folders.pop() if len(folders) > 1 and folders[-1] in TECHNOLOGIES else None
     nested = technology is not None or len(below) > 1
     base = folders.pop() if nested and len(folders) > 1 and _MODEL.search(folders[-1]) else None
     task = folders[-1] if folders else ""
     if technology is None and (suffix := re.search(r"[-_](a?lora)$", task)):
         technology = suffix[1]
-    return Found(task, path, shown, base, technology)
+    return Found(task, path, shown, base, technology, home)
 
 
 def _wanted(found: Found, base: str | None, technology: str | None) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 from intrinsics_core.conversation import Task
 from intrinsics_core.errors import MalformedReply
+from intrinsics_core.profiles.io_yaml import limits
 from intrinsics_core.profiles.io_yaml.located import Decoder, located, plain
 from intrinsics_core.profiles.io_yaml.rendering import numbering
 from intrinsics_core.profiles.io_yaml.spec import Spec
@@ -97,9 +98,10 @@ def _renamed(schema: Mapping[str, Any], value: Any) -> Any:
 
 
 def _check(spec: Spec, value: Any, expected: str, reply: Generated) -> None:
-    import jsonschema
-
-    error = jsonschema.exceptions.best_match(spec.validator.iter_errors(plain(value)))
+    try:
+        error = limits.first_error(spec.validator, plain(value))
+    except limits.BeyondLimits as beyond:
+        raise MalformedReply(f"the reply cannot be checked: {beyond}", expected=expected, raw=reply.text) from None
     if error is not None:
         raise MalformedReply(f"the reply does not fit the schema at {error.json_path}: {error.message[:300]}",
                              expected=expected, got=repr(reply.text), raw=reply.text)  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from urllib.parse import unquote
 
 from intrinsics_core.errors import InvalidInput
+from intrinsics_core.profiles.io_yaml import limits
 
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
@@ -30,12 +31,14 @@ def read(value: Any, named: str) -> Mapping[str, Any] | None:
     if isinstance(value, str):  # some files hold the schema as JSON text
         try:
             value = json.loads(value)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             wrong(f"is not JSON ({error})")
     if value is None:
         return None
     if not isinstance(value, dict):
         wrong("is no schema", got=value)
+    if limits.depth(value) > limits.DEEPEST:
+        wrong(f"has more than {limits.DEEPEST} levels", "a flatter schema")
     if value.get("type") == "json_object":
         return {"type": "object"}
     if value.get("type") == "json_schema":
@@ -46,7 +49,9 @@ def read(value: Any, named: str) -> Mapping[str, Any] | None:
     try:
         jsonschema.validators.validator_for(value, jsonschema.Draft202012Validator).check_schema(value)
     except jsonschema.SchemaError as error:
-        wrong(f"is no valid JSON schema ({error.message})", got=value)
+        wrong(f"is no valid JSON schema ({error.message[:300]})")
+    except (TypeError, ValueError, AttributeError, RecursionError) as error:  # a meta-schema that is none
+        wrong(f"is no JSON schema ({type(error).__name__})")
     for part in _parts(value):
         for key, item in part.items():
             if complaint := _complaint(key, item, value):
@@ -90,7 +95,7 @@ def validator(schema: Mapping[str, Any], numbers: Collection[str]) -> Any:
     import jsonschema
 
     relaxed = _relaxed(schema, numbers)
-    return jsonschema.validators.validator_for(relaxed, jsonschema.Draft202012Validator)(relaxed)
+    return limits.limited(jsonschema.validators.validator_for(relaxed, jsonschema.Draft202012Validator))(relaxed)
 
 
 def _relaxed(given: Mapping[str, Any], numbers: Collection[str]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, StrictInt, StrictStr
 
 from intrinsics_core.errors import InvalidInput
-from intrinsics_core.profiles.io_yaml import schemas
+from intrinsics_core.profiles.io_yaml import safe_files, schemas, yaml_loader
 from intrinsics_core.profiles.io_yaml.checked import Number, Part, check, wrong
 from intrinsics_core.profiles.io_yaml.names import intrinsic_of
 from intrinsics_core.profiles.io_yaml.sentences import LOCATIONS
@@ -54,13 +54,17 @@ class _ExtraBody(Part):
     chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
 
 
+_Tokens = Annotated[StrictInt, Field(gt=0, lt=10_000_000)]
+_Amount = Annotated[Number, Field(ge=0, le=100)]
+
+
 class Parameters(Part):
     """How the reply is sampled."""
 
-    max_completion_tokens: StrictInt | None = None
-    max_tokens: StrictInt | None = None
-    temperature: Number = 0.0
-    top_p: Number | None = None
+    max_completion_tokens: _Tokens | None = None
+    max_tokens: _Tokens | None = None
+    temperature: _Amount = 0.0
+    top_p: _Amount | None = None
     top_k: StrictInt | None = None
     min_p: Number | None = None
     repetition_penalty: Number | None = None
@@ -161,20 +165,16 @@ class Spec:
         return tuple(str(rule.input_path[-1]) for rule in decoders)
 
 
-def load(path: Path, name: str, source: str | None = None) -> Spec:
-    """Read and check a file.
+def load(path: Path, name: str, source: str | None = None, root: Path | None = None) -> Spec:
+    """Read and check a file, which must lie within ``root``, links followed (its own folder where left out).
 
     Raises:
         InvalidInput: it cannot be read, or is not such a file; the message names the key.
     """
-    import yaml
-
     where = source or str(path)
     try:
-        if path.stat().st_size > _LARGEST:
-            raise InvalidInput(f"{where} is too large for an io.yaml", expected=f"at most {_LARGEST} bytes")
-        value = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
+        value = yaml_loader.load(safe_files.read_text(path, _LARGEST, root))
+    except (OSError, ValueError) as error:
         raise InvalidInput(f"{where} cannot be read: {error}", expected="a YAML file") from error
     return parse(value, name, where)
 

@@ -172,6 +172,9 @@ class DecodeSentences(_Placed):
         return result
 
 
+_MOST_RECORDS = 20_000  # that one reply may become: explode after explode multiplies
+
+
 class Explode(_Placed):
     """A record with a list becomes one record per element."""
 
@@ -182,11 +185,13 @@ class Explode(_Placed):
         return changed(value, self.input_path, lambda rows: self._rows(rows, work))
 
     def _rows(self, rows: Any, work: Work) -> list[dict[str, Any]]:
-        exploded = []
+        exploded: list[dict[str, Any]] = []
         for row in self.records(rows, work):
             items = row.get(self.target_field)
             if not isinstance(items, list):
                 raise work.malformed(f"explode wants a list in {self.target_field!r}", row)
+            if len(exploded) + len(items) > _MOST_RECORDS:
+                raise work.malformed(f"explode makes more than {_MOST_RECORDS} records", len(items))
             exploded += [row | {self.target_field: item} for item in items]
         return exploded
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import threading
 import time
 import traceback
 from collections.abc import Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from intrinsics_core.errors import IntrinsicsError, RuntimeUnavailable, as_intrinsics_error
+from intrinsics_core.forks import Lock
 from intrinsics_core.profiles import profile
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.requests import Choice, Generate, Outcome, Request
@@ -83,7 +83,7 @@ class TransformersRuntime(BlockingRuntime):
         self._arguments = given.given | {"adapters": dict(given.adapters or {})}
         self.profile: Profile = profile("prompted")
         self.model, self.concurrency = given.model, given.concurrency
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._engine: _LoadedModel | None = None
 
     def handle(self, requests: Sequence[Request]) -> list[Outcome]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import gc
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from intrinsics_core.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable, as_intrinsics_error
+from intrinsics_core.forks import Lock
 from intrinsics_core.profiles import profile
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.requests import (
@@ -76,7 +76,7 @@ class VllmRuntime(BlockingRuntime):
         self._arguments = given.given | {"adapters": dict(given.adapters or {}), "engine": dict(given.engine or {})}
         self.profile: Profile = profile("prompted")
         self.model, self.concurrency = given.model, given.concurrency
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._engine: _StartedEngine | None = None
 
     def handle(self, requests: Sequence[Request]) -> list[Outcome]:

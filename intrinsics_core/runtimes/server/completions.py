@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from intrinsics_core.replies import thinking
 from intrinsics_core.requests import Generated, TokenLogprob, Usage
+
+_SHOWN = 20_000  # bytes of a body that an error holds
 
 
 class Unreadable(Exception):
@@ -24,11 +27,10 @@ def read(body: bytes, seconds: float) -> Generated:
     Raises:
         Unreadable: there is none.
     """
-    text = body.decode("utf-8", "replace")
     try:
         value = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"it is not JSON ({error})", text) from None
+        raise Unreadable(f"it is not JSON ({error})", _shown(body)) from None
     try:
         (choice, *_others) = value["choices"]
         said, tokens = _text(choice), _logprobs(choice.get("logprobs"))
@@ -36,12 +38,16 @@ def read(body: bytes, seconds: float) -> Generated:
             text=said,
             logprobs=None if tokens is None else thinking.of_text(tokens, said),
             finish_reason=choice.get("finish_reason"),
-            usage=_usage(value.get("usage") or {}, seconds),
+            usage=_usage(value["usage"] if isinstance(value.get("usage"), dict) else {}, seconds),
             reasoning=_reasoning(choice.get("message") or {}),
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
         what = f" (it holds an error: {value['error']})" if isinstance(value, dict) and value.get("error") else ""
-        raise Unreadable(f"it is no completion: {type(error).__name__}: {error}{what}", text) from None
+        raise Unreadable(f"it is no completion: {type(error).__name__}: {error}{what}", _shown(body)) from None
+
+
+def _shown(body: bytes) -> str:
+    return body[:_SHOWN].decode("utf-8", "replace")
 
 
 def _text(choice: Mapping[str, Any]) -> str:
@@ -60,16 +66,21 @@ def _reasoning(message: Mapping[str, Any]) -> str | None:
 
 
 def _usage(usage: Mapping[str, Any], seconds: float) -> Usage:
-    cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens")
-    reasoning = (usage.get("completion_tokens_details") or {}).get("reasoning_tokens")
+    details, spent = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
     return Usage(
         requests=1,
-        prompt_tokens=int(usage.get("prompt_tokens") or 0),
-        completion_tokens=int(usage.get("completion_tokens") or 0),
-        cached_tokens=int(cached or 0),
+        prompt_tokens=_count(usage.get("prompt_tokens")),
+        completion_tokens=_count(usage.get("completion_tokens")),
+        cached_tokens=_count(details.get("cached_tokens") if isinstance(details, Mapping) else 0),
         seconds=seconds,
-        reasoning_tokens=int(reasoning or 0),
+        reasoning_tokens=_count(spent.get("reasoning_tokens") if isinstance(spent, Mapping) else 0),
     )
+
+
+def _count(value: Any) -> int:
+    """A number of tokens; 0 for what is none (``null``, ``1e999``): an account that is off costs no reply."""
+    known = isinstance(value, int | float) and math.isfinite(value) and 0 <= value < 2**53
+    return int(value) if known else 0
 
 
 def _logprobs(given: Mapping[str, Any] | None) -> tuple[TokenLogprob, ...] | None:

@@ -16,9 +16,12 @@ from intrinsics_core.errors import (
     RuntimeUnavailable,
     UnknownAdapter,
 )
+from intrinsics_core.runtimes.server.transport import refused
 
 if TYPE_CHECKING:
     import openai
+
+_SAID = 20_000  # characters of an error's body that are looked at
 
 _TOO_LONG = re.compile(
     r"maximum (context|model) length|context[ _](length|window)|max_model_len|too many (input )?tokens"
@@ -43,8 +46,8 @@ _STATUS: dict[int, tuple[type[IntrinsicsError], str]] = {
 
 
 def complaint(error: openai.APIStatusError) -> str:
-    """All that the server said, for searching in."""
-    return f"{error.message} {error.response.text}"
+    """What the server said, as far as it is worth searching in."""
+    return f"{error.message[:_SAID]} {error.response.text[:_SAID]}"
 
 
 def translate(error: openai.APIError, *, model: str, timeout: float, clean: Callable[[str], str]) -> IntrinsicsError:
@@ -65,6 +68,8 @@ def translate(error: openai.APIError, *, model: str, timeout: float, clean: Call
 
 
 def _of_status(error: openai.APIStatusError, model: str, clean: Callable[[str], str]) -> IntrinsicsError:
+    if own := refused(error):
+        return own
     said, status = clean(_message(error)), error.status_code
     everything = complaint(error)
     if status in (400, 413, 422) and (error.param == "input_tokens" or _TOO_LONG.search(everything)):
@@ -82,4 +87,4 @@ def _of_status(error: openai.APIStatusError, model: str, clean: Callable[[str], 
 def _message(error: openai.APIStatusError) -> str:
     body: Any = error.body
     inner = body.get("message") if isinstance(body, dict) else None
-    return str(inner or error.response.text or error.message)
+    return str(inner or error.response.text or error.message)[:_SAID]

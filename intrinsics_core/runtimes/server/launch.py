@@ -8,17 +8,21 @@ vLLM is not a dependency: it is run as a program, from wherever it is installed.
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
 import socket
 import subprocess
+import sys
+import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +33,8 @@ from intrinsics_core.runtimes.local.adapters import RANKS, is_activated, served_
 
 _UNKNOWN_RANK = 64  # for adapters that vLLM will download; above the ranks that are published in practice
 _CONFIG = "adapter_config.json"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_LARGEST = 2**20  # bytes of a reply that are read while waiting
 
 
 @dataclass(frozen=True)
@@ -50,8 +56,11 @@ def read_adapter(spec: str) -> Adapter:
     if not equals:
         name, path = "", spec
     name = name or path.rstrip("/").rpartition("/")[2]
-    if not name or not path or any(c.isspace() for c in name):
-        raise InvalidInput("adapter is not of the form NAME=PATH", expected="a name without spaces", got=repr(spec))
+    if not path or not _NAME.fullmatch(name):
+        # A name that began with a dash would be an option of vLLM's.
+        raise InvalidInput("adapter is not of the form NAME=PATH",
+                           expected="a name of letters, digits, dots, dashes and underscores, no dash or dot first",
+                           got=repr(spec))  # fmt: skip
     folder = Path(path).expanduser()
     if not folder.is_dir():
         if path.startswith((".", "/", "~")) or path.count("/") != 1:
@@ -93,6 +102,9 @@ def _rank(name: str, folder: Path) -> int:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInput(f"adapter {name!r}: its {_CONFIG} cannot be read", expected="JSON with a rank r",
                            got=f"{type(error).__name__}: {error}") from None  # fmt: skip
+    if not any(folder.glob("*.safetensors")) and (pickled := sorted(folder.glob("adapter_model.*"))):
+        raise InvalidInput(f"adapter {name!r} has its weights as {pickled[0].name}, which may run code when it is read",
+                           expected="adapter_model.safetensors", got=str(folder))  # fmt: skip
     if is_activated(config):
         raise InvalidInput(
             f"adapter {name!r} is an Activated LoRA, which vLLM does not support",
@@ -170,12 +182,29 @@ class Server:
         """
         deadline = time.monotonic() + timeout
         for name in (self.plan.base_name, *(adapter.name for adapter in self.plan.adapters)):
-            while not self._completes(name):
+            while not self._asked(name, deadline - time.monotonic()):
                 if (code := self.process.poll()) is not None:
                     raise RuntimeUnavailable(f"vllm ended with exit code {code} before it was ready; see its output")
                 if time.monotonic() > deadline:
                     raise RequestTimeout(f"vllm was not ready after {timeout:g} s: {name!r} has not answered")
                 time.sleep(0.5)
+
+    def _asked(self, model: str, patience: float) -> bool:
+        """Whether it completes a prompt within so many seconds, however slowly it drips."""
+        found: list[bool | RuntimeUnavailable] = []
+
+        def ask() -> None:
+            try:
+                found.append(self._completes(model))
+            except RuntimeUnavailable as error:
+                found.append(error)
+
+        asking = threading.Thread(target=ask, daemon=True)  # left behind where the server never ends its answer
+        asking.start()
+        asking.join(max(0.0, patience))
+        if found and isinstance(found[0], RuntimeUnavailable):
+            raise found[0]
+        return bool(found) and found[0] is True
 
     def _completes(self, model: str) -> bool:
         body = json.dumps({"model": model, "prompt": "Hello", "max_tokens": 1}).encode()
@@ -185,15 +214,15 @@ class Server:
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
             with opener.open(request, timeout=120) as response:
-                return bool(json.load(response)["choices"])
+                return bool(json.loads(response.read(_LARGEST))["choices"])
         except urllib.error.HTTPError as error:
             if error.code == 401:
                 return True  # it is up, and keeps its key to itself
             if error.code < 500:
                 raise RuntimeUnavailable(f"the server refuses {model!r} ({error.code})",
-                                         got=error.read().decode("utf-8", "replace")[:500]) from None  # fmt: skip
+                                         got=repr(error.read(500).decode("utf-8", "replace"))) from None  # fmt: skip
             return False
-        except (OSError, ValueError, KeyError):
+        except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException, RecursionError):
             return False
 
     def stop(self) -> None:
@@ -208,6 +237,12 @@ class Server:
             except subprocess.TimeoutExpired:
                 continue
         self.process.poll()
+        for _ in range(20):  # its workers take a moment to be gone
+            try:
+                os.killpg(self.process.pid, 0)
+            except (ProcessLookupError, PermissionError):
+                break
+            time.sleep(0.05)
 
 
 @contextmanager
@@ -224,11 +259,27 @@ def started(plan: Plan) -> Iterator[Server]:
         )
     _check_port(plan)
     # A session of its own: a Ctrl-C in the terminal reaches us alone, and we end it in order, with its workers.
-    server = Server(plan, subprocess.Popen(plan.command(), start_new_session=True))
+    server = Server(plan, subprocess.Popen(plan.command(), start_new_session=True, preexec_fn=_ending_with_us()))
     try:
         yield server
     finally:
         server.stop()
+
+
+def _ending_with_us() -> Callable[[], None] | None:
+    """What makes a child process end when this one is killed without a word: Linux's parent-death signal."""
+    if sys.platform != "linux":
+        return None
+    import ctypes
+
+    control, parent = ctypes.CDLL(None).prctl, os.getpid()  # loaded before the fork: afterwards little is safe
+
+    def ask() -> None:
+        control(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+        if os.getppid() != parent:  # it died in between
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    return ask
 
 
 def _check_port(plan: Plan) -> None:
@@ -239,8 +290,11 @@ def _check_port(plan: Plan) -> None:
             raise RuntimeUnavailable(f"port {plan.port} is taken", expected="a free one: --port N")
 
 
+_ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
 class Stopped(BaseException):
-    """SIGINT or SIGTERM came; ``signal`` is its number."""
+    """SIGINT, SIGTERM or SIGHUP came; ``signal`` is its number."""
 
     def __init__(self, number: int) -> None:
         self.signal = number
@@ -248,14 +302,16 @@ class Stopped(BaseException):
 
 @contextmanager
 def stopping() -> Iterator[None]:
-    """Within it, SIGINT and SIGTERM raise :class:`Stopped`, once; what comes after does not disturb the clean-up."""
+    """Within it, SIGINT, SIGTERM and SIGHUP (the terminal is gone) raise :class:`Stopped`, once; what comes
+    after does not disturb the clean-up.
+    """
 
     def stop(number: int, frame: FrameType | None) -> None:
         for other in before:
             signal.signal(other, signal.SIG_IGN)
         raise Stopped(number)
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, stop) for number in _ENDS}
     try:
         yield
     finally:

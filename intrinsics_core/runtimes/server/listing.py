@@ -47,7 +47,7 @@ class Listing:
                 Entry(str(row["id"]), row.get("parent"), row.get("root"), row.get("owned_by")) for row in rows
             )
             return cls(entries, parents=any("parent" in row for row in rows))
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(f"{type(error).__name__}: {error}") from None
 
     @property

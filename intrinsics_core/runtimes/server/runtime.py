@@ -8,6 +8,7 @@ much at once, and turns whatever comes back into a reply or an error of this lib
 from __future__ import annotations
 
 import asyncio
+import base64
 import copy
 import json
 import logging
@@ -15,6 +16,7 @@ import random
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from intrinsics_core.errors import (
@@ -39,12 +41,14 @@ from intrinsics_core.runtimes.server.documents import counting, probe, tokenize_
 from intrinsics_core.runtimes.server.failures import complaint, translate
 from intrinsics_core.runtimes.server.listing import Listing, Unmatched, choose
 from intrinsics_core.runtimes.server.sessions import Session, Sessions
+from intrinsics_core.runtimes.server.transport import client as http_client
 
 if TYPE_CHECKING:
     import openai
 
 log = logging.getLogger(__name__)
 
+_SHORTEST_KEY = 8  # characters; of shorter ones base64 is too little to know it by
 _NO_KEY = "none"  # the client insists on a key; servers at home want none
 _LISTING_AGE = 10.0  # seconds after which a name that is missing is worth another look at the server's list
 _TRIES = 3  # calls that ask whether the template shows documents, while the server is not well
@@ -76,6 +80,9 @@ class ServerRuntime(AsyncRuntime):
             Left at 0, the first reply that ends inside its reasoning has them counted from then on.
         timeout: seconds of silence that end a single try: before the first byte, or between two. A reply that keeps
             dripping is ended with all tries of its request, after ``(timeout + 60) * (max_retries + 1)`` seconds.
+        deadline: seconds after which a request is given up, all its tries and pauses counted from when it has a place
+            among those under way; None: the bound that follows from ``timeout``.
+        max_reply_bytes: longest body that is read, decoded; a longer one is an error.
         max_retries: further tries after a timeout, a lost connection, a 408, 409, 429, 5xx or an unreadable reply.
         concurrency: requests under way at once, retries included, over all event loops.
         cache: replies kept and reused for identical requests (never for samples, which are meant to differ).
@@ -98,6 +105,8 @@ class ServerRuntime(AsyncRuntime):
         max_retries: int = 3,
         concurrency: int = 32,
         cache: int = 0,
+        deadline: float | None = None,
+        max_reply_bytes: int = 32 * 2**20,
     ) -> None:
         from intrinsics_core.profiles.prompted import PROFILE
 
@@ -105,12 +114,13 @@ class ServerRuntime(AsyncRuntime):
         given = configs.checked(
             ServerConfig, base_url=base_url, api_key=api_key, model=model, adapters=adapters, constraints=constraints,
             documents=documents, reasoning_tokens=reasoning_tokens, timeout=timeout, max_retries=max_retries,
-            concurrency=concurrency, cache=cache,
+            deadline=deadline, max_reply_bytes=max_reply_bytes, concurrency=concurrency, cache=cache,
         )  # fmt: skip
         self.base_url, self.model, self.adapters = given.base_url, given.model, dict(given.adapters or {})
         self.constraints, self.documents = given.constraints, given.documents
         self.reasoning_tokens = given.reasoning_tokens
         self.timeout, self.max_retries = given.timeout, given.max_retries
+        self.deadline, self.max_reply_bytes = given.deadline, given.max_reply_bytes
         self._limiter = Limiter(given.concurrency)
         self._cache: Lru[Generated] = Lru(given.cache)
         self._key = given.api_key or configs.environment_key()
@@ -145,7 +155,8 @@ class ServerRuntime(AsyncRuntime):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # For workers in other processes. The key stays behind: they find theirs in the environment.
-        names = ("model", "adapters", "constraints", "documents", "reasoning_tokens", "timeout", "max_retries")
+        names = ("model", "adapters", "constraints", "documents", "reasoning_tokens", "timeout", "max_retries",
+                 "deadline", "max_reply_bytes")  # fmt: skip
         given = {name: getattr(self, name) for name in names}
         return _revive, (self.base_url, given | {"concurrency": self.concurrency, "cache": self._cache.size})
 
@@ -200,29 +211,32 @@ class ServerRuntime(AsyncRuntime):
 
     async def _ask(self, session: Session, request: Generate, model: str) -> Generated | IntrinsicsError:
         """Ask the server; where it rejects a key of ours, or answers as if it were not there, in the next dialect."""
-        async with self._limiter:
-            dialect = lasting = before = self._server.dialect
-            cramped = False  # there is no room to reason in beside this prompt
-            while True:
-                said = body(request, model, dialect)
-                outcome = await self._post(session, said)
-                if isinstance(outcome, ContextTooLong) and dialect.reasoning and not cramped:
-                    dialect, cramped = replace(dialect, reasoning=0), True
-                    continue
-                if isinstance(outcome, _Rejected):
-                    lesson = dialect.after(outcome.complaint, said)
-                    if lesson is None:
-                        return outcome.error
-                elif isinstance(outcome, Generated):
-                    heard = self._server.hear(request, dialect, said, outcome, cramped=cramped)
-                    if not isinstance(heard, Lesson):
-                        outcome = heard or outcome
+        try:
+            async with self._limiter.place(), asyncio.timeout(self.deadline):
+                dialect = lasting = before = self._server.dialect
+                cramped = False  # there is no room to reason in beside this prompt
+                while True:
+                    said = body(request, model, dialect)
+                    outcome = await self._post(session, said)
+                    if isinstance(outcome, ContextTooLong) and dialect.reasoning and not cramped:
+                        dialect, cramped = replace(dialect, reasoning=0), True
+                        continue
+                    if isinstance(outcome, _Rejected):
+                        lesson = dialect.after(outcome.complaint, said)
+                        if lesson is None:
+                            return outcome.error
+                    elif isinstance(outcome, Generated):
+                        heard = self._server.hear(request, dialect, said, outcome, cramped=cramped)
+                        if not isinstance(heard, Lesson):
+                            outcome = heard or outcome
+                            break
+                        lesson = heard
+                    else:
                         break
-                    lesson = heard
-                else:
-                    break
-                dialect = lesson.change(dialect)
-                lasting = lesson.change(lasting) if lesson.lasting else lasting
+                    dialect = lesson.change(dialect)
+                    lasting = lesson.change(lasting) if lesson.lasting else lasting
+        except TimeoutError:
+            return RequestTimeout(f"the request was not answered before its deadline of {self.deadline:g} s")
         if isinstance(outcome, Generated):
             self._server.learn(request, before, lasting, outcome)
         elif isinstance(outcome, UnknownAdapter):
@@ -235,16 +249,16 @@ class ServerRuntime(AsyncRuntime):
 
         client = await session.client()
         begun, left = time.perf_counter(), self.max_retries
-        # The client's timeout ends a silence; this one ends a server that drips bytes for ever.
-        limit = (self.timeout + _LONGEST_PAUSE) * (self.max_retries + 1)
         try:
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout(self._limit):
                 while True:
                     # The client does not retry a 200 that cannot be read: we do, with what is left of the budget.
                     able = client if left == self.max_retries else client.with_options(max_retries=left)
                     raw = await _create(able, said)
                     try:
-                        return read(raw.content, time.perf_counter() - begun)
+                        reply = read(raw.content, time.perf_counter() - begun)
+                        # A model may say the key again that a server put before it: results go into files.
+                        return replace(reply, text=self._clean(reply.text))
                     except Unreadable as error:
                         left -= raw.retries_taken + 1
                         if left < 0:
@@ -259,7 +273,7 @@ class ServerRuntime(AsyncRuntime):
                 return _Rejected(told, complaint(error))
             return told
         except TimeoutError:
-            return RequestTimeout(f"the server did not finish its answer within {limit:g} s")
+            return RequestTimeout(f"the server did not finish its answer within {self._limit:g} s")
 
     # --- the server ---------------------------------------------------------------------------------------------------
 
@@ -307,7 +321,7 @@ class ServerRuntime(AsyncRuntime):
 
         client = await session.client()
         try:
-            async with self._limiter:
+            async with self._limiter.place():
                 raw = await client.post(tokenize_address(self.base_url), cast_to=httpx.Response, body=dict(asked))
             return _json(raw.content) or ""
         except openai.APIStatusError as error:
@@ -363,9 +377,11 @@ class ServerRuntime(AsyncRuntime):
 
         client = await session.client()
         try:
-            async with self._limiter:
+            async with self._limiter.place(), asyncio.timeout(min(self._limit, self.deadline or self._limit)):
                 raw = await client.models.with_raw_response.list()
             return Listing.parse(raw.content)
+        except TimeoutError:
+            return RequestTimeout("the server did not finish its list of models in time")
         except openai.APIError as error:
             return translate(error, model="", timeout=self.timeout, clean=self._clean)
         except ValueError as error:
@@ -383,6 +399,11 @@ class ServerRuntime(AsyncRuntime):
             error.message, expected="a name that the server lists", got=f"a server that has {listing}"
         )
 
+    @property
+    def _limit(self) -> float:
+        """Seconds for all tries of a request: the client's timeout ends a silence, this what drips for ever."""
+        return (self.timeout + _LONGEST_PAUSE) * (self.max_retries + 1)
+
     # --- the key ------------------------------------------------------------------------------------------------------
 
     def _connect(self) -> openai.AsyncOpenAI:
@@ -390,13 +411,29 @@ class ServerRuntime(AsyncRuntime):
 
         key = self._key.get_secret_value() if self._key else _NO_KEY
         return openai.AsyncOpenAI(
-            base_url=self.base_url, api_key=key, timeout=self.timeout, max_retries=self.max_retries
-        )
+            base_url=self.base_url, api_key=key, timeout=self.timeout, max_retries=self.max_retries,
+            http_client=http_client(self.max_reply_bytes, self.timeout),
+        )  # fmt: skip
 
     def _clean(self, text: str) -> str:
         """Servers quote what they were sent: no key in a message."""
         key = self._key.get_secret_value() if self._key else ""
-        return text.replace(key, "***") if key else text
+        for form in _forms(key) if len(key) >= _SHORTEST_KEY else (key,) if key else ():
+            text = text.replace(form, "***")
+        return text
+
+
+@lru_cache(maxsize=8)
+def _forms(key: str) -> tuple[str, ...]:
+    """A key as itself and in base64, wherever in a longer text it stood: what is the same in all three alignments."""
+    found = [key]
+    for before in range(3):
+        encoded = base64.b64encode(b"\0" * before + key.encode())
+        # The first characters hold bits of what stood before, the last ones of what came after.
+        begin, end = (0, 2, 3)[before], len(encoded) - (0, 3, 2)[(before + len(key)) % 3]
+        plain = encoded[begin:end].decode()
+        found += [plain, plain.replace("+", "-").replace("/", "_")]
+    return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import threading
+import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
+from intrinsics_core.forks import Lock, renew_in_child
 from intrinsics_core.runtimes.server.single_flight import SingleFlight
 
 if TYPE_CHECKING:
     import openai
+
+
+log = logging.getLogger(__name__)
+
+_PATIENCE = 10.0  # seconds that closing waits for an event loop that does not get round to it
+
+# What a forked child has of its parent's connections. They are never closed or finalised there: two processes share the
+# sockets and the selectors, and a farewell from one would end what the other is in the middle of.
+_inherited: list[object] = []
 
 
 class Sessions:
@@ -18,8 +28,14 @@ class Sessions:
 
     def __init__(self, connect: Callable[[], openai.AsyncOpenAI]) -> None:
         self._connect = connect
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._sessions: dict[asyncio.AbstractEventLoop, Session] = {}
+        renew_in_child(self)
+
+    def renew(self) -> None:
+        """Begin without connections, as a forked child must."""
+        _inherited.append(self._sessions)
+        self._sessions = {}
 
     def here(self) -> Session:
         """The running loop's."""
@@ -43,7 +59,11 @@ class Sessions:
             if loop is here:
                 _in_background(session.close())
             elif loop.is_running():
-                asyncio.run_coroutine_threadsafe(session.close(), loop).result(timeout=10)
+                closing = asyncio.run_coroutine_threadsafe(session.close(), loop)
+                try:
+                    closing.result(timeout=_PATIENCE)
+                except TimeoutError:
+                    log.warning("connections of a busy event loop were not closed within %g s", _PATIENCE)
 
 
 class Session:

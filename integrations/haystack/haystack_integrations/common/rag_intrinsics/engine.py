@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +12,7 @@ from haystack.utils import Secret
 from haystack_integrations.common.rag_intrinsics.chat_generator import ChatGeneratorRuntime
 
 from intrinsics_core import Runtime, as_runtime
+from intrinsics_core.forks import Lock
 
 # The environment variable that a saved config names in the place of a key that was given as itself.
 API_KEY = "RAG_INTRINSICS_API_KEY"
@@ -32,7 +32,7 @@ class Engine:
         self.spec = _without_plain_key(spec)
         self._runtime: Runtime | None = None
         self._warm = False
-        self._making = threading.Lock()
+        self._making = Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Engine, (self.spec,)  # a copy, or another process, makes a runtime of its own

@@ -1,0 +1,41 @@
+"""The commands of ``intrinsics``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from intrinsics_core import __version__
+from intrinsics_core.cli import adapters, check, demo, run, serve
+
+app = typer.Typer(
+    name="intrinsics",
+    help="Make any RAG chain trustworthy: rewrite, rerank, gate, flag, cite.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"intrinsics {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+app.command("run", epilog=run.EPILOG)(run.run)
+app.command("demo")(demo.demo)
+app.command("serve", epilog=serve.EPILOG)(serve.serve)
+app.command("check", epilog=check.EPILOG)(check.check)
+app.command("adapters", epilog=adapters.EPILOG)(adapters.adapters)

@@ -1,0 +1,62 @@
+"""What a forked child must not inherit: locks that a thread of the parent held, and work that nobody in it does.
+
+``os.fork`` copies memory and one thread. A server that loads a runtime and then forks its workers (gunicorn with
+``--preload``, `multiprocessing` with ``fork``) would leave each of them with locks that are never released, places that
+are never given back and connections that two processes read from.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from types import TracebackType
+from typing import Protocol
+
+
+class Renewable(Protocol):
+    """Something that holds state of this process alone."""
+
+    def renew(self) -> None:
+        """Forget that state. Called in a forked child, which has no other thread yet."""
+
+
+_known: weakref.WeakSet[Renewable] = weakref.WeakSet()
+
+
+def renew_in_child(thing: Renewable) -> None:
+    """Have ``thing.renew()`` called in every child forked from now on. Nothing is kept alive by it."""
+    _known.add(thing)
+
+
+class Lock:
+    """A lock for ``with`` that is free in a forked child, whoever held it in the parent.
+
+    Reentrant: the garbage collector may run a finaliser anywhere, and what it runs may want the lock.
+    """
+
+    __slots__ = ("__weakref__", "_lock")
+
+    def __init__(self) -> None:
+        self.renew()
+        renew_in_child(self)
+
+    def renew(self) -> None:
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._lock.release()
+
+
+def _renew_all() -> None:
+    for thing in list(_known):
+        thing.renew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_all)

@@ -1,0 +1,136 @@
+"""A stranger's JSON schema on a stranger's reply, within limits: neither may keep the process busy.
+
+Patterns run in the `regex` library, which gives up after a time; ``$ref`` is counted, since doubled references stand
+for any number of checks; ``uniqueItems`` compares what items look like once each instead of each with each.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+_PATTERN_SECONDS = 0.5  # for one pattern on one text; a label's takes microseconds
+_REFERENCES = 10_000  # followed in one check
+DEEPEST = 60  # levels of a schema
+
+_state = threading.local()
+
+
+class BeyondLimits(Exception):
+    """A check that takes more than it may; the message says of what."""
+
+
+def limited(validator: Any) -> Any:
+    """The same class of `jsonschema` validators, within the limits."""
+    import jsonschema
+
+    known: Mapping[str, Any] = validator.VALIDATORS
+    own = {"pattern": _pattern, "patternProperties": _pattern_properties, "uniqueItems": _unique}
+    own |= {name: _counted(known[name]) for name in ("$ref", "$dynamicRef") if name in known}
+    if "additionalProperties" in known:
+        own["additionalProperties"] = _without_patterns(known["additionalProperties"])
+    return jsonschema.validators.extend(validator, own)  # type: ignore[no-untyped-call]
+
+
+def first_error(validator: Any, value: Any) -> Any:
+    """The most telling error of a value, or None.
+
+    Raises:
+        BeyondLimits: to find out takes too long.
+    """
+    import jsonschema
+
+    _state.references = 0
+    return jsonschema.exceptions.best_match(validator.iter_errors(value))
+
+
+def depth(value: Any) -> int:
+    """Levels of lists and mappings within one another; counting stops above the deepest that is taken."""
+    level, found = [value], 0
+    while level and found <= DEEPEST:
+        level = [
+            item
+            for part in level
+            if isinstance(part, dict | list)
+            for item in (part.values() if isinstance(part, dict) else part)
+        ]
+        found += 1
+    return found
+
+
+def searches(pattern: str, text: str) -> bool:
+    """Whether a pattern is found in a text.
+
+    Raises:
+        BeyondLimits: it takes too long, or is none.
+    """
+    import regex
+
+    try:
+        return regex.search(pattern, text, timeout=_PATTERN_SECONDS) is not None
+    except TimeoutError:
+        raise BeyondLimits("a pattern of the schema takes too long on this reply") from None
+    except (regex.error, RecursionError, OverflowError):
+        raise BeyondLimits("a pattern of the schema is none") from None
+
+
+def _pattern(validator: Any, pattern: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    import jsonschema
+
+    if validator.is_type(instance, "string") and not searches(pattern, instance):
+        yield jsonschema.ValidationError(f"{instance[:100]!r} does not match {pattern!r}")
+
+
+def _pattern_properties(validator: Any, patterns: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    if not validator.is_type(instance, "object"):
+        return
+    for pattern, part in patterns.items():
+        for key, value in instance.items():
+            if searches(pattern, key):
+                yield from validator.descend(value, part, path=key, schema_path=pattern)
+
+
+def _without_patterns(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """``additionalProperties`` asks which properties a pattern names, by the standard library's engine: asked here."""
+
+    def check(validator: Any, allowed: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        patterns = schema.get("patternProperties")
+        if not patterns or not validator.is_type(instance, "object"):
+            yield from plain(validator, allowed, instance, schema) or ()
+            return
+        rest = {k: v for k, v in instance.items() if not any(searches(pattern, k) for pattern in patterns)}
+        without = {key: value for key, value in schema.items() if key != "patternProperties"}
+        yield from plain(validator, allowed, rest, without) or ()
+
+    return check
+
+
+def _unique(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    import jsonschema
+
+    if not wanted or not validator.is_type(instance, "array"):
+        return
+    # Equal values look alike in JSON, but for 1 and 1.0, which JSON Schema takes for the same.
+    looks = {json.dumps(_numbered(item), sort_keys=True) for item in instance}
+    if len(looks) < len(instance):
+        yield jsonschema.ValidationError("has items that are alike")
+
+
+def _numbered(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _numbered(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_numbered(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _counted(plain: Callable[..., Any]) -> Callable[..., Any]:
+    def check(validator: Any, target: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        _state.references = getattr(_state, "references", 0) + 1
+        if _state.references > _REFERENCES:
+            raise BeyondLimits(f"the schema refers to itself more than {_REFERENCES} times for one reply")
+        yield from plain(validator, target, instance, schema) or ()
+
+    return check

@@ -1,0 +1,129 @@
+"""Two runs at one file, files in the way, a full disk, closed streams, Ctrl-C at the wrong moment."""
+
+from __future__ import annotations
+
+import errno
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from intrinsics_core import InvalidInput
+from intrinsics_core.cli import journal
+from tests.cli.conftest import command, read
+
+ROWS = [{"id": i, "messages": [{"role": "user", "content": f"Who is {i}?"}], "documents": ["Ada."]} for i in range(4)]
+SLOW = json.dumps({"kind": "slow", "reply": {"answerability": "answerable", "confidence": 0.9}, "delay": 1})
+
+
+def started(*arguments, **options) -> subprocess.Popen:
+    return subprocess.Popen([*command(scripted=True), *map(str, arguments)], stderr=subprocess.PIPE, **options)
+
+
+@pytest.mark.parametrize("second", [[], ["--overwrite"], ["--resume"]])
+def test_two_writers_are_not_let_at_one_output(tmp_path, write, second):
+    source, target = write(ROWS * 30), tmp_path / "out.jsonl"
+    arguments = ["run", "answerability", "-i", source, "-o", target, "--runtime", SLOW, "--concurrency", "1"]
+    first = started(*arguments)
+    for _ in range(200):
+        if target.exists() and target.stat().st_size:
+            break
+        time.sleep(0.05)
+    other = started(*arguments, *second)
+    _, said = other.communicate(timeout=60)
+    assert other.returncode == 2
+    assert b"another run" in said or b"exists" in said
+    assert said.count(b"\n") == 1
+    assert first.poll() is None
+    first.send_signal(signal.SIGINT)
+    assert first.wait(60) == 130
+    first.stderr.close()
+    assert [row["id"] for row in read(target)][:4] == [0, 1, 2, 3][: len(read(target))]
+
+
+def test_a_file_that_is_no_note_is_not_replaced(tmp_path, write, invoke):
+    source, target = write(ROWS[:1]), tmp_path / "out.jsonl"
+    mine = tmp_path / "out.jsonl.run.json"
+    for text in ("my own notes", '{"mine": true}', "[]"):
+        mine.write_text(text)
+        for flags in ([], ["--overwrite"]):
+            ended = invoke("run", "answerability", "-i", source, "-o", target, *flags)
+            assert ended.exit_code == 2
+            assert mine.read_text() == text
+            assert not target.exists()
+
+
+def test_the_note_is_never_the_input(tmp_path, write, invoke):
+    source = write(ROWS[:1], "out.jsonl.run.json")
+    before = source.read_bytes()
+    ended = invoke("run", "answerability", "-i", source, "-o", tmp_path / "out.jsonl", "--overwrite")
+    assert ended.exit_code == 2
+    assert source.read_bytes() == before
+
+
+def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
+    def full(*args, **more):
+        Path.open(args[0], "w").close()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(OSError, match="No space"):
+        journal.fresh(tmp_path / "out.jsonl", {"intrinsic": "answerability"}, overwrite=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lock_ends_with_its_journal(tmp_path):
+    run = {"intrinsic": "answerability"}
+    first = journal.fresh(tmp_path / "out.jsonl", run, overwrite=False)
+    with pytest.raises(InvalidInput, match="another run"):
+        journal.resumed(tmp_path / "out.jsonl", run)
+    first.close()
+    journal.resumed(tmp_path / "out.jsonl", run).close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="streams are closed by a shell")
+@pytest.mark.parametrize(
+    ("closed", "arguments", "code", "says"),
+    [
+        ("<&-", "-i - -o {out}", 2, "standard input, which is closed"),
+        (">&-", "-i {in} -o -", 2, "standard output, which is closed"),
+        ("2>&-", "-i {in} -o {out}", 0, ""),
+        ("<&- >&- 2>&-", "-i {in} -o {out}", 0, ""),
+    ],
+)
+def test_closed_streams(tmp_path, write, closed, arguments, code, says):
+    source, target = write(ROWS), tmp_path / "out.jsonl"
+    line = arguments.format(**{"in": source, "out": target})
+    shell = f"{sys.executable} -m intrinsics_core.cli run answerability {line} {closed}"
+    ended = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, timeout=120)
+    assert ended.returncode == code, ended.stderr
+    assert says in ended.stderr
+    assert ended.stderr.count("\n") <= 1
+    if code == 0:
+        assert len(read(target)) == len(ROWS)
+
+
+def test_ctrl_c_during_imports_is_no_crash():
+    code = """
+import os, signal, sys
+from intrinsics_core import cli
+class Interrupting:  # as if the key was pressed while typer is imported
+    def find_spec(self, name, path=None, target=None):
+        if name == "typer":
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+cli.main()
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stderr) == (130, "")
+
+
+def test_words_of_others_do_not_command_the_terminal(tmp_path, invoke):
+    ended = invoke("run", "answer\x1b[2Jability", "-i", tmp_path / "none", "-o", tmp_path / "out")
+    assert ended.exit_code == 2
+    assert "\x1b" not in ended.stderr

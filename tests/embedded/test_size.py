@@ -1,0 +1,117 @@
+"""Documents of any size: read in blocks, cut where that was asked for and told, given up between batches."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import numpy as np
+import pytest
+
+from intrinsics_core import InvalidInput, answerability, arun, citations, reranking, run
+from intrinsics_core.embedded import encoder as encoders
+from intrinsics_core.embedded import evidence
+from intrinsics_core.embedded.encoder import Encoder
+from intrinsics_core.embedded.lexical import terms, tokens
+from intrinsics_core.runtimes.embedded import EmbeddedRuntime
+from intrinsics_core.text.sentences import punkt
+
+QUESTION = [{"role": "user", "content": "Who built the tide mill?"}]
+PROSE = "The mill stood by the river. Ada Brink built it in 1911, and it ground flour until the war came. "
+
+
+def test_sentences_of_texts_that_took_longer_than_the_splitters_own_limit():
+    # NLTK gives up after five seconds with a raw TimeoutError.
+    assert len(punkt("Word. " * 1_000_000)) == 1_000_000
+    assert len(punkt("e.g. " * 300_000)) == 300_000
+
+
+def test_the_blocks_of_a_long_text_make_the_vectors_of_the_whole(monkeypatch):
+    text = PROSE * 30
+    with Encoder(cache_size=0) as encoder:
+        (whole,) = encoder.encode([text])
+        monkeypatch.setattr(encoders, "_BLOCK", 500)
+        (parts, *_) = encoder.encode([text, "a mill", PROSE])
+        np.testing.assert_allclose(parts, whole, atol=1e-6)
+
+
+def test_no_more_tokens_are_read_than_asked_for_and_the_result_says_so():
+    runtime = EmbeddedRuntime(max_document_tokens=40)
+    documents = [PROSE * 3, "Fog is common in May."]
+    for call in (answerability(QUESTION, documents), reranking(QUESTION, documents)):
+        result = run(call, runtime)
+        assert 20 < result.unread < 60
+        assert result.model_dump()["unread"] == result.unread
+    cited = run(citations([*QUESTION, {"role": "assistant", "content": "Ada Brink built it."}], documents), runtime)
+    assert cited.unread > 0
+    whole = run(answerability(QUESTION, documents), EmbeddedRuntime())
+    assert whole.unread == 0
+    assert "unread" not in whole.model_dump()
+
+
+def test_what_is_cut_does_not_depend_on_what_was_read_before():
+    documents = [PROSE * 3, PROSE * 2]
+    fresh, used = EmbeddedRuntime(max_document_tokens=60), EmbeddedRuntime(max_document_tokens=60)
+    for document in documents:
+        run(answerability(QUESTION, [document]), used)
+    assert run(reranking(QUESTION, documents), used) == run(reranking(QUESTION, documents), fresh)
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, "many"])
+def test_a_bound_that_is_none_is_named(wrong):
+    with pytest.raises(InvalidInput, match="max_document_tokens"):
+        EmbeddedRuntime(max_document_tokens=wrong)
+
+
+def test_a_copy_keeps_the_bound():
+    import pickle
+
+    assert pickle.loads(pickle.dumps(EmbeddedRuntime(max_document_tokens=7))).max_document_tokens == 7  # noqa: S301
+
+
+async def test_given_up_work_stops_between_batches(monkeypatch):
+    runtime = EmbeddedRuntime(threads=1, cache_size=0)
+    runtime.warm_up()
+    monkeypatch.setattr(encoders, "_STEP", 1)
+    batches, first = 0, threading.Event()
+    real = encoders._Model.run
+
+    def counted(self, *args):
+        nonlocal batches
+        batches += 1
+        if batches > 3:
+            first.set()
+        return real(self, *args)
+
+    monkeypatch.setattr(encoders._Model, "run", counted)
+    task = asyncio.create_task(arun(answerability(QUESTION, [PROSE * 4_000]), runtime))
+    await asyncio.to_thread(first.wait, 60)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    seen = batches
+    await asyncio.to_thread(lambda: None)
+    for _ in range(200):  # the thread ends at its next look: the batch under way is the last
+        await asyncio.sleep(0.005)
+    assert batches <= seen + 2
+
+
+def test_tokens_of_a_long_text_are_those_of_a_short_one():
+    text = PROSE * 300
+    assert terms(text) == [token.term for token in tokens(text) if not token.is_stop]
+    assert terms(text)[: len(terms(PROSE))] == terms(PROSE)
+
+
+def test_many_sources_are_measured_as_few_are(monkeypatch):
+    rng = np.random.default_rng(0)
+    texts = [f"Sentence number {i} about mill {i % 7} and river {i % 5}." for i in range(50)]
+    vectors = []
+    for i in range(50):
+        rows = rng.normal(size=(1 + i % 3, 8)).astype(np.float32)
+        vectors.append(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+    documents = [i // 9 for i in range(50)]
+    whole = evidence.measure(texts[3], vectors[3], evidence.Sources(texts, vectors, documents))
+    monkeypatch.setattr(evidence, "_BLOCK", 7)
+    parts = evidence.measure(texts[3], vectors[3], evidence.Sources(texts, vectors, documents))
+    np.testing.assert_allclose(parts.features, whole.features, atol=1e-6)
+    np.testing.assert_allclose(parts.cosine, whole.cosine, atol=1e-6)
