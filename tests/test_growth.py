@@ -174,8 +174,8 @@ def verdict(begin: int, end: int, source: str) -> SentenceVerdict:
 
 def cited(begin: int, end: int, source: str, document: int) -> Citation:
     return Citation(
-        response_begin=begin, response_end=end, response_text=source[begin:end], document_id=str(document), document_index=document,
-        document_begin=0, document_end=1, document_text="d",
+        response_begin=begin, response_end=end, response_text=source[begin:end], document_id=str(document),
+        document_index=document, document_begin=0, document_end=1, document_text="d",
     )  # fmt: skip
 
 
