@@ -153,7 +153,10 @@ class TestRouter:
 
     def test_a_retriever_that_found_nothing(self) -> None:
         router = RagIntrinsicsAnswerabilityRouter(judging())
-        expected = {"unanswerable": QUESTION, "result": {"label": "unanswerable", "probability": 0.0}}
+        expected = {
+            "unanswerable": QUESTION,
+            "result": {"label": "unanswerable", "probability": 0.0, "reason": "nothing retrieved"},
+        }
         assert router.run(query=QUESTION, documents=[]) == expected
         assert asyncio.run(router.run_async(query=QUESTION, documents=[])) == expected
 

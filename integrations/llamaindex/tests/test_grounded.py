@@ -30,7 +30,7 @@ from integrations.llamaindex.tests.llms import (
     nodes,
     texts,
 )
-from intrinsics_core import InvalidInput, MalformedReply, RuntimeUnavailable, citations, hallucination_detection, run
+from intrinsics_core import MalformedReply, RuntimeUnavailable, citations, hallucination_detection, run
 from tests.contract.judge import judge
 from tests.scripted import Scripted
 
@@ -303,9 +303,10 @@ def test_a_chat_engines_response_is_annotated(asynchronous: bool) -> None:
     assert not response.metadata  # the chat engine's own is not written into
 
 
-def test_an_answer_without_source_nodes_cannot_be_annotated() -> None:
-    with pytest.raises(InvalidInput, match="documents is empty"):
-        ResponseAnnotator().annotate(QUESTION, Response(FAITHFUL))
+def test_an_answer_without_source_nodes_is_judged_by_nothing() -> None:
+    annotated = ResponseAnnotator().annotate(QUESTION, Response(FAITHFUL)).metadata["rag_intrinsics"]
+    assert annotated["citations"] == {"citations": [], "reason": "nothing retrieved"}
+    assert annotated["hallucination-detection"]["label"] == "NA"
 
 
 def test_repr_shows_no_key() -> None:

@@ -173,7 +173,7 @@ def test_the_key_reaches_the_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
     monkeypatch.setattr("llama_index.rag_intrinsics._runtime.as_runtime", seen.append)
     _ = IntrinsicsRerank(runtime=SERVER).engine
-    assert seen == [SERVER]
+    assert [{**spec, "api_key": spec["api_key"].get_secret_value()} for spec in seen] == [SERVER]
 
 
 def test_a_config_is_made_a_runtime_once() -> None:

@@ -16,7 +16,8 @@ from llama_index.rag_intrinsics._component import IntrinsicComponent
 from llama_index.rag_intrinsics._inputs import conversation, distinct, passages
 from pydantic import Field
 
-from intrinsics_core import Call
+from intrinsics_core import Call, InvalidInput
+from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.results import Result
 
 dispatcher = get_dispatcher(__name__)
@@ -57,7 +58,7 @@ class Given:
 class Score:
     """What an evaluator makes of a result. ``score`` is in 0..1."""
 
-    passing: bool
+    passing: bool | None
     score: float | None
     feedback: str
 
@@ -90,7 +91,7 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
         Raises:
             IntrinsicsError: see :mod:`intrinsics_core.errors`.
         """
-        given = Given(query, response, contexts or (), chat_history)
+        given = self._given(query, response, contexts, chat_history)
         return self._evaluation(given, self._result(self._ask(given)))
 
     @dispatcher.span
@@ -103,7 +104,7 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
         **kwargs: Any,
     ) -> IntrinsicEvaluation:
         """Like :meth:`evaluate`, without ever blocking the event loop."""
-        given = Given(query, response, contexts or (), chat_history)
+        given = self._given(query, response, contexts, chat_history)
         return self._evaluation(given, await self._aresult(self._ask(given)))
 
     def evaluate_response(
@@ -117,6 +118,12 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
     ) -> IntrinsicEvaluation:
         """Like :meth:`evaluate_response`, without ever blocking the event loop."""
         return await self.aevaluate(query, *_parts(response), **kwargs)
+
+    def _given(self, query: Any, response: Any, contexts: Any, history: Any) -> Given:
+        if contexts is None and TABLE[self.intrinsic].needs_documents:
+            raise InvalidInput("there are no contexts: the documents to judge by", intrinsic=self.intrinsic,
+                               expected="contexts=[...], which may be empty")  # fmt: skip
+        return Given(query, response, contexts or (), history)
 
     def _evaluation(self, given: Given, result: Result) -> IntrinsicEvaluation:
         found = self._score(result)
@@ -133,5 +140,5 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
         )
 
 
-def _parts(response: Response | None) -> tuple[str | None, Sequence[NodeWithScore]]:
-    return (None, ()) if response is None else (response.response, response.source_nodes)
+def _parts(response: Response | None) -> tuple[str | None, Sequence[NodeWithScore] | None]:
+    return (None, None) if response is None else (response.response, response.source_nodes)

@@ -54,4 +54,5 @@ class FactCheckEvaluator(IntrinsicEvaluator):
             for source in result.sources
             if source.score is not None
         ]
-        return Score(result.score >= self.threshold, result.score, "\n".join(read))
+        passing = None if result.score is None else result.score >= self.threshold
+        return Score(passing, result.score, "\n".join(read))

@@ -34,4 +34,6 @@ class UncertaintyEvaluator(IntrinsicEvaluator):
         return uncertainty(given.answered, given.documents, **self._settings())
 
     def _score(self, result: Uncertainty) -> Score:
+        if result.certainty is None:
+            return Score(None, None, result.reason or result.degraded or "")
         return Score(result.certainty >= self.threshold, result.certainty, f"certainty {result.certainty:.2f}")

@@ -60,7 +60,7 @@ class ResponseAnnotator(IntrinsicComponent):
             chat_history: the turns before the question.
 
         Raises:
-            IntrinsicsError: see :mod:`intrinsics_core.errors`; without source nodes an InvalidInput.
+            IntrinsicsError: see :mod:`intrinsics_core.errors`.
         """
         return annotated(response, self.verdicts(query, text_of(response), response.source_nodes, chat_history))
 
@@ -100,7 +100,7 @@ class ResponseAnnotator(IntrinsicComponent):
             "citations": citations if self.citations else None,
             "hallucination-detection": hallucination_detection if self.hallucination else None,
         }
-        return {name: ask(messages, documents, date=self.date) for name, ask in wanted.items() if ask}
+        return {name: ask(messages, documents, **self._settings()) for name, ask in wanted.items() if ask}
 
 
 def text_of(response: Response | PydanticResponse | AgentChatResponse) -> str:
