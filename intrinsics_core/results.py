@@ -126,8 +126,20 @@ class Uncertainty(Result):
     expected: float | None = Field(default=None, ge=0, le=1)
 
 
+class FlaggedSpan(Frozen):
+    """``response[begin:end] == text``: words that the sources do not support, and how likely they do not."""
+
+    begin: int = Field(ge=0)
+    end: int = Field(ge=0)
+    text: str
+    probability: float = Field(ge=0, le=1)
+
+
 class SentenceVerdict(Frozen):
-    """One response sentence: ``response[begin:end] == text``; ``score`` is faithfulness in 0..1, None for NA."""
+    """One response sentence: ``response[begin:end] == text``; ``score`` is faithfulness in 0..1, None for NA.
+
+    ``spans`` are the words at fault, from models that tell; left out of the dump where there are none.
+    """
 
     begin: int = Field(ge=0)
     end: int = Field(ge=0)
@@ -135,6 +147,12 @@ class SentenceVerdict(Frozen):
     label: Faithfulness
     score: float | None = Field(ge=0, le=1)
     explanation: str | None = None
+    spans: tuple[FlaggedSpan, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_no_spans(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        return data if self.spans else {key: value for key, value in data.items() if key != "spans"}
 
 
 class HallucinationDetection(Result):

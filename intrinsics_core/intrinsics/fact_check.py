@@ -2,8 +2,8 @@
 
 As published: relevance of each source to the question, a softmax over it, the most relevant by top-p or top-k in their
 own order, the entailment of "The answer to question Q is A" by each, and one number of these. Where the paper is
-silent: a response of several sentences is checked claim by claim (as one long claim it loses about .1 AUROC on QAGS), and
-``max`` is the default (its own table has ``min`` and ``weighted`` below chance on HotpotQA).
+silent: a response of several sentences is checked claim by claim (as one long claim it loses about .1 AUROC on QAGS),
+and ``max`` is the default (its own table has ``min`` and ``weighted`` below chance on HotpotQA).
 """
 
 from __future__ import annotations
