@@ -9,7 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from intrinsics_core.conversation import Task
 from intrinsics_core.errors import IntrinsicsError, InvalidInput, as_intrinsics_error
-from intrinsics_core.requests import Embed, Embedded, Generated, Outcome, Program, Request, Usage
+from intrinsics_core.requests import Embed, Embedded, Generated, Outcome, Program, Read, Request, Scored, Tagged, Usage
 from intrinsics_core.results import Result
 
 T = TypeVar("T")
@@ -51,7 +51,7 @@ class Call(Generic[T]):
             IntrinsicsError: named after the intrinsic; with a fallback only what is the caller's to mend
                 (:class:`InvalidInput`).
         """
-        spent: list[Usage] = []
+        spent: list[Usage | Read] = []
         unread: Counter[str] = Counter()
         own = profile if self.composite else profile.serving(self.task.intrinsic)
         try:
@@ -61,22 +61,30 @@ class Call(Generic[T]):
             if self.fallback is None or isinstance(error, InvalidInput):
                 raise
             value = self.fallback(self.task, f"{type(error).__name__}: {error}")
-        usage = sum(spent, Usage())
+        if not isinstance(value, Result):
+            return value
+        usage = sum((each for each in spent if isinstance(each, Usage)), Usage())
+        share = sum((each for each in spent if isinstance(each, Read)), Read()).share
         update: dict[str, Any] = {"usage": usage} if usage.requests else {}
+        if value.read is None and value.degraded is None and share is not None:
+            update["read"] = share
         if unread:  # a document read as a whole and by sentence is told of once
             update["unread"] = max(unread.values())
-        return value.model_copy(update=update) if update and isinstance(value, Result) else value
+        return value.model_copy(update=update) if update else value
 
 
-def _metered(program: Program[T], spent: list[Usage], unread: Counter[str]) -> Program[T]:
-    """The same program; what its replies cost is noted, also if it fails in the end, and what they left unread."""
+def _metered(program: Program[T], spent: list[Usage | Read], unread: Counter[str]) -> Program[T]:
+    """The same program; what its replies cost and read is noted, also if it fails, and what they left unread."""
     try:
         requests = next(program)
         while True:
             outcomes = yield requests
-            spent += [outcome.usage for outcome in outcomes if isinstance(outcome, Generated)]
             for request, outcome in zip(requests, outcomes, strict=True):
-                if isinstance(request, Embed) and isinstance(outcome, Embedded) and outcome.unread:
+                if isinstance(outcome, Generated):
+                    spent.append(outcome.usage)
+                elif isinstance(outcome, Scored | Tagged):
+                    spent.append(outcome.read)
+                elif isinstance(request, Embed) and isinstance(outcome, Embedded) and outcome.unread:
                     unread[request.kind] += outcome.unread
             requests = program.send(outcomes)
     except StopIteration as stop:

@@ -107,10 +107,16 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """Ask a token classifier about the second text of each of the ``pairs``, read beside the first."""
+    """Ask a token classifier about the second text of each of the ``pairs``, read beside the first.
+
+    ``question`` is what the second text answers, for models that were trained to see it; ``passages`` counts those that
+    the first text is made of.
+    """
 
     intrinsic: str
     pairs: tuple[tuple[str, str], ...]
+    question: str = ""
+    passages: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +200,21 @@ class Embedded:
 
 
 @dataclass(frozen=True, slots=True)
+class Read:
+    """Characters of sources that a model was given, and of them those that it saw."""
+
+    seen: int = 0
+    given: int = 0
+
+    def __add__(self, other: Read) -> Read:
+        return Read(self.seen + other.seen, self.given + other.given)
+
+    @property
+    def share(self) -> float | None:
+        return self.seen / self.given if self.given else None
+
+
+@dataclass(frozen=True, slots=True)
 class Scored:
     """Reply to :class:`Score`: for each pair its logits, in the order of ``labels``.
 
@@ -203,6 +224,7 @@ class Scored:
 
     logits: tuple[tuple[float, ...], ...]
     labels: tuple[str, ...]
+    read: Read = Read()
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +241,7 @@ class Tagged:
     """Reply to :class:`Tag`: for each pair the tokens of its second text, in order."""
 
     spans: tuple[tuple[TaggedSpan, ...], ...]
+    read: Read = Read()
 
 
 @dataclass(frozen=True, slots=True)

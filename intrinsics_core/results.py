@@ -2,8 +2,9 @@
 
 All are frozen. Left out of the dump where there is nothing to say: ``reason`` (why there was nothing to judge),
 ``degraded`` (why a fallback stands in for a verdict), ``dropped`` (how many unusable entries of a reply were left out),
-``unread`` (how many tokens of the documents were not read, being more than the runtime's ``max_document_tokens``), and
-``usage`` (always).
+``unread`` (how many tokens of the documents were not read, being more than the runtime's ``max_document_tokens``),
+``read`` (the share of the sources' text that was read, where a fact check or an encoder tells it), and ``usage``
+(always).
 
 Ids are the caller's and may repeat: ``index`` is the position of a document among those given, from 0.
 """
@@ -31,14 +32,15 @@ class Result(Frozen):
     degraded: str | None = Field(default=None, description="why a fallback stands here instead of a verdict")
     dropped: int = Field(default=0, ge=0, description="entries of the reply that named nothing, or came twice")
     unread: int = Field(default=0, ge=0, description="tokens of the documents beyond the most that the runtime reads")
+    read: float | None = Field(default=None, ge=0, le=1, description="share of the sources' text that was read")
     usage: Usage | None = Field(default=None, exclude=True, repr=False)
 
     @model_serializer(mode="wrap")
     def _without_silence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
         # What the result is comes first, what is odd about it last.
-        odd = {key: data.pop(key, None) for key in ("reason", "degraded", "dropped", "unread")}
-        return data | {key: value for key, value in odd.items() if value}
+        odd = {key: data.pop(key, None) for key in ("reason", "degraded", "dropped", "unread", "read")}
+        return data | {key: value for key, value in odd.items() if value or (key == "read" and value is not None)}
 
 
 class QueryRewrite(Result):
@@ -126,8 +128,20 @@ class Uncertainty(Result):
     expected: float | None = Field(default=None, ge=0, le=1)
 
 
+class FlaggedSpan(Frozen):
+    """``response[begin:end] == text``: words that the sources do not support, and how likely they do not."""
+
+    begin: int = Field(ge=0)
+    end: int = Field(ge=0)
+    text: str
+    probability: float = Field(ge=0, le=1)
+
+
 class SentenceVerdict(Frozen):
-    """One response sentence: ``response[begin:end] == text``; ``score`` is faithfulness in 0..1, None for NA."""
+    """One response sentence: ``response[begin:end] == text``; ``score`` is faithfulness in 0..1, None for NA.
+
+    ``spans`` are the words at fault, from models that tell; left out of the dump where there are none.
+    """
 
     begin: int = Field(ge=0)
     end: int = Field(ge=0)
@@ -135,6 +149,12 @@ class SentenceVerdict(Frozen):
     label: Faithfulness
     score: float | None = Field(ge=0, le=1)
     explanation: str | None = None
+    spans: tuple[FlaggedSpan, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_no_spans(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        return data if self.spans else {key: value for key, value in data.items() if key != "spans"}
 
 
 class HallucinationDetection(Result):
@@ -162,20 +182,36 @@ class Citations(Result):
     citations: tuple[Citation, ...]
 
 
+class CheckedClaim(Frozen):
+    """One sentence of the response: ``response[begin:end] == text``; ``score`` is its factuality, 0..1."""
+
+    text: str
+    begin: int = Field(ge=0)
+    end: int = Field(ge=0)
+    score: float = Field(ge=0, le=1)
+
+
 class SourceVerdict(Frozen):
-    """``relevance`` is a probability. A source that was not selected has weight 0 and no score: it was not read."""
+    """``document.text[begin:end]``, all of it or one sentence. ``relevance`` is a probability.
+
+    ``score`` is how far it supports the response: its scores for the claims, combined. A source that was not selected
+    has weight 0 and no score: it was not read.
+    """
 
     document_id: str
     index: int = Field(ge=0)
+    begin: int = Field(ge=0)
+    end: int = Field(ge=0)
     relevance: float = Field(ge=0, le=1)
     weight: float = Field(ge=0, le=1)
     score: float | None = Field(ge=0, le=1)
 
 
 class FactCheck(Result):
-    """``score`` is factuality in 0..1, None where nothing could be judged."""
+    """``score`` is factuality in 0..1, None where nothing could be judged; ``claims`` are what it was made of."""
 
     score: float | None = Field(ge=0, le=1)
+    claims: tuple[CheckedClaim, ...]
     sources: tuple[SourceVerdict, ...]
 
 

@@ -152,12 +152,12 @@ NOTHING_RETRIEVED = {
         ],
     },
     "citations": {"citations": []},
-    "fact-check": {"score": None, "sources": []},
+    "fact-check": {"score": None, "sources": [], "claims": []},
 }
 NOTHING_SAID = {
     "hallucination-detection": {"label": "NA", "score": None, "sentences": []},
     "citations": {"citations": []},
-    "fact-check": {"score": None, "sources": []},
+    "fact-check": {"score": None, "sources": [], "claims": []},
     "uncertainty": {"certainty": None, "expected": None},
 }
 

@@ -130,9 +130,12 @@ SCRIPTS: dict[str, tuple[Call[Any], list[Wave], dict[str, Any]]] = {
         },
     ),
     "fact-check": (
-        fact_check(SAID, DOCUMENTS, top_k=1, aggregate="max"),
-        [[judged("irrelevant"), judged("relevant")], [{"supported": "yes", "confidence": 0.9}]],
-        {"score": pytest.approx(0.9)},
+        fact_check(SAID, DOCUMENTS, top_k=1),
+        [
+            [judged("irrelevant"), judged("relevant")],
+            [{"supported": "yes", "confidence": 0.9}, {"supported": "no", "confidence": 0.7}],  # a claim each
+        ],
+        {"score": pytest.approx((0.9 + 0.3) / 2)},
     ),
 }  # fmt: skip
 

@@ -117,7 +117,7 @@ def pipeline(documents: Sequence[conversation.Document], runtime: Runtime) -> Pi
         "answerer": answerer(runtime),
         "checker": RagIntrinsicsGroundednessChecker(runtime),
         "uncertainty": RagIntrinsicsUncertaintyScorer(runtime),
-        "facts": RagIntrinsicsFactChecker(runtime, aggregate="max"),
+        "facts": RagIntrinsicsFactChecker(runtime),
         "citations": RagIntrinsicsCitationBuilder(runtime, markers=False),  # the page marks them in its own way
     }
     # From the rewriter on, the rewritten question is the question, and the history has served.

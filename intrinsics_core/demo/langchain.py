@@ -90,7 +90,7 @@ def chain(documents: Sequence[conversation.Document], refusal: str, runtime: Run
         | Assign(answer=CitationGenerator(**with_it))
         | Assign(answer=HallucinationDetector(**with_it))
         | Assign(answer=UncertaintyScorer(**with_it))
-        | Assign(answer=FactChecker(aggregate="max", **with_it))
+        | Assign(answer=FactChecker(**with_it))
         | itemgetter("answer")
     )
     gate = AnswerabilityGate(answerable=answer, otherwise=refusal, **with_it)

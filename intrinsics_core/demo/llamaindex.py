@@ -92,7 +92,7 @@ class Engine:
         # The gate is a part of its own here: it sees the best passages, and the answer rests on the relevant ones.
         self.synthesizer = GroundedSynthesizer(answerer(runtime), answerability=False, runtime=runtime)
         self.certainty = UncertaintyEvaluator(runtime=runtime)
-        self.fact_check = FactCheckEvaluator(aggregate="max", runtime=runtime)
+        self.fact_check = FactCheckEvaluator(runtime=runtime)
 
     def ask(self, question: str, history: Sequence[ChatMessage] = (), invented: str = "") -> Steps:
         """All that was found on the way and, last, the answer."""

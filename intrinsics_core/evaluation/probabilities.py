@@ -36,3 +36,15 @@ def softmax(logits: Sequence[float]) -> list[float]:
     top = max(logits)
     powers = [math.exp(x - top) for x in logits]
     return [power / math.fsum(powers) for power in powers]
+
+
+def log_odds(logits: Sequence[float], yes: int) -> float:
+    """The logit of one label's softmax probability; of a single logit that logit itself.
+
+    ``sigmoid`` of it is the probability. It still tells apart what a probability rounds to 1.
+    """
+    others = [x for i, x in enumerate(logits) if i != yes]
+    if not others:
+        return logits[yes]
+    top = max(others)
+    return logits[yes] - top - math.log(math.fsum(math.exp(x - top) for x in others))

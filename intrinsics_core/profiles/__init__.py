@@ -14,6 +14,7 @@ __all__ = ["NAMES", "Format", "Profile", "Staged", "as_profile", "profile", "reg
 # name -> module that holds PROFILE, or makes one from a place: "granite-4:FOLDER"
 _MODULES = {
     "embedded": "intrinsics_core.profiles.embedded",
+    "encoders": "intrinsics_core.profiles.encoders",
     "prompted": "intrinsics_core.profiles.prompted",
     "granite-3.2": "intrinsics_core.profiles.granite.granite_3_2",
     "granite-3.3": "intrinsics_core.profiles.granite.granite_3_3",

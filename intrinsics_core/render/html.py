@@ -287,6 +287,9 @@ def _(value: FactCheck) -> str:
         (escape(s.document_id), bar(s.relevance, "relevance"), f"{s.weight:.2f}", bar(s.score, "support"))
         for s in value.sources
     ]
-    return f"<p>factuality {bar(value.score, 'factuality')}</p>" + table(
-        ("source", "relevance", "weight", "supports the answer"), rows
+    claims = [(escape(c.text), bar(c.score, "factuality")) for c in value.claims]
+    return (
+        f"<p>factuality {bar(value.score, 'factuality')}</p>"
+        + (table(("claim", "factuality"), claims) if len(claims) > 1 else "")
+        + table(("source", "relevance", "weight", "supports the answer"), rows)
     )

@@ -70,12 +70,23 @@ def _mixed(routes: Mapping[str, Any]) -> Mixed:
     return Mixed(made)
 
 
+def _encoders(base: Any = None, **given: Any) -> Runtime:
+    from intrinsics_core.runtimes.encoders.engine import EncodersRuntime
+
+    try:
+        below = as_runtime(base)
+    except InvalidInput as error:
+        raise InvalidInput(f"runtime.base: {error.message}", expected=error.expected, got=error.got) from None
+    return EncodersRuntime(**given, base=below)
+
+
 # kind -> its class, or where it is.
 _RUNTIMES: dict[str, Callable[..., Runtime] | str] = {
     "embedded": "intrinsics_core.runtimes.embedded:EmbeddedRuntime",
     "server": "intrinsics_core.runtimes.server.runtime:ServerRuntime",
     "transformers": "intrinsics_core.runtimes.local.transformers:TransformersRuntime",
     "vllm": "intrinsics_core.runtimes.local.vllm:VllmRuntime",
+    "encoders": _encoders,
     "scripted": "intrinsics_core.runtimes.scripted:Scripted",
     "mixed": _mixed,
 }

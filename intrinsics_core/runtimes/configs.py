@@ -178,6 +178,21 @@ class VllmConfig(_LocalConfig):
     engine: Mapping[str, Any] | None = None
 
 
+class EncodersConfig(Config):
+    """``base``: a config, or in Python a runtime, for what these models do not serve."""
+
+    kind: Literal["encoders"] = "encoders"
+    relevance: _ModelPlace | None = None
+    entailment: _ModelPlace | None = None
+    tokens: _ModelPlace | None = None
+    backend: Literal["torch", "onnx"] = "torch"
+    revision: Name | None = None
+    file_name: Name | None = None
+    device: Name | None = None
+    batch_tokens: Count = 4096
+    base: Any = None
+
+
 class ScriptedConfig(Config):
     kind: Literal["scripted"] = "scripted"
     replies: str | Path
@@ -248,7 +263,8 @@ class Kinds:
         return told(error, self._configs[cast(str, kind)])
 
 
-KINDS = Kinds(EmbeddedConfig, ServerConfig, TransformersConfig, VllmConfig, ScriptedConfig, MixedConfig)
+KINDS = Kinds(EmbeddedConfig, ServerConfig, TransformersConfig, VllmConfig, EncodersConfig, ScriptedConfig,
+              MixedConfig)  # fmt: skip
 
 
 def checked(config: type[C], **given: Any) -> C:

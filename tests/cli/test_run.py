@@ -75,9 +75,19 @@ FIELDS = {
     },
     "fact-check": {
         "score": float,
+        "claims": [{"text": str, "begin": int, "end": int, "score": float}],
         "sources": [
-            {"document_id": str, "index": int, "relevance": float, "weight": float, "score": (float, type(None))}
+            {
+                "document_id": str,
+                "index": int,
+                "begin": int,
+                "end": int,
+                "relevance": float,
+                "weight": float,
+                "score": (float, type(None)),
+            }
         ],
+        "read": float,
     },
 }
 

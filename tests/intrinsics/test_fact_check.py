@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import json
-import math
+from collections.abc import Callable, Sequence
+from math import exp, log
 from typing import Any
 
 import pytest
 
-from intrinsics_core import InvalidInput, fact_check
+from intrinsics_core import InvalidInput, fact_check, run
 from intrinsics_core.profiles.base import Format, Profile
 from intrinsics_core.requests import Generate, Generated
 from intrinsics_core.results import FactCheck
 
 ASKED = [{"role": "user", "content": "Who built it?"}, {"role": "assistant", "content": "Ada Brink."}]
 
-# The sources in the caller's order: the logit of how relevant each is (their softmax is .2, .4, .1, .3), and how far it
-# supports the answer. The most relevant one supports it neither most nor least.
-LOGITS = (math.log(0.2), math.log(0.4), math.log(0.1), math.log(0.3))
-RELEVANCE = (2 / 12, 4 / 14, 1 / 11, 3 / 13)  # 1 / (1 + 1 / x) of the same x
+# The sources in the caller's order: the share of each of all relevance (their logits are its logarithm, up to a
+# constant), and how far each supports the answer. The most relevant one supports it neither most nor least.
+SHARES = (0.2, 0.4, 0.1, 0.3)
+LOGITS = tuple(log(share) + 2 for share in SHARES)
 SUPPORT = (0.9, 0.5, 0.1, 0.2)
 
-# What is read, by the number of sources: their weights (shares of the softmax of those that are read), and the sum
+# What is read, by the number of sources: their weights (shares of the relevance of those that are read), and the sum
 # of weight times support, its least and its greatest support.
 #               weights, in the caller's order   weighted                              min  max
 READ = {
@@ -30,7 +31,7 @@ READ = {
     3: ((2 / 9, 4 / 9, 0, 3 / 9),                (2 * 0.9 + 4 * 0.5 + 3 * 0.2) / 9,    0.2, 0.9),
     4: ((0.2, 0.4, 0.1, 0.3),                    0.18 + 0.20 + 0.01 + 0.06,            0.1, 0.9),
 }  # fmt: skip
-# top_k and top_p -> how many are read. Their shares of the softmax add up to .4, .7, .9, 1.
+# top_k and top_p -> how many are read. Their shares of all relevance add up to .4, .7, .9, 1.
 CHOSEN = {
     (None, None): 4, (1, None): 1, (2, None): 2, (3, None): 3, (4, None): 4, (9, None): 4,
     (None, 0.3): 1, (None, 0.5): 2, (None, 0.8): 3, (None, 0.95): 4, (None, 1.0): 4,
@@ -38,33 +39,45 @@ CHOSEN = {
 }  # fmt: skip
 
 
-def _told(kind: str, value: Any) -> Format[Any]:
-    """A format whose request names what is asked and of which source, and whose reply is a number."""
+def _told(kind: str) -> Format[float]:
+    """A format whose request names what is asked, of which source and answer, and whose reply is a number."""
     return Format(
-        lambda task: [Generate(task.intrinsic, prompt=f"{kind} {task.documents[0].id}")],
-        lambda task, replies: value(task, json.loads(replies[0].text)),
+        lambda task: [Generate(task.intrinsic, prompt=f"{kind}|{task.documents[0].text}|{task.response}")],
+        lambda task, replies: float(json.loads(replies[0].text)),
     )
 
 
-PROFILE = Profile(
-    "numbers",
-    {
-        "relevance": _told("relevance", lambda task, logit: logit),
-        "entailment": _told("support", lambda task, score: score),
-    },
-)
+PROFILE = Profile("numbers", {"relevance": _told("relevance"), "entailment": _told("support")})
 
 
-def checked(logits: tuple[float, ...], support: tuple[float, ...], **options: Any) -> tuple[FactCheck, list[int]]:
-    """The result, and the places of the sources that were read."""
-    documents = [{"id": str(i), "text": f"Source {i}."} for i in range(len(logits))]
-    program = fact_check(ASKED, documents, **options).start(PROFILE)
-    assert [request.prompt for request in next(program)] == [f"relevance {i}" for i in range(len(logits))]
-    asked = program.send([Generated(str(logit)) for logit in logits])
-    read = [int(request.prompt.removeprefix("support ")) for request in asked]
+def driven(
+    documents: Sequence[Any],
+    relevance: Callable[[str], float],
+    support: Callable[[str, str], float],
+    answer: str = "Ada Brink.",
+    **options: Any,
+) -> tuple[FactCheck, list[tuple[str, str]]]:
+    """The result, and the (source, claim) pairs that were read."""
+    messages = [ASKED[0], {"role": "assistant", "content": answer}]
+    program = fact_check(messages, documents, **options).start(PROFILE)
+    first = [request.prompt.split("|") for request in next(program)]
+    assert {kind for kind, *_ in first} == {"relevance"}
+    second = [
+        request.prompt.split("|") for request in program.send([Generated(str(relevance(s))) for _, s, _ in first])
+    ]
+    pairs = [(source, claim) for _, source, claim in second]
     with pytest.raises(StopIteration) as stopped:
-        program.send([Generated(str(support[i])) for i in read])
-    return stopped.value.value, read
+        program.send([Generated(str(support(*pair))) for pair in pairs])
+    return stopped.value.value, pairs
+
+
+def checked(
+    logits: Sequence[float], support: Sequence[float], order: Sequence[int] | None = None, **options: Any
+) -> tuple[FactCheck, list[int]]:
+    """The result for sources of which only numbers are known, and the numbers of those that were read."""
+    documents = [{"id": str(i), "text": str(i)} for i in order or range(len(logits))]
+    result, pairs = driven(documents, lambda s: logits[int(s)], lambda s, _: support[int(s)], **options)
+    return result, [int(source) for source, _ in pairs]
 
 
 @pytest.mark.parametrize("aggregate", ["weighted", "min", "max"])
@@ -75,13 +88,43 @@ def test_the_table(top_k: int | None, top_p: float | None, aggregate: str) -> No
     assert read == [i for i, weight in enumerate(weights) if weight]
     assert result.score == pytest.approx(dict(zip(("weighted", "min", "max"), totals, strict=True))[aggregate])
     assert [source.document_id for source in result.sources] == ["0", "1", "2", "3"]
-    assert [source.relevance for source in result.sources] == pytest.approx(RELEVANCE)
+    assert [source.relevance for source in result.sources] == pytest.approx([1 / (1 + exp(-x)) for x in LOGITS])
     assert [source.weight for source in result.sources] == pytest.approx(weights)
     assert [source.score for source in result.sources] == [SUPPORT[i] if i in read else None for i in range(4)]
+    assert result.read == len(read) / 4  # of four sources of one character each
+
+
+def test_by_default_the_best_of_the_sources_that_hold_nine_tenths_of_the_relevance() -> None:
+    shares = (0.55, 0.3, 0.1, 0.05)
+    result, read = checked([log(share) for share in shares], (0.1, 0.2, 0.7, 0.9))
+    assert read == [0, 1, 2]
+    assert result.score == 0.7
+
+
+def test_the_order_of_the_sources_changes_no_score() -> None:
+    order = (2, 0, 3, 1)
+    result, read = checked(LOGITS, SUPPORT, order, top_k=2, top_p=None, aggregate="weighted")
+    assert read == [3, 1]
+    assert [source.document_id for source in result.sources] == ["2", "0", "3", "1"]
+    assert [source.weight for source in result.sources] == pytest.approx([0, 0, 3 / 7, 4 / 7])
+    assert result.score == pytest.approx(READ[2][1])
+
+
+@pytest.mark.parametrize("aggregate", ["weighted", "min", "max"])
+def test_one_source_is_all_there_is(aggregate: str) -> None:
+    result, _ = checked((-9.0,), (0.3,), aggregate=aggregate)
+    assert (result.score, result.sources[0].weight, result.read) == (0.3, 1.0, 1.0)
+
+
+def test_a_source_given_twice_weighs_twice_and_is_told_twice() -> None:
+    documents = [{"id": "a", "text": "0"}, {"id": "a", "text": "0"}, {"id": "b", "text": "1"}]
+    result, _ = driven(documents, lambda s: 0.0, lambda s, _: (0.9, 0.3)[int(s)], aggregate="weighted", top_p=None)
+    assert [(s.document_id, s.index) for s in result.sources] == [("a", 0), ("a", 1), ("b", 2)]
+    assert result.score == pytest.approx((0.9 + 0.9 + 0.3) / 3)
 
 
 def test_equally_relevant_sources_are_read_in_the_callers_order() -> None:
-    result, read = checked((0.5, 0.5, 0.5), (0.2, 0.4, 0.9), top_k=2, aggregate="weighted")
+    result, read = checked((0.5, 0.5, 0.5), (0.2, 0.4, 0.9), top_k=2, top_p=None, aggregate="weighted")
     assert read == [0, 1]
     assert result.score == pytest.approx(0.3)
 
@@ -92,7 +135,53 @@ def test_where_nothing_is_relevant_all_weigh_the_same() -> None:
     assert result.score == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("bad", [{"top_k": 0}, {"top_p": 0.0}, {"top_p": 1.1}, {"aggregate": "mean"}])
+@pytest.mark.parametrize(("combine", "score"), [("mean", (0.9 + 0.3 + 0.6) / 3), ("min", 0.3)])
+def test_each_sentence_of_a_response_is_a_claim(combine: str, score: float) -> None:
+    support = {"It is old.": (0.9, 0.1), "It is red.": (0.2, 0.3), "No.": (0.6, 0.5)}
+    answer = "It is old.  It is red.\nNo."
+    result, pairs = driven(["0", "1"], lambda s: 0.0, lambda s, c: support[c][int(s)], answer, combine=combine)
+    assert pairs == [(source, claim) for claim in support for source in ("0", "1")]
+    assert [(c.text, c.score) for c in result.claims] == [("It is old.", 0.9), ("It is red.", 0.3), ("No.", 0.6)]
+    assert all(answer[c.begin : c.end] == c.text for c in result.claims)
+    assert result.score == pytest.approx(score)
+    mean = combine == "mean"
+    assert [s.score for s in result.sources] == pytest.approx([(1.7 if mean else 0.6) / 3, (0.9 if mean else 0.3) / 3])
+
+
+def test_sources_may_be_sentences() -> None:
+    documents = [
+        {"id": "x", "text": "It is old. It was built."},
+        {"id": "blank", "text": " "},
+        {"id": "y", "text": "Red."},
+    ]
+    support = {"It is old.": 0.1, "It was built.": 0.8, "Red.": 0.4}
+    result, pairs = driven(documents, lambda s: 0.0, lambda s, _: support[s], sources="sentences", top_p=None)
+    assert [source for source, _ in pairs] == list(support)
+    assert result.score == 0.8
+    found = [(s.document_id, s.index, documents[s.index]["text"][s.begin : s.end], s.score) for s in result.sources]
+    assert found == [("x", 0, "It is old.", 0.1), ("x", 0, "It was built.", 0.8), ("y", 2, "Red.", 0.4)]
+
+
+def test_sources_without_text_judge_nothing() -> None:
+    result = run(fact_check(ASKED, [" ", "\n"]))
+    assert (result.score, result.claims, result.sources) == (None, (), ())
+    assert "no text" in (result.reason or "")
+
+
+def test_a_short_answer_is_judged_with_its_question() -> None:
+    """The embedded default, too: "No." alone has no word that a source could hold."""
+    sources = ["The tide mill is closed in winter.", "Fog is common in May."]
+    asked = [{"role": "user", "content": "Is the tide mill open in winter?"}, {"role": "assistant", "content": "No."}]
+    result = run(fact_check(asked, sources))
+    assert result.score is not None
+    assert [claim.text for claim in result.claims] == ["No."]
+    assert result.sources[0].weight > result.sources[1].weight
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"top_k": 0}, {"top_p": 0.0}, {"top_p": 1.1}, {"aggregate": "mean"}, {"sources": "words"}, {"combine": "max"}],
+)
 def test_an_option_out_of_range_is_named(bad: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match=next(iter(bad))):
         fact_check(ASKED, ["A source."], **bad)

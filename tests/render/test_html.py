@@ -14,6 +14,7 @@ from intrinsics_core.render import html, report, text
 from intrinsics_core.render.trace import Turn
 from intrinsics_core.results import (
     Answerability,
+    CheckedClaim,
     Citation,
     Citations,
     ContextRelevance,
@@ -61,7 +62,12 @@ def results(evil: str) -> dict[str, Result]:
         "citations": Citations(citations=(citation(evil, evil, evil),)),
         "uncited": Citations(citations=()),
         "facts": FactCheck(
-            score=1, sources=(SourceVerdict(document_id=evil, index=0, relevance=0.7, weight=1.0, score=None),)
+            score=1,
+            claims=(
+                CheckedClaim(text=evil, begin=0, end=len(evil), score=1),
+                CheckedClaim(text="b", begin=0, end=1, score=1),
+            ),
+            sources=(SourceVerdict(document_id=evil, index=0, begin=0, end=1, relevance=0.7, weight=1.0, score=None),),
         ),
     }
 

@@ -14,13 +14,16 @@ class FactChecker(AnswerIntrinsic):
     """How true an answer is by its sources, and which sources that rests on.
 
     Takes ``{"question" | "messages", "documents", "answer"}``; returns a copy of the answer whose
-    ``response_metadata["rag_intrinsics"]["fact-check"]`` holds the score and the sources. With ``return_result=True``
-    it returns the core's FactCheck. For agents see :class:`FactCheckTool`.
+    ``response_metadata["rag_intrinsics"]["fact-check"]`` holds the score, the claims and the sources. With
+    ``return_result=True`` it returns the core's FactCheck. For agents see :class:`FactCheckTool`.
 
     Args:
         top_k: read at most this many sources, the most relevant; None reads all that ``top_p`` leaves.
         top_p: read the most relevant sources until their share of all relevance reaches this; None switches it off.
-        aggregate: ``"weighted"`` mean by relevance, or the ``"min"`` or ``"max"`` of the sources' scores.
+        aggregate: of a claim's scores by source: the ``"max"``, the ``"min"``, or the mean ``"weighted"`` by
+            relevance.
+        sources: what is one source: each document (``"passages"``), or each of its sentences.
+        combine: of the scores of the answer's sentences: their ``"mean"``, or the ``"min"``.
 
     Example:
         >>> from langchain_rag_intrinsics import FactChecker
@@ -35,9 +38,11 @@ class FactChecker(AnswerIntrinsic):
 
     intrinsic: ClassVar[str] = "fact-check"
 
-    top_k: int | None = 5
-    top_p: float | None = None
-    aggregate: Literal["weighted", "min", "max"] = "weighted"
+    top_k: int | None = None
+    top_p: float | None = 0.9
+    aggregate: Literal["max", "min", "weighted"] = "max"
+    sources: Literal["passages", "sentences"] = "passages"
+    combine: Literal["mean", "min"] = "mean"
 
     def _ask(self, given: Given) -> Call[FactCheck]:
         return fact_check(
@@ -46,5 +51,7 @@ class FactChecker(AnswerIntrinsic):
             top_k=self.top_k,
             top_p=self.top_p,
             aggregate=self.aggregate,
+            sources=self.sources,
+            combine=self.combine,
             **self._settings(),
         )

@@ -14,13 +14,16 @@ from intrinsics_core.results import FactCheck
 class FactCheckEvaluator(IntrinsicEvaluator):
     """How true is the response, as an answer to the query, by the contexts? The score is factuality.
 
-    ``verdict["sources"]`` says what each context weighs.
+    ``verdict["claims"]`` has the score of each sentence, ``verdict["sources"]`` says what each context weighs.
 
     Args:
         threshold: passing from this score on.
         top_k: read at most this many contexts, the most relevant; None reads all that ``top_p`` leaves.
         top_p: read the most relevant contexts until their share of all relevance reaches this; None switches it off.
-        aggregate: ``"weighted"`` mean by relevance, or the ``"min"`` or ``"max"`` of the contexts' scores.
+        aggregate: of a claim's scores by context: the ``"max"``, the ``"min"``, or the mean ``"weighted"`` by
+            relevance.
+        sources: what is one source: each context (``"passages"``), or each of its sentences.
+        combine: of the scores of the answer's sentences: their ``"mean"``, or the ``"min"``.
 
     Example:
         >>> from llama_index.evaluation.rag_intrinsics import FactCheckEvaluator
@@ -34,9 +37,11 @@ class FactCheckEvaluator(IntrinsicEvaluator):
     intrinsic: ClassVar[str] = "fact-check"
 
     threshold: float = Field(default=0.5, ge=0, le=1)
-    top_k: int | None = 5
-    top_p: float | None = None
-    aggregate: Literal["weighted", "min", "max"] = "weighted"
+    top_k: int | None = None
+    top_p: float | None = 0.9
+    aggregate: Literal["max", "min", "weighted"] = "max"
+    sources: Literal["passages", "sentences"] = "passages"
+    combine: Literal["mean", "min"] = "mean"
 
     def _ask(self, given: Given) -> Call[FactCheck]:
         return fact_check(
@@ -45,6 +50,8 @@ class FactCheckEvaluator(IntrinsicEvaluator):
             top_k=self.top_k,
             top_p=self.top_p,
             aggregate=self.aggregate,
+            sources=self.sources,
+            combine=self.combine,
             **self._settings(),
         )
 

@@ -36,9 +36,11 @@ class RagIntrinsicsFactChecker(ReplyIntrinsic):
         self,
         runtime: Any = None,
         *,
-        top_k: int | None = 5,
-        top_p: float | None = None,
-        aggregate: Literal["weighted", "min", "max"] = "weighted",
+        top_k: int | None = None,
+        top_p: float | None = 0.9,
+        aggregate: Literal["max", "min", "weighted"] = "max",
+        sources: Literal["passages", "sentences"] = "passages",
+        combine: Literal["mean", "min"] = "mean",
         profile: Profile | str | None = None,
         on_error: str = "raise",
         date: str | None = None,
@@ -50,13 +52,17 @@ class RagIntrinsicsFactChecker(ReplyIntrinsic):
             Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
         :param top_k: Read at most this many sources, the most relevant; None reads all that `top_p` leaves.
         :param top_p: Read the most relevant sources until their share of all relevance reaches this; None: off.
-        :param aggregate: `"weighted"` mean by relevance, or the `"min"` or `"max"` of the sources' scores.
+        :param aggregate: Of a claim's scores by source: the `"max"`, the `"min"`, or the mean `"weighted"` by
+            relevance.
+        :param sources: What is one source: each document (`"passages"`), or each of its sentences.
+        :param combine: Of the scores of an answer's sentences: their `"mean"`, or the `"min"`.
         :param profile: A profile or its name; the runtime's own where left out.
         :param on_error: There is no fallback: a failure is always raised.
         :param date: Date text for prompts that carry one; the day of the call where left out.
         """
         self._keep(runtime, profile, on_error, date)
         self.top_k, self.top_p, self.aggregate = top_k, top_p, aggregate
+        self.sources, self.combine = sources, combine
 
     @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
     def run(
@@ -73,7 +79,7 @@ class RagIntrinsicsFactChecker(ReplyIntrinsic):
         :param replies: Answers to it, as generators return them.
         :param documents: What the answer should rest on; one or more.
         :param history: Turns before the question, where it needs them to be understood.
-        :returns: `replies`: copies, the score in `meta`; `results`: score and sources of each.
+        :returns: `replies`: copies, the score in `meta`; `results`: score, claims and sources of each.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         given = self._replies(replies)
@@ -95,7 +101,7 @@ class RagIntrinsicsFactChecker(ReplyIntrinsic):
         :param replies: Answers to it, as generators return them.
         :param documents: What the answer should rest on; one or more.
         :param history: Turns before the question, where it needs them to be understood.
-        :returns: `replies`: copies, the score in `meta`; `results`: score and sources of each.
+        :returns: `replies`: copies, the score in `meta`; `results`: score, claims and sources of each.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         given = self._replies(replies)
@@ -103,4 +109,4 @@ class RagIntrinsicsFactChecker(ReplyIntrinsic):
         return self._told(given, results)
 
     def _selection(self) -> dict[str, Any]:
-        return {"top_k": self.top_k, "top_p": self.top_p, "aggregate": self.aggregate}
+        return {name: getattr(self, name) for name in ("top_k", "top_p", "aggregate", "sources", "combine")}

@@ -1,0 +1,150 @@
+"""One encoder, from its place to verdicts: what it is, how texts reach it, in which batches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from intrinsics_core.errors import IntrinsicsError, MalformedReply
+from intrinsics_core.evaluation.probabilities import log_odds, sigmoid
+from intrinsics_core.requests import Outcome, Read, Score, Scored, Tag, Tagged, TaggedSpan
+from intrinsics_core.runtimes.encoders.backends import ONNX_FILES, WEIGHTS, Backend, Onnx, Torch
+from intrinsics_core.runtimes.encoders.conventions import SUMMARISED, TAGGED, recognised
+from intrinsics_core.runtimes.encoders.places import folder_of, read_config
+from intrinsics_core.runtimes.encoders.windows import Texts, Tokens, Windowed
+
+# Of these, positions are counted from the padding token on: two fewer are left to texts.
+_OFFSET_POSITIONS = {"roberta", "xlm-roberta", "camembert", "mpnet", "longformer", "xlm-roberta-xl"}
+_UNBOUNDED = 1_000_000  # tokens: what tokenizers write who know no bound
+_POSITIVE = ("yes", "entailment")
+
+
+class EncoderModel:
+    """A loaded encoder in one role.
+
+    Args:
+        role: ``"relevance"``, ``"entailment"`` or ``"tokens"``.
+        place: a folder or a place on the hub.
+        backend, revision, file_name, device: see :class:`EncodersRuntime`.
+        batch_tokens: bound on rows times the longest input of a batch.
+
+    Raises:
+        InvalidInput: the model is of no kind that serves the role.
+        RuntimeUnavailable: it cannot be had or loaded.
+    """
+
+    def __init__(
+        self,
+        role: str,
+        place: str,
+        *,
+        backend: str,
+        revision: str | None,
+        file_name: str | None,
+        device: str | None,
+        batch_tokens: int,
+    ) -> None:
+        onnx = backend == "onnx"
+        files = (file_name, f"onnx/{file_name}") if file_name else ONNX_FILES
+        wanted = [pattern for name in files for pattern in (name, f"{name}_data")] if onnx else WEIGHTS
+        folder = folder_of(place, revision, [name for name in wanted if name])
+        config = read_config(place, folder)
+        self.role, self._batch_tokens = role, batch_tokens
+        self.convention, self.labels = recognised(role, place, config)
+        self._texts = Texts(folder, _limit(config, self.convention.limit), self.convention.window)
+        self._pad = int(config.get("pad_token_id") or 0)
+        self._backend: Backend = (
+            Onnx(self.convention, config, folder, file_name, device)
+            if onnx
+            else Torch(self.convention, config, folder, device)
+        )
+
+    def answer(self, requests: Sequence[Score | Tag]) -> list[Outcome]:
+        """One outcome per request. A text that is too long, or a number that is none, costs its own request alone."""
+        prepared: list[list[Windowed] | IntrinsicsError] = []
+        for request in requests:
+            try:
+                prepared.append([self._windowed(request, *pair) for pair in request.pairs])
+            except IntrinsicsError as error:
+                prepared.append(error.named(request.intrinsic))
+        inputs = [each for pairs in prepared if isinstance(pairs, list) for pair in pairs for each in pair.inputs]
+        logits = iter(self._logits(inputs))
+        outcomes: list[Outcome] = []
+        for request, pairs in zip(requests, prepared, strict=True):
+            if isinstance(pairs, IntrinsicsError):
+                outcomes.append(pairs)
+                continue
+            found = [[next(logits) for _ in pair.inputs] for pair in pairs]
+            read = sum((pair.read for pair in pairs), Read())
+            if not all(np.isfinite(each).all() for windows in found for each in windows):
+                why = "the model gave no numbers (NaN or infinite)"
+                outcomes.append(MalformedReply(why, intrinsic=request.intrinsic, expected="finite logits"))
+            elif isinstance(request, Tag):
+                tagged = [self._tagged(pair, windows) for pair, windows in zip(pairs, found, strict=True)]
+                outcomes.append(Tagged(tuple(tagged), read))
+            else:
+                best = [max(windows, key=self._support) for windows in found]  # one window is enough to hold it
+                outcomes.append(Scored(tuple(tuple(map(float, row)) for row in best), self.labels, read))
+        return outcomes
+
+    def _windowed(self, request: Score | Tag, first: str, second: str) -> Windowed:
+        texts, template = self._texts, self.convention.template
+        if isinstance(request, Tag):
+            head, tail = TAGGED if request.question else SUMMARISED
+            head = head.replace("{passages}", str(request.passages)).replace("{question}", request.question)
+            return texts.windows(first, lambda part: texts.pair(head + part + tail, second), "answer")
+        if self.role == "relevance":
+            return texts.windows(second, lambda part: texts.pair(first, part), "question")
+        if template is None:
+            return texts.windows(first, lambda part: texts.pair(part, second), "claim")
+        return texts.windows(first, lambda part: texts.filled(template, part, second), "claim")
+
+    def _support(self, row: np.ndarray) -> float:
+        yes = next(i for i, label in enumerate(self.labels) if label in _POSITIVE)
+        return log_odds([float(x) for x in row], yes)
+
+    def _tagged(self, pair: Windowed, windows: Sequence[np.ndarray]) -> tuple[TaggedSpan, ...]:
+        """Of each token of the answer the least probability over the windows: evidence in one of them is enough."""
+        yes = self.labels.index("hallucinated")
+        least: dict[tuple[int, int], float] = {}
+        for each, rows in zip(pair.inputs, windows, strict=True):
+            here: dict[tuple[int, int], float] = {}
+            for position, begin, end in each.marked:  # one character may be several tokens
+                probability = sigmoid(log_odds([float(x) for x in rows[position]], yes))
+                here[begin, end] = max(probability, here.get((begin, end), 0.0))
+            least |= {span: min(probability, least.get(span, 1.0)) for span, probability in here.items()}
+        return tuple(TaggedSpan(begin, end, probability) for (begin, end), probability in sorted(least.items()))
+
+    def _logits(self, inputs: Sequence[Tokens]) -> list[np.ndarray]:
+        """Logits of each input, read in batches of like length."""
+        found: dict[int, np.ndarray] = {}
+        for batch in batches([len(each.ids) for each in inputs], self._batch_tokens):
+            width = len(inputs[batch[0]].ids)
+            ids = np.full((len(batch), width), self._pad, np.int64)
+            mask, types = np.zeros_like(ids), np.zeros_like(ids)
+            for row, i in enumerate(batch):
+                length = len(inputs[i].ids)
+                ids[row, :length], types[row, :length], mask[row, :length] = inputs[i].ids, inputs[i].types, 1
+            found |= zip(batch, self._backend.logits(ids, mask, types), strict=True)
+        return [found[i] for i in range(len(inputs))]
+
+
+def batches(lengths: Sequence[int], tokens: int) -> list[list[int]]:
+    """Indices in batches, the longest first, rows times the longest within ``tokens``; one longer has its own batch."""
+    found: list[list[int]] = []
+    for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        if found and (len(found[-1]) + 1) * lengths[found[-1][0]] <= tokens:
+            found[-1].append(i)
+        else:
+            found.append([i])
+    return found
+
+
+def _limit(config: Mapping[str, Any], usual: int) -> int:
+    """Tokens that a model reads at once; ``usual`` where its config does not say (T5 counts no positions)."""
+    positions = config.get("max_position_embeddings")
+    if not isinstance(positions, int) or not 0 < positions < _UNBOUNDED:
+        return usual
+    return positions - 2 if config.get("model_type") in _OFFSET_POSITIONS else positions

@@ -1,0 +1,170 @@
+"""Two texts to the tokens of a model, whatever their length: the source is read in windows, the claim never is cut.
+
+Text from outside is data: a special token that it spells is encoded as the characters that it is written with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from intrinsics_core.errors import ContextTooLong, RuntimeUnavailable
+from intrinsics_core.requests import Read
+from intrinsics_core.runtimes.encoders.conventions import BEGIN, END, Special
+
+_OVERLAP = 4  # a window shares a quarter of its tokens with the next: what is that short lies in one of them whole
+_LEAST = 8  # an eighth of the model's length must be left to the source, or windows would be shreds
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """One input. ``marked``: (position, begin, end) of each token of the second text, offsets in that text."""
+
+    ids: tuple[int, ...]
+    types: tuple[int, ...]
+    marked: tuple[tuple[int, int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Windowed:
+    """The inputs of one pair of texts, one per window of the source, and what they cover of it."""
+
+    inputs: tuple[Tokens, ...]
+    read: Read
+
+
+Encode = Callable[[str], Tokens]  # a window's text to the whole input
+
+
+class Texts:
+    """A model's tokenizer.
+
+    Args:
+        folder: holds ``tokenizer.json``, or what transformers makes one of.
+        limit: tokens that the model reads at once.
+        window: tokens of a source that are read at once.
+    """
+
+    def __init__(self, folder: Path, limit: int, window: int) -> None:
+        self.limit, self.window = limit, window
+        self._tokenizer = _tokenizer(folder)
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self._tokenizer.encode_special_tokens = True  # only what is in texts: the ones around them are put by number
+        around = self._tokenizer.encode("").ids
+        self._specials: dict[Special, list[int]] = {BEGIN: around[:1] if len(around) > 1 else [], END: around[-1:]}
+
+    def pair(self, first: str, second: str) -> Tokens:
+        """Two texts as the tokenizer puts them together."""
+        found = self._tokenizer.encode(first, second)
+        marked = tuple(
+            (i, *found.offsets[i])
+            for i, which in enumerate(found.sequence_ids)
+            if which == 1 and _wide(found.offsets[i])
+        )
+        return Tokens(tuple(found.ids), tuple(found.type_ids), marked)
+
+    def filled(self, template: Sequence[str | Special], source: str, claim: str) -> Tokens:
+        """Two texts in a template."""
+        ids: list[int] = []
+        for piece in template:
+            if isinstance(piece, Special):
+                ids += self._special(piece)
+            else:
+                # The parts of a template are put in one by one: a text may hold braces.
+                text = "".join(
+                    {"source": source, "claim": claim}.get(part, part) for part in piece.replace("{", "}").split("}")
+                )
+                ids += self._tokenizer.encode(text, add_special_tokens=False).ids
+        return Tokens(tuple(ids), (0,) * len(ids))
+
+    def _special(self, special: Special) -> list[int]:
+        if special in self._specials:
+            return self._specials[special]
+        number = self._tokenizer.token_to_id(special.token)
+        if number is None:
+            raise RuntimeUnavailable(
+                f"the model's tokenizer has no token {special.token!r}, which its kind of model reads"
+            )
+        return [number]
+
+    def windows(self, source: str, encode: Encode, fixed: str) -> Windowed:
+        """The source as a whole where it fits, else in overlapping windows that cover all of it.
+
+        Args:
+            encode: makes the input of a part of the source.
+            fixed: what is never cut, in words for the error: ``"claim"``.
+
+        Raises:
+            ContextTooLong: what is never cut leaves too little room.
+        """
+        offsets = [span for span in self._tokenizer.encode(source, add_special_tokens=False).offsets if _wide(span)]
+        rest = len(encode("").ids)
+        room = min(self.limit - rest, self.window)
+        if room < min(len(offsets), self.limit // _LEAST) or rest > self.limit:
+            raise ContextTooLong(
+                f"the {fixed} is too long for the model; it is never cut",
+                expected=f"a {fixed} of at most {self.limit - self.limit // _LEAST} tokens with what goes around it",
+                got=f"{rest} tokens",
+            )
+        while True:
+            spans = _spans(offsets, room, len(source))
+            inputs = tuple(encode(source[begin:end]) for begin, end in spans)
+            excess = max(len(each.ids) for each in inputs) - self.limit
+            if excess <= 0:
+                return Windowed(inputs, Read(_covered(spans), len(source)))
+            room -= excess  # cut in two, a word may take more tokens than it did
+            if room < 1:
+                raise ContextTooLong("the source cannot be cut into windows that the model reads",
+                                     expected=f"windows of {self.limit} tokens")  # fmt: skip
+
+
+def _spans(offsets: Sequence[tuple[int, int]], room: int, length: int) -> list[tuple[int, int]]:
+    """Character ranges of at most ``room`` tokens each; the first begins and the last ends with the text."""
+    if len(offsets) <= room:
+        return [(0, length)]
+    found, start, step = [], 0, max(1, room - room // _OVERLAP)
+    while True:
+        stop = min(start + room, len(offsets))
+        last = stop == len(offsets)
+        found.append((0 if start == 0 else offsets[start][0], length if last else offsets[stop - 1][1]))
+        if last:
+            return found
+        start += step
+
+
+def _covered(spans: Sequence[tuple[int, int]]) -> int:
+    """Characters that lie in some range; ranges in order of their beginnings."""
+    covered = reached = 0
+    for begin, end in spans:
+        covered += max(0, end - max(begin, reached))
+        reached = max(reached, end)
+    return covered
+
+
+def _wide(span: tuple[int, int]) -> bool:
+    return span[1] > span[0]
+
+
+def _tokenizer(folder: Path) -> Any:
+    """The tokenizer of the Rust library, from its file or through transformers, which converts older ones.
+
+    Raises:
+        RuntimeUnavailable: there is none.
+    """
+    from tokenizers import Tokenizer
+
+    file = folder / "tokenizer.json"
+    try:
+        if file.is_file():
+            return Tokenizer.from_file(str(file))
+        from transformers import AutoTokenizer
+
+        return AutoTokenizer.from_pretrained(
+            str(folder), local_files_only=True, trust_remote_code=False
+        ).backend_tokenizer
+    except Exception as error:  # the libraries raise bare exceptions
+        raise RuntimeUnavailable(f"the model in {folder.name!r} has no tokenizer that can be read ({error})",
+                                 expected="tokenizer.json") from error  # fmt: skip
