@@ -46,3 +46,11 @@ def test_settings_and_keys_that_the_pages_name_exist():
     assert set(_File.model_fields) <= set(re.findall(r"`(\w+)`", listed))
     penalties = re.findall(r"`(\w+)`", files.split("has the one.")[-1].split("go to servers")[0])
     assert {name for name in Parameters.model_fields if "penalty" in name} <= set(penalties)
+
+
+def test_the_readmes_table_is_the_table_of_intrinsics() -> None:
+    from intrinsics_core.intrinsics import TABLE
+
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    for name, record in TABLE.items():
+        assert f"| `{record.function.__name__}` | `{name}` | {record.needs} | {record.gives} |" in readme, name

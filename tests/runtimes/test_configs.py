@@ -1,0 +1,77 @@
+"""Runtime configs: one union, errors that name the field, and keys that nothing shows."""
+
+from __future__ import annotations
+
+import pytest
+
+from intrinsics_core import InvalidInput, as_runtime
+from intrinsics_core.runtimes.configs import KINDS, ServerConfig, key_apart, with_key
+
+SERVER = {"kind": "server", "base_url": "http://127.0.0.1:9"}
+KEY = "sk-config-0123456789"
+
+
+@pytest.mark.parametrize(
+    ("config", "says"),
+    [
+        ({"kind": "warp"}, r"runtime\.kind is unknown; expected one of embedded, .*got 'warp'"),
+        ({}, r"runtime\.kind is unknown"),
+        ({"kind": "server"}, "lacks 'base_url'"),
+        ({"kind": "server", "base_url": "ftp://x"}, r"runtime\.base_url is no address"),
+        (SERVER | {"timeout": 0}, r"runtime\.timeout"),
+        (SERVER | {"timeout": True}, r"runtime\.timeout is no number"),
+        (SERVER | {"timeout": float("inf")}, r"runtime\.timeout"),
+        (SERVER | {"max_retries": -1}, r"runtime\.max_retries"),
+        (SERVER | {"concurrency": 0}, r"runtime\.concurrency"),
+        (SERVER | {"concurrency": 2.0}, r"runtime\.concurrency is no whole number"),
+        (SERVER | {"constraints": "xgrammar"}, r"runtime\.constraints"),
+        (SERVER | {"adapters": {"answerability": ""}}, r"runtime\.adapters"),
+        (SERVER | {"model": ""}, r"runtime\.model"),
+        (SERVER | {"api_key": "two words"}, r"runtime\.api_key cannot be sent"),
+        (SERVER | {"profile": 3}, r"runtime\.profile"),
+        (SERVER | {"profile": "granite-9"}, "profile is unknown"),
+        ({"kind": "embedded", "threads": 0}, r"runtime\.threads"),
+        ({"kind": "transformers", "model": "m", "dtype": "int3"}, r"runtime\.dtype"),
+        ({"kind": "embedded", "treads": 2}, "unknown keys.*'treads'"),
+    ],
+)
+def test_errors_name_the_field(config: dict[str, object], says: str) -> None:
+    with pytest.raises(InvalidInput, match=says):
+        as_runtime(config)
+
+
+@pytest.mark.parametrize("wrong", [{"base_url": f"http://{KEY}@host"}, {"api_key": f"{KEY} "[::-1] + " x"}, {KEY: 1}])
+def test_no_error_shows_a_value(wrong: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        as_runtime(SERVER | wrong)
+    shown = str(caught.value)
+    assert KEY not in shown or KEY in wrong  # the name of a key is shown, what it holds is not
+    assert KEY[::-1] not in shown
+
+
+def test_a_config_object_shows_no_key_and_makes_what_its_mapping_makes() -> None:
+    config = KINDS.parse(SERVER | {"api_key": KEY, "timeout": 5})
+    assert isinstance(config, ServerConfig) and config.base_url == "http://127.0.0.1:9/v1"
+    for text in (repr(config), str(config), repr(config.model_dump()), config.model_dump_json()):
+        assert KEY not in text
+    assert as_runtime(config).timeout == as_runtime(SERVER | {"timeout": 5}).timeout == 5.0
+    assert KINDS.parse(config) is config
+
+
+def test_a_profile_by_name_in_a_config() -> None:
+    assert as_runtime(SERVER | {"profile": "granite-3.3"}).profile.name == "granite-3.3"
+
+
+def test_a_key_apart_and_together_again() -> None:
+    given = {"runtime": SERVER | {"api_key": KEY}, "k": 3}
+    assert key_apart(given) == {"runtime": SERVER, "api_key": KEY, "k": 3}
+    assert given["runtime"]["api_key"] == KEY  # the caller's own is left alone
+    apart = key_apart({"runtime": KINDS.parse(SERVER | {"api_key": KEY})})
+    assert apart["api_key"].get_secret_value() == KEY and "api_key" not in apart["runtime"]
+    with pytest.raises(InvalidInput, match="api_key"):
+        with_key(None, apart["api_key"])
+
+
+def test_the_union_is_a_schema() -> None:
+    kinds = KINDS.union.json_schema()["discriminator"]["mapping"]
+    assert set(kinds) >= {"embedded", "encoders", "server", "transformers", "vllm", "scripted", "mixed"}
