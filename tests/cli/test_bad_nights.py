@@ -20,8 +20,14 @@ ROWS = [{"id": i, "messages": [{"role": "user", "content": f"Who is {i}?"}], "do
 SLOW = json.dumps({"kind": "slow", "reply": {"answerability": "answerable", "confidence": 0.9}, "delay": 1})
 
 
+def heeding() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs, and so this run, may ignore it
+
+
 def started(*arguments, **options) -> subprocess.Popen:
-    return subprocess.Popen([*command(scripted=True), *map(str, arguments)], stderr=subprocess.PIPE, **options)
+    return subprocess.Popen(
+        [*command(scripted=True), *map(str, arguments)], stderr=subprocess.PIPE, preexec_fn=heeding, **options
+    )
 
 
 @pytest.mark.parametrize("second", [[], ["--overwrite"], ["--resume"]])
@@ -119,7 +125,7 @@ class Interrupting:  # as if the key was pressed while typer is imported
 sys.meta_path.insert(0, Interrupting())
 cli.main()
 """
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, preexec_fn=heeding)
     assert (ended.returncode, ended.stderr) == (130, "")
 
 
