@@ -180,6 +180,22 @@ class Support:
             Pair("support", source, f"{row.question} {form.format(wrong)}", 0.0, "short answer"),
         ]
 
+    def asked_answer(self, passage: Passage, rng: Random) -> Unit:
+        """A question made from a statement, with the answer taken out of it and with another of the passage."""
+        at = self._pick(passage, rng)
+        options = [q for q in asked(passage.sentences[at], rng) if q.kind != "closed"] if at is not None else []
+        if at is None or not options:
+            return ()
+        chosen = options[0]
+        wrong = like(chosen.answer, " ".join(passage.sentences), chosen.question, rng)
+        if wrong is None or content(wrong) <= content(chosen.answer):
+            return ()
+        source = surroundings(passage.sentences, at, rng)
+        return [
+            Pair("support", source, f"{chosen.question} {chosen.answer}", 1.0, "asked answer"),
+            Pair("support", source, f"{chosen.question} {wrong}", 0.0, "asked answer"),
+        ]
+
     def yes_or_no(self, passage: Passage, rng: Random) -> Unit:
         """`Was it built in 1990? Yes` beside `No`, and beside `Yes` to a changed question."""
         at = self._pick(passage, rng)
