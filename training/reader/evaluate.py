@@ -17,6 +17,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from intrinsics_core.evaluation.calibration import auroc
 from training.reader.measuring import TABLES, Example, examples
 from training.reader.pairs import TASKS, Task
 
@@ -54,7 +55,7 @@ def standardised(values: Sequence[float]) -> list[float]:
     return [(v - mean) / spread for v in values]
 
 
-def error(area: float, labels: Sequence[float]) -> float:
+def error(area: float, labels: Sequence[bool]) -> float:
     """Standard error of an AUROC (Hanley and McNeil 1982)."""
     positive = sum(labels)
     negative = len(labels) - positive
@@ -65,22 +66,20 @@ def error(area: float, labels: Sequence[float]) -> float:
 
 def measured(score: Scorer, some: Sequence[Example]) -> dict[str, float]:
     """AUROCs of one table, and how many of its rows are true."""
-    from training.reader.train import auroc
-
     pairs = [pair for e in some for pair in e.pairs]
     flat = iter(score(some[0].task, pairs))
     joined = [(min if e.join == "min" else max)([next(flat) for _ in e.pairs]) for e in some]
-    labels, words = [e.label for e in some], [e.coverage for e in some]
+    labels, words = [e.label > 0.5 for e in some], [e.coverage for e in some]
+    if len(set(labels)) < 2:
+        return {}
     both = [a + b for a, b in zip(standardised(joined), standardised(words), strict=True)]
     area = auroc(joined, labels)
-    if area is None:
-        return {}
     return {
         "n": len(some),
         "true": round(sum(labels) / len(labels), 2),
-        "coverage": round(auroc(words, labels) or 0.0, 3),
+        "coverage": round(auroc(words, labels), 3),
         "reader": round(area, 3),
-        "both": round(auroc(both, labels) or 0.0, 3),
+        "both": round(auroc(both, labels), 3),
         "error": round(error(area, labels), 3),
     }
 

@@ -20,6 +20,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from intrinsics_core.evaluation.calibration import auroc
 from training.build_encoder import SHA256, checked_weights
 from training.reader.mixture import SHARES, Stream, batches, chunk, sets, streams
 from training.reader.model import Encoding, Reader, logits, padded
@@ -48,23 +49,6 @@ class Settings:
     threads: int = 2
     minutes: float = 8.0  # between checkpoints
     dev: int = 80  # pairs of each stream that choose among checkpoints
-
-
-def auroc(scores: list[float], labels: list[float]) -> float | None:
-    """Area under the ROC curve; ties count half; None where one class is missing."""
-    ranked = sorted(zip(scores, labels, strict=True))
-    positive = sum(y > 0.5 for y in labels)
-    negative = len(labels) - positive
-    if not positive or not negative:
-        return None
-    total, i = 0.0, 0
-    while i < len(ranked):
-        j = i
-        while j < len(ranked) and ranked[j][0] == ranked[i][0]:
-            j += 1
-        total += sum(y > 0.5 for _, y in ranked[i:j]) * (i + j + 1) / 2
-        i = j
-    return (total - positive * (positive + 1) / 2) / (positive * negative)
 
 
 def losses(model: Reader, units: list[Unit], encode: Encoding, settings: Settings, of: int) -> Tensor:
@@ -126,9 +110,9 @@ def measured(model: Reader, encode: Encoding, pairs: list[Pair]) -> dict[str, fl
     table: dict[str, float] = {}
     for kind in dict.fromkeys(p.kind for p in pairs):
         some = [i for i, p in enumerate(pairs) if p.kind == kind]
-        value = auroc([float(out[i, TASKS.index(pairs[i].task)]) for i in some], [pairs[i].label for i in some])
-        if value is not None:
-            table[kind] = round(value, 4)
+        labels = [pairs[i].label > 0.5 for i in some]
+        if len(set(labels)) == 2:
+            table[kind] = round(auroc([float(out[i, TASKS.index(pairs[i].task)]) for i in some], labels), 4)
     table["mean"] = round(sum(table.values()) / max(1, len(table)), 4)
     return table
 
@@ -238,11 +222,11 @@ class Run:
         if table["mean"] > best:
             self.save("best")
 
-    def train(self) -> None:
-        """Go on until ``settings.pairs`` are seen. Checkpoints are taken between chunks."""
+    def train(self, until: int | None = None) -> None:
+        """Go on until ``settings.pairs`` are seen, or ``until``. Checkpoints are taken between chunks."""
         begun = saved = time.monotonic()
         before, mean = self.spent, 0.0
-        while self.seen < self.settings.pairs:
+        while self.seen < (until or self.settings.pairs):
             units = chunk(self.found, self.at, min(self.settings.chunk, self.settings.pairs - self.seen))
             if not units:
                 break
