@@ -261,6 +261,7 @@ class Answers:
             if passage.title:
                 self.articles[passage.title].append(passage)
         self.questions = questions
+        self.answered = {(q.question, q.sentences) for some in questions.values() for q in some if q.answerable}
 
     def asked_of(self, row: Question, rng: Random) -> Unit:
         """A window that holds the answer, beside one that does not; or the window nearest to what has no answer."""
@@ -281,17 +282,11 @@ class Answers:
         if without and row.set != "pubmedqa" and rng.random() < 0.5:
             pairs.append(Pair("answers", _window(row, rng.choice(without), rng), query, 0.0, row.set))
         elif row.set in ("policyqa", "pubmedqa"):
-            pool = self.questions[row.set]
-            other = max(
-                rng.sample(pool, min(6, len(pool))),
-                key=lambda q: weight(content(query) & content(" ".join(q.sentences))),
-            )
-            if other.sentences != parts and other.question != query:
-                pairs.append(
-                    Pair(
-                        "answers", _window(other, rng.choice(windows(other.sentences, size)), rng), query, 0.0, row.set
-                    )
-                )
+            # Any other, not the nearest: a policy that speaks of the same thing often answers the question as well.
+            other = rng.choice(self.questions[row.set])
+            if (query, other.sentences) not in self.answered:
+                text = _window(other, rng.choice(windows(other.sentences, size)), rng)
+                pairs.append(Pair("answers", text, query, 0.0, row.set))
         return pairs
 
     def pseudo(self, passage: Passage, rng: Random) -> Unit:
