@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -50,8 +51,8 @@ def content(text: str) -> frozenset[str]:
 
 
 def weight(words: frozenset[str]) -> float:
-    """Sum of background idf."""
-    return sum(map(idf, words))
+    """Sum of background idf: the same whatever order a set has its words in, so ties stay ties in every process."""
+    return math.fsum(map(idf, words))
 
 
 def found(claim: str, sources: Sequence[str], count: int = 2, enough: float = 0.05) -> list[int]:

@@ -141,6 +141,8 @@ class Run:
         )
         self.found = streams(data, "train", net, settings.seed)
         self.dev = chosen(streams(data, "dev", net, settings.seed), settings.dev)
+        words = len(net.same) + len(net.opposite) + len(net.sibling)
+        self.tables = [{"set": "WordNet 3.1 (tables of words)", "licence": "WordNet", "rows": words}] if words else []
         self.at: dict[str, int] = {}
         self.seen, self.chunks, self.spent = 0, 0, 0.0
         self.log: list[dict[str, Any]] = []
@@ -173,7 +175,7 @@ class Run:
         save_file(moments, str(fresh / "optimizer.safetensors"))
         state = {
             "seen": self.seen, "chunks": self.chunks, "seconds": round(self.spent), "at": self.at,
-            "settings": asdict(self.settings), "shares": SHARES, "sets": sets(self.found),
+            "settings": asdict(self.settings), "shares": SHARES, "sets": sets(self.found) + self.tables,
             "source_sha256": SHA256, "log": self.log,
         }  # fmt: skip
         (fresh / "state.json").write_text(json.dumps(state, indent=1) + "\n", "utf-8")
