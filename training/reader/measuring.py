@@ -1,0 +1,261 @@
+"""What the reader is measured on: examples with a label, from held halves and from sets that nothing is trained on.
+
+An example is a list of pairs to be scored and how their scores become one: the weakest sentence of an answer, the best
+window of a passage. Beside each stands plain word coverage, the score to beat: the idf-weighed share of the claim's (or
+question's) words that the whole source (or the best window) holds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import Any, Literal
+
+from training.reader.data import CLAIMS, QUESTIONS, Claim, Question, passages, summedits_whole, turns
+from training.reader.edits import EDITS
+from training.reader.makers import EVIDENCE, WINDOW, Meant, Support, before, scene
+from training.reader.pairs import Task
+from training.reader.prose import content, found, sentence_like, sentences, weight, windows
+from training.reader.splits import Part
+from training.reader.twins import true_twin
+from training.reader.wordnet import WordNet
+from training.support_data import rows
+
+
+@dataclass(frozen=True)
+class Example:
+    """One judgement with its true label, the pairs to score for it, and its word coverage in 0..1.
+
+    join: how the scores of several pairs become one: `min` (sentences of an answer), `max` (windows of a passage).
+    """
+
+    task: Task
+    pairs: tuple[tuple[str, str], ...]
+    label: float
+    coverage: float
+    join: Literal["min", "max"] = "min"
+    kind: str = ""
+
+
+def covered(claim: str, source: str) -> float:
+    """Idf-weighed share of a claim's words that the source holds; 1 for a claim without content words."""
+    wanted = content(claim)
+    total = weight(wanted)
+    return weight(wanted & content(source)) / total if total else 1.0
+
+
+def sources_for(claim: str, sources: Sequence[str], count: int = 2) -> str:
+    """The text that a claim is read beside: a short source whole, else its few sentences with most of the words."""
+    if sum(len(s.split()) for s in sources) <= 60:
+        return " ".join(sources)
+    words = " ".join(sources[i] for i in found(claim, sources, count)).split()
+    return " ".join(words[: EVIDENCE + 20])
+
+
+def supported(
+    sources: Sequence[str], answer: Sequence[str], label: float, question: str = "", kind: str = ""
+) -> Example:
+    """An answer of several sentences, each beside its own evidence."""
+    whole = " ".join(sources)
+    ask = f"{question} " if question else ""
+    pairs = tuple((sources_for(ask + s, sources), ask + s) for s in answer)
+    return Example("support", pairs, label, min(covered(s, whole) for s in answer), "min", kind)
+
+
+def answering(parts: Sequence[str], question: str, label: float, title: str = "") -> Example:
+    """A question beside all windows of a passage."""
+    head = f"{title}: " if title else ""
+    texts = [head + " ".join(parts[b:e]) for b, e in windows(parts, WINDOW)]
+    return Example(
+        "answers", tuple((t, question) for t in texts), label, max(covered(question, t) for t in texts), "max"
+    )
+
+
+def labelled(name: str, part: Part = "held") -> Callable[[Path, WordNet], Iterator[Example]]:
+    """The held rows of a set of claims."""
+
+    def read(folder: Path, net: WordNet) -> Iterator[Example]:
+        read_rows = summedits_whole if name == "summedits" else CLAIMS[name]
+        for row in read_rows(folder, part):
+            if row.sources:
+                yield _claim(row)
+
+    return read
+
+
+def _claim(row: Claim) -> Example:
+    answer = sentences(row.claim) if row.set == "summedits" else [row.claim]
+    return supported(row.sources, answer or [row.claim], row.label, row.question)
+
+
+def asked(name: str) -> Callable[[Path, WordNet], Iterator[Example]]:
+    """The held questions of a set."""
+
+    def read(folder: Path, net: WordNet) -> Iterator[Example]:
+        for row in QUESTIONS[name](folder, "held"):
+            yield _question(row)
+
+    return read
+
+
+def _question(row: Question) -> Example:
+    return answering(row.sentences, row.question, float(row.answerable), row.title)
+
+
+def everyday(with_question: bool) -> Callable[[Path, WordNet], Iterator[Example]]:
+    """Right and slightly wrong answers to everyday questions; alone, or behind their question."""
+
+    def read(folder: Path, net: WordNet) -> Iterator[Example]:
+        for row in _everyday(folder):
+            said = [(row["q"], a, 1.0) for a in row["true"]] + [(row["q"], a, 0.0) for a in row["false"]]
+            said += [(q, a, float(label)) for q, a, label in row["other_a"]]
+            for question, answer, label in said:
+                yield supported(sentences(row["doc"]), [answer], label, question if with_question else "")
+
+    return read
+
+
+def everyday_gate(folder: Path, net: WordNet) -> Iterator[Example]:
+    for row in _everyday(folder):
+        for question, label in [(row["q"], True), *row["other_q"]]:
+            yield answering(sentences(row["doc"]), question, float(label))
+
+
+def _everyday(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "everyday_dev.jsonl").read_text("utf-8").splitlines()]
+
+
+def one_word(folder: Path, net: WordNet) -> Iterator[Example]:
+    """A sentence of a held article as it stands, and with one word replaced: Breaking-NLI's kind of test."""
+    for passage in passages(folder, "held"):
+        rng = Random(passage.sentences[0])
+        whole = [s for s in passage.sentences if sentence_like(s)]
+        if passage.set != "wikipedia_passages" or not whole:
+            continue
+        sentence, label = rng.choice(whole), rng.choice(("kind", "opposite", "number", "number_word", "name"))
+        new = EDITS[label][1](sentence, scene(sentence, net, " ".join(passage.sentences)), rng)
+        if new:
+            yield supported(passage.sentences, [sentence], 1.0, kind=label)
+            yield supported(passage.sentences, [new], 0.0, kind=label)
+
+
+def twins(folder: Path, net: WordNet) -> Iterator[Example]:
+    """Every kind of edit beside a reworded true form, from held articles."""
+    for passage in passages(folder, "held"):
+        rng = Random(f"twins/{passage.sentences[0]}")
+        whole = [s for s in passage.sentences if sentence_like(s)]
+        if passage.set != "wikipedia_passages" or not whole:
+            continue
+        true, _ = true_twin(rng.choice(whole), passage.title, net, rng)
+        label = rng.choice(list(EDITS))
+        new = EDITS[label][1](true, scene("", net, " ".join(passage.sentences)), rng)
+        if new:
+            yield supported(passage.sentences, [true], 1.0, kind=label)
+            yield supported(passage.sentences, [new], 0.0, kind=label)
+
+
+def plausible(folder: Path, net: WordNet) -> Iterator[Example]:
+    """A sentence of a held passage, reworded, and one of the same article that the passage does not hold."""
+    texts = passages(folder, "held")
+    maker = Support(net, texts)
+    for passage in texts:
+        if passage.set == "wikipedia_passages":
+            unit = maker.plausible(passage, Random(f"plausible/{passage.sentences[0]}"))
+            for pair in unit:
+                yield supported(passage.sentences, sentences(pair.query), pair.label)
+
+
+def lfqa(level: Literal["sentence", "answer"]) -> Callable[[Path, WordNet], Iterator[Example]]:
+    """Sentences (or whole answers) of models that saw the documents, labelled by people. Never trained on."""
+
+    def read(folder: Path, net: WordNet) -> Iterator[Example]:
+        documents: dict[tuple[int, str], list[str]] = {}
+        said: dict[tuple[int, str, str], list[dict[str, Any]]] = defaultdict(list)
+        for row in rows(folder, "lfqa_verification"):
+            if row.get("docs"):
+                documents[row["id"], row["docs_set"]] = [s for d in row["docs"] for s in sentences(d["text"])]
+            if row["system"] not in ("gpt3", "alpaca"):  # those two did not see the documents
+                said[row["id"], row["docs_set"], row["system"]].append(row)
+        for (number, where, _), parts in said.items():
+            sources = documents[number, where]
+            if level == "sentence":
+                for row in parts:
+                    yield supported(sources, [row["sentence"]], float(row["label"] == "supported"))
+            else:
+                label = float(all(row["label"] == "supported" for row in parts))
+                yield supported(sources, [row["sentence"] for row in parts], label)
+
+    return read
+
+
+def evidence_pairs(name: str, wanted: str, split: str = "") -> Callable[[Path, WordNet], Iterator[Example]]:
+    """Sets of claim and evidence whose licence allows measuring only."""
+
+    def read(folder: Path, net: WordNet) -> Iterator[Example]:
+        for row in rows(folder, name):
+            if split and row.get("split", "") != split:
+                continue
+            text = row.get("evidence", row.get("premise"))
+            text = " ".join(text) if isinstance(text, list) else text
+            claim = row.get("claim", row.get("hypothesis"))
+            yield supported(sentences(text), [claim], float(str(row["label"]).upper().startswith(wanted)))
+
+    return read
+
+
+def cast(folder: Path, net: WordNet) -> Iterator[Example]:
+    """Conversational questions with passages that hold an answer or do not. Never trained on."""
+    for row in rows(folder, "cast_answerability"):
+        yield answering(sentences(row["passage"]), row["question"], float(row["answerable"]))
+
+
+def meant(folder: Path, net: WordNet) -> Iterator[Example]:
+    talk = turns(folder, "held")
+    maker = Meant(talk)
+    for i, row in enumerate(talk):
+        for pair in maker.rewritten(row, Random(f"meant/{i}")):
+            yield Example("meant", ((pair.text, pair.query),), pair.label, covered(pair.query, before(row)))
+
+
+TABLES: dict[str, tuple[Callable[[Path, WordNet], Iterator[Example]], str]] = {
+    "everyday, answer alone": (everyday(False), "never"),
+    "everyday, behind its question": (everyday(True), "never"),
+    "everyday, gate": (everyday_gate, "never"),
+    "LFQA sentences": (lfqa("sentence"), "never"),
+    "LFQA answers": (lfqa("answer"), "never"),
+    "Climate-FEVER": (evidence_pairs("climate_fever", "SUPPORT"), "never"),
+    "HealthVer": (evidence_pairs("healthver", "SUPPORT"), "never"),
+    "COVID-Fact": (evidence_pairs("covidfact", "SUPPORT"), "never"),
+    "LingNLI": (evidence_pairs("lingnli", "ENTAIL"), "never"),
+    "CAsT answerability": (cast, "never"),
+    "SummEdits": (labelled("summedits"), "held half"),
+    "WiCE": (labelled("wice"), "held half"),
+    "BEGIN": (labelled("begin"), "held half"),
+    "ExpertQA claims": (labelled("expertqa_claims"), "held half"),
+    "HaluEval QA": (labelled("halueval"), "held half"),
+    "FM2": (labelled("fm2"), "held half"),
+    "FEVER": (labelled("fever_dev_nli"), "held part"),
+    "MNLI": (labelled("mnli_dev"), "held part"),
+    "SNLI": (labelled("snli_devtest"), "held part"),
+    "CAD": (labelled("cad_nli"), "held part"),
+    "MED": (labelled("med"), "held part"),
+    "one word replaced": (one_word, "held articles"),
+    "edits beside true twins": (twins, "held articles"),
+    "plausible additions": (plausible, "held articles"),
+    "SQuAD 2.0": (asked("squad2_dev_b"), "held half"),
+    "CLAPNQ": (asked("clapnq_dev"), "held half"),
+    "rewrites (meant)": (meant, "held part"),
+}
+"""Every table: its examples, and how far from the training they are."""
+
+
+def examples(name: str, folder: Path, net: WordNet, limit: int) -> list[Example]:
+    """At most ``limit`` examples of one table, evenly spaced; twins stay together."""
+    every = list(islice(TABLES[name][0](folder, net), 60_000))
+    step = max(1, -(-len(every) // limit))
+    return [e for i, e in enumerate(every) if (i // 2) % step == 0]

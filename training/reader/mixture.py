@@ -1,0 +1,158 @@
+"""Which pairs the reader sees, how often, and in which batches: the same for a seed, wherever a run was interrupted.
+
+`SHARES` says how much of the training each stream is, by pairs. A stream goes through its rows in a new random order
+each time it has seen them all, and makes another edit, window or question of a row each time. Its state is one
+counter, so a checkpoint holds the place in all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from training.reader.data import CLAIMS, LICENCES, QUESTIONS, Claim, Question, passages, turns
+from training.reader.makers import Answers, Meant, Support
+from training.reader.pairs import Unit
+from training.reader.splits import Part
+from training.reader.wordnet import WordNet
+
+SHARES: dict[str, float] = {
+    # a true form beside its false twin
+    "edited": 17,
+    "own words": 12,
+    "short answer": 3,
+    "asked answer": 2.5,
+    "yes or no": 3,
+    # as people labelled them
+    "snli_devtest": 4,
+    "mnli_dev": 8,
+    "cad_nli": 4,
+    "med": 1,
+    "help": 1,
+    "fever_dev_nli": 5,
+    "fm2": 2,
+    "begin": 3,
+    "wice": 1,
+    "expertqa_claims": 1.5,
+    "halueval": 1,
+    "summedits": 3.5,
+    # not said, yet near
+    "plausible": 8,
+    # question and passage
+    "squad2_dev_b": 10,
+    "clapnq_dev": 1.5,
+    "policyqa": 1.5,
+    "pubmedqa": 1,
+    "pseudo": 9,
+    # turns and candidate question
+    "meant": 3.5,
+}
+"""Percent of the pairs, about; they are normalised."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Rows and what makes pairs of one."""
+
+    name: str
+    rows: Sequence[Any]
+    make: Callable[[Any, Random], Unit]
+    seed: int
+
+    def unit(self, number: int) -> Unit:
+        """The ``number``-th unit: rows in a random order, another one each time round; may be empty."""
+        around, place = divmod(number, len(self.rows))
+        order = _order(len(self.rows), f"{self.seed}/{self.name}/{around}")
+        return self.make(self.rows[order[place]], Random(f"{self.seed}/{self.name}/{number}"))
+
+
+@lru_cache(maxsize=256)
+def _order(size: int, seed: str) -> list[int]:
+    order = list(range(size))
+    Random(seed).shuffle(order)
+    return order
+
+
+def streams(folder: Path, wanted: Part, net: WordNet, seed: int) -> dict[str, Stream]:
+    """All streams of one part of the data folder."""
+    texts = passages(folder, wanted)
+    claims: dict[str, list[Claim]] = {n: [c for c in read(folder, wanted) if c.sources] for n, read in CLAIMS.items()}
+    questions: dict[str, list[Question]] = {
+        n: [q for q in read(folder, wanted) if q.sentences] for n, read in QUESTIONS.items()
+    }
+    support, answers = Support(net, texts), Answers(net, texts, questions)
+    talk = turns(folder, wanted)
+    conclusions = [Claim("pubmedqa", q.sentences, q.answers[0], 1.0) for q in questions["pubmedqa"]] + [
+        Claim("clapnq_dev", q.sentences, q.answers[0], 1.0, gold=q.gold)
+        for q in questions["clapnq_dev"]
+        if q.answerable
+    ]
+    supported = [c for rows in claims.values() for c in rows if c.label == 1 and c.set not in ("med", "help")]
+    titled = [p for p in texts if p.title]
+    made: dict[str, tuple[Sequence[Any], Callable[[Any, Random], Unit]]] = {
+        "edited": (texts, support.edited),
+        "own words": (supported + conclusions, support.paraphrase_edited),
+        "short answer": (
+            [q for n in ("squad2_dev_b", "clapnq_dev") for q in questions[n] if q.answerable],
+            support.short_answer,
+        ),
+        "asked answer": (texts, support.asked_answer),
+        "yes or no": (texts, support.yes_or_no),
+        **{name: (rows, support.labelled) for name, rows in claims.items()},
+        "plausible": (titled, support.plausible),
+        **{name: (rows, answers.asked_of) for name, rows in questions.items()},
+        "pseudo": (texts, answers.pseudo),
+        "meant": (talk, Meant(talk).rewritten),
+    }
+    return {name: Stream(name, rows, make, seed) for name, (rows, make) in made.items() if rows}
+
+
+def chunk(found: dict[str, Stream], at: dict[str, int], pairs: int) -> list[Unit]:
+    """The next units, about ``pairs`` pairs in the shares of `SHARES`; ``at`` (units drawn by stream) is moved on."""
+    total = sum(SHARES[name] for name in found)
+    units: list[Unit] = []
+    for name, stream in found.items():
+        wanted, tries = pairs * SHARES[name] / total + at.get(f"{name}.owed", 0) / 1000, 0
+        while wanted > 0.5 and tries < 40 * pairs:
+            number, tries = at.get(name, 0), tries + 1
+            unit = stream.unit(number)
+            at[name] = number + 1
+            if unit:
+                units.append(unit)
+                wanted -= len(unit)
+        at[f"{name}.owed"] = round(1000 * wanted)
+    return units
+
+
+def batches(units: Sequence[Unit], size: int, rng: Random, length: Callable[[Unit], int]) -> Iterator[list[Unit]]:
+    """Units of like length together, about ``size`` pairs a batch, in random order."""
+    order = sorted(units, key=lambda u: length(u) + rng.random() * 8)
+    made, now = list[list[Unit]](), list[Unit]()
+    for unit in order:
+        now.append(unit)
+        if sum(map(len, now)) >= size:
+            made.append(now)
+            now = []
+    if now:
+        made.append(now)
+    rng.shuffle(made)
+    return iter(made)
+
+
+def sets(found: dict[str, Stream]) -> list[dict[str, Any]]:
+    """The sets trained on, with licence and rows, for the file that ships."""
+    counts: dict[str, int] = {}
+    for name in (*CLAIMS, *QUESTIONS):
+        if name in found:
+            counts[name] = len(found[name].rows)
+    for row in (
+        *(found["edited"].rows if "edited" in found else ()),
+        *(found["meant"].rows if "meant" in found else ()),
+    ):
+        if row.set not in CLAIMS and row.set not in QUESTIONS:
+            counts[row.set] = counts.get(row.set, 0) + 1
+    return [{"set": name, "licence": LICENCES[name], "rows": rows} for name, rows in sorted(counts.items())]

@@ -1,0 +1,246 @@
+"""The training loop: seeded, with a checkpoint every few minutes that a later run goes on from.
+
+A checkpoint is a folder: `model.safetensors` (weights), `optimizer.safetensors` (moments of AdamW), `state.json`
+(counters of the streams, pairs seen, the log). Nothing is pickled.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from intrinsics_core.evaluation.calibration import auroc
+from training.build_encoder import SHA256, checked_weights
+from training.reader.mixture import SHARES, Stream, batches, chunk, sets, streams
+from training.reader.model import Encoding, Reader, logits, padded
+from training.reader.pairs import TASKS, Pair, Unit
+from training.reader.wordnet import WordNet
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run is made with; it goes into the log.
+
+    pairs: seen in all; the rate falls to zero at the last one. chunk: pairs drawn and sorted by length at a time.
+    beside: weight of the loss that ranks a true form above its false twin.
+    """
+
+    pairs: int = 90_000
+    batch: int = 32
+    chunk: int = 1536
+    rate: float = 8e-5
+    warm: float = 0.04
+    decay: float = 0.01
+    smooth: float = 0.03
+    beside: float = 0.3
+    seed: int = 1
+    frozen: int = 1  # lowest layers that stay as they were
+    threads: int = 2
+    minutes: float = 8.0  # between checkpoints
+    dev: int = 80  # pairs of each stream that choose among checkpoints
+
+
+def losses(model: Reader, units: list[Unit], encode: Encoding, settings: Settings, of: int) -> Tensor:
+    """Cross-entropy of the pairs' own heads, and of each true form against the false ones of its unit, over ``of``."""
+    pairs = [pair for unit in units for pair in unit]
+    task = torch.tensor([TASKS.index(p.task) for p in pairs])
+    label = torch.tensor([p.label for p in pairs])
+    with torch.autocast("cpu", torch.bfloat16):
+        out = model(*padded(encode([(p.text, p.query) for p in pairs]))).float()
+    z = out[torch.arange(len(pairs)), task]
+    loss: Tensor = nn.functional.binary_cross_entropy_with_logits(
+        z, label * (1 - 2 * settings.smooth) + settings.smooth, reduction="sum"
+    )
+    true, false, at = list[int](), list[int](), 0
+    for unit in units:
+        for i, one in enumerate(unit):
+            for j, other in enumerate(unit):
+                if one.label > other.label:
+                    true.append(at + i)
+                    false.append(at + j)
+        at += len(unit)
+    if true:
+        loss = loss + settings.beside * nn.functional.softplus(z[false] - z[true]).sum()
+    return loss / of
+
+
+def halves(units: list[Unit], count: int) -> list[list[Unit]]:
+    """A batch in ``count`` parts of about as many pairs each, units whole; fewer where there are fewer units."""
+    parts: list[list[Unit]] = [[] for _ in range(count)]
+    for unit in units:
+        min(parts, key=lambda part: sum(map(len, part))).append(unit)
+    return [part for part in parts if part]
+
+
+def rate(seen: int, settings: Settings) -> float:
+    """The learning rate after ``seen`` pairs: up over the first few percent, then down to zero."""
+    part = seen / settings.pairs
+    return settings.rate * min(
+        part / settings.warm if settings.warm else 1.0, max(0.0, (1 - part) / (1 - settings.warm))
+    )
+
+
+def chosen(found: dict[str, Stream], count: int) -> list[Pair]:
+    """The first pairs of every stream: the same ones at every checkpoint."""
+    pairs: list[Pair] = []
+    for stream in found.values():
+        some: list[Pair] = []
+        for number in range(4 * count):
+            some += stream.unit(number)
+            if len(some) >= count:
+                break
+        pairs += [Pair(p.task, p.text, p.query, p.label, stream.name) for p in some]
+    return pairs
+
+
+def measured(model: Reader, encode: Encoding, pairs: list[Pair]) -> dict[str, float]:
+    """AUROC by kind, and their mean."""
+    out = logits(model, encode, [(p.text, p.query) for p in pairs])
+    table: dict[str, float] = {}
+    for kind in dict.fromkeys(p.kind for p in pairs):
+        some = [i for i, p in enumerate(pairs) if p.kind == kind]
+        labels = [pairs[i].label > 0.5 for i in some]
+        if len(set(labels)) == 2:
+            table[kind] = round(auroc([float(out[i, TASKS.index(pairs[i].task)]) for i in some], labels), 4)
+    table["mean"] = round(sum(table.values()) / max(1, len(table)), 4)
+    return table
+
+
+class Run:
+    """A training run over a folder of checkpoints: `latest` to go on from, `best` by the mean of the dev AUROCs."""
+
+    def __init__(self, data: Path, out: Path, source: Path, net: WordNet, settings: Settings) -> None:
+        checked_weights(source)  # refuses anything but upstream's
+        torch.manual_seed(settings.seed)
+        self.settings, self.out = settings, out
+        self.encode = Encoding(source / "tokenizer.json")
+        self.model = Reader(source, frozen=settings.frozen)
+        # One replica a core over the same weights, each with a part of the batch: cores wait for one another once a
+        # step, not at every product, which is what counts on a machine that does other things beside.
+        self.replicas = [copy.deepcopy(self.model) for _ in range(settings.threads)]
+        for replica in self.replicas:
+            for mine, shared in zip(replica.parameters(), self.model.parameters(), strict=True):
+                mine.data = shared.data
+        self.pool = ThreadPoolExecutor(settings.threads)
+        matrices = [p for p in self.model.parameters() if p.requires_grad and p.ndim > 1]
+        others = [p for p in self.model.parameters() if p.requires_grad and p.ndim <= 1]
+        self.optimizer = torch.optim.AdamW(
+            [{"params": matrices, "weight_decay": settings.decay}, {"params": others, "weight_decay": 0.0}],
+            lr=settings.rate,
+        )
+        self.found = streams(data, "train", net, settings.seed)
+        self.dev = chosen(streams(data, "dev", net, settings.seed), settings.dev)
+        words = len(net.same) + len(net.opposite) + len(net.sibling)
+        self.tables = [{"set": "WordNet 3.1 (tables of words)", "licence": "WordNet", "rows": words}] if words else []
+        self.at: dict[str, int] = {}
+        self.seen, self.chunks, self.spent = 0, 0, 0.0
+        self.log: list[dict[str, Any]] = []
+        if (out / "latest" / "state.json").is_file():
+            self._resume(out / "latest")
+
+    def _resume(self, folder: Path) -> None:
+        state = json.loads((folder / "state.json").read_text("utf-8"))
+        self.model.load_state_dict(load_file(str(folder / "model.safetensors")))
+        moments = load_file(str(folder / "optimizer.safetensors"))
+        inner: dict[int, dict[str, Tensor]] = {}
+        for key, value in moments.items():
+            number, name = key.split(".", 1)
+            inner.setdefault(int(number), {})[name] = value
+        groups = self.optimizer.state_dict()["param_groups"]
+        self.optimizer.load_state_dict({"state": inner, "param_groups": groups})
+        self.at, self.seen, self.chunks = state["at"], state["seen"], state["chunks"]
+        self.spent, self.log = state["seconds"], state["log"]
+
+    def save(self, name: str) -> None:
+        """Write a checkpoint folder; a run that is cut off while writing leaves the last one whole."""
+        folder, fresh = self.out / name, self.out / f".{name}.new"
+        fresh.mkdir(parents=True, exist_ok=True)
+        save_file({k: v.contiguous() for k, v in self.model.state_dict().items()}, str(fresh / "model.safetensors"))
+        moments = {
+            f"{number}.{key}": value
+            for number, entry in self.optimizer.state_dict()["state"].items()
+            for key, value in entry.items()
+        }
+        save_file(moments, str(fresh / "optimizer.safetensors"))
+        state = {
+            "seen": self.seen, "chunks": self.chunks, "seconds": round(self.spent), "at": self.at,
+            "settings": asdict(self.settings), "shares": SHARES, "sets": sets(self.found) + self.tables,
+            "source_sha256": SHA256, "log": self.log,
+        }  # fmt: skip
+        (fresh / "state.json").write_text(json.dumps(state, indent=1) + "\n", "utf-8")
+        if folder.exists():
+            for file in fresh.iterdir():
+                os.replace(file, folder / file.name)
+            fresh.rmdir()
+        else:
+            os.replace(fresh, folder)
+
+    def step(self, units: list[Unit]) -> float:
+        """One batch. Returns its loss."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate(self.seen, self.settings)
+        count = sum(map(len, units))
+
+        def backward(job: tuple[Reader, list[Unit]]) -> float:
+            model, part = job
+            model.train()
+            model.zero_grad(set_to_none=True)
+            loss = losses(model, part, self.encode, self.settings, count)
+            loss.backward()
+            return float(loss.detach())
+
+        jobs = list(zip(self.replicas, halves(units, len(self.replicas)), strict=False))
+        loss = sum(self.pool.map(backward, jobs))
+        used = [replica for replica, _ in jobs]
+        for shared, *mine in zip(self.model.parameters(), *(r.parameters() for r in used), strict=True):
+            grads = [p.grad for p in mine if p.grad is not None]
+            shared.grad = torch.stack(grads).sum(0) if grads else None
+        nn.utils.clip_grad_norm_([p for p in self.model.parameters() if p.requires_grad], 1.0)
+        self.optimizer.step()
+        self.seen += count
+        return loss
+
+    def report(self, loss: float) -> None:
+        table = measured(self.model, self.encode, self.dev)
+        best = max((entry["dev"]["mean"] for entry in self.log), default=0.0)
+        entry = {
+            "seen": self.seen, "seconds": round(self.spent), "loss": round(loss, 4),
+            "rate": rate(self.seen, self.settings), "dev": table,
+        }  # fmt: skip
+        self.log.append(entry)
+        print(json.dumps(entry), flush=True)
+        self.save("latest")
+        if table["mean"] > best:
+            self.save("best")
+
+    def train(self, until: int | None = None) -> None:
+        """Go on until ``settings.pairs`` are seen, or ``until``. Checkpoints are taken between chunks."""
+        begun = saved = time.monotonic()
+        before, mean = self.spent, 0.0
+        while self.seen < (until or self.settings.pairs):
+            units = chunk(self.found, self.at, min(self.settings.chunk, self.settings.pairs - self.seen))
+            if not units:
+                break
+            rng = Random(f"{self.settings.seed}/batches/{self.chunks}")
+            for some in batches(units, self.settings.batch, rng, lambda u: max(len(p.text) + len(p.query) for p in u)):
+                loss = self.step(some)
+                mean = loss if not mean else 0.98 * mean + 0.02 * loss
+            self.chunks += 1
+            self.spent = before + time.monotonic() - begun
+            if time.monotonic() - saved > 60 * self.settings.minutes:
+                self.report(mean)
+                saved = time.monotonic()
+            else:
+                print(f"{self.seen} pairs, {self.spent:.0f} s, loss {mean:.4f}", flush=True)
+        self.report(mean)
