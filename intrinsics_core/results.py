@@ -11,7 +11,15 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, SerializerFunctionWrapHandler, model_serializer
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from intrinsics_core.requests import Usage
 
@@ -40,17 +48,24 @@ class Result(Frozen):
 
 
 class QueryRewrite(Result):
-    """``query`` stands alone; ``terms`` and ``retrieval_query`` are retrieval forms some profiles add.
+    """``query`` is the question, standing alone: for prompts and for people. ``changed``: it is not the ``original``.
 
-    ``question`` is the plain question where a profile tells it apart from ``query``, which may have keywords added.
+    ``retrieval_query`` is for retrievers: with keywords where a profile adds them, else the same as ``query``.
+    ``terms`` are (stem, weight) for retrievers that take weights, where a profile gives them.
     """
 
     query: str
     original: str
     changed: bool
-    question: str | None = Field(default=None, exclude=True)
-    retrieval_query: str | None = Field(default=None, exclude=True)
+    retrieval_query: str = ""
     terms: tuple[tuple[str, float], ...] = Field(default=(), exclude=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _always_retrievable(cls, data: Any) -> Any:
+        if isinstance(data, dict) and not data.get("retrieval_query"):
+            return data | {"retrieval_query": data.get("query", "")}
+        return data
 
 
 class ExpandedQuery(Frozen):

@@ -160,10 +160,9 @@ def _claim(task: Task) -> str:
 def _query_rewrite(task: Task, replies: Sequence[Reply]) -> QueryRewrite:
     found = _rewritten(_turns(task))
     return QueryRewrite(
-        query=found.query,
+        query=found.question,
         original=task.query,
-        changed=found.changed,
-        question=found.question,
+        changed=found.question != task.query,
         retrieval_query=found.retrieval_query,
         terms=found.terms,
     )
