@@ -152,6 +152,8 @@ class Profile:
         except StopIteration as stop:
             return stop.value
         except IntrinsicsError as error:
+            if isinstance(error, MalformedReply):
+                error.raw = _whole(error.raw, replies)
             raise error.named(intrinsic)  # noqa: B904  (the same error)
         except ValidationError as error:  # a value that the result cannot hold
             raw = "\n".join(reply.text for reply in replies if isinstance(reply, Generated))
@@ -164,6 +166,12 @@ class Profile:
         if not isinstance(request, Generate) or (attempt == 0 and not self.models):
             return request
         return replace(_again(request, attempt), models=request.models or self.models.get(request.adapter, ()))
+
+
+def _whole(raw: str | None, replies: Sequence[Reply]) -> str | None:
+    """The reply as the model gave it, with the thoughts that a reader left out before it found the rest malformed."""
+    texts = [reply.text for reply in replies if isinstance(reply, Generated)]
+    return next((text for text in texts if raw is not None and raw in text), raw)
 
 
 def _again(request: Generate, attempt: int) -> Generate:
