@@ -67,7 +67,8 @@ def reranking(
     Returns:
         A call whose result has every document once, with a rank from 1. Up to ten compared documents, ``score`` is the
         share of comparisons won; above, it is the share of documents ranked at or below. With a pointwise scorer it is
-        the scorer's own, and ``wins`` is None.
+        the probability of relevance, which does not depend on the other documents; the order may use more, so it need
+        not fall with the rank; ``wins`` is None.
 
     Raises:
         InvalidInput: at once, where the input is wrong.
@@ -81,9 +82,7 @@ def reranking(
 def _program(task: Task, profile: Profile, *, both_orders: bool) -> Program[Ranking]:
     count = len(task.documents)
     if "pointwise" in profile:
-        scores: Sequence[float] = yield from profile.ask("pointwise", task)
-        order = sorted(range(count), key=lambda i: -scores[i])  # stable: ties keep the retriever's order
-        return _ranking(task, order, scores)
+        return _by_score(task, (yield from profile.ask("pointwise", task)))
     beaten_rounds, wins = [], [0.0] * count
     alive = list(range(count))
     while len(alive) > ALL_PAIRS:
@@ -110,6 +109,13 @@ def _program(task: Task, profile: Profile, *, both_orders: bool) -> Program[Rank
         rank = {document: at for at, document in enumerate(order)}
         scores = [1 - rank[i] / count for i in range(count)]
     return _ranking(task, order, scores, wins)
+
+
+def _by_score(task: Task, found: Sequence[float | tuple[float, float]]) -> Ranking:
+    """Sorted, ties in the retriever's order. Of a pair the first is the score and the second what to order by."""
+    pairs = [entry if isinstance(entry, tuple) else (entry, entry) for entry in found]
+    order = sorted(range(len(pairs)), key=lambda i: -pairs[i][1])
+    return _ranking(task, order, [score for score, _ in pairs])
 
 
 def _compare(task: Task, profile: Profile, pairs: list[Pair], both_orders: bool) -> Program[dict[Pair, float]]:

@@ -114,7 +114,7 @@ _SHARE = re.compile(r"\s*(\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})\s*(%?)\s*")
 
 
 def share(stated: Any) -> float | None:
-    """A confidence in 0..1 as models state it: a share, a number above 10 to 100 or a text of either; any number with %.
+    """A confidence in 0..1 as models state it: a share, a number above 10 up to 100, a text of either, or any with %.
 
     None where it is none of these: such a confidence counts as unstated. So does 7, which may be 7% or 7 of 10.
     """
