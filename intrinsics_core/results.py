@@ -1,8 +1,8 @@
 """Typed results. ``model_dump()`` of each is the JSON that the command line writes.
 
 All are frozen. Left out of the dump where there is nothing to say: ``reason`` (why there was nothing to judge),
-``degraded`` (why a fallback stands in for a verdict), ``dropped`` (how many unusable entries of a reply were left out)
-and ``usage`` (always).
+``degraded`` (why a fallback stands in for a verdict), ``dropped`` (how many unusable entries of a reply were left out),
+``cut`` (how many documents were shown in part) and ``usage`` (always).
 
 Ids are the caller's and may repeat: ``index`` is the position of a document among those given, from 0.
 """
@@ -43,7 +43,7 @@ class Result(Frozen):
     def _without_silence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
         # What the result is comes first, what is odd about it last.
-        odd = {key: data.pop(key, None) for key in ("reason", "degraded", "dropped")}
+        odd = {key: data.pop(key, None) for key in ("reason", "degraded", "dropped", "cut")}
         return data | {key: value for key, value in odd.items() if value}
 
 
@@ -112,8 +112,8 @@ class Answerability(Result):
 class RankedDocument(Frozen):
     """``rank`` from 1; ``wins`` counts won comparisons, None where none were held.
 
-    ``score`` of a pointwise ranking is a probability of relevance; of comparisons, the share won or ranked below: no
-    threshold fits that. A fallback gives the score that the document came with, or None.
+    ``score`` of a pointwise ranking is a probability of relevance; of lists and comparisons, the share of the others
+    ranked below: no threshold fits that. A fallback gives the score that the document came with, or None.
     """
 
     document_id: str
@@ -124,9 +124,10 @@ class RankedDocument(Frozen):
 
 
 class Ranking(Result):
-    """Every document once, best first."""
+    """Every document once, best first. ``cut`` counts documents that were judged by their beginning alone."""
 
     ranking: tuple[RankedDocument, ...]
+    cut: int = Field(default=0, ge=0)
 
 
 class Uncertainty(Result):

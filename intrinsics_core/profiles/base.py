@@ -59,7 +59,8 @@ class Profile:
     ``retries`` counts further attempts after a malformed reply. ``models`` are the names that an adapter (by what a
     request calls it) or the base model (None) was published under, preferred first. ``split`` finds the sentences of
     responses and documents: a model must see them as it did in training. ``base`` serves what this profile lacks; the
-    runtime then has to answer what both ask for.
+    runtime then has to answer what both ask for. ``reranking`` is the mode of that intrinsic where the caller names
+    none; left out, it follows from the formats.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Profile:
     models: Mapping[str | None, tuple[str, ...]] = field(default_factory=dict, repr=False)
     split: Split = field(default=punkt, repr=False)
     base: Profile | None = None
+    reranking: str | None = None
 
     def __contains__(self, name: object) -> bool:
         return self._with(name) is not None

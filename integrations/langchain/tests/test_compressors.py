@@ -56,7 +56,7 @@ def test_reranker_limits() -> None:
 def test_both_orders_reach_the_core() -> None:
     runtime = judging()
     IntrinsicsReranker(runtime=runtime, both_orders=True).invoke({"query": QUESTION, "documents": documents()})
-    assert len(runtime.waves[0]) == 6
+    assert len(runtime.waves[0]) == 2  # one list, forwards and backwards
 
 
 def test_filter_limits() -> None:
