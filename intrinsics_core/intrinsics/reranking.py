@@ -69,9 +69,8 @@ def reranking(
         messages: a conversation that ends with a user turn.
         documents: any number, in the retriever's order; none gives an empty ranking and asks nothing.
         mode: ``"listwise"``, ``"pairwise"`` or ``"pointwise"``; left out, the profile's own: pointwise for the embedded
-            one, listwise for ``prompted``, pairwise for Granite. For n documents a model is asked once up to a window
-            of them and about n / 10 times above (listwise), n (n - 1) / 2 times up to ten and about n + 35 times above
-            (pairwise), n times (pointwise).
+            one, listwise for ``prompted``, pairwise for Granite. For 10, 20 and 50 documents a model is asked 1, 1 and
+            4 times (listwise), 45, 55 and 64 times (pairwise), 10, 20 and 50 times (pointwise).
         window: documents in one list, from 2. Windows overlap by half.
         both_orders: ask about every pair, or list, in both orders against position bias, at twice the requests; where
             comparisons disagree both get half a win. No effect on the pointwise mode.
