@@ -143,8 +143,7 @@ def _program(task: Task, profile: Profile, *, options: _Options) -> Program[RagR
     if options.rewrite:
         rewritten = yield from query_rewrite(messages, date=task.date, on_error=lenient).start(profile)
         found |= {"rewrite": rewritten, "query": rewritten.query}
-        # What a retriever does best with, where the profile makes a form for it; people read the other.
-        wanted = rewritten.retrieval_query or rewritten.query
+        wanted = rewritten.retrieval_query
     documents = yield from _retrieve([wanted])
     if options.filter_context and documents:
         judged = yield from context_relevance(messages, documents, date=task.date, on_error=lenient).start(profile)
@@ -154,7 +153,7 @@ def _program(task: Task, profile: Profile, *, options: _Options) -> Program[RagR
         gate = yield from _gate(task, profile, documents, lenient)
         if not gate.answerable and options.unanswerable == "expand":
             expansion = yield from query_expansion(messages, documents, date=task.date, on_error=lenient).start(profile)
-            more = yield from _retrieve([q.text for q in expansion.queries if q.text != found["query"]])
+            more = yield from _retrieve([q.text for q in expansion.queries if q.text != wanted])
             documents = fused([documents, more])
             gate = yield from _gate(task, profile, documents, lenient)
         found["answerability"] = gate

@@ -2,9 +2,9 @@
 
 All are frozen. Left out of the dump where there is nothing to say: ``reason`` (why there was nothing to judge),
 ``degraded`` (why a fallback stands in for a verdict), ``dropped`` (how many unusable entries of a reply were left out),
-``unread`` (how many tokens of the documents were not read, being more than the runtime's ``max_document_tokens``),
-``read`` (the share of the sources' text that was read, where a fact check or an encoder tells it), and ``usage``
-(always).
+``cut`` (how many documents were shown to a model in part), ``unread`` (how many tokens of the documents were not read,
+being more than the runtime's ``max_document_tokens``), ``read`` (the share of the sources' text that was read, where a
+fact check or an encoder tells it), and ``usage`` (always).
 
 Ids are the caller's and may repeat: ``index`` is the position of a document among those given, from 0.
 """
@@ -13,7 +13,15 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, SerializerFunctionWrapHandler, model_serializer
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from intrinsics_core.requests import Usage
 
@@ -39,22 +47,29 @@ class Result(Frozen):
     def _without_silence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
         # What the result is comes first, what is odd about it last.
-        odd = {key: data.pop(key, None) for key in ("reason", "degraded", "dropped", "unread", "read")}
+        odd = {key: data.pop(key, None) for key in ("reason", "degraded", "dropped", "cut", "unread", "read")}
         return data | {key: value for key, value in odd.items() if value or (key == "read" and value is not None)}
 
 
 class QueryRewrite(Result):
-    """``query`` stands alone; ``terms`` and ``retrieval_query`` are retrieval forms some profiles add.
+    """``query`` is the question, standing alone: for prompts and for people. ``changed``: it is not the ``original``.
 
-    ``question`` is the plain question where a profile tells it apart from ``query``, which may have keywords added.
+    ``retrieval_query`` is for retrievers: with keywords where a profile adds them, else the same as ``query``.
+    ``terms`` are (stem, weight) for retrievers that take weights, where a profile gives them.
     """
 
     query: str
     original: str
     changed: bool
-    question: str | None = Field(default=None, exclude=True)
-    retrieval_query: str | None = Field(default=None, exclude=True)
+    retrieval_query: str = ""
     terms: tuple[tuple[str, float], ...] = Field(default=(), exclude=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _always_retrievable(cls, data: Any) -> Any:
+        if isinstance(data, dict) and not data.get("retrieval_query"):
+            return data | {"retrieval_query": data.get("query", "")}
+        return data
 
 
 class ExpandedQuery(Frozen):
@@ -101,8 +116,8 @@ class Answerability(Result):
 class RankedDocument(Frozen):
     """``rank`` from 1; ``wins`` counts won comparisons, None where none were held.
 
-    ``score`` of a pointwise ranking is a probability of relevance; of comparisons, the share won or ranked below: no
-    threshold fits that. A fallback gives the score that the document came with, or None.
+    ``score`` of a pointwise ranking is a probability of relevance; of lists and comparisons, the share of the others
+    ranked below: no threshold fits that. A fallback gives the score that the document came with, or None.
     """
 
     document_id: str
@@ -113,9 +128,10 @@ class RankedDocument(Frozen):
 
 
 class Ranking(Result):
-    """Every document once, best first."""
+    """Every document once, best first. ``cut`` counts documents that were judged by their beginning alone."""
 
     ranking: tuple[RankedDocument, ...]
+    cut: int = Field(default=0, ge=0)
 
 
 class Uncertainty(Result):

@@ -1,6 +1,7 @@
 """The embedded default through the public API: the shipped encoder and heads, on our own small text."""
 
 import pickle
+import random
 import subprocess
 import sys
 import time
@@ -50,6 +51,37 @@ def test_ranks_the_passage_that_answers_first():
     assert result.ranking[0].document_id == "mill"
     backwards = run(reranking(ASK, DOCUMENTS[::-1]))
     assert {(r.document_id, r.score) for r in backwards.ranking} == {(r.document_id, r.score) for r in result.ranking}
+
+
+GIBBERISH = "xqzt wvvk plorf gnarsk bzzt ooquix"
+
+
+@pytest.mark.parametrize("score", [None, 3.0])
+def test_a_score_is_absolute(score):
+    """The same document has the same score alone and in any list, wherever it stands and whatever a retriever says."""
+    given = [*DOCUMENTS, {"id": "noise", "text": GIBBERISH}, {"id": "empty", "text": ""}]
+    given = [d | {"score": score and score + i} for i, d in enumerate(given)]
+    alone = {d["id"]: run(reranking(ASK, [d])).ranking[0].score for d in given}
+    rng = random.Random(5)
+    for _ in range(8):
+        some = rng.sample(given, rng.randrange(1, len(given) + 1)) + rng.choices(given, k=rng.randrange(3))
+        for ranked in run(reranking(ASK, some)).ranking:
+            assert ranked.score == pytest.approx(alone[ranked.document_id], abs=1e-6)
+    assert alone["mill"] > 0.5 > 0.2 > max(alone["noise"], alone["empty"], alone["puffins"])
+    assert [r.score for r in run(reranking(ASK, [given[3]] * 3)).ranking] == pytest.approx([alone["noise"]] * 3)
+
+
+def test_a_ranking_scores_as_context_relevance_does():
+    judged = {j.document_id: j.score for j in run(context_relevance(ASK, DOCUMENTS)).judgements}
+    ranked = {r.document_id: r.score for r in run(reranking(ASK, DOCUMENTS)).ranking}
+    assert ranked == pytest.approx(judged, abs=1e-6)
+
+
+def test_the_order_may_use_more_than_the_score():
+    """A retriever's scores move the order of equals, and no score."""
+    twins = [{"id": "a", "text": MILL, "score": 1.0}, {"id": "b", "text": MILL, "score": 9.0}]
+    first, second = run(reranking(ASK, twins)).ranking
+    assert (first.document_id, first.score) == ("b", second.score)
 
 
 def test_gates():

@@ -102,7 +102,7 @@ SCRIPTS: dict[str, tuple[Call[Any], list[Wave], dict[str, Any]]] = {
         {"label": "unanswerable", "probability": pytest.approx(0.1)},
     ),
     "reranking": (
-        reranking(ASK, DOCUMENTS),
+        reranking(ASK, DOCUMENTS, mode="pairwise"),
         [[{"preferred": "B", "confidence": 0.9}]],
         {
             "ranking": [

@@ -125,7 +125,7 @@ def pipeline(documents: Sequence[conversation.Document], runtime: Runtime) -> Pi
     judges = ("checker", "uncertainty", "facts", "citations")
     wires = [
         ("rewriter.retrieval_query", "retriever.query"),
-        *[("rewriter.question", f"{name}.query") for name in asked],
+        *[("rewriter.query", f"{name}.query") for name in asked],
         ("retriever.documents", "ranker.documents"),
         ("ranker.documents", "filter.documents"),
         ("ranker.documents", "best.documents"),
@@ -176,9 +176,7 @@ def _turn(question: Question, refusal: str, found: dict[str, Any], seconds: floa
         question=question.ask,
         remark=question.remark,
         answer=replies[0].text if replies else refusal,
-        rewrite=QueryRewrite(
-            **rewritten["result"], question=rewritten["question"], retrieval_query=rewritten["retrieval_query"]
-        ),
+        rewrite=QueryRewrite.model_validate(rewritten["result"]),
         retrieved=tuple(map(_document, found["retriever"]["documents"])),
         ranking=Ranking(ranking=tuple(ranking)),
         relevance=ContextRelevance.model_validate(found["filter"]["result"]),

@@ -109,12 +109,12 @@ def chain(documents: Sequence[conversation.Document], refusal: str, runtime: Run
 def _standing_alone(state: dict[str, Any]) -> dict[str, Any]:
     """From here on the rewritten question is the question, and the history has served."""
     rewrite: QueryRewrite = state["rewrite"]
-    return {"question": rewrite.question or rewrite.query, "rewrite": rewrite, "invented": state["invented"]}
+    return {"question": rewrite.query, "rewrite": rewrite, "invented": state["invented"]}
 
 
 def _for_retrieval(state: dict[str, Any]) -> str:
     rewrite: QueryRewrite = state["rewrite"]
-    return rewrite.retrieval_query or rewrite.query
+    return rewrite.retrieval_query
 
 
 def _context(state: dict[str, Any]) -> list[Document]:

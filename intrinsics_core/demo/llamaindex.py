@@ -99,7 +99,7 @@ class Engine:
         query: Any = self.rewrite.run(ConversationQuery(question, chat_history=history))
         steps = Steps(query.rewrite)
         # From here on the rewritten question is the question, and the history has served.
-        asked = QueryBundle(query.rewrite.question or query.query_str)
+        asked = QueryBundle(query.query_str)
         steps.retrieved = self.retriever.retrieve(query.embedding_strs[0])
         steps.reranked = self.rerank.postprocess_nodes(steps.retrieved, asked)
         steps.relevant = self.filter.postprocess_nodes(steps.reranked, asked)

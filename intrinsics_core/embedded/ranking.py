@@ -56,9 +56,10 @@ def rerank_scores(
     prior: Sequence[float | None] | None = None,
     fusion: Fusion = Fusion(),
 ) -> list[float]:
-    """Score of each passage, 0 to 1, in the order given; sort by it, largest first.
+    """What to order each passage by, 0 to 1, in the order given; sort by it, largest first.
 
-    Scores compare passages of one call. 0.5 is the mean of the list: a list of one, or of equals, gets 0.5 throughout.
+    These compare passages of one call; no threshold fits them, and no result shows them. 0.5 is the mean of
+    the list: a list of one, or of equals, gets 0.5 throughout.
 
     Args:
         query: a question, claim or search query that stands alone.

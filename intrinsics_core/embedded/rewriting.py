@@ -58,11 +58,11 @@ _COURTESY = word_set("thanks thank hello hi bye goodbye cheers")
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A question made standalone.
+    """A question made standalone. A result shows ``question``, as its ``query``, and ``retrieval_query``.
 
     Attributes:
-        query: the standalone query, for people and for any retriever: ``question`` followed by keywords in
-            brackets, those of the question and then those of the conversation; ``original`` if unchanged.
+        query: the standalone query, for any retriever: ``question`` followed by keywords in brackets, those of the
+            question and then those of the conversation; ``original`` if unchanged.
         question: the question with a pronoun or a gap filled in, no keywords: the more readable, and the weaker for
             retrieval.
         original: the last turn as it was given.

@@ -1,37 +1,41 @@
-"""Passage reranking: all documents, best first, by comparisons or by a pointwise scorer.
+"""Passage reranking: all documents, best first, by lists, by comparisons or one by one.
 
-With a model that compares (profiles with a ``comparison`` format): up to ten documents meet each other, every pair,
-and are ranked by wins. Above ten, knock-out rounds in the manner of a seeded tournament (the first of the retriever's
-order meets the last, and so on; an odd one has a bye) until ten or fewer are left, and these meet each other. A loser's
-rank is true: who was beaten later stands above who was beaten earlier, and within a round the order is that of the
-winners. A model that prefers neither gives half a win to each, and so does a comparison that fails: it costs its own
-pair, and the result says that it is degraded. A profile with a ``pointwise`` format scores all documents in one
-request, and the scores are sorted.
+``listwise``: a model names many documents in order (`_listwise`). ``pairwise``: it compares two at a time
+(`_pairwise`). ``pointwise``: each document has a probability of relevance, and they are sorted. A profile serves those
+modes that it has the formats for: ``listwise``, ``comparison``, and ``pointwise`` or ``context-relevance``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import combinations
+from typing import Literal, get_args
 
 from intrinsics_core.conversation import Task
 from intrinsics_core.errors import IntrinsicsError, InvalidInput
 from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics._listwise import listwise
+from intrinsics_core.intrinsics._pairwise import ALL_PAIRS as ALL_PAIRS
+from intrinsics_core.intrinsics._pairwise import pairwise
 from intrinsics_core.intrinsics.table import register
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.program import Call
+from intrinsics_core.replies.rankings import ranking
 from intrinsics_core.requests import Program
-from intrinsics_core.results import RankedDocument, Ranking
+from intrinsics_core.results import Ranking
 
-ALL_PAIRS = 10  # documents up to which every pair is compared
+Mode = Literal["listwise", "pairwise", "pointwise"]
 
-Pair = tuple[int, int]
+WINDOW = 20  # documents in one list
+MAX_CHARACTERS = 2000  # of a document in a list: some 500 tokens, so a list of 20 fits where 16,000 do
+
+# By the format that serves it. Where a profile names no default, the first that its formats serve.
+_MODES: dict[str, Mode] = {"pointwise": "pointwise", "listwise": "listwise", "comparison": "pairwise"}
 
 
 def _original_order(task: Task, why: str) -> Ranking:
     scores = [document.score for document in task.documents]
-    return _ranking(task, range(len(scores)), scores).model_copy(update={"degraded": why})
+    return ranking(task, range(len(scores)), scores, degraded=why)
 
 
 def _nothing(task: Task, why: str) -> Ranking:
@@ -52,7 +56,10 @@ def reranking(
     messages: Messages,
     documents: Documents,
     *,
+    mode: Mode | None = None,
+    window: int = WINDOW,
     both_orders: bool = False,
+    max_characters: int | None = MAX_CHARACTERS,
     on_error: OnError = "raise",
     date: str | None = None,
 ) -> Call[Ranking]:
@@ -61,113 +68,79 @@ def reranking(
     Args:
         messages: a conversation that ends with a user turn.
         documents: any number, in the retriever's order; none gives an empty ranking and asks nothing.
-        both_orders: compare every pair as (a, b) and as (b, a) against position bias, at twice the requests; where the
-            two disagree both get half a win. No effect on a pointwise scorer.
+        mode: ``"listwise"``, ``"pairwise"`` or ``"pointwise"``; left out, the profile's own: pointwise for the embedded
+            one, listwise for ``prompted``, pairwise for Granite. For 10, 20 and 50 documents a model is asked 1, 1 and
+            4 times (listwise), 45, 55 and 64 times (pairwise), 10, 20 and 50 times (pointwise).
+        window: documents in one list, from 2. Windows overlap by half.
+        both_orders: ask about every pair, or list, in both orders against position bias, at twice the requests; where
+            comparisons disagree both get half a win. No effect on the pointwise mode.
+        max_characters: of each document in a list; what is longer is cut, and ``cut`` in the result counts it. None
+            shows them whole.
         on_error: ``"fallback"`` gives the original order with the scores that were there, marked as degraded.
         date: date text for prompts that carry one; the day of the call where left out.
 
     Returns:
-        A call whose result has every document once, with a rank from 1. Up to ten compared documents, ``score`` is the
-        share of comparisons won; above, it is the share of documents ranked at or below. With a pointwise scorer it is
-        the scorer's own, and ``wins`` is None.
+        A call whose result has every document once, with a rank from 1. ``score`` of the pointwise mode is the
+        probability of relevance, which does not depend on the other documents; the order may use more, so it need not
+        fall with the rank. Of the comparing modes it is the share of the others ranked below: no threshold fits that.
+        A malformed list keeps its order and a malformed comparison is a tie; ``degraded`` says so. If all are
+        malformed, that is raised.
 
     Raises:
         InvalidInput: at once, where the input is wrong.
         IntrinsicsError: when run, where no comparison succeeds.
 
-    Source: *A Library of LLM Intrinsics for RAG* (2025), passage reranking.
+    Source: *A Library of LLM Intrinsics for RAG* (2025), passage reranking; for lists see `_listwise`.
     """
-    return call("reranking", messages, documents, date=date, program=partial(_program, both_orders=both_orders),
-                on_error=on_error)  # fmt: skip
+    if mode is not None and mode not in get_args(Mode):
+        raise InvalidInput("mode is unknown", intrinsic="reranking", expected=f"one of {', '.join(get_args(Mode))}",
+                           got=repr(mode))  # fmt: skip
+    for name, value, least in (("window", window, 2), ("max_characters", max_characters, 1)):
+        if name == "max_characters" and value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise InvalidInput(f"{name} is out of range", intrinsic="reranking",
+                               expected=f"a whole number from {least}", got=repr(value))  # fmt: skip
+    program = partial(_program, mode=mode, window=window, both_orders=both_orders, max_characters=max_characters)
+    return call("reranking", messages, documents, date=date, program=program, on_error=on_error)
 
 
-def _program(task: Task, profile: Profile, *, both_orders: bool) -> Program[Ranking]:
-    count = len(task.documents)
-    if "pointwise" in profile:
-        scores: Sequence[float] = yield from profile.ask("pointwise", task)
-        order = sorted(range(count), key=lambda i: -scores[i])  # stable: ties keep the retriever's order
-        return _ranking(task, order, scores)
-    beaten_rounds, wins = [], [0.0] * count
-    failed: list[IntrinsicsError] = []
-    asked = 0
-    alive = list(range(count))
-    while len(alive) > ALL_PAIRS:
-        pairs = [(alive[i], alive[-1 - i]) for i in range(len(alive) // 2)]
-        shares = yield from _compare(task, profile, pairs, both_orders, failed)
-        asked += len(pairs)
-        # A tie goes to the one that the retriever had put first.
-        beaten = {(b if share >= 0.5 else a): (a if share >= 0.5 else b) for (a, b), share in shares.items()}
-        _count(wins, shares)
-        beaten_rounds.append(beaten)
-        alive = [i for i in alive if i not in beaten]
-    pairs = list(combinations(alive, 2))
-    shares = yield from _compare(task, profile, pairs, both_orders, failed)
-    asked += len(pairs)
-    final = dict.fromkeys(alive, 0.0)
-    for (a, b), share in shares.items():
-        final[a], final[b] = final[a] + share, final[b] + 1 - share
-    _count(wins, shares)
-    order = sorted(alive, key=lambda i: -final[i])
-    for beaten in reversed(beaten_rounds):
-        place = {winner: at for at, winner in enumerate(order)}
-        order += sorted(beaten, key=lambda loser, by=beaten, at=place: at[by[loser]])  # type: ignore[misc]
-    if count <= ALL_PAIRS:
-        scores = [wins[i] / (count - 1) if count > 1 else 1.0 for i in range(count)]
-    else:
-        rank = {document: at for at, document in enumerate(order)}
-        scores = [1 - rank[i] / count for i in range(count)]
-    ranking = _ranking(task, order, scores, wins)
-    if not failed:
-        return ranking
-    asked *= 2 if both_orders else 1
-    why = f"{len(failed)} of {asked} comparisons failed and count as ties: {type(failed[0]).__name__}: {failed[0]}"
-    return ranking.model_copy(update={"degraded": why})
-
-
-def _compare(
-    task: Task, profile: Profile, pairs: list[Pair], both_orders: bool, failed: list[IntrinsicsError]
-) -> Program[dict[Pair, float]]:
-    """For each pair the share of comparisons that its first document won, in quarters. One wave.
-
-    What fails is a tie and joins ``failed``; a wave in which everything does ends the ranking.
-    """
-    asked = pairs + [(b, a) for a, b in pairs] if both_orders else pairs
-    answers = yield from profile.ask_many("comparison", [task.only(a, b) for a, b in asked])
-    errors = [answer for answer in answers if isinstance(answer, IntrinsicsError)]
-    for error in errors:
-        if len(errors) == len(answers) or isinstance(error, InvalidInput):
-            raise error
-    failed += errors
-    first_won = {
-        pair: 0.5 if isinstance(a, IntrinsicsError) else _won(a) for pair, a in zip(asked, answers, strict=True)
-    }
-    if not both_orders:
-        return first_won
-    return {(a, b): (first_won[a, b] + 1 - first_won[b, a]) / 2 for a, b in pairs}
-
-
-def _won(preference: float) -> float:
-    return 0.5 if preference == 0.5 else float(preference > 0.5)
-
-
-def _count(wins: list[float], shares: dict[Pair, float]) -> None:
-    for (a, b), share in shares.items():
-        wins[a] += share
-        wins[b] += 1 - share
-
-
-def _ranking(
-    task: Task, order: Sequence[int], scores: Sequence[float | None], wins: Sequence[float] | None = None
-) -> Ranking:
-    return Ranking(
-        ranking=tuple(
-            RankedDocument(
-                index=i,
-                document_id=task.document_id(i),
-                rank=rank,
-                score=scores[i],
-                wins=None if wins is None else wins[i],
-            )
-            for rank, i in enumerate(order, start=1)
+def _program(
+    task: Task, profile: Profile, *, mode: Mode | None, window: int, both_orders: bool, max_characters: int | None
+) -> Program[Ranking]:
+    chosen = mode or _default(profile)
+    if chosen == "listwise":
+        return (
+            yield from listwise(task, profile, both_orders=both_orders, window=window, max_characters=max_characters)
         )
-    )
+    if chosen == "pairwise":
+        return (yield from pairwise(task, profile, both_orders=both_orders))
+    return (yield from _pointwise(task, profile))
+
+
+def _default(profile: Profile) -> str:
+    """The mode that a profile, or else the one below it, names or has the format for."""
+    below: Profile | None = profile
+    while below is not None:
+        if below.reranking is not None:
+            return below.reranking
+        if found := next((mode for name, mode in _MODES.items() if name in below.formats), None):
+            return found
+        below = below.base
+    return "pairwise"
+
+
+def _pointwise(task: Task, profile: Profile) -> Program[Ranking]:
+    """Sorted by probability, ties in the retriever's order. A format's pairs are (score, what to order by)."""
+    if "pointwise" in profile:
+        found: Sequence[float | tuple[float, float]] = yield from profile.ask("pointwise", task)
+        pairs = [entry if isinstance(entry, tuple) else (entry, entry) for entry in found]
+    else:
+        alone = [task.only(i) for i in range(len(task.documents))]
+        judgements = yield from profile.ask_many("context-relevance", alone)
+        for judgement in judgements:
+            if isinstance(judgement, IntrinsicsError):
+                raise judgement
+        pairs = [(judgement.score, judgement.score) for judgement in judgements]
+    order = sorted(range(len(pairs)), key=lambda i: -pairs[i][1])
+    return ranking(task, order, [score for score, _ in pairs])

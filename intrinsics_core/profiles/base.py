@@ -59,7 +59,8 @@ class Profile:
     ``retries`` counts further attempts after a malformed reply. ``models`` are the names that an adapter (by what a
     request calls it) or the base model (None) was published under, preferred first. ``split`` finds the sentences of
     responses and documents: a model must see them as it did in training. ``base`` serves what this profile lacks; the
-    runtime then has to answer what both ask for. ``made_by`` is the function that makes this very profile, and its
+    runtime then has to answer what both ask for. ``reranking`` is the mode of that intrinsic where the caller names
+    none; left out, it follows from the formats. ``made_by`` is the function that makes this very profile, and its
     arguments: how it travels to another process.
     """
 
@@ -69,6 +70,7 @@ class Profile:
     models: Mapping[str | None, tuple[str, ...]] = field(default_factory=dict, repr=False)
     split: Split = field(default=punkt, repr=False)
     base: Profile | None = None
+    reranking: str | None = None
     made_by: tuple[Callable[..., Profile], tuple[Any, ...]] | None = field(default=None, repr=False, compare=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -161,6 +163,8 @@ class Profile:
         except StopIteration as stop:
             return stop.value
         except IntrinsicsError as error:
+            if isinstance(error, MalformedReply):
+                error.raw = _whole(error.raw, replies)
             raise error.named(intrinsic)  # noqa: B904  (the same error)
         except ValidationError as error:  # a value that the result cannot hold
             raw = "\n".join(reply.text for reply in replies if isinstance(reply, Generated))
@@ -173,6 +177,12 @@ class Profile:
         if not isinstance(request, Generate) or (attempt == 0 and not self.models):
             return request
         return replace(_again(request, attempt), models=request.models or self.models.get(request.adapter, ()))
+
+
+def _whole(raw: str | None, replies: Sequence[Reply]) -> str | None:
+    """The reply as the model gave it, with the thoughts that a reader left out before it found the rest malformed."""
+    texts = [reply.text for reply in replies if isinstance(reply, Generated)]
+    return next((text for text in texts if raw is not None and raw in text), raw)
 
 
 def _again(request: Generate, attempt: int) -> Generate:

@@ -74,7 +74,7 @@ def embedded_profile(
         {
             "query-rewrite": Format(_nothing, _query_rewrite),
             "query-expansion": Format(_nothing, _query_expansion),
-            "pointwise": Format(_question_and_passages, _pointwise),
+            "pointwise": Format(_question_and_passages, partial(_pointwise, own)),
             "context-relevance": judged,
             "relevance": relevance.of_judgement(judged),
             "answerability": Format(_question_and_passages, partial(_answerability, own)),
@@ -161,10 +161,9 @@ def _claim(task: Task) -> str:
 def _query_rewrite(task: Task, replies: Sequence[Reply]) -> QueryRewrite:
     found = _rewritten(_turns(task))
     return QueryRewrite(
-        query=found.query,
+        query=found.question,
         original=task.query,
-        changed=found.changed,
-        question=found.question,
+        changed=found.question != task.query,
         retrieval_query=found.retrieval_query,
         terms=found.terms,
     )
@@ -233,11 +232,24 @@ def _vectors(replies: Sequence[Reply]) -> list[Sequence[Any]]:
     return [reply.vectors for reply in replies if isinstance(reply, Embedded)]
 
 
-def _pointwise(task: Task, replies: Sequence[Reply]) -> list[float]:
+def _pointwise(own: Own, task: Task, replies: Sequence[Reply]) -> list[tuple[float, float]]:
+    """For each passage the probability that it is relevant, and what to order by.
+
+    The probability is that of context relevance and knows this passage alone, so a threshold fits it. The order may use
+    more: how the list differs in words and meaning, and the retriever's scores.
+    """
+    from intrinsics_core.embedded.answering import passage_score
     from intrinsics_core.embedded.ranking import rerank_scores
 
     (question,), passages = _vectors(replies)
-    return rerank_scores(
+    asked = _question(task)
+    probabilities = [
+        passage_score(asked, _passage(document), question, rows)
+        for document, rows in zip(task.documents, passages, strict=True)
+    ]
+    if fitted := own.calibrations.get("context-relevance"):
+        probabilities = [fitted.apply(probability) for probability in probabilities]
+    places = rerank_scores(
         _question(task),
         [d.text for d in task.documents],
         question,
@@ -245,6 +257,7 @@ def _pointwise(task: Task, replies: Sequence[Reply]) -> list[float]:
         titles=[d.title for d in task.documents],
         prior=[d.score for d in task.documents],
     )
+    return list(zip(probabilities, places, strict=True))
 
 
 def _context_relevance(own: Own, task: Task, replies: Sequence[Reply]) -> Judgement:

@@ -20,7 +20,7 @@ from intrinsics_core.conversation import Message, Task
 from intrinsics_core.profiles import relevance
 from intrinsics_core.profiles.base import Format, Profile
 from intrinsics_core.profiles.turns import conversation, to_last_question
-from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
+from intrinsics_core.replies import json_reply, rankings, readers, sentence_ids, writers
 from intrinsics_core.requests import Generate, Generated, JsonSchema, Reply
 from intrinsics_core.results import (
     Answerability,
@@ -28,6 +28,7 @@ from intrinsics_core.results import (
     HallucinationDetection,
     Judgement,
     QueryRewrite,
+    Ranking,
     Uncertainty,
 )
 from intrinsics_core.text.markup import defuse
@@ -129,6 +130,10 @@ def _two_passages(task: Task) -> dict[str, Any]:
     return {"conversation": _conversation(task), "passages": {"A": a, "B": b}}
 
 
+def _list(task: Task) -> dict[str, Any]:
+    return {"conversation": _shown(to_last_question(task)), "documents": _documents(task)}
+
+
 def _claim(task: Task) -> dict[str, Any]:
     claim = f"The answer to the question “{defuse(task.query)}” is: {defuse(task.response)}"
     return {"source": _documents(task)[0], "claim": claim}
@@ -201,6 +206,11 @@ def _comparison(task: Task, replies: Sequence[Reply]) -> float:
     chosen, probabilities = found.probabilities(_PASSAGES)
     # The label decides, its probability only says how clearly; exactly 0.5 is a tie.
     return max(probabilities["A"], 0.51) if chosen == "A" else min(probabilities["A"], 0.49)
+
+
+def _listed(task: Task, replies: Sequence[Reply]) -> Ranking:
+    value, reply = _read(replies, '{"ranking": ["d0", ...]}')
+    return rankings.read(task, json_reply.field(value, "ranking", list, "a list of ids", reply.text), reply)
 
 
 def _entailment(task: Task, replies: Sequence[Reply]) -> float:
@@ -295,6 +305,10 @@ def _write_share(name: str, options: tuple[str, str]) -> Callable[[Task, float],
     return write
 
 
+def _write_list(task: Task, value: Ranking) -> str:
+    return _said(ranking=[f"d{number}" for number in writers.order(task, value)])
+
+
 def _write_certainty(task: Task, value: Uncertainty) -> str:
     return _said(certainty=writers.certainty(value))
 
@@ -334,21 +348,23 @@ def _asking(
     tokens: int,
     *,
     per_sentence: bool = False,
+    per_document: bool = False,
 ) -> Callable[[Task], Sequence[Generate]]:
     """A render function of one request for JSON.
 
-    ``tokens`` bounds the reply; with ``per_sentence``, that of each response sentence and of what is around them.
+    ``tokens`` bounds the reply; with ``per_sentence`` or ``per_document``, that of each of them and of what is around.
     """
     system = Message("system", _PREAMBLE + instruction + _TAIL + shape)
 
     def render(task: Task) -> Sequence[Generate]:
         shown = json.dumps(show(task), ensure_ascii=False)
+        parts = 1 + (len(task.response_sentences) if per_sentence else len(task.documents) if per_document else 0)
         return [
             Generate(
                 intrinsic=task.intrinsic,
                 messages=(system, Message("user", shown)),
                 constraint=JsonSchema({"title": name.replace("-", "_"), **schema}),
-                max_tokens=tokens * (1 + len(task.response_sentences)) if per_sentence else tokens,
+                max_tokens=tokens * parts,
                 logprobs=True,
             )
         ]
@@ -455,6 +471,20 @@ _FORMATS: dict[str, Format[Any]] = {
         _comparison,
         _write_share("preferred", _PASSAGES),
     ),
+    "listwise": Format(
+        _asking(
+            "listwise",
+            "Rank the documents by how well they answer the last user turn of the conversation, the best first. Name "
+            "the id of every document, each once. The order in which they are given means nothing.",
+            '{"ranking": ["d2", "d0", ...]}',
+            _object(ranking=_array(_id("d"))),
+            _list,
+            16,
+            per_document=True,
+        ),
+        _listed,
+        _write_list,
+    ),
     "uncertainty": Format(
         _asking(
             "uncertainty",
@@ -522,4 +552,4 @@ def profile() -> Profile:
     return PROFILE
 
 
-PROFILE = Profile("prompted", _FORMATS, made_by=(profile, ()))
+PROFILE = Profile("prompted", _FORMATS, reranking="listwise", made_by=(profile, ()))

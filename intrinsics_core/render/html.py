@@ -195,12 +195,11 @@ def body(value: Result) -> str:
 
 @body.register
 def _(value: QueryRewrite) -> str:
+    plain, more = value.query, value.retrieval_query != value.query
+    searched = f'<p class="faint">searched for: {escape(value.retrieval_query)}</p>' if more else ""
     if not value.changed:
-        return f'<p class="then">{escape(value.query)} {tag("stands alone", "ok")}</p>'
-    plain = value.question or value.query
-    searched = f'<p class="faint">searched for: {escape(value.query)}</p>' if plain != value.query else ""
-    if plain == value.original:
-        return f'<p class="then">{escape(plain)} {tag("words added for the search", "warn")}</p>{searched}'
+        told = tag("words added for the search", "warn") if more else tag("stands alone", "ok")
+        return f'<p class="then">{escape(plain)} {told}</p>{searched}'
     return (
         f'<p class="faint">{escape(value.original)}</p>'
         f'<p class="then"><span aria-hidden="true">→</span> {escape(plain)} {tag("rewritten", "warn")}</p>{searched}'

@@ -76,11 +76,11 @@ def _step(name: str, inner: RenderableType) -> RenderableType:
 
 
 def _rewritten(rewrite: QueryRewrite) -> Text:
-    if not rewrite.changed:
+    more = rewrite.retrieval_query != rewrite.query
+    if not rewrite.changed and not more:
         return Text("stands alone, kept as it is", "dim")
-    plain = rewrite.question or rewrite.query
-    searched = f"\nsearched for: {clean(rewrite.query)}" if plain != rewrite.query else ""
-    return Text.assemble(clean(plain), (searched, "dim"))
+    searched = f"\nsearched for: {clean(rewrite.retrieval_query)}" if more else ""
+    return Text.assemble(clean(rewrite.query), (searched, "dim"))
 
 
 def _label(label: str) -> Text:

@@ -1,8 +1,10 @@
 """JSON out of a model's reply.
 
-Documented repairs, and no others: prose or a code fence around the JSON is passed over; a JSON string that holds JSON
-is opened (once); the first value of the wanted kind counts, but nothing inside a value of another kind. A truncated
-reply is malformed, not repaired: what was cut off is unknown, and a list inside it is not the list that was asked for.
+Documented repairs, and no others: prose or a code fence around the JSON is passed over, and so is an empty object that
+another one follows; a JSON string that holds JSON is opened (once); quotes and names of Python and a comma too many are
+read as what they mean (`literals`); the first value of the wanted kind counts, but nothing inside a value of another
+kind. A truncated reply is malformed, not repaired: what was cut off is unknown, and a list inside it is not the list
+that was asked for.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import re
 from typing import Any
 
 from intrinsics_core.errors import MalformedReply
+from intrinsics_core.replies import literals
 
 _OPENER = re.compile(r"[\[{]")
 _DECODER = json.JSONDecoder()
@@ -37,25 +40,24 @@ def parse(text: str, kind: type, expected: str, decoder: json.JSONDecoder = _DEC
             return writable(value, text, expected)
     except (ValueError, RecursionError):
         pass
-    end = 0
+    end, empty = 0, None
     for _ in range(_ATTEMPTS):
         opener = _OPENER.search(text, end)
         if opener is None:
             break
         end = opener.end()
         try:
-            value, after = decoder.raw_decode(text, opener.start())
-        except json.JSONDecodeError as error:
-            if _truncated(error):
-                break
-            continue
-        except RecursionError:
-            break  # no reply of ours nests like that, and the next bracket is only one less deep
+            value, end = _value(text, opener.start(), decoder)
+        except (literals.CutOff, RecursionError):
+            break  # nothing nests so deeply that we asked for, and the next bracket is only one less deep
         except ValueError:
             continue
-        if isinstance(value, kind):
+        if value == {} and kind is dict:
+            empty = value  # {} in prose; the answer may follow
+        elif isinstance(value, kind):
             return writable(value, text, expected)
-        end = after  # a whole value of another kind: what is inside it is not what was asked for
+    if empty is not None:
+        return empty
     raise MalformedReply("the reply holds no such JSON", expected=expected, got=repr(text), raw=text)
 
 
@@ -74,8 +76,20 @@ def writable(value: Any, text: str, expected: str) -> Any:
     return value
 
 
-def _truncated(error: json.JSONDecodeError) -> bool:
-    return error.msg.startswith("Unterminated") or not error.doc[error.pos :].strip()
+def _value(text: str, begin: int, decoder: json.JSONDecoder) -> tuple[Any, int]:
+    """The value at a bracket, and where it ends. Of a whole value of another kind, nothing inside is looked at.
+
+    Raises:
+        CutOff: the text ends within it.
+        ValueError: there is none.
+    """
+    try:
+        return decoder.raw_decode(text, begin)
+    except json.JSONDecodeError as error:
+        if error.msg.startswith("Unterminated") or not text[error.pos :].strip():
+            raise literals.CutOff(str(error)) from None
+    spelled, end = literals.as_json(text, begin)
+    return decoder.decode(" " * begin + spelled), end  # strings may be asked where they stand
 
 
 def field(value: dict[str, Any], name: str, kinds: type | tuple[type, ...], expected: str, raw: str) -> Any:

@@ -1,7 +1,8 @@
 """How replies are understood: shared by all profiles that ask a language model.
 
-Documented repairs, beyond those of `json_reply`: a label is known by the first line of the reply;
-a certainty may be given as a digit d (0.05 + 0.1 d) or as the percentage it stands for; sentence ids may be numbers or
+Documented repairs, beyond those of `json_reply` and after what was thought aloud (`thoughts`): a label is known by the
+first line of the reply; a certainty may be given as a digit d (0.05 + 0.1 d) or as the percentage it stands for; a
+confidence as a share, a percentage or a text of either (``0.8``, ``80``, ``"80%"``); sentence ids may be numbers or
 tags (``7``, ``"7"``, ``"<c7>"``). Everything else is a :class:`~intrinsics_core.errors.MalformedReply`.
 
 Probabilities come from log-probabilities. Where the runtime gives none they are what the model states of itself, if the
@@ -16,7 +17,7 @@ from typing import Any, cast
 
 from intrinsics_core.conversation import Task
 from intrinsics_core.errors import MalformedReply
-from intrinsics_core.replies import json_reply, thinking
+from intrinsics_core.replies import json_reply, thinking, thoughts
 from intrinsics_core.replies.labels import label_probabilities
 from intrinsics_core.requests import Generated, Reply
 from intrinsics_core.results import Answerability, Faithfulness, Judgement, QueryRewrite, Uncertainty
@@ -31,14 +32,14 @@ _RELEVANCE_VALUE = {"relevant": 1.0, "partially relevant": 0.5, "irrelevant": 0.
 
 
 def generated(replies: Sequence[Reply]) -> Generated:
-    """The one reply, without the reasoning before it.
+    """The one reply, without what the model thought before it.
 
     Raises:
         MalformedReply: it ends inside its reasoning.
     """
     (reply,) = replies
     assert isinstance(reply, Generated)
-    return thinking.verdict(reply)
+    return thinking.verdict(reply) if thinking.unfinished(reply) else thoughts.answer(reply)
 
 
 def first_line(reply: Generated) -> str:
@@ -47,8 +48,8 @@ def first_line(reply: Generated) -> str:
 
 def value_start(text: str, name: str) -> int:
     """Where in a JSON text the value of field ``name`` begins."""
-    at = text.find(f'"{name}"')
-    return 0 if at < 0 else text.find(":", at) + 1
+    places = [at for quote in "\"'" if (at := text.find(f"{quote}{name}{quote}")) >= 0]
+    return text.find(":", min(places)) + 1 if places else 0
 
 
 def free_text(reply: Generated) -> str:
@@ -102,16 +103,32 @@ def probabilities(
     Args:
         chosen: the label that the reply gives, one of ``options``.
         start: where in the reply's text the label begins.
-        stated: the confidence in ``chosen`` that the model states; anything but a number in 0..1 counts as unstated.
+        stated: the confidence in ``chosen`` that the model states (see :func:`share`).
     """
     if measured := label_probabilities(reply.logprobs, options, start):
         return measured
-    if isinstance(stated, bool) or not isinstance(stated, int | float) or not 0 <= stated <= 1:
-        stated = 1.0
+    told = share(stated)
     # Less than an even chance in the label it chose contradicts itself; the label counts.
-    confidence = max(float(stated), 1 / len(options))
+    confidence = max(1.0 if told is None else told, 1 / len(options))
     rest = (1 - confidence) / (len(options) - 1)
     return {option: confidence if option == chosen else rest for option in options}
+
+
+_SHARE = re.compile(r"\A(\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})\s*+(%?)")
+
+
+def share(stated: Any) -> float | None:
+    """A confidence in 0..1 as models state it: a share, a number above 10 up to 100, a text of either, or any with %.
+
+    None where it is none of these: such a confidence counts as unstated. So does 7, which may be 7% or 7 of 10.
+    """
+    percent = False
+    if isinstance(stated, str) and (match := _SHARE.fullmatch(stated.strip())):
+        stated, percent = float(match[1]), bool(match[2])
+    if isinstance(stated, bool) or not isinstance(stated, int | float):
+        return None
+    share = stated / 100 if percent or 10 < stated <= 100 else stated
+    return float(share) if 0 <= share <= 1 else None
 
 
 def answerability(label: str, reply: Generated, start: int = 0, stated: Any = None) -> Answerability:

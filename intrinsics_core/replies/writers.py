@@ -35,6 +35,7 @@ from intrinsics_core.results import (
     HallucinationDetection,
     Judgement,
     QueryRewrite,
+    Ranking,
     Result,
     SentenceVerdict,
     Uncertainty,
@@ -180,6 +181,22 @@ def confidence(wanted: float, options: int, read: Callable[[float], float]) -> f
     short = (min(1.0, round(exact, digits)) for digits in range(1, 17))
     near = (min(1.0, math.nextafter(exact, towards)) for towards in (0.0, 1.0))
     return next((c for c in (*short, exact, *near) if read(c) == wanted), exact)
+
+
+# --- orders -----------------------------------------------------------------------------------------------------------
+
+
+def order(task: Task, value: Ranking) -> list[int]:
+    """The positions of the documents, best first. Scores follow from the order and are left out.
+
+    Raises:
+        InvalidInput: it is no ranking of this task's documents, each once.
+    """
+    given(value, Ranking)
+    found = [row.index for row in value.ranking]
+    if sorted(found) != list(range(len(task.documents))):
+        _wrong("ranking", "does not hold every document once", expected=f"{len(task.documents)} documents", got=found)
+    return found
 
 
 # --- sentences --------------------------------------------------------------------------------------------------------

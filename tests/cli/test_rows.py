@@ -66,8 +66,10 @@ def test_results_as_they_are_dumped() -> None:
         "result": {"label": "answerable", "probability": None, "degraded": "why\u2028not"},
     }
     assert rows.encode("é", degraded).startswith('{"id": "é"'.encode())
-    rewrite = QueryRewrite(query="b", original="a", changed=True, question="b", retrieval_query="b b")
-    assert one_line(rows.encode(None, rewrite))["result"] == {"query": "b", "original": "a", "changed": True}
+    told = {"query": "b", "original": "a", "changed": True}
+    for more, form in ({}, "b"), ({"retrieval_query": "b b"}, "b b"):
+        rewrite = QueryRewrite(**told, **more)
+        assert one_line(rows.encode(None, rewrite))["result"] == told | {"retrieval_query": form}
 
 
 def test_rows_are_read_one_at_a_time() -> None:

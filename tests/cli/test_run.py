@@ -37,7 +37,7 @@ ROW = {
     "fact-check": ANSWERED,
 }
 FIELDS = {
-    "query-rewrite": {"query": str, "original": str, "changed": bool},
+    "query-rewrite": {"query": str, "original": str, "changed": bool, "retrieval_query": str},
     "query-expansion": {"queries": [{"text": str, "strategy": str}]},
     "context-relevance": {"judgements": [{"document_id": str, "index": int, "label": str, "score": float}]},
     "answerability": {"label": str, "probability": float},

@@ -92,6 +92,12 @@ def _comparison(shown: dict[str, Any]) -> dict[str, Any]:
     return {"preferred": "A" if a >= b else "B", "confidence": 0.9}
 
 
+def _listwise(shown: dict[str, Any]) -> dict[str, Any]:
+    asked = _question(shown)
+    ranked = sorted(shown["documents"], key=lambda d: -_share(asked, d["text"]))
+    return {"ranking": [d["id"] for d in ranked]}
+
+
 def _certainty(shown: dict[str, Any]) -> dict[str, Any]:
     sources = " ".join(d["text"] for d in shown["documents"])
     return {"certainty": str(round(9 * _share(shown["conversation"][-1]["content"], sources)))}
@@ -129,6 +135,7 @@ _REPLIES = {
     "context_relevance": _relevance,
     "answerability": _answerability,
     "comparison": _comparison,
+    "listwise": _listwise,
     "uncertainty": _certainty,
     "hallucination_detection": _hallucination,
     "citations": _citations,

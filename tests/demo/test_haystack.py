@@ -36,7 +36,7 @@ class TestTelling(TellingTests):
 
 def _said(turn: Turn) -> Any:
     assert turn.rewrite
-    return turn.answer, turn.rewrite.query, turn.rewrite.question, turn.blocked, [f.text for f in turn.flagged]
+    return turn.answer, turn.rewrite.query, turn.rewrite.retrieval_query, turn.blocked, [f.text for f in turn.flagged]
 
 
 def test_a_language_model_writes_the_answers_where_the_runtime_has_one() -> None:

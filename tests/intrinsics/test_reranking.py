@@ -30,7 +30,7 @@ def rank(count, script=by_number, seed=0, **options):
     random.Random(seed).shuffle(order)
     documents = [{"id": f"p{n}", "text": str(n)} for n in order]
     runtime = Scripted(script)
-    return run(reranking(USER, documents, **options), runtime), runtime, documents
+    return run(reranking(USER, documents, mode="pairwise", **options), runtime), runtime, documents
 
 
 @pytest.mark.parametrize("both_orders", [False, True])

@@ -63,6 +63,7 @@ CASES: Mapping[str, Case] = {
     "context-relevance": Case("context-relevance", "context-relevance", documents=[0]),
     "answerability": Case("answerability", "answerability", documents=[0, 1, 2]),
     "comparison": Case("comparison", "reranking", documents=[0, 1]),
+    "listwise": Case("listwise", "reranking", documents=[0, 1, 2]),
     "uncertainty": Case("uncertainty", "uncertainty"),
     "uncertainty-of-an-answer": Case("uncertainty", "uncertainty", answered=True, documents=[0, 1]),
     "hallucination-detection": Case("hallucination-detection", "hallucination-detection", True, [0, 1, 2]),

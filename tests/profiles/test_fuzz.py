@@ -59,6 +59,7 @@ VALID: dict[str, list[Any]] = {
     ],
     "answerability": [{"answerability": "answerable", "confidence": 0.9}, "unanswerable", '"answerable"'],
     "comparison": [{"preferred": "B", "confidence": 1}, "B\n\nExplanation: better.", "A"],
+    "listwise": [{"ranking": ["d2", "d0", "d1"]}, {"ranking": ["d1", "d1", "d7"]}, {"ranking": [2, "<d0>"]}],
     "uncertainty": [{"certainty": "7"}, {"score": "3"}, "8", "85%"],
     "hallucination-detection": [
         {"sentences": [{"id": "r0", "reason": "said", "faithfulness": "faithful"}, {"id": "r2", "faithfulness": "NA"}]},

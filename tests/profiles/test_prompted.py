@@ -53,7 +53,7 @@ def test_the_fact_checks_relevance_is_judged_without_the_answer_that_is_checked(
 def test_replies_by_sentence_grow_with_the_response_and_no_others_do() -> None:
     longer = [*ASKED, {"role": "assistant", "content": "It leaves at nine. " * 20}]
     for name in PROFILE.formats:
-        if name != "comparison":
+        if name != "comparison":  # shows two documents
             sizes = [asked(name, messages, DOCUMENTS[:1]).max_tokens or 0 for messages in (ANSWERED, longer)]
             assert (sizes[1] > 5 * sizes[0]) == (name in ("citations", "hallucination-detection")), name
             assert sizes[0] > 0

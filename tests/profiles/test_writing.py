@@ -20,6 +20,7 @@ from intrinsics_core.profiles import embedded, io_yaml, prompted
 from intrinsics_core.profiles.base import Format, Profile
 from intrinsics_core.profiles.granite import granite_3_2, granite_3_3
 from intrinsics_core.replies import sentence_ids, writers
+from intrinsics_core.replies.rankings import ranking
 from intrinsics_core.requests import Choice, Generate, Generated, JsonSchema, Regex
 from intrinsics_core.results import (
     AdapterOutput,
@@ -160,8 +161,12 @@ def clarifications(task: Task) -> st.SearchStrategy[Any]:
     return texts.map(lambda text: AdapterOutput(value={"clarification": text}))
 
 
-ASKED = ("query-rewrite", "context-relevance", "answerability", "comparison", "sample-answer", "answer")
-COUNTS = {"context-relevance": 1, "comparison": 2, "entailment": 1}
+def orders(task: Task) -> st.SearchStrategy[Any]:
+    return st.permutations(range(len(task.documents))).map(lambda order: ranking(task, order))
+
+
+ASKED = ("listwise", "query-rewrite", "context-relevance", "answerability", "comparison", "sample-answer", "answer")
+COUNTS = {"listwise": 3, "context-relevance": 1, "comparison": 2, "entailment": 1}
 BOUNDED = {
     "query-rewrite": queries,
     "context-relevance": labels_alone,
@@ -171,6 +176,7 @@ BOUNDED = {
     "citations": links,
     "entailment": floats(0.0, 0.5, 1.0),
     "comparison": floats(0.0, 1.0),
+    "listwise": orders,
     "synonym-query": one_line,
     "reverse-question": one_line,
     "sample-answer": answers,

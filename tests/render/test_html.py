@@ -40,7 +40,7 @@ def results(evil: str) -> dict[str, Result]:
     """One result of each type, with this text wherever text can be."""
     return {
         "rewrite": QueryRewrite(query=evil, original=evil + "?", changed=True),
-        "keywords": QueryRewrite(query=evil + "(y)", original=evil, changed=True, question=evil),
+        "keywords": QueryRewrite(query=evil, original=evil, changed=False, retrieval_query=evil + "(y)"),
         "same": QueryRewrite(query=evil, original=evil, changed=False),
         "expansion": QueryExpansion(queries=(ExpandedQuery(text=evil, strategy=evil),)),
         "relevance": ContextRelevance(

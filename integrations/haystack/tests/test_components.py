@@ -84,6 +84,17 @@ class TestRanker:
         with pytest.raises(InvalidInput, match="top_k"):
             RagIntrinsicsRanker(judging()).run(query=QUESTION, documents=documents(), top_k=top_k)
 
+    @pytest.mark.parametrize(("how", "calls"), [({}, 1), ({"mode": "pairwise"}, 3), ({"mode": "pointwise"}, 3)])
+    def test_how_a_model_ranks_is_a_choice(self, how: dict[str, Any], calls: int) -> None:
+        runtime = judging()
+        found = RagIntrinsicsRanker(runtime, **how).run(query=QUESTION, documents=documents())["documents"]
+        assert len(runtime.requests) == calls and found[0].id == "mill"
+
+    @pytest.mark.parametrize("how", [{"mode": "bubble"}, {"window": 1}])
+    def test_a_wrong_choice_is_named_when_built(self, how: dict[str, Any]) -> None:
+        with pytest.raises(InvalidInput, match=next(iter(how))):
+            RagIntrinsicsRanker(**how)
+
     def test_score_threshold(self) -> None:
         found = RagIntrinsicsRanker(judging(), score_threshold=0.9).run(query=QUESTION, documents=documents())
         assert [d.id for d in found["documents"]] == ["mill"]

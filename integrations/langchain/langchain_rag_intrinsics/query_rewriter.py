@@ -15,8 +15,9 @@ class QueryRewriter(Intrinsic):
     """A conversation in, its last question out, so that a retriever needs no history.
 
     Takes a question, a list of messages, or a mapping with ``messages`` or ``question`` and ``chat_history``. Returns
-    the query; with ``return_result=True`` the core's QueryRewrite, which says whether it changed and holds the form
-    for retrieval. A fallback (``on_error="fallback"``) returns the question as it was and is logged as a warning.
+    the plain question; with ``return_result=True`` the core's QueryRewrite, which says whether it changed and holds the
+    form for retrieval (``retrieval_query``). A fallback (``on_error="fallback"``) returns the question as it was and is
+    logged as a warning.
 
     Example:
         >>> from langchain_rag_intrinsics import QueryRewriter

@@ -8,6 +8,7 @@ from langchain_core.documents import Document
 from pydantic import Field
 
 from intrinsics_core import Call, reranking
+from intrinsics_core.intrinsics.reranking import WINDOW, Mode
 from intrinsics_core.results import Ranking
 from langchain_rag_intrinsics._compressor import Compressor
 from langchain_rag_intrinsics._inputs import Given
@@ -28,7 +29,11 @@ class IntrinsicsReranker(Compressor):
         top_n: return at most this many; None for all.
         score_threshold: return only documents that score at least this; None for all. Scores of comparing models are
             shares within one ranking, so a threshold fits scoring runtimes such as the embedded one.
-        both_orders: compare each pair in both orders, against position bias, at twice the requests.
+        mode: how a language model ranks: ``"listwise"`` (one call up to ``window`` documents), ``"pairwise"``
+            (comparisons), ``"pointwise"`` (one call a document, scores that a threshold fits); None for the profile's
+            own. See :func:`intrinsics_core.reranking`.
+        window: documents in one list.
+        both_orders: ask about each list or pair in both orders, against position bias, at twice the requests.
 
     Example:
         >>> from langchain_core.documents import Document
@@ -44,10 +49,13 @@ class IntrinsicsReranker(Compressor):
 
     top_n: int | None = Field(default=None, ge=0)
     score_threshold: float | None = None
+    mode: Mode | None = None
+    window: int = Field(default=WINDOW, ge=2)
     both_orders: bool = False
 
     def _ask(self, given: Given) -> Call[Ranking]:
-        return reranking(given.messages, given.passages, both_orders=self.both_orders, **self._settings())
+        how: dict[str, Any] = {"mode": self.mode, "window": self.window, "both_orders": self.both_orders}
+        return reranking(given.messages, given.passages, **how, **self._settings())
 
     def _tell(self, value: Any, given: Given, result: Ranking) -> list[Document]:
         floor = float("-inf") if self.score_threshold is None else self.score_threshold

@@ -64,10 +64,10 @@ class IntrinsicsRetriever(BaseRetriever):
     ) -> list[Document]:
         limit = self._limit(kwargs)
         rewritten = self._rewriting.invoke(query, _within(run_manager, "rewrite")) if self._rewriting else query
-        asked, standalone, question = _forms(rewritten)
+        asked, question = _forms(rewritten)
         documents: Sequence[Document] = self.retriever.invoke(asked, _within(run_manager, "retrieve"))
         if self._expanding:
-            given = self._to_expand(standalone if self.rewriter else query, documents)
+            given = self._to_expand(question if self.rewriter else query, documents)
             more = _others(self._expanding.invoke(given, _within(run_manager, "expand")), asked)
             if more:
                 documents = fuse([documents, *self.retriever.batch(more, _within(run_manager, "retrieve"))])
@@ -80,10 +80,10 @@ class IntrinsicsRetriever(BaseRetriever):
     ) -> list[Document]:
         limit = self._limit(kwargs)
         rewritten = await self._rewriting.ainvoke(query, _within(run_manager, "rewrite")) if self._rewriting else query
-        asked, standalone, question = _forms(rewritten)
+        asked, question = _forms(rewritten)
         documents: Sequence[Document] = await self.retriever.ainvoke(asked, _within(run_manager, "retrieve"))
         if self._expanding:
-            given = self._to_expand(standalone if self.rewriter else query, documents)
+            given = self._to_expand(question if self.rewriter else query, documents)
             more = _others(await self._expanding.ainvoke(given, _within(run_manager, "expand")), asked)
             if more:
                 documents = fuse([documents, *await self.retriever.abatch(more, _within(run_manager, "retrieve"))])
@@ -122,17 +122,17 @@ def _within(run_manager: Any, step: str) -> Any:
     return {"callbacks": run_manager.get_child(step)}
 
 
-def _forms(value: Any) -> tuple[str, str, str]:
-    """What to ask the retriever for, the query that stands alone, and the question as people read it."""
+def _forms(value: Any) -> tuple[str, str]:
+    """What to ask the retriever for, and the question as people read it."""
     if isinstance(value, QueryRewrite):
         if value.degraded:
             logging.getLogger(__name__).warning("query not rewritten: %s", value.degraded)
-        return value.retrieval_query or value.query, value.query, value.question or value.query
+        return value.retrieval_query, value.query
     given = read(value, "retrieval")
     question = next((turn["content"] for turn in reversed(given.messages) if turn["role"] == "user"), None)
     if question is None:
         raise InvalidInput("the conversation has no user turn", intrinsic="retrieval", expected="a question")
-    return question, question, question
+    return question, question
 
 
 def _others(queries: Sequence[str], asked: str) -> list[str]:

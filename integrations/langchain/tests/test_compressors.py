@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from langchain_core.documents import BaseDocumentCompressor
@@ -56,7 +57,15 @@ def test_reranker_limits() -> None:
 def test_both_orders_reach_the_core() -> None:
     runtime = judging()
     IntrinsicsReranker(runtime=runtime, both_orders=True).invoke({"query": QUESTION, "documents": documents()})
-    assert len(runtime.waves[0]) == 6
+    assert len(runtime.waves[0]) == 2  # one list, forwards and backwards
+
+
+@pytest.mark.parametrize(("how", "calls"), [({}, 1), ({"window": 2}, 2), ({"mode": "pairwise"}, 3),
+                                            ({"mode": "pointwise"}, 3)])  # fmt: skip
+def test_how_a_model_ranks_is_a_choice(how: dict[str, Any], calls: int) -> None:
+    runtime = judging()
+    found = IntrinsicsReranker(runtime=runtime, **how).invoke({"query": QUESTION, "documents": documents()})
+    assert len(runtime.requests) == calls and found[0].id == "mill"
 
 
 def test_filter_limits() -> None:

@@ -95,12 +95,13 @@ def test_scores_of_the_retriever(metadata: list[dict[str, Any]], scores: list[fl
 
 @pytest.mark.parametrize("name", ["relevance_score", "score"])
 def test_a_good_retrievers_order_counts(name: str) -> None:
-    found = [Document(text, id=text) for text in ("The mill is a tide mill.", "The mill has two tide wheels.")]
+    found = [Document("The mill is a tide mill.", id=name) for name in ("east", "west")]
     plain = {d.id: d.metadata["relevance_score"] for d in IntrinsicsReranker().compress_documents(found, "The mill?")}
     for best in found:
         scored = [d.model_copy(update={"metadata": {name: 9.0 if d is best else 1.0}}) for d in found]
         ranked = IntrinsicsReranker().compress_documents(scored, "The mill?")
-        assert {d.id: d.metadata["relevance_score"] for d in ranked}[best.id] > plain[best.id]
+        assert ranked[0].id == best.id
+        assert {d.id: d.metadata["relevance_score"] for d in ranked} == plain  # what is relevant, no retriever decides
 
 
 @pytest.mark.parametrize(

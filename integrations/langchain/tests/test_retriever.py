@@ -112,10 +112,10 @@ def test_the_retrieval_form_goes_to_the_retriever_and_the_question_to_the_reader
     retriever, inner = wrapped(rewriter=QueryRewriter(), compressors=[recording])
     retriever.invoke(TURNS)
     whole = QueryRewriter(return_result=True).invoke(TURNS)
-    assert len({whole.question, whole.query, whole.retrieval_query}) == 3  # or this shows nothing
+    assert whole.query != whole.retrieval_query  # or this shows nothing
     assert [query for query, _ in inner.asked] == [whole.retrieval_query]
     asyncio.run(retriever.ainvoke(TURNS))
-    assert recording.asked == [whole.question] * 2
+    assert recording.asked == [whole.query] * 2
 
 
 def test_a_query_without_forms_goes_everywhere() -> None:

@@ -126,7 +126,7 @@ def _why(degraded: str | None) -> dict[str, Any]:
 
 
 def _rewritten(output: QueryBundle) -> dict[str, Any]:
-    assert output.embedding_strs == [output.rewrite.retrieval_query or output.query_str]
+    assert output.embedding_strs == [output.rewrite.retrieval_query]
     return {"query": output.query_str, **_why(output.rewrite.degraded)}
 
 

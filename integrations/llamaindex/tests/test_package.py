@@ -109,9 +109,11 @@ def test_a_key_is_kept_and_never_dumped(kind: Any) -> None:
 
 
 def test_settings_come_back() -> None:
-    rerank = IntrinsicsRerank(runtime={"kind": "embedded"}, top_n=2, both_orders=True, date="May 1", profile=PROFILE)
+    how: dict[str, Any] = {"mode": "pairwise", "window": 5, "both_orders": True}
+    rerank = IntrinsicsRerank(runtime={"kind": "embedded"}, top_n=2, date="May 1", profile=PROFILE, **how)
     again = IntrinsicsRerank.from_json(rerank.to_json())
     assert (again.top_n, again.both_orders, again.date, again.profile) == (2, True, "May 1", "prompted")
+    assert (again.mode, again.window) == ("pairwise", 5)
     keep = ContextRelevancePostprocessor(labels=("relevant",), similarity_cutoff=0.4)
     assert ContextRelevancePostprocessor.from_json(keep.to_json()).to_dict() == keep.to_dict()
     assert keep.to_dict()["labels"] == ("relevant",)

@@ -83,7 +83,7 @@ def test_no_query_is_an_error_that_says_so(asynchronous: bool) -> None:
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_events_and_spans_with_the_llm_inside(asynchronous: bool) -> None:
     llm = JudgeLLM(reply=lambda messages, options: {"preferred": "B", "confidence": 0.9})
-    rerank, query = IntrinsicsRerank(runtime=llm, top_n=2), QueryBundle(QUESTION)
+    rerank, query = IntrinsicsRerank(runtime=llm, top_n=2, mode="pairwise"), QueryBundle(QUESTION)
     given = nodes()
     with Traced() as traced:
         if asynchronous:

@@ -75,7 +75,8 @@ def test_the_conversation_comes_three_ways(how: str, asynchronous: bool) -> None
 
 def test_the_form_for_retrieval_is_what_is_embedded() -> None:
     found: Any = QueryRewriteTransform().run(ConversationQuery("Who built it?", chat_history=HISTORY))
-    assert found.rewrite.retrieval_query not in (None, found.query_str)
+    assert found.query_str == found.rewrite.query != found.rewrite.retrieval_query
+    assert "(" not in found.query_str
     assert found.embedding_strs == [found.rewrite.retrieval_query]
 
 

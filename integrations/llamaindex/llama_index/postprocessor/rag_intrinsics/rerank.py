@@ -9,6 +9,7 @@ from llama_index.postprocessor.rag_intrinsics._judging import JudgingPostprocess
 from pydantic import Field
 
 from intrinsics_core import Call, reranking
+from intrinsics_core.intrinsics.reranking import WINDOW, Mode
 from intrinsics_core.results import RankedDocument, Ranking
 
 
@@ -19,7 +20,11 @@ class IntrinsicsRerank(JudgingPostprocessor):
 
     Args:
         top_n: return at most this many; None for all.
-        both_orders: compare each pair in both orders, against position bias, at twice the requests.
+        mode: how a language model ranks: ``"listwise"`` (one call up to ``window`` documents), ``"pairwise"``
+            (comparisons), ``"pointwise"`` (one call a document, scores that a threshold fits); None for the profile's
+            own. See :func:`intrinsics_core.reranking`.
+        window: documents in one list.
+        both_orders: ask about each list or pair in both orders, against position bias, at twice the requests.
 
     Example:
         >>> from llama_index.core.schema import NodeWithScore, TextNode
@@ -34,6 +39,8 @@ class IntrinsicsRerank(JudgingPostprocessor):
     intrinsic: ClassVar[str] = "reranking"
 
     top_n: int | None = Field(default=None, ge=0)
+    mode: Mode | None = None
+    window: int = Field(default=WINDOW, ge=2)
     both_orders: bool = False
 
     @property
@@ -41,7 +48,8 @@ class IntrinsicsRerank(JudgingPostprocessor):
         return self.top_n
 
     def _ask(self, messages: Sequence[dict[str, str]], documents: Sequence[dict[str, Any]]) -> Call[Ranking]:
-        return reranking(messages, documents, both_orders=self.both_orders, **self._settings())
+        how: dict[str, Any] = {"mode": self.mode, "window": self.window, "both_orders": self.both_orders}
+        return reranking(messages, documents, **how, **self._settings())
 
     def _rows(self, result: Ranking) -> Sequence[RankedDocument]:
         return result.ranking[: self.top_n]

@@ -17,7 +17,7 @@ class QueryRewriteTransform(ConversationTransform):
     """The last question of a conversation, so that it stands alone.
 
     Returns a :class:`~llama_index.rag_intrinsics.RewrittenQuery`, whose ``rewrite`` says whether it changed. Where the
-    runtime gives a form made for retrieval, that is what is embedded; the readable question is what all others see.
+    runtime gives a form made for retrieval, that is what is embedded; the plain question is what all others see.
 
     Args:
         memory: the memory of a chat engine, to read the conversation from.
@@ -28,7 +28,7 @@ class QueryRewriteTransform(ConversationTransform):
         >>> from llama_index.rag_intrinsics import ConversationQuery
         >>> turns = [ChatMessage("Is there a tide mill on Ellery?"), ChatMessage("Yes, it is old.", role="assistant")]
         >>> rewritten = QueryRewriteTransform().run(ConversationQuery("Who built it?", chat_history=turns))
-        >>> rewritten.rewrite.original, "mill" in rewritten.query_str
+        >>> rewritten.rewrite.original, "mill" in rewritten.embedding_strs[0]
         ('Who built it?', True)
     """
 
@@ -38,7 +38,6 @@ class QueryRewriteTransform(ConversationTransform):
         return query_rewrite(messages, documents, **self._settings())
 
     def _tell(self, query: QueryBundle, result: QueryRewrite) -> RewrittenQuery:
-        embedded = result.retrieval_query or result.query
         return RewrittenQuery(
-            result.query, image_path=query.image_path, custom_embedding_strs=[embedded], rewrite=result
+            result.query, image_path=query.image_path, custom_embedding_strs=[result.retrieval_query], rewrite=result
         )

@@ -27,7 +27,7 @@ class RagIntrinsicsQueryRewriter(Intrinsic):
     ]
     rewriter = RagIntrinsicsQueryRewriter()
     result = rewriter.run(query="When was it built?", history=history)
-    print(result["question"])
+    print(result["query"])
     # When was the tide mill built?
     ```
     """
@@ -60,9 +60,9 @@ class RagIntrinsicsQueryRewriter(Intrinsic):
 
         :param query: The question.
         :param history: Turns before it.
-        :returns: `query`: the question, standing alone; `question` and `retrieval_query`: the forms for readers and
-            for retrievers, where the profile tells them apart, else the same; `result`: with the original and whether
-            it changed.
+        :returns: `query`: the question, standing alone, for prompts and for people (`question` is its old name and says
+            the same); `retrieval_query`: the form for retrievers, with keywords where the profile adds them;
+            `result`: all of it, with the original and whether it changed.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         return self._told(self._result(self._call(self._read(query, None, history))))
@@ -74,9 +74,9 @@ class RagIntrinsicsQueryRewriter(Intrinsic):
 
         :param query: The question.
         :param history: Turns before it.
-        :returns: `query`: the question, standing alone; `question` and `retrieval_query`: the forms for readers and
-            for retrievers, where the profile tells them apart, else the same; `result`: with the original and whether
-            it changed.
+        :returns: `query`: the question, standing alone, for prompts and for people (`question` is its old name and says
+            the same); `retrieval_query`: the form for retrievers, with keywords where the profile adds them;
+            `result`: all of it, with the original and whether it changed.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         return self._told(await self._aresult(self._call(self._read(query, None, history))))
@@ -84,7 +84,7 @@ class RagIntrinsicsQueryRewriter(Intrinsic):
     def _told(self, result: QueryRewrite) -> dict[str, Any]:
         return {
             "query": result.query,
-            "question": result.question or result.query,
-            "retrieval_query": result.retrieval_query or result.query,
+            "question": result.query,  # the socket's old name, for pipelines that were saved with it
+            "retrieval_query": result.retrieval_query,
             "result": result.model_dump(mode="json"),
         }

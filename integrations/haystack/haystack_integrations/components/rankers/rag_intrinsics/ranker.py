@@ -7,7 +7,8 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic
 from haystack_integrations.common.rag_intrinsics.given import Given, judged
 
-from intrinsics_core import InvalidInput, Profile
+from intrinsics_core import InvalidInput, Profile, reranking
+from intrinsics_core.intrinsics.reranking import WINDOW
 from intrinsics_core.results import Ranking
 
 
@@ -44,6 +45,8 @@ class RagIntrinsicsRanker(Intrinsic):
         *,
         top_k: int | None = None,
         score_threshold: float | None = None,
+        mode: str | None = None,
+        window: int = WINDOW,
         both_orders: bool = False,
         profile: Profile | str | None = None,
         on_error: str = "raise",
@@ -57,14 +60,20 @@ class RagIntrinsicsRanker(Intrinsic):
         :param top_k: Return at most this many; None for all.
         :param score_threshold: Return only documents that score at least this; None for all. Scores of comparing models
             are shares within one ranking, so a threshold fits scoring runtimes such as the embedded one.
-        :param both_orders: Compare each pair in both orders, against position bias, at twice the requests.
+        :param mode: How a language model ranks: `"listwise"` (one call up to `window` documents), `"pairwise"`
+            (comparisons), `"pointwise"` (one call a document, scores that a threshold fits); None for the profile's
+            own.
+        :param window: Documents in one list, from 2.
+        :param both_orders: Ask about each list or pair in both orders, against position bias, at twice the requests.
         :param profile: A profile or its name; the runtime's own where left out.
         :param on_error: `"raise"`, or `"fallback"`: the original order, and `meta` says that it is degraded.
         :param date: Date text for prompts that carry one; the day of the call where left out.
-        :raises InvalidInput: If `top_k` is not a number from 1.
+        :raises InvalidInput: If `top_k`, `mode` or `window` is none that it takes.
         """
         self._keep(runtime, profile, on_error, date)
-        self.top_k, self.score_threshold, self.both_orders = self._checked(top_k), score_threshold, both_orders
+        self.top_k, self.score_threshold = self._checked(top_k), score_threshold
+        self.mode, self.window, self.both_orders = mode, window, both_orders
+        reranking([{"role": "user", "content": "?"}], [], **self._how)  # told now, not at the first run
 
     @component.output_types(documents=list[Document])
     def run(
@@ -85,7 +94,7 @@ class RagIntrinsicsRanker(Intrinsic):
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         limit, given = self._checked(top_k), self._read(query, documents, history)
-        return self._told(given, self._result(self._call(given, both_orders=self.both_orders)), limit)
+        return self._told(given, self._result(self._call(given, **self._how)), limit)
 
     @component.output_types(documents=list[Document])
     async def run_async(
@@ -106,7 +115,11 @@ class RagIntrinsicsRanker(Intrinsic):
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         limit, given = self._checked(top_k), self._read(query, documents, history)
-        return self._told(given, await self._aresult(self._call(given, both_orders=self.both_orders)), limit)
+        return self._told(given, await self._aresult(self._call(given, **self._how)), limit)
+
+    @property
+    def _how(self) -> dict[str, Any]:
+        return {"mode": self.mode, "window": self.window, "both_orders": self.both_orders}
 
     def _told(self, given: Given, result: Ranking, top_k: int | None) -> dict[str, Any]:
         floor = float("-inf") if self.score_threshold is None else self.score_threshold
