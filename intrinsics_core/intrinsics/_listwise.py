@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from intrinsics_core.conversation import Task
-from intrinsics_core.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable
 from intrinsics_core.intrinsics import _costs
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.replies.rankings import ranking
@@ -38,7 +38,7 @@ def listwise(
         answers += found
         order[begin : begin + window] = _agreed(asked, lists, found)
         for answer in found:
-            if isinstance(answer, InvalidInput):
+            if isinstance(answer, InvalidInput | RuntimeUnavailable):  # what is wrong with all windows
                 raise answer
     failures = _costs.checked(answers)
     dropped = sum(answer.dropped for answer in answers if isinstance(answer, Ranking))

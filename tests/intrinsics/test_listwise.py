@@ -142,7 +142,7 @@ def test_one_failed_comparison_is_a_tie() -> None:
     result, _, _ = rank(5, script, mode="pairwise")
     assert [row.document_id for row in result.ranking] == ["p4", "p3", "p2", "p1", "p0"]
     assert [row.wins for row in result.ranking] == [3.5, 3.0, 2.0, 1.0, 0.5]
-    assert result.degraded is not None and "1 of 10 comparisons counted as ties" in result.degraded
+    assert result.degraded is not None and "1 of 10 comparisons failed and count as ties" in result.degraded
     with pytest.raises(MalformedReply):
         rank(5, lambda request: "C", mode="pairwise")
 

@@ -122,11 +122,11 @@ class made_engine:  # the engine, with its lock held
         self._runtime = runtime
 
     def __enter__(self) -> Any:
-        self._runtime._lock.acquire()
+        self._runtime._lock.__enter__()
         return self._runtime._engine
 
     def __exit__(self, *_: object) -> None:
-        self._runtime._lock.release()
+        self._runtime._lock.__exit__(None, None, None)
 
 
 @pytest.mark.parametrize("adapter", ["answerability", "uncertainty"])
