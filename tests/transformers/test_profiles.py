@@ -46,7 +46,7 @@ NOT_OFFERED = {("granite-3.2", "context-relevance"), ("granite-3.2", "fact-check
 ALWAYS_WELL_FORMED = {  # constrained to a few tokens
     ("granite-3.2", "uncertainty"), ("granite-3.3", "uncertainty"), ("granite-3.3", "answerability"),
     ("prompted", "answerability"), ("prompted", "context-relevance"),
-    ("prompted", "uncertainty"), ("prompted", "reranking"),
+    ("prompted", "uncertainty"),
 }  # fmt: skip
 PROFILES = ("granite-3.2", "granite-3.3", "prompted")
 GRID = [(profile, name) for profile in PROFILES for name in CALLS if (profile, name) not in NOT_OFFERED]
