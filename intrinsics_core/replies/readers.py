@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from intrinsics_core.conversation import Task
 from intrinsics_core.errors import MalformedReply
-from intrinsics_core.replies import json_reply, thinking, thoughts
+from intrinsics_core.replies import json_reply, thinking
 from intrinsics_core.replies.labels import label_probabilities
 from intrinsics_core.requests import Generated, Reply
 from intrinsics_core.results import Answerability, Faithfulness, Judgement, QueryRewrite, Uncertainty
@@ -39,7 +39,7 @@ def generated(replies: Sequence[Reply]) -> Generated:
     """
     (reply,) = replies
     assert isinstance(reply, Generated)
-    return thinking.verdict(reply) if thinking.unfinished(reply) else thoughts.answer(reply)
+    return thinking.verdict(reply)
 
 
 def first_line(reply: Generated) -> str:

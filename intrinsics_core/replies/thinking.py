@@ -7,12 +7,11 @@ text still list its tokens among the log-probabilities; :func:`of_text` finds th
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from intrinsics_core.errors import MalformedReply
+from intrinsics_core.replies import thoughts
 from intrinsics_core.requests import Generated, TokenLogprob
 
 _OPEN, _CLOSE = "<think>", "</think>"
@@ -29,19 +28,13 @@ def verdict(reply: Generated) -> Generated:
         MalformedReply: it ends inside its reasoning.
     """
     text = reply.text
-    opened = text.lstrip().startswith(_OPEN)
     if unfinished(reply):
         raise MalformedReply(
             "the reply ends inside its reasoning", expected="a verdict after it: a larger budget of tokens "
             "(reasoning_tokens in the runtime's config), or a model that is told not to reason",
             got=repr(text or reply.reasoning), raw=text or reply.reasoning or "",
         )  # fmt: skip
-    if _CLOSE not in text or (not opened and _is_json(text)):  # a quoted tag inside JSON ends no reasoning
-        return reply
-    begin = text.rindex(_CLOSE) + len(_CLOSE)
-    answer = text[begin:]
-    kept = begin + len(answer) - len(answer.lstrip())
-    return replace(reply, text=text[kept:], logprobs=None if reply.logprobs is None else _after(reply.logprobs, kept))
+    return thoughts.answer(reply)
 
 
 def unfinished(reply: Generated) -> bool:
@@ -83,11 +76,3 @@ def _after(tokens: Sequence[TokenLogprob], begin: int) -> tuple[TokenLogprob, ..
         top = tuple((name[cut:], logprob) for name, logprob in token.top if name.startswith(first))
         left.append(TokenLogprob(token.token[cut:], token.logprob, top) if cut else token)
     return tuple(left)
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True

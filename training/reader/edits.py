@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any
 
 from intrinsics_core.embedded.lexical import is_stopword
 from training.reader.wordnet import WordNet
@@ -235,26 +236,24 @@ def negate(sentence: str, scene: Scene, rng: Random) -> str | None:
     return None
 
 
-def opposite(sentence: str, scene: Scene, rng: Random) -> str | None:
-    """A word becomes its opposite."""
-    tables = [OPPOSITES, scene.net.opposite]
+def _from_either(tables: list[Any], sentence: str, scene: Scene, rng: Random) -> str | None:
+    """A word replaced by one of the tables, tried in random order."""
     rng.shuffle(tables)
     for table in tables:
         new = replaced(sentence, table, scene.source, rng)
         if new:
             return new
     return None
+
+
+def opposite(sentence: str, scene: Scene, rng: Random) -> str | None:
+    """A word becomes its opposite."""
+    return _from_either([OPPOSITES, scene.net.opposite], sentence, scene, rng)
 
 
 def kind(sentence: str, scene: Scene, rng: Random) -> str | None:
     """A thing becomes another of its kind."""
-    tables = [KINDS, scene.net.sibling]
-    rng.shuffle(tables)
-    for table in tables:
-        new = replaced(sentence, table, scene.source, rng)
-        if new:
-            return new
-    return None
+    return _from_either([KINDS, scene.net.sibling], sentence, scene, rng)
 
 
 def stronger(sentence: str, scene: Scene, rng: Random) -> str | None:
