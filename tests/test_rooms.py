@@ -38,6 +38,7 @@ ROOMS = (
     "runtimes",
     "drivers",
     "calibrate",
+    "evaluation.tables",
     "render",
     "",  # the package itself: what users import, also what is below
     "demo",

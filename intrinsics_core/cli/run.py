@@ -169,7 +169,7 @@ def _work(
             ids[number] = row.id
             yield row.call
 
-    with _progress(total, done, shown=sys.stderr.isatty() and not (output == "-" and sys.stdout.isatty())) as advance:
+    with progress(total, done, shown=sys.stderr.isatty() and not (output == "-" and sys.stdout.isatty())) as advance:
 
         def ready(index: int, outcome: Any, first: int) -> None:
             number = first + index
@@ -266,17 +266,18 @@ def _survey(path: Path) -> tuple[str, int]:
 
 
 @contextmanager
-def _progress(total: int | None, done: int, *, shown: bool) -> Iterator[Any]:
-    if not shown:
+def progress(total: int | None, done: int, name: str = "rows", *, shown: bool | None = None) -> Iterator[Any]:
+    """A bar on standard error, by default where that is a terminal; gives the function that advances it."""
+    if not (sys.stderr.isatty() if shown is None else shown):
         yield lambda: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task("rows", total=total, completed=done)
-        yield lambda: progress.advance(bar)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        bar = bars.add_task(name, total=total, completed=done)
+        yield lambda: bars.advance(bar)
 
 
 @contextmanager
