@@ -11,6 +11,7 @@ from intrinsics_core.conversation import Task
 from intrinsics_core.errors import IntrinsicsError, InvalidInput, as_intrinsics_error
 from intrinsics_core.requests import Embed, Embedded, Generated, Outcome, Program, Read, Request, Scored, Tagged, Usage
 from intrinsics_core.results import Result
+from intrinsics_core.telemetry import Judging
 
 T = TypeVar("T")
 OnResult = Callable[[int, Any], None]
@@ -51,6 +52,17 @@ class Call(Generic[T]):
             IntrinsicsError: named after the intrinsic; with a fallback only what is the caller's to mend
                 (:class:`InvalidInput`).
         """
+        judging = Judging(self.task.intrinsic)
+        try:
+            value = yield from self._settled(profile)
+        except BaseException as error:  # also where it is given up
+            judging.failed(error)
+            raise
+        judging.judged(value)
+        return value
+
+    def _settled(self, profile: Serving) -> Program[T]:
+        """The result with what it cost, the fallback's where the program failed and one was chosen."""
         spent: list[Usage | Read] = []
         unread: Counter[str] = Counter()
         own = profile if self.composite else profile.serving(self.task.intrinsic)

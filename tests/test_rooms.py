@@ -26,6 +26,7 @@ ROOMS = (
     "conversation",
     "requests",
     "results",
+    "telemetry",
     "hub",
     "replies",
     "evaluation",
@@ -43,6 +44,7 @@ ROOMS = (
     "",  # the package itself: what users import, also what is below
     "demo",
     "cli",
+    "testing",
 )
 
 
