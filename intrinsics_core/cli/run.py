@@ -165,11 +165,11 @@ def _work(
     engine: Runtime,
     profile: Profile,
     concurrency: int | None,
-    show: cited.Show | None,
     kept: journal.Journal,
     total: int | None,
     output: str,
     hidden: set[str],
+    show: cited.Show | None = None,
 ) -> None:
     """Every row through the runtime into the journal.
 

@@ -34,8 +34,8 @@ SAID = "Ada Brink built the tide mill in 1911. She painted it gold. It ground fl
 PIECES = [
     "It is red.", " ", "\n", "\n\n", "\r\n", "[1]", "[12]", "[^1]", "[1 ←3]", "[^1]<!--3-->", "<!--5-->", "\\", "\\\\",
     "[", "]", "1", "^", "←", "None", "Sources:", "\n\nCitations, quoted:\n", "\n\n<!-- citations: inline -->\n",
-    "[1] a: \"b\"", "[^1]: a", "{", "}", '"', "“It is,” he said.", "红。", "真的吗？", "🌾", "👩\u200d👧", "e\u0301", "\u2028",
-    "\x85", "\x00", "\ud83d", "Dr. A. Moreau", "a", "aa", "#2", "(1)",
+    "[1] a: \"b\"", "[^1]: a", "{", "}", '"', "“It is,” he said.", "红。", "真的吗？", "🌾", "👩\u200d👧", "e\u0301",
+    "\u2028", "\x85", "\x00", "\ud83d", "Dr. A. Moreau", "a", "aa", "#2", "(1)",
 ]  # fmt: skip
 texts = st.lists(st.sampled_from(PIECES), max_size=8).map("".join) | st.text(max_size=12)
 ids = st.sampled_from(["a", "b", "mill x", "a: b", "1", "", "[1]", "None", "documents[0]", 'q"', "é", "\n"]) | texts
