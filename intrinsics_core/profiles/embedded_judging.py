@@ -2,8 +2,8 @@
 
 The numbers are those of context relevance, whose question is the same: does this text hold what was asked for. They
 were fitted on passages, not on answers. So it judges what a passage could be, and nothing else: sentences that claim
-nothing (a refusal, a greeting) count for nothing, and of an answer in a few words ("1911.", "It was Ada.") the words do
-not tell what it answers: there is no verdict then, and a reason.
+nothing (a refusal, a greeting) count for nothing, and of an answer in a few words ("1911.", "Yes.") the words do not
+tell what it answers: there is no verdict then, and a reason.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from intrinsics_core.requests import Embed, Embedded, Reply, Request
 from intrinsics_core.results import AnswerRelevance
 
 _FEW = 3  # words with content, below which an answer does not say what it is about
-_A_WORD = 2  # words of an answer ("Yes.") that makes no claim and is no refusal either
+_A_WORD = 2  # words of an answer that claims nothing, up to which it is no refusal either
+_TOO_SHORT = "too short an answer to tell without a language model"
 
 
 def answering_the_question(question: Callable[[Task], str]) -> Format[AnswerRelevance]:
@@ -34,14 +35,12 @@ def answering_the_question(question: Callable[[Task], str]) -> Format[AnswerRele
     def parse(task: Task, replies: Sequence[Reply]) -> AnswerRelevance:
         from intrinsics_core.embedded.answering import context_relevance
 
-        vectors = [reply.vectors for reply in replies if isinstance(reply, Embedded)]
-        if not (claimed := _claimed(task)):
+        claimed = _claimed(task)
+        if _too_short(task, claimed):
+            return AnswerRelevance(label=None, score=None, reason=_TOO_SHORT)
+        if not claimed:
             return AnswerRelevance(label="irrelevant", score=0.0)
-        if not vectors:
-            return AnswerRelevance(
-                label=None, score=None, reason="too short an answer to tell without a language model"
-            )
-        (asked,), (answer,) = vectors
+        (asked,), (answer,) = [reply.vectors for reply in replies if isinstance(reply, Embedded)]
         found = context_relevance(question(task), claimed, asked, answer)
         return AnswerRelevance(label=found.label, score=found.score)
 

@@ -36,7 +36,7 @@ from intrinsics_core.results import AnswerRelevance, Evaluation, RatedMetric
 from intrinsics_core.text.markup import defuse
 
 _RATINGS = ("yes", "no")
-_SOURCE = {"type": "string", "pattern": "^(response|[dm][0-9]+)$"}
+_CITED = object_of(source={"type": "string", "pattern": "^(response|[dm][0-9]+)$"}, quote=TEXT)
 
 # --- what the model is shown --------------------------------------------------------------------------------------
 
@@ -139,14 +139,7 @@ FORMATS: Mapping[str, Format[Any]] = {
             '...], "rating": "yes" | "no", "confidence": 0.0-1.0}',
             object_of(
                 explanation=TEXT,
-                statements=array_of(
-                    object_of(
-                        text=TEXT,
-                        citations=array_of(
-                            object_of(source={"type": "string", "pattern": "^(?:response|[dm][0-9]+)$"}, quote=TEXT)
-                        ),
-                    )
-                ),
+                statements=array_of(object_of(text=TEXT, citations=array_of(_CITED))),
                 rating=enum_of(_RATINGS),
                 confidence=CONFIDENCE,
             ),
