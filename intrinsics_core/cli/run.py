@@ -134,7 +134,7 @@ def run(
                 "date": day,
                 "on_error": on_error,
                 "options": options,
-                **({"citations": [citations, citations_as]} if citations else {}),
+                "citations": [citations, citations_as] if citations else None,
             }
             lines = stack.enter_context(source.open("rb") if source else nullcontext(_stdin(input)))
             kept = _journal(output, target, described, resume=resume, overwrite=overwrite)
