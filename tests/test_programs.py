@@ -169,7 +169,7 @@ SCRIPTS: dict[str, tuple[Call[Any], list[Wave], dict[str, Any]]] = {
     "hyde": (hyde(ASK), [[{"passage": "The mill was built by …"}]], {"passage": "The mill was built by …"}),
     "self-consistency": (
         self_consistency(ASK, samples=4),
-        [["Ada.", "Ben", " ada ", "It was Ada."], [{"groups": [["a0", "a2"]]}]],
+        [[{"answer": text} for text in ("Ada.", "Ben", " ada ", "It was Ada.")], [{"groups": [["a0", "a2"]]}]],
         {
             "answer": "Ada.",
             "share": 0.75,
@@ -185,7 +185,7 @@ SCRIPTS: dict[str, tuple[Call[Any], list[Wave], dict[str, Any]]] = {
 
 
 # One sample that fails is left out; the only one is not.
-STRICT = {"self-consistency": (self_consistency(ASK, samples=1), [["Ada."]], {"answer": "Ada."})}
+STRICT = {"self-consistency": (self_consistency(ASK, samples=1), [[{"answer": "Ada."}]], {"answer": "Ada."})}
 
 
 @pytest.mark.parametrize("name", INTRINSICS)
