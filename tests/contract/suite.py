@@ -270,6 +270,8 @@ class ContractTests:
     # --- saving and showing -----------------------------------------------------------------------------------------
 
     def test_serialisation_round_trip(self, intrinsic: str) -> None:
+        if TABLE[intrinsic].needs_model:
+            pytest.skip("what is loaded is run on the embedded default, which does not serve it")
         component = self.adapter.build(intrinsic, runtime={"kind": "embedded"})
         again = self.adapter.load(json.loads(json.dumps(self.adapter.dump(component))))
         assert type(again) is type(component)
