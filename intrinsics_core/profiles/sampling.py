@@ -55,8 +55,8 @@ def _with_documents(task: Task) -> dict[str, Any]:
 _ask = asking(
     "candidate",
     "Answer the last user turn of the conversation: from the facts in the documents alone where there are any, else "
-    "from what you know. First reason in a few sentences, then give the answer, as briefly as it can be given. If there "
-    "are documents and they do not hold the information, answer that it is not in the documents.",
+    "from what you know. First reason in a few sentences, then give the answer, as briefly as it can be given. If "
+    "there are documents and they do not hold the information, answer that it is not in the documents.",
     '{"reasoning": "...", "answer": "..."}',
     object_of(reasoning=TEXT, answer=TEXT),
     _with_documents,
