@@ -24,6 +24,7 @@ from intrinsics_core.errors import (
 from intrinsics_core.intrinsics import (
     INTRINSICS,
     answerability,
+    audit,
     citations,
     context_relevance,
     fact_check,
@@ -64,6 +65,7 @@ __all__ = [
     "arun",
     "arun_many",
     "as_runtime",
+    "audit",
     "calibrate",
     "citations",
     "context_relevance",

@@ -10,6 +10,7 @@ from intrinsics_core.intrinsics.uncertainty import uncertainty
 from intrinsics_core.intrinsics.hallucination_detection import hallucination_detection
 from intrinsics_core.intrinsics.citations import citations
 from intrinsics_core.intrinsics.fact_check import fact_check
+from intrinsics_core.intrinsics.audit import audit
 from intrinsics_core.intrinsics.adapter import adapter
 from intrinsics_core.intrinsics.table import INTRINSICS, TABLE, Record, register
 
@@ -19,6 +20,7 @@ __all__ = [
     "Record",
     "adapter",
     "answerability",
+    "audit",
     "citations",
     "context_relevance",
     "fact_check",
