@@ -147,7 +147,7 @@ def merge(
 def asked_once(program: Program[T]) -> Program[T]:
     """The same program; of equal requests of one wave that a model must answer alike, only the first is asked.
 
-    Vectors, scores and tags of the same texts are the same for all that asked; text that a language model writes is not.
+    Vectors, scores and tags of the same texts are the same for all that asked; what a language model writes is not.
     """
     try:
         requests = next(program)

@@ -163,7 +163,7 @@ def _asks(task: Task, profile: Profile, parts: tuple[str, ...]) -> tuple[list[_A
     except UnsupportedIntrinsic:  # some parts have routes, the rest has none
         return asks, _missing(parts, asks)
     whole = own.owner(NAME)
-    together = tuple(part for part in rest if whole and own.owner(part) in (whole, None)) if whole else ()
+    together = tuple(part for part in rest if whole and (own.owner(part) or whole) is whole)
     if together:
         options = {**task.options, "parts": together}
         asks.append(_Ask(NAME, together, replace(task, options=options), own))
@@ -227,10 +227,8 @@ def _fields(sentence: SentenceVerdict) -> dict[str, Any]:
     return {name: getattr(sentence, name) for name in SentenceVerdict.model_fields}
 
 
-def _by_sentence(
-    sentences: Sequence[SentenceVerdict], citations: Sequence[Citation]
-) -> list[tuple[Citation, ...]]:
-    """Each citation at its own sentence, or, where another profile split otherwise, the one that it shares most with."""
+def _by_sentence(sentences: Sequence[SentenceVerdict], citations: Sequence[Citation]) -> list[tuple[Citation, ...]]:
+    """Each citation at its own sentence, or, where another profile split otherwise, at the one it shares most with."""
     rows: list[list[Citation]] = [[] for _ in sentences]
     exact = {(s.begin, s.end): i for i, s in enumerate(sentences)}
     for citation in citations:

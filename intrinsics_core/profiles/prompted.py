@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intrinsics_core.conversation import Message, Task
-from intrinsics_core.profiles import relevance
+from intrinsics_core.profiles import auditing, relevance
 from intrinsics_core.profiles.asking import (
     CONFIDENCE,
     TEXT,
@@ -28,6 +28,7 @@ from intrinsics_core.profiles.asking import (
     enum_of,
     id_of,
     label_said,
+    numbered,
     object_of,
     read_object,
     said,
@@ -62,14 +63,10 @@ _TIES = ("neither", "none", "both", "tie")  # what models say that are not held 
 # --- what the model is shown --------------------------------------------------------------------------------------
 
 
-def _numbered(sentences: Sequence[Any], prefix: str, start: int = 0) -> dict[str, str]:
-    return {f"{prefix}{start + i}": defuse(sentence.text) for i, sentence in enumerate(sentences)}
-
-
 def _numbered_documents(task: Task) -> list[dict[str, Any]]:
     rows, start = [], 0
     for i, sentences in enumerate(task.document_sentences):
-        rows.append({"id": f"d{i}", "sentences": _numbered(sentences, "c", start)})
+        rows.append({"id": f"d{i}", "sentences": numbered(sentences, "c", start)})
         start += len(sentences)
     return rows
 
@@ -82,7 +79,7 @@ def _response_by_sentence(task: Task) -> dict[str, Any]:
     return {
         "conversation": turns_shown(task)[:-1],
         "documents": documents_shown(task),
-        "response": _numbered(task.response_sentences, "r"),
+        "response": numbered(task.response_sentences, "r"),
     }
 
 
@@ -445,6 +442,7 @@ _FORMATS: dict[str, Format[Any]] = {
         _write_share("supported", _SUPPORT),
     ),
 }
+_FORMATS["audit"] = auditing.FORMAT
 _FORMATS["relevance"] = relevance.of_judgement(_FORMATS["context-relevance"])
 
 

@@ -13,6 +13,7 @@ from intrinsics_core.conversation import Document
 from intrinsics_core.render import text
 from intrinsics_core.results import (
     Answerability,
+    Audit,
     Citation,
     Citations,
     ContextRelevance,
@@ -278,6 +279,21 @@ def _(value: Citations) -> str:
         for cited in said.values()
     ]
     return "".join(lines) + sources(value.citations)
+
+
+@body.register
+def _(value: Audit) -> str:
+    gate = "" if value.answerability is None else f"<p>question {body(value.answerability)[3:]}"
+    told = "".join(f'<p class="note warn">{escape(words)}</p>' for words in value.disagreements)
+    cited = body(value.citations) if value.citations.citations else ""
+    return (
+        gate
+        + body(value.hallucination)
+        + f"<p>certainty {bar(value.certainty, 'certainty')} "
+        + f"addresses the question {bar(value.answer_relevance, 'answer relevance')}</p>"
+        + told
+        + cited
+    )
 
 
 @body.register

@@ -35,6 +35,17 @@ ROW = {
     "hallucination-detection": ANSWERED,
     "citations": ANSWERED,
     "fact-check": ANSWERED,
+    "audit": ANSWERED,
+}
+CITATION = {
+    "response_begin": int,
+    "response_end": int,
+    "response_text": str,
+    "document_id": str,
+    "document_index": int,
+    "document_begin": int,
+    "document_end": int,
+    "document_text": str,
 }
 FIELDS = {
     "query-rewrite": {"query": str, "original": str, "changed": bool, "retrieval_query": str},
@@ -61,16 +72,7 @@ FIELDS = {
     },
     "citations": {
         "citations": [
-            {
-                "response_begin": int,
-                "response_end": int,
-                "response_text": str,
-                "document_id": str,
-                "document_index": int,
-                "document_begin": int,
-                "document_end": int,
-                "document_text": str,
-            },
+            CITATION,
         ]
     },
     "fact-check": {
@@ -88,6 +90,26 @@ FIELDS = {
             }
         ],
         "read": float,
+    },
+    "audit": {
+        "answerability": {"label": str, "probability": float},
+        "sentences": [
+            {
+                "begin": int,
+                "end": int,
+                "text": str,
+                "label": str,
+                "score": (float, type(None)),
+                "explanation": (str, type(None)),
+                "citations": list,
+            },
+        ],
+        "label": str,
+        "score": float,
+        "certainty": float,
+        "answer_relevance": (float, type(None)),
+        "disagreements": list,
+        "reason": str,
     },
 }
 

@@ -128,6 +128,20 @@ def _entailment(shown: dict[str, Any]) -> dict[str, Any]:
     return {"supported": "yes" if share >= 0.5 else "no", "confidence": 0.5 + share / 2}
 
 
+def _audit(shown: dict[str, Any]) -> dict[str, Any]:
+    """The same verdicts as one by one."""
+    whole = [{"text": " ".join(d["sentences"].values())} for d in shown["documents"]]
+    verdicts, cited = _hallucination({**shown, "documents": whole}), _citations(shown)
+    rows = zip(verdicts["sentences"], cited["citations"], strict=True)
+    answer = {"role": "assistant", "content": " ".join(shown["response"].values())}
+    return {
+        **_answerability({**shown, "documents": whole}),
+        "sentences": [{**verdict, "sources": row["sources"]} for verdict, row in rows],
+        "answers_question": "yes" if _share(_question(shown), answer["content"]) > 0.2 else "no",
+        **_certainty({"documents": whole, "conversation": [answer]}),
+    }
+
+
 _REPLIES = {
     "query_rewrite": _rewrite,
     "synonym_query": _synonym,
@@ -140,4 +154,5 @@ _REPLIES = {
     "hallucination_detection": _hallucination,
     "citations": _citations,
     "entailment": _entailment,
+    "audit": _audit,
 }

@@ -70,6 +70,7 @@ CASES: Mapping[str, Case] = {
     "citations": Case("citations", "citations", True, [0, 1, 2]),
     "relevance": Case("relevance", "fact-check", True, [1]),
     "entailment": Case("entailment", "fact-check", True, [1]),
+    "audit": Case("audit", "audit", True, [0, 1, 2]),
     "answer": Case("answer", "rag", documents=[0, 1]),
 }
 PROFILES: Mapping[str, Profile] = {

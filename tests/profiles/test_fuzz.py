@@ -24,7 +24,7 @@ from intrinsics_core.profiles import prompted
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.profiles.granite import granite_3_2, granite_3_3
 from intrinsics_core.requests import Generate, Generated, TokenLogprob
-from intrinsics_core.results import Citations, HallucinationDetection
+from intrinsics_core.results import AuditParts, Citations, HallucinationDetection
 from tests.profiles import adapters
 
 REPLIES = 10_000
@@ -72,6 +72,11 @@ VALID: dict[str, list[Any]] = {
         {"citations": [{"response": "r0", "sources": ["c0", "c3"]}]},
         {"<r0>": ["<c0>", "<c1>"], "<r1>": []},
         [{"r": 0, "c": [0, 1]}, {"r": 2, "c": []}],
+    ],
+    "audit": [
+        {"answerability": "answerable", "confidence": 0.9, "answers_question": "yes", "certainty": "8",
+         "sentences": [{"id": "r0", "reason": "said", "faithfulness": "faithful", "sources": ["c0", "c3"]},
+                       {"id": "r2", "reason": "", "faithfulness": "NA", "sources": []}]},
     ],
     "entailment": [{"supported": "yes", "confidence": 0.5}, [{"i": 0, "r": "why", "f": "partial"}],
                    [{"r": 0, "f": "NA", "e": ""}]],
@@ -244,6 +249,10 @@ def sound(task: Task, value: Any, text: str) -> None:
         return
     assert isinstance(value, BaseModel), text
     json.loads(value.model_dump_json())  # it can be written down
+    if isinstance(value, AuditParts):
+        for part in (value.hallucination, value.citations):
+            if part is not None:
+                sound(task, part, text)
     if isinstance(value, Citations):
         texts = {document.id: document.text for document in task.documents}
         for c in value.citations:

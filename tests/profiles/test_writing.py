@@ -25,6 +25,7 @@ from intrinsics_core.requests import Choice, Generate, Generated, JsonSchema, Re
 from intrinsics_core.results import (
     AdapterOutput,
     Answerability,
+    AuditParts,
     Citations,
     HallucinationDetection,
     Judgement,
@@ -165,6 +166,17 @@ def orders(task: Task) -> st.SearchStrategy[Any]:
     return st.permutations(range(len(task.documents))).map(lambda order: ranking(task, order))
 
 
+def audits(task: Task) -> st.SearchStrategy[Any]:
+    parts = st.tuples(said(STATED.formats["answerability"], answerability=["answerable", "unanswerable"])(task),
+                      verdicts(task), links(task), certainties(task), st.sampled_from([0.0, 1.0]))  # fmt: skip
+    return parts.map(
+        lambda drawn: AuditParts(
+            answerability=drawn[0], hallucination=drawn[1], citations=drawn[2], uncertainty=drawn[3],
+            answer_relevance=drawn[4],
+        )
+    )  # fmt: skip
+
+
 ASKED = ("listwise", "query-rewrite", "context-relevance", "answerability", "comparison", "sample-answer", "answer")
 COUNTS = {"listwise": 3, "context-relevance": 1, "comparison": 2, "entailment": 1}
 BOUNDED = {
@@ -174,6 +186,7 @@ BOUNDED = {
     "uncertainty": certainties,
     "hallucination-detection": verdicts,
     "citations": links,
+    "audit": audits,
     "entailment": floats(0.0, 0.5, 1.0),
     "comparison": floats(0.0, 1.0),
     "listwise": orders,

@@ -14,6 +14,8 @@ from intrinsics_core.render import html, report, text
 from intrinsics_core.render.trace import Turn
 from intrinsics_core.results import (
     Answerability,
+    Audit,
+    AuditedSentence,
     CheckedClaim,
     Citation,
     Citations,
@@ -49,6 +51,36 @@ def results(evil: str) -> dict[str, Result]:
         "answerable": Answerability(label="unanswerable", probability=None, degraded=evil),
         "ranking": Ranking(ranking=(RankedDocument(document_id=evil, index=0, rank=1, score=-3.0, wins=0.5),)),
         "none": Ranking(ranking=()),
+        "audit": Audit(
+            answerability=Answerability(label="answerable", probability=0.9),
+            sentences=(
+                AuditedSentence(
+                    begin=0,
+                    end=len(evil),
+                    text=evil,
+                    label="faithful",
+                    score=0.9,
+                    explanation=evil,
+                    citations=(
+                        Citation(
+                            response_begin=0,
+                            response_end=len(evil),
+                            response_text=evil,
+                            document_id=evil,
+                            document_index=0,
+                            document_begin=0,
+                            document_end=len(evil),
+                            document_text=evil,
+                        ),
+                    ),
+                ),
+            ),
+            label="faithful",
+            score=0.9,
+            certainty=0.15,
+            answer_relevance=None,
+            disagreements=(evil,),
+        ),
         "uncertainty": Uncertainty(certainty=0.45, expected=0.5),
         "hallucination": HallucinationDetection(
             label="partial",
