@@ -403,3 +403,14 @@ def test_no_more_results_wait_for_a_slow_row_than_the_bound(write: Any, monkeypa
         )  # fmt: skip
     assert [json.loads(line)["id"] for line in written.getvalue().splitlines()] == list(range(count))
     assert 8 <= max(most) < 8 + 4
+
+
+def test_audit_is_a_command_of_its_own(invoke, write, tmp_path) -> None:
+    rows = write([ANSWERED, ASKED])
+    by_name, by_run = tmp_path / "audited.jsonl", tmp_path / "run.jsonl"
+    assert invoke("audit", "-i", rows, "-o", by_name).exit_code == 1  # the second row has no answer
+    assert invoke("run", "audit", "-i", rows, "-o", by_run).exit_code == 1
+    assert by_name.read_bytes() == by_run.read_bytes()
+    told, error = read(by_name)
+    assert [s["label"] for s in told["result"]["sentences"]] == ["faithful", "unfaithful"] and "error" in error
+    assert invoke("audit", "-i", rows, "-o", by_name).exit_code == 2  # it exists
