@@ -38,6 +38,7 @@ from intrinsics_core.profiles.base import Format, Profile
 from intrinsics_core.program import Call
 from intrinsics_core.render import notebook
 from intrinsics_core.runtimes import AsyncRuntime, BlockingRuntime, Runtime, as_runtime
+from intrinsics_core.streaming import StreamChecker
 
 __version__ = "0.1.0"
 
@@ -59,6 +60,7 @@ __all__ = [
     "RequestTimeout",
     "Runtime",
     "RuntimeUnavailable",
+    "StreamChecker",
     "UnknownAdapter",
     "UnsupportedIntrinsic",
     "answerability",
