@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,10 @@ _PROMPT_NAMES = {
     "passage": ("passage", "document"),
     "sentence": ("sentence", "passage", "document"),
 }
+
+
+_sharing = Lock()
+_models: WeakValueDictionary[tuple[object, ...], _Model] = WeakValueDictionary()
 
 
 class Encoder:
@@ -209,8 +214,18 @@ class Encoder:
     def _loaded(self) -> _Model:
         with self._lock:
             if self._model is None:
-                self._model = _Model(self.folder)
+                self._model = _shared(self.folder)
             return self._model
+
+
+def _shared(folder: _Folder) -> _Model:
+    """One loaded model for all encoders of a folder: a pipeline's five components hold one, freed with the last."""
+    files = [(file.resolve(), file.stat().st_mtime_ns) for file in (folder.model, folder.tokenizer)]
+    with _sharing:
+        key = (*files, folder.pooling)
+        if (model := _models.get(key)) is None:
+            model = _models[key] = _Model(folder)
+        return model
 
 
 def _run(model: _Model, pieces: Sequence[tuple[int, Sequence[int]]], prompt: str, batch: Sequence[int]) -> Vectors:

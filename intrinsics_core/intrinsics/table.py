@@ -59,6 +59,17 @@ class Record:
         there is nothing honest to put in place of its verdict."""
         return tuple(dict.fromkeys(("raise", "fallback", *self.fallbacks)))
 
+    def chosen(self, on_error: str) -> str:
+        """``on_error`` as given: for components, which check it when they are built.
+
+        Raises:
+            InvalidInput: it is none of :attr:`on_error`.
+        """
+        if on_error not in self.on_error:
+            raise InvalidInput("on_error is unknown", intrinsic=self.name,
+                               expected=f"one of {', '.join(self.on_error)}", got=repr(on_error))  # fmt: skip
+        return on_error
+
 
 TABLE: dict[str, Record] = {}
 INTRINSICS: dict[str, Callable[..., Call[Any]]] = {}  # name -> function

@@ -14,7 +14,7 @@ from intrinsics_core.runtimes.base import BlockingRuntime, unsupported
 from intrinsics_core.runtimes.configs import EmbeddedConfig, checked
 
 if TYPE_CHECKING:
-    from intrinsics_core.embedded.encoder import Encoder
+    from intrinsics_core.embedded.encoder import Encoder, Kind
 
 
 class EmbeddedRuntime(BlockingRuntime):
@@ -91,6 +91,19 @@ class EmbeddedRuntime(BlockingRuntime):
             for i, request in wave:
                 outcomes[i] = Embedded(tuple(next(vectors) for _ in request.texts))
         return [outcomes[i] for i in range(len(requests))]
+
+    def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> list[list[float]]:
+        """One vector per text, for a vector store: the windows of a long text averaged, length 1.
+
+        Args:
+            texts: any texts; one without a token gets zeros.
+            kind: ``"query"`` or ``"passage"``: models that were trained with prompts tell them apart.
+        """
+        import numpy as np
+
+        means = [windows.mean(0) for windows in self.encoder.encode(texts, kind=kind)]
+        found: list[list[float]] = [(mean / max(float(np.linalg.norm(mean)), 1e-12)).tolist() for mean in means]
+        return found
 
     def warm_up(self) -> None:
         """Load what first calls would wait for: model, sentence splitter, table of rarities, heads."""
