@@ -32,6 +32,7 @@ from intrinsics_core.intrinsics import (
     query_expansion,
     query_rewrite,
     reranking,
+    revise,
     uncertainty,
 )
 from intrinsics_core.profiles.base import Format, Profile
@@ -76,6 +77,7 @@ __all__ = [
     "query_expansion",
     "query_rewrite",
     "reranking",
+    "revise",
     "run",
     "run_many",
     "uncertainty",

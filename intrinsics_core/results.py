@@ -280,6 +280,37 @@ class Audit(Result):
         return Citations(citations=found, reason=self.reason, degraded=self.degraded)
 
 
+class MendedSentence(Frozen):
+    """What stands for a sentence of the response, by its number from 0; an empty text drops it."""
+
+    sentence: int = Field(ge=0)
+    text: str
+
+
+class Mendings(Result):
+    """What a model says about the sentences that it was asked to mend."""
+
+    mended: tuple[MendedSentence, ...]
+
+
+class Change(Frozen):
+    """``before`` is ``answer[begin:end]`` of the answer as it was given; ``after`` stands there now, or nothing."""
+
+    begin: int = Field(ge=0)
+    end: int = Field(ge=0)
+    before: str
+    after: str
+    why: str
+
+
+class RevisedAnswer(Result):
+    """``unsupported`` are the sentences of the new ``answer`` that the documents still do not support."""
+
+    answer: str
+    changes: tuple[Change, ...]
+    unsupported: tuple[SentenceVerdict, ...]
+
+
 class AdapterOutput(Result):
     """``value`` is the JSON that an adapter's own ``io.yaml`` makes of its reply."""
 

@@ -19,7 +19,7 @@ from intrinsics_core.intrinsics import TABLE
 USER = [{"role": "user", "content": "Who keeps the lighthouse?"}]
 ANSWERED = [*USER, {"role": "assistant", "content": "Ada keeps it."}]
 DOCUMENTS = ["Ada keeps the lighthouse."]
-ENDS_WITH_ANSWER = {"hallucination-detection", "citations", "fact-check", "audit"}
+ENDS_WITH_ANSWER = {"hallucination-detection", "citations", "fact-check", "audit", "revise"}
 PART = {"type": "text"}
 
 
@@ -172,12 +172,14 @@ NOTHING_RETRIEVED = {
         "answer_relevance": None,
         "disagreements": [],
     },
+    "revise": {"answer": "Tea is hot.", "changes": [], "unsupported": []},
 }
 NOTHING_SAID = {
     "hallucination-detection": {"label": "NA", "score": None, "sentences": []},
     "citations": {"citations": []},
     "fact-check": {"score": None, "sources": [], "claims": []},
     "uncertainty": {"certainty": None, "expected": None},
+    "revise": {"answer": "", "changes": [], "unsupported": []},
     "audit": {
         "answerability": None,
         "sentences": [],

@@ -11,6 +11,7 @@ from intrinsics_core.intrinsics.hallucination_detection import hallucination_det
 from intrinsics_core.intrinsics.citations import citations
 from intrinsics_core.intrinsics.fact_check import fact_check
 from intrinsics_core.intrinsics.audit import audit
+from intrinsics_core.intrinsics.revise import revise
 from intrinsics_core.intrinsics.adapter import adapter
 from intrinsics_core.intrinsics.table import INTRINSICS, TABLE, Record, register
 
@@ -29,5 +30,6 @@ __all__ = [
     "query_rewrite",
     "register",
     "reranking",
+    "revise",
     "uncertainty",
 ]

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intrinsics_core.conversation import Message, Task
-from intrinsics_core.profiles import auditing, relevance
+from intrinsics_core.profiles import auditing, relevance, revising
 from intrinsics_core.profiles.asking import (
     CONFIDENCE,
     TEXT,
@@ -443,6 +443,7 @@ _FORMATS: dict[str, Format[Any]] = {
     ),
 }
 _FORMATS["audit"] = auditing.FORMAT
+_FORMATS["revise"] = revising.FORMAT
 _FORMATS["relevance"] = relevance.of_judgement(_FORMATS["context-relevance"])
 
 

@@ -23,6 +23,7 @@ from intrinsics_core.results import (
     QueryRewrite,
     Ranking,
     Result,
+    RevisedAnswer,
     SentenceVerdict,
     Uncertainty,
 )
@@ -279,6 +280,18 @@ def _(value: Citations) -> str:
         for cited in said.values()
     ]
     return "".join(lines) + sources(value.citations)
+
+
+@body.register
+def _(value: RevisedAnswer) -> str:
+    head = ("was", "is", "why")
+    rows = [(escape(c.before), escape(c.after) or tag("dropped", "bad"), escape(c.why)) for c in value.changes]
+    left = [(escape(s.text), tag(s.label)) for s in value.unsupported]
+    return (
+        f'<p class="then">{escape(value.answer)}</p>'
+        + (table(head, rows) if rows else '<p class="faint">nothing was changed</p>')
+        + (table(("still unsupported", "verdict"), left) if left else "")
+    )
 
 
 @body.register

@@ -36,6 +36,7 @@ ROW = {
     "citations": ANSWERED,
     "fact-check": ANSWERED,
     "audit": ANSWERED,
+    "revise": ANSWERED,
 }
 CITATION = {
     "response_begin": int,
@@ -110,6 +111,11 @@ FIELDS = {
         "answer_relevance": (float, type(None)),
         "disagreements": list,
         "reason": str,
+    },
+    "revise": {
+        "answer": str,
+        "changes": [{"begin": int, "end": int, "before": str, "after": str, "why": str}],
+        "unsupported": list,
     },
 }
 

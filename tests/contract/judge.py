@@ -142,6 +142,17 @@ def _audit(shown: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _mended(shown: dict[str, Any]) -> dict[str, Any]:
+    """Each flagged sentence without the words that stand in no document; too few of them, and it goes."""
+    sources = _words(" ".join(d["text"] for d in shown["documents"]))
+    rows = []
+    for name in shown["flagged"]:
+        words = shown["response"][name].split()
+        kept = [word for word in words if _words(word) <= sources]
+        rows.append({"id": name, "text": " ".join(kept) if 2 * len(kept) > len(words) else ""})
+    return {"mended": rows}
+
+
 _REPLIES = {
     "query_rewrite": _rewrite,
     "synonym_query": _synonym,
@@ -155,4 +166,5 @@ _REPLIES = {
     "citations": _citations,
     "entailment": _entailment,
     "audit": _audit,
+    "revise": _mended,
 }

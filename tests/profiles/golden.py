@@ -71,6 +71,7 @@ CASES: Mapping[str, Case] = {
     "relevance": Case("relevance", "fact-check", True, [1]),
     "entailment": Case("entailment", "fact-check", True, [1]),
     "audit": Case("audit", "audit", True, [0, 1, 2]),
+    "revise": Case("revise", "revise", True, [0, 1]),
     "answer": Case("answer", "rag", documents=[0, 1]),
 }
 PROFILES: Mapping[str, Profile] = {

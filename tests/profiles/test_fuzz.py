@@ -73,6 +73,7 @@ VALID: dict[str, list[Any]] = {
         {"<r0>": ["<c0>", "<c1>"], "<r1>": []},
         [{"r": 0, "c": [0, 1]}, {"r": 2, "c": []}],
     ],
+    "revise": [{"mended": [{"id": "r0", "text": "Yes."}, {"id": "r1", "text": ""}]}],
     "audit": [
         {"answerability": "answerable", "confidence": 0.9, "answers_question": "yes", "certainty": "8",
          "sentences": [{"id": "r0", "reason": "said", "faithfulness": "faithful", "sources": ["c0", "c3"]},

@@ -29,6 +29,8 @@ from intrinsics_core.results import (
     Citations,
     HallucinationDetection,
     Judgement,
+    MendedSentence,
+    Mendings,
     QueryRewrite,
     SentenceVerdict,
     Uncertainty,
@@ -177,6 +179,22 @@ def audits(task: Task) -> st.SearchStrategy[Any]:
     )  # fmt: skip
 
 
+def mendings(task: Task) -> st.SearchStrategy[Any]:
+    numbers = (
+        st.sets(st.integers(0, max(0, len(task.response_sentences) - 1))) if task.response_sentences else st.just([])
+    )
+    drawn = numbers.flatmap(
+        lambda found: st.tuples(st.just(sorted(found)), st.lists(texts, min_size=len(found), max_size=len(found)))
+    )
+    return drawn.map(
+        lambda found: Mendings(
+            mended=tuple(
+                MendedSentence(sentence=number, text=text.strip()) for number, text in zip(*found, strict=True)
+            )
+        )
+    )
+
+
 ASKED = ("listwise", "query-rewrite", "context-relevance", "answerability", "comparison", "sample-answer", "answer")
 COUNTS = {"listwise": 3, "context-relevance": 1, "comparison": 2, "entailment": 1}
 BOUNDED = {
@@ -187,6 +205,7 @@ BOUNDED = {
     "hallucination-detection": verdicts,
     "citations": links,
     "audit": audits,
+    "revise": mendings,
     "entailment": floats(0.0, 0.5, 1.0),
     "comparison": floats(0.0, 1.0),
     "listwise": orders,

@@ -16,6 +16,7 @@ from intrinsics_core.results import (
     Answerability,
     Audit,
     AuditedSentence,
+    Change,
     CheckedClaim,
     Citation,
     Citations,
@@ -29,6 +30,7 @@ from intrinsics_core.results import (
     RankedDocument,
     Ranking,
     Result,
+    RevisedAnswer,
     SentenceVerdict,
     SourceVerdict,
     Uncertainty,
@@ -51,6 +53,14 @@ def results(evil: str) -> dict[str, Result]:
         "answerable": Answerability(label="unanswerable", probability=None, degraded=evil),
         "ranking": Ranking(ranking=(RankedDocument(document_id=evil, index=0, rank=1, score=-3.0, wins=0.5),)),
         "none": Ranking(ranking=()),
+        "revised": RevisedAnswer(
+            answer=evil,
+            changes=(
+                Change(begin=0, end=1, before=evil, after=evil, why=evil),
+                Change(begin=2, end=3, before=evil, after="", why=evil),
+            ),
+            unsupported=(SentenceVerdict(begin=0, end=len(evil), text=evil, label="partial", score=0.5),),
+        ),
         "audit": Audit(
             answerability=Answerability(label="answerable", probability=0.9),
             sentences=(
