@@ -35,7 +35,6 @@ from intrinsics_core.results import (
     FactCheck,
     HallucinationDetection,
     QueryRewrite,
-    RankedDocument,
     Ranking,
     Uncertainty,
 )
@@ -169,24 +168,21 @@ def _turn(question: Question, refusal: str, found: dict[str, Any], seconds: floa
         return kind.model_validate(verdicts[name]) if name in verdicts else None
 
     rewritten = found["rewriter"]
-    ranking = [
-        RankedDocument(document_id=d.id, **d.meta["rag_intrinsics"]["reranking"]) for d in found["ranker"]["documents"]
-    ]
     return Turn(
         question=question.ask,
         remark=question.remark,
         answer=replies[0].text if replies else refusal,
         rewrite=QueryRewrite.model_validate(rewritten["result"]),
         retrieved=tuple(map(_document, found["retriever"]["documents"])),
-        ranking=Ranking(ranking=tuple(ranking)),
+        ranking=Ranking.model_validate(found["ranker"]["result"]),
         relevance=ContextRelevance.model_validate(found["filter"]["result"]),
         kept=tuple(map(_document, found["context"]["documents"])) if replies else (),
         gate=Answerability.model_validate(found["router"]["result"]) if found["ranker"]["documents"] else None,
         blocked=not replies,
         citations=verdict("citations", Citations),
-        hallucination=verdict("hallucination-detection", HallucinationDetection),
+        hallucination=verdict("hallucination_detection", HallucinationDetection),
         certainty=verdict("uncertainty", Uncertainty),
-        fact_check=verdict("fact-check", FactCheck),
+        fact_check=verdict("fact_check", FactCheck),
         seconds=seconds,
     )
 
