@@ -30,15 +30,14 @@ class RowEvaluator(Intrinsic):
         if len(set(lengths.values())) > 1:
             raise InvalidInput("lists of different lengths", intrinsic=self.intrinsic,
                                expected="one entry a row in each", got=repr(lengths))  # fmt: skip
-        answers = given.get("predicted_answers") or [None] * lengths["questions"]
-        found = zip(given["questions"], given["contexts"], answers, strict=True)
+        answers = [given[ANSWERS]] if ANSWERS in given else []
+        found = zip(given["questions"], given["contexts"], *answers, strict=True)
         return [self._row(at, *row) for at, row in enumerate(found)]
 
-    def _row(self, at: int, question: Any, contexts: Any, answer: Any) -> Call[Any]:
+    def _row(self, at: int, question: Any, contexts: Any, *answer: Any) -> Call[Any]:
         messages = [{"role": "user", "content": _text(f"questions[{at}]", question, self.intrinsic)}]
-        if answer is not None:
-            content = _text(f"predicted_answers[{at}]", answer, self.intrinsic)
-            messages.append({"role": "assistant", "content": content})
+        for said in answer:
+            messages.append({"role": "assistant", "content": _text(f"{ANSWERS}[{at}]", said, self.intrinsic)})
         name = f"contexts[{at}]"
         documents = [_content(name, value, self.intrinsic) for value in _listed(name, contexts, self.intrinsic)]
         return INTRINSICS[self.intrinsic](messages, documents, date=self.date)
@@ -70,6 +69,7 @@ class RowEvaluator(Intrinsic):
         return {**dump, **told, **why, **self._told(outcome)}
 
 
+ANSWERS = "predicted_answers"
 EVALUATED, NOTHING, ERROR = "evaluated", "nothing to judge", "error"
 _NOTHING = "nothing in the answer makes a claim"
 

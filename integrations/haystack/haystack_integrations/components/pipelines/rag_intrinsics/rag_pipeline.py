@@ -1,5 +1,6 @@
 """A RAG pipeline with intrinsics in their places."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -85,8 +86,8 @@ class RagIntrinsicsPipeline:
         :param runtime: Where the intrinsics' work is done, as for every component; they share it.
         :param top_k: Documents that an answer may rest on.
         :param canned: The answer where the documents do not answer.
-        :param prompt: The template of the user's turn, with `documents` and `query`; other variables in it are taken by
-            `run`, by their names.
+        :param prompt: The template of the user's turn, with `documents` and `query`, and `meta_fields_to_embed` where
+            it wants them; other variables in it are taken by `run`, by their names.
         :param system_prompt: What the generator is told first.
         :param meta_fields_to_embed: Fields of the documents' `meta` that are shown beside the text: to the generator,
             by the default prompt, and to the judges.
@@ -103,12 +104,13 @@ class RagIntrinsicsPipeline:
         self._engine = Engine(runtime)
         asking: dict[str, Any] = {"runtime": self._engine, "on_error": on_error}
         shown: dict[str, Any] = {"meta_fields_to_embed": self.meta_fields_to_embed}
+        fields = f"{{% set meta_fields_to_embed = {json.dumps(self.meta_fields_to_embed)} %}}"
         parts: dict[str, Any] = {
             "rewriter": RagIntrinsicsQueryRewriter(**asking),
             "retriever": retriever,
             "ranker": RagIntrinsicsRanker(**asking, **shown, top_k=top_k),
             "router": RagIntrinsicsAnswerabilityRouter(**asking, **shown),
-            "prompt": ChatPromptBuilder([ChatMessage.from_user(prompt)], required_variables=_REQUIRED),
+            "prompt": ChatPromptBuilder([ChatMessage.from_user(fields + prompt)], required_variables=_REQUIRED),
             "turns": ConversationTurns(system_prompt),
             # Before the generator, which is then the last part that streams, as servers look for it.
             "refusal": CannedReply(canned),
@@ -156,11 +158,11 @@ class RagIntrinsicsPipeline:
         A filter that got lost would answer from documents that this user must not see.
         """
         for name in given:
-            if name not in self.input_mapping or name == FIELDS:
-                taken = ", ".join(known for known in self.input_mapping if known != FIELDS)
-                raise InvalidInput(f"{name} is not taken", expected=f"some of {taken}", got=name)
-        fields = {FIELDS: self.meta_fields_to_embed} if FIELDS in self.input_mapping else {}
-        return fields | {name: value for name, value in given.items() if value is not None}
+            if name not in self.input_mapping:
+                raise InvalidInput(
+                    f"{name} is not taken", expected=f"some of {', '.join(self.input_mapping)}", got=name
+                )
+        return {name: value for name, value in given.items() if value is not None}
 
     @property
     def runtime(self) -> Any:
@@ -226,7 +228,6 @@ def _inputs(pipeline: Pipeline) -> dict[str, list[str]]:
     return {name: wheres for name, wheres in found.items() if wheres}
 
 
-FIELDS = "meta_fields_to_embed"
 _REQUIRED = ["documents", "query"]
 _TEMPLATES = ("template", "template_variables")  # the builder's own
 _TAKEN = {
