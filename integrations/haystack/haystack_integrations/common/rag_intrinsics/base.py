@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -88,7 +89,8 @@ def with_shared_runtime(data: dict[str, Any]) -> dict[str, Any]:
     saved = given.get("runtime")
     if not isinstance(saved, dict):
         return data
-    one = {"type": generate_qualified_class_name(_Runtime), "init_parameters": {"runtime": saved}}
+    # A copy: generators put what they load into the data that they are given.
+    one = {"type": generate_qualified_class_name(_Runtime), "init_parameters": {"runtime": deepcopy(saved)}}
     given["runtime"] = Engine(default_from_dict(_Runtime, one).runtime, saved)
     return {**data, "init_parameters": given}
 
