@@ -1,8 +1,8 @@
 """Haystack's own components beside ours: ``python -m benchmarks.peers_haystack``.
 
 Each pair is given the same chat generator. Its replies are those that models are seen to give: clean, fenced, thought
-about, with an id that names nothing, with one twice, cut off, or no JSON at all. Printed are the calls, and for how many
-of the replies the reply's order or verdict was lost.
+about, with an id that names nothing or comes twice, in nearly JSON. Printed are the calls, and after how many of the
+replies the order or the verdict that they held was lost.
 """
 
 from __future__ import annotations

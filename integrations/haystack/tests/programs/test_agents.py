@@ -1,7 +1,5 @@
 """What people do with agents: item 11, an agent with sources, and what else a hook meets."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Annotated, Any
 
