@@ -87,12 +87,14 @@ class Judgement(Frozen):
     """``score`` in 0..1 is the probability of being of use; None where a fallback kept the document.
 
     Where a language model gives neither log-probabilities nor a confidence, it is the label alone: 1, 0.5 or 0.
+    ``failure`` is why a fallback kept this document, in short; not in the dump, whose ``degraded`` tells all.
     """
 
     document_id: str
     index: int = Field(ge=0)
     label: Relevance
     score: float | None = Field(ge=0, le=1)
+    failure: str | None = Field(default=None, exclude=True, repr=False)
 
 
 class ContextRelevance(Result):
@@ -128,10 +130,15 @@ class RankedDocument(Frozen):
 
 
 class Ranking(Result):
-    """Every document once, best first. ``cut`` counts documents that were judged by their beginning alone."""
+    """Every document once, best first. ``cut`` counts documents that were judged by their beginning alone.
+
+    ``mode`` is how they were ranked: only ``"pointwise"`` scores are probabilities. Not in the dump; None where nothing
+    was ranked.
+    """
 
     ranking: tuple[RankedDocument, ...]
     cut: int = Field(default=0, ge=0)
+    mode: Literal["listwise", "pairwise", "pointwise"] | None = Field(default=None, exclude=True, repr=False)
 
 
 class Uncertainty(Result):
