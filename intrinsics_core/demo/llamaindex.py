@@ -11,7 +11,7 @@ import bm25s
 from llama_index.core.llms import ChatMessage, MockLLM
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.retrievers import BaseRetriever
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
 from llama_index.evaluation.rag_intrinsics import AnswerabilityEvaluator, FactCheckEvaluator, UncertaintyEvaluator
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
 from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
@@ -37,6 +37,8 @@ from intrinsics_core.results import (
 from intrinsics_core.runtimes import Runtime
 from intrinsics_core.text.sentences import punkt
 
+JUDGED = MetadataMode.EMBED
+
 
 class NodeRetriever(BaseRetriever):
     """The passages that share most words with the query, by bm25s."""
@@ -58,7 +60,7 @@ def _words(texts: list[str]) -> Any:
 
 
 def nodes_of(documents: Sequence[Document]) -> list[TextNode]:
-    """The passages as nodes. The title is for retrieval and for judging; an answer rests on the text alone."""
+    """The passages as nodes. The title is for retrieval and for judging (`JUDGED`); an answer quotes the text alone."""
     hidden = ["title"]
     return [
         TextNode(id_=d.id, text=d.text, metadata={"title": d.title}, excluded_llm_metadata_keys=hidden)
@@ -87,12 +89,14 @@ class Engine:
         self.rewrite = QueryRewriteTransform(runtime=runtime)
         self.retriever = NodeRetriever(nodes_of(documents))
         self.rerank = IntrinsicsRerank(runtime=runtime)
-        self.filter = ContextRelevancePostprocessor(runtime=runtime)
-        self.gate = AnswerabilityEvaluator(runtime=runtime)
+        self.filter = ContextRelevancePostprocessor(runtime=runtime, metadata_mode=JUDGED)
+        self.gate = AnswerabilityEvaluator(runtime=runtime, metadata_mode=JUDGED, on_error="raise")
         # The gate is a part of its own here: it sees the best passages, and the answer rests on the relevant ones.
-        self.synthesizer = GroundedSynthesizer(answerer(runtime), answerability=False, runtime=runtime)
-        self.certainty = UncertaintyEvaluator(runtime=runtime)
-        self.fact_check = FactCheckEvaluator(runtime=runtime)
+        self.synthesizer = GroundedSynthesizer(
+            answerer(runtime), answerability=False, metadata_mode=JUDGED, runtime=runtime
+        )
+        self.certainty = UncertaintyEvaluator(runtime=runtime, metadata_mode=JUDGED)
+        self.fact_check = FactCheckEvaluator(runtime=runtime, metadata_mode=JUDGED)
 
     def ask(self, question: str, history: Sequence[ChatMessage] = (), invented: str = "") -> Steps:
         """All that was found on the way and, last, the answer."""
@@ -196,10 +200,17 @@ def _turn(question: Question, steps: Steps, seconds: float) -> Turn:
     def found(name: str, kind: Any) -> Any:
         return kind.model_validate(steps.verdicts[name]) if name in steps.verdicts else None
 
-    judged = {n.node_id: n.metadata["rag_intrinsics"]["context-relevance"] for n in steps.relevant}
-    irrelevant = {"label": "irrelevant", "score": None}
+    judged = {n.node_id: n.metadata for n in steps.relevant}
+    places = [n.node_id for n in steps.retrieved]
     ranking = [
-        RankedDocument(document_id=n.node_id, **n.metadata["rag_intrinsics"]["reranking"]) for n in steps.reranked
+        RankedDocument(
+            document_id=n.node_id,
+            index=places.index(n.node_id),
+            rank=n.metadata["reranking_rank"],
+            score=n.metadata.get("reranking_score"),
+            wins=n.metadata.get("reranking_wins"),
+        )
+        for n in steps.reranked
     ]
     return Turn(
         question=question.ask,
@@ -210,7 +221,12 @@ def _turn(question: Question, steps: Steps, seconds: float) -> Turn:
         ranking=Ranking(ranking=tuple(ranking)),
         relevance=ContextRelevance(
             judgements=tuple(
-                Judgement(document_id=n.node_id, **judged.get(n.node_id, irrelevant) | {"index": place})
+                Judgement(
+                    document_id=n.node_id,
+                    index=place,
+                    label=judged.get(n.node_id, {}).get("context_relevance", "irrelevant"),
+                    score=judged.get(n.node_id, {}).get("context_relevance_score"),
+                )
                 for place, n in enumerate(steps.reranked)
             )
         ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -30,7 +29,12 @@ class TestTelling(TellingTests):
 
         others = langchain.play(story(), story().questions, passages(), as_runtime(None))
         for ours, theirs in zip(turns, others, strict=True):
-            assert replace(ours, seconds=0.0) == replace(theirs, seconds=0.0)
+            # The frameworks search in their own ways, so lists and scores may differ; what is told does not.
+            assert told(ours) == told(theirs)
+
+
+def told(turn: Turn) -> Any:
+    return turn.question, turn.answer, turn.blocked, turn.rewrite, turn.citations, [s.text for s in turn.flagged]
 
 
 def test_the_retriever_is_a_retriever() -> None:

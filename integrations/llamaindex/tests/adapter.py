@@ -37,13 +37,13 @@ COMPONENTS: dict[str, Any] = {
     "citations": ResponseAnnotator,
     "fact-check": FactCheckEvaluator,
 }
-RETRIEVED = 0.25  # what the retriever gave every node
 
 
 @dataclass
 class Inputs:
     query: ConversationQuery
     response: Response
+    scores: dict[str, float | None]  # what the retriever gave, by text
 
 
 class LlamaIndexAdapter:
@@ -60,13 +60,21 @@ class LlamaIndexAdapter:
         answer = turns.pop().content if messages[-1]["role"] == "assistant" else None
         nodes = [
             NodeWithScore(
-                node=TextNode(text=d["text"], metadata=d["metadata"], **({"id_": d["id"]} if "id" in d else {})),
-                score=RETRIEVED,
+                node=TextNode(
+                    text=d["text"],
+                    metadata=d["metadata"],
+                    # The contract's core is given the titles alone: nothing else of the metadata is to be shown.
+                    excluded_llm_metadata_keys=hidden(d["metadata"]),
+                    excluded_embed_metadata_keys=hidden(d["metadata"]),
+                    **({"id_": d["id"]} if "id" in d else {}),
+                ),
+                score=d.get("score"),
             )
             for d in documents
         ]
         query = ConversationQuery(str(turns[-1].content), chat_history=turns[:-1])
-        return Inputs(query, Response(answer, source_nodes=nodes, metadata={"kept": True}))
+        given = {d["text"]: d.get("score") for d in documents}
+        return Inputs(query, Response(answer, source_nodes=nodes, metadata={"kept": True}), given)
 
     def snapshot(self, inputs: Inputs) -> Any:
         nodes = [n.model_dump() for n in inputs.response.source_nodes]
@@ -96,8 +104,8 @@ class LlamaIndexAdapter:
         return {
             "query-rewrite": lambda: _rewritten(output),
             "query-expansion": lambda: _expanded(output),
-            "reranking": lambda: _judged(output, intrinsic, "ranking", "rank", "score"),
-            "context-relevance": lambda: _judged(output, intrinsic, "judgements", "label", "score"),
+            "reranking": lambda: _judged(output, inputs, intrinsic, "ranking", "rank", "score"),
+            "context-relevance": lambda: _judged(output, inputs, intrinsic, "judgements", "label", "score"),
             "citations": lambda: _annotated(output),
         }.get(intrinsic, lambda: _evaluated(output))()
 
@@ -121,6 +129,10 @@ class LlamaIndexAdapter:
         yield repr(vars(component))
 
 
+def hidden(metadata: Mapping[str, Any]) -> list[str]:
+    return [key for key in metadata if key != "title"]
+
+
 def _why(degraded: str | None) -> dict[str, Any]:
     return {"degraded": degraded} if degraded else {}
 
@@ -136,14 +148,16 @@ def _expanded(output: QueryBundle) -> dict[str, Any]:
     return whole
 
 
-def _judged(output: list[NodeWithScore], intrinsic: str, rows: str, *names: str) -> dict[str, Any]:
+def _judged(output: list[NodeWithScore], inputs: Inputs, intrinsic: str, rows: str, *names: str) -> dict[str, Any]:
     found, why = [], set()
     for item in output:
-        verdict = item.metadata["rag_intrinsics"][intrinsic]
-        assert item.score == (RETRIEVED if verdict["score"] is None else verdict["score"])
-        assert item.metadata["retrieval_score"] == RETRIEVED
-        why.add(verdict.get("degraded"))
-        found.append({"document_id": item.node_id, **{name: verdict[name] for name in names}})
+        flat = intrinsic.replace("-", "_")
+        verdict = {name: item.metadata.get(flat if name == "label" else f"{flat}_{name}") for name in names}
+        given = inputs.scores[item.node.get_content()]
+        assert item.metadata.get("retrieval_score") == given
+        assert item.score == (given if verdict["score"] is None else verdict["score"])
+        why.add(item.metadata.get(f"{flat}_degraded"))
+        found.append({"document_id": item.node_id, **verdict})
     assert len(why) <= 1  # one result, one reason
     return {rows: found, **_why(why.pop() if why else None)}
 
