@@ -11,7 +11,6 @@ import pytest
 from llama_index.core import Document, Settings, StorageContext, VectorStoreIndex, load_index_from_storage
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.llms import ChatMessage, MockLLM
-from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.retrievers import QueryFusionRetriever
 from llama_index.core.schema import QueryBundle
 from llama_index.core.vector_stores import SimpleVectorStore
@@ -56,9 +55,8 @@ def test_new_settings_and_an_ingestion_pipeline_take_it(tmp_path: Any) -> None:
     before = Settings._embed_model
     try:
         Settings.embed_model = model
-        pipeline = IngestionPipeline(transformations=[SentenceSplitter(chunk_size=64, chunk_overlap=0), model])
-        made = pipeline.run(documents=[Document(text=f"{FAITHFUL} It ground barley. " * 8, id_="story")])
-        assert len(made) > 1 and all(len(node.embedding or ()) == 384 for node in made)
+        made = IngestionPipeline(transformations=[model]).run(documents=[Document(text=n.text) for n in texts()])
+        assert len(made) == 3 and all(len(node.embedding or ()) == 384 for node in made)
         index = VectorStoreIndex(texts())
         index.storage_context.persist(str(tmp_path))
         again: Any = load_index_from_storage(StorageContext.from_defaults(persist_dir=str(tmp_path)))

@@ -114,7 +114,8 @@ class GroundedChatEngine(CondensePlusContextChatEngine):
             llm=llm,
             memory=memory
             or ChatMemoryBuffer.from_defaults(
-                chat_history=chat_history or [], token_limit=max(llm.metadata.context_window - 256, 256)
+                chat_history=list(chat_history or ()),  # the buffer writes into the list that it is given
+                token_limit=max(llm.metadata.context_window - 256, 256),
             ),
             context_prompt=context_prompt,
             context_refine_prompt=context_refine_prompt,
