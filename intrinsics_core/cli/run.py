@@ -13,15 +13,17 @@ from typing import Annotated, Any, BinaryIO, Literal, NoReturn, cast
 
 import typer
 
-from intrinsics_core.cli import journal, rows, settings
+from intrinsics_core.cli import cited, journal, rows, settings
 from intrinsics_core.cli.exits import INTERRUPTED, READER_GONE, USAGE
-from intrinsics_core.conversation import today
+from intrinsics_core.conversation import Task, today
 from intrinsics_core.drivers import run_many
 from intrinsics_core.errors import IntrinsicsError, InvalidInput
 from intrinsics_core.intrinsics import INTRINSICS, TABLE
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.program import Call
+from intrinsics_core.render.citations import Mode, Style
 from intrinsics_core.render.text import clean
+from intrinsics_core.results import Result
 from intrinsics_core.runtimes import Runtime, as_runtime
 
 _AHEAD = 4096  # results kept in memory for an earlier row that has not ended
@@ -83,6 +85,17 @@ def run(
             help="An option of the intrinsic, e.g. `top_k=3`. May be given more than once.",
         ),
     ] = None,
+    citations: Annotated[
+        Mode | None,
+        typer.Option(
+            metavar="MODE",
+            help="For `citations` and `evaluate`: the text with its citations, under `cited`: "
+            "`postfix`, `postfix-snippet`, `inline` or `inline-snippet`.",
+        ),
+    ] = None,
+    citations_as: Annotated[
+        Style, typer.Option("--citations-as", metavar="STYLE", help="`text`, `markdown` (footnotes) or `json`.")
+    ] = "text",
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue an interrupted run of the same settings and input.")
     ] = False,
@@ -95,6 +108,7 @@ def run(
             if resume and overwrite:
                 raise InvalidInput("--resume and --overwrite exclude each other")
             options = settings.intrinsic_options(intrinsic, option or [])
+            show = cited.shower(intrinsic, citations, citations_as) if citations else None
             source, target = _source(input, resume=resume), _target(output, resume=resume, overwrite=overwrite)
             if source and target and target.exists() and source.samefile(target):
                 raise InvalidInput("--input and --output are the same file", expected="two files")
@@ -120,6 +134,7 @@ def run(
                 "date": day,
                 "on_error": on_error,
                 "options": options,
+                **({"citations": [citations, citations_as]} if citations else {}),
             }
             lines = stack.enter_context(source.open("rb") if source else nullcontext(_stdin(input)))
             kept = _journal(output, target, described, resume=resume, overwrite=overwrite)
@@ -131,6 +146,7 @@ def run(
             engine=engine,
             profile=chosen,
             concurrency=concurrency,
+            show=show,
             kept=kept,
             total=total,
             output=output,
@@ -153,6 +169,7 @@ def _work(
     total: int | None,
     output: str,
     hidden: set[str],
+    show: cited.Show | None = None,
 ) -> None:
     """Every row through the runtime into the journal.
 
@@ -161,19 +178,24 @@ def _work(
     """
     done = kept.rows
     ids: dict[int, Any] = {}
+    tasks: dict[int, Task] = {}  # of rows under way, where their texts are shown again
     numbered = enumerate(rows.read(lines, build, skip=done, needs_documents=needs_documents), start=done)
 
     def calls() -> Iterator[Call[Any] | IntrinsicsError]:
         while kept.waiting < _AHEAD and (item := next(numbered, None)) is not None:
             number, row = item
             ids[number] = row.id
+            if show and isinstance(row.call, Call):
+                tasks[number] = row.call.task
             yield row.call
 
     with _progress(total, done, shown=sys.stderr.isatty() and not (output == "-" and sys.stdout.isatty())) as advance:
 
         def ready(index: int, outcome: Any, first: int) -> None:
             number = first + index
-            line = rows.encode(ids.pop(number), outcome, partial(settings.hide, hidden=hidden))
+            task = tasks.pop(number, None)
+            shown = show(outcome, task) if show and task and isinstance(outcome, Result) else None
+            line = rows.encode(ids.pop(number), outcome, partial(settings.hide, hidden=hidden), shown)
             kept.put(number, line, failed=isinstance(outcome, IntrinsicsError))
             advance()
 
