@@ -12,8 +12,10 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.evaluation.rag_intrinsics import (
     AnswerabilityEvaluator,
+    AnswerRelevanceEvaluator,
     FactCheckEvaluator,
     HallucinationEvaluator,
+    RatedEvaluator,
     UncertaintyEvaluator,
 )
 from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator
@@ -35,6 +37,8 @@ COMPONENTS: dict[str, Any] = {
     "hallucination-detection": HallucinationEvaluator,
     "citations": ResponseAnnotator,
     "fact-check": FactCheckEvaluator,
+    "answer-relevance": AnswerRelevanceEvaluator,
+    "evaluate": RatedEvaluator,
 }
 
 
