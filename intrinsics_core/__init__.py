@@ -25,6 +25,7 @@ from intrinsics_core.intrinsics import (
     INTRINSICS,
     answer_relevance,
     answerability,
+    audit,
     citations,
     compare,
     context_relevance,
@@ -35,6 +36,7 @@ from intrinsics_core.intrinsics import (
     query_expansion,
     query_rewrite,
     reranking,
+    revise,
     self_consistency,
     uncertainty,
 )
@@ -42,6 +44,7 @@ from intrinsics_core.profiles.base import Format, Profile
 from intrinsics_core.program import Call
 from intrinsics_core.render import notebook
 from intrinsics_core.runtimes import AsyncRuntime, BlockingRuntime, Runtime, as_runtime
+from intrinsics_core.streaming import StreamChecker
 
 __version__ = "0.1.0"
 
@@ -63,6 +66,7 @@ __all__ = [
     "RequestTimeout",
     "Runtime",
     "RuntimeUnavailable",
+    "StreamChecker",
     "UnknownAdapter",
     "UnsupportedIntrinsic",
     "answer_relevance",
@@ -70,6 +74,7 @@ __all__ = [
     "arun",
     "arun_many",
     "as_runtime",
+    "audit",
     "calibrate",
     "citations",
     "compare",
@@ -81,6 +86,7 @@ __all__ = [
     "query_expansion",
     "query_rewrite",
     "reranking",
+    "revise",
     "run",
     "run_many",
     "self_consistency",

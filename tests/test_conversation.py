@@ -20,6 +20,7 @@ USER = [{"role": "user", "content": "Who keeps the lighthouse?"}]
 ANSWERED = [*USER, {"role": "assistant", "content": "Ada keeps it."}]
 DOCUMENTS = ["Ada keeps the lighthouse."]
 ENDS_WITH_ANSWER = tuple(name for name, record in TABLE.items() if record.ends_with == ("assistant",))
+ENDS_WITH_ANSWER = {"hallucination-detection", "citations", "fact-check", "audit", "revise"}
 PART = {"type": "text"}
 
 
@@ -153,6 +154,26 @@ NOTHING_RETRIEVED = {
     },
     "citations": {"citations": []},
     "fact-check": {"score": None, "sources": [], "claims": []},
+    "audit": {
+        "answerability": {"label": "unanswerable", "probability": 0.0, "reason": "nothing retrieved"},
+        "sentences": [
+            {
+                "begin": 0,
+                "end": 11,
+                "text": "Tea is hot.",
+                "label": "NA",
+                "score": None,
+                "explanation": None,
+                "citations": [],
+            }
+        ],
+        "label": "NA",
+        "score": None,
+        "certainty": None,
+        "answer_relevance": None,
+        "disagreements": [],
+    },
+    "revise": {"answer": "Tea is hot.", "changes": [], "unsupported": []},
 }
 NOTHING_SAID = {
     "answer-relevance": {"label": None, "score": None, "rewrite": None},
@@ -173,6 +194,16 @@ NOTHING_SAID = {
     "citations": {"citations": []},
     "fact-check": {"score": None, "sources": [], "claims": []},
     "uncertainty": {"certainty": None, "expected": None},
+    "revise": {"answer": "", "changes": [], "unsupported": []},
+    "audit": {
+        "answerability": None,
+        "sentences": [],
+        "label": "NA",
+        "score": None,
+        "certainty": None,
+        "answer_relevance": None,
+        "disagreements": [],
+    },
 }
 
 

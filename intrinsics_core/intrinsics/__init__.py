@@ -15,6 +15,8 @@ from intrinsics_core.intrinsics.evaluate import evaluate
 from intrinsics_core.intrinsics.compare import compare
 from intrinsics_core.intrinsics.hyde import hyde
 from intrinsics_core.intrinsics.self_consistency import self_consistency
+from intrinsics_core.intrinsics.audit import audit
+from intrinsics_core.intrinsics.revise import revise
 from intrinsics_core.intrinsics.adapter import adapter
 from intrinsics_core.intrinsics.table import INTRINSICS, TABLE, Record, register
 
@@ -25,6 +27,7 @@ __all__ = [
     "adapter",
     "answer_relevance",
     "answerability",
+    "audit",
     "citations",
     "compare",
     "context_relevance",
@@ -36,6 +39,7 @@ __all__ = [
     "query_rewrite",
     "register",
     "reranking",
+    "revise",
     "self_consistency",
     "uncertainty",
 ]

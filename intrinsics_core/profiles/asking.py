@@ -71,6 +71,10 @@ def documents_shown(task: Task) -> list[dict[str, str]]:
     ]
 
 
+def numbered(sentences: Sequence[Any], prefix: str, start: int = 0) -> dict[str, str]:
+    return {f"{prefix}{start + i}": defuse(sentence.text) for i, sentence in enumerate(sentences)}
+
+
 # --- how a reply is read and written ------------------------------------------------------------------------------
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intrinsics_core.conversation import Message, Task
-from intrinsics_core.profiles import judging, relevance, sampling
+from intrinsics_core.profiles import auditing, judging, relevance, revising, sampling
 from intrinsics_core.profiles.asking import (
     CONFIDENCE,
     PAIR,
@@ -29,6 +29,7 @@ from intrinsics_core.profiles.asking import (
     enum_of,
     id_of,
     label_said,
+    numbered,
     object_of,
     preferred,
     read_object,
@@ -63,14 +64,10 @@ _SUPPORT = ("yes", "no")
 # --- what the model is shown --------------------------------------------------------------------------------------
 
 
-def _numbered(sentences: Sequence[Any], prefix: str, start: int = 0) -> dict[str, str]:
-    return {f"{prefix}{start + i}": defuse(sentence.text) for i, sentence in enumerate(sentences)}
-
-
 def _numbered_documents(task: Task) -> list[dict[str, Any]]:
     rows, start = [], 0
     for i, sentences in enumerate(task.document_sentences):
-        rows.append({"id": f"d{i}", "sentences": _numbered(sentences, "c", start)})
+        rows.append({"id": f"d{i}", "sentences": numbered(sentences, "c", start)})
         start += len(sentences)
     return rows
 
@@ -83,7 +80,7 @@ def _response_by_sentence(task: Task) -> dict[str, Any]:
     return {
         "conversation": turns_shown(task)[:-1],
         "documents": documents_shown(task),
-        "response": _numbered(task.response_sentences, "r"),
+        "response": numbered(task.response_sentences, "r"),
     }
 
 
@@ -422,6 +419,8 @@ _FORMATS: dict[str, Format[Any]] = {
         share_said("supported", _SUPPORT),
     ),
 }
+_FORMATS["audit"] = auditing.FORMAT
+_FORMATS["revise"] = revising.FORMAT
 _FORMATS["relevance"] = relevance.of_judgement(_FORMATS["context-relevance"])
 _FORMATS.update({**judging.FORMATS, **sampling.FORMATS})
 

@@ -13,6 +13,7 @@ import pytest
 from intrinsics_core import INTRINSICS, answerability
 from intrinsics_core.cli import journal
 from intrinsics_core.cli import run as command
+from intrinsics_core.profiles.embedded import PROFILE as EMBEDDED
 from intrinsics_core.profiles.prompted import PROFILE
 from intrinsics_core.results import Citations
 from tests.cli.conftest import read
@@ -40,6 +41,18 @@ ROW = {
     "evaluate": ANSWERED,
     "hyde": ASKED,
     "self-consistency": ASKED,
+    "audit": ANSWERED,
+    "revise": ANSWERED,
+}
+CITATION = {
+    "response_begin": int,
+    "response_end": int,
+    "response_text": str,
+    "document_id": str,
+    "document_index": int,
+    "document_begin": int,
+    "document_end": int,
+    "document_text": str,
 }
 # What only a language model serves is answered by a script here.
 REPLIES = {"hyde": [{"passage": "It was built in 1911."}], "self-consistency": ["Ada Brink."] * 5}
@@ -68,16 +81,7 @@ FIELDS = {
     },
     "citations": {
         "citations": [
-            {
-                "response_begin": int,
-                "response_end": int,
-                "response_text": str,
-                "document_id": str,
-                "document_index": int,
-                "document_begin": int,
-                "document_end": int,
-                "document_text": str,
-            },
+            CITATION,
         ]
     },
     "fact-check": {
@@ -112,6 +116,31 @@ FIELDS = {
     },
     "hyde": {"passage": str},
     "self-consistency": {"answer": str, "share": float, "samples": [{"text": str, "agrees": bool}]},
+    "audit": {
+        "answerability": {"label": str, "probability": float},
+        "sentences": [
+            {
+                "begin": int,
+                "end": int,
+                "text": str,
+                "label": str,
+                "score": (float, type(None)),
+                "explanation": (str, type(None)),
+                "citations": list,
+            },
+        ],
+        "label": str,
+        "score": float,
+        "certainty": float,
+        "answer_relevance": (float, type(None)),
+        "disagreements": list,
+        **({} if "answer-relevance" in EMBEDDED else {"reason": str}),
+    },
+    "revise": {
+        "answer": str,
+        "changes": [{"begin": int, "end": int, "before": str, "after": str, "why": str}],
+        "unsupported": list,
+    },
 }
 
 
@@ -446,3 +475,14 @@ def test_citations_are_asked_of_what_cites(invoke: Any, write: Any, tmp_path: Pa
     assert invoke("run", "citations", "-i", write([ANSWERED]), "-o", out, "--citations", "inline").exit_code == 0
     ran = invoke("run", "citations", "-i", write([ANSWERED]), "-o", out, "--resume")
     assert ran.exit_code == 2  # rows with and without do not go into one file
+
+
+def test_audit_is_a_command_of_its_own(invoke, write, tmp_path) -> None:
+    rows = write([ANSWERED, ASKED])
+    by_name, by_run = tmp_path / "audited.jsonl", tmp_path / "run.jsonl"
+    assert invoke("audit", "-i", rows, "-o", by_name).exit_code == 1  # the second row has no answer
+    assert invoke("run", "audit", "-i", rows, "-o", by_run).exit_code == 1
+    assert by_name.read_bytes() == by_run.read_bytes()
+    told, error = read(by_name)
+    assert [s["label"] for s in told["result"]["sentences"]] == ["faithful", "unfaithful"] and "error" in error
+    assert invoke("audit", "-i", rows, "-o", by_name).exit_code == 2  # it exists

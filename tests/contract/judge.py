@@ -167,6 +167,31 @@ def _agreement(shown: dict[str, Any]) -> dict[str, Any]:
     return {"groups": list(groups.values())}
 
 
+def _audit(shown: dict[str, Any]) -> dict[str, Any]:
+    """The same verdicts as one by one."""
+    whole = [{"text": " ".join(d["sentences"].values())} for d in shown["documents"]]
+    verdicts, cited = _hallucination({**shown, "documents": whole}), _citations(shown)
+    rows = zip(verdicts["sentences"], cited["citations"], strict=True)
+    answer = {"role": "assistant", "content": " ".join(shown["response"].values())}
+    return {
+        **_answerability({**shown, "documents": whole}),
+        "sentences": [{**verdict, "sources": row["sources"]} for verdict, row in rows],
+        "answers_question": "yes" if _share(_question(shown), answer["content"]) > 0.2 else "no",
+        **_certainty({"documents": whole, "conversation": [answer]}),
+    }
+
+
+def _mended(shown: dict[str, Any]) -> dict[str, Any]:
+    """Each flagged sentence without the words that stand in no document; too few of them, and it goes."""
+    sources = _words(" ".join(d["text"] for d in shown["documents"]))
+    rows = []
+    for name in shown["flagged"]:
+        words = shown["response"][name].split()
+        kept = [word for word in words if _words(word) <= sources]
+        rows.append({"id": name, "text": " ".join(kept) if 2 * len(kept) > len(words) else ""})
+    return {"mended": rows}
+
+
 _REPLIES = {
     "evaluate": _evaluate,
     "preference": _preference,
@@ -185,4 +210,6 @@ _REPLIES = {
     "hallucination_detection": _hallucination,
     "citations": _citations,
     "entailment": _entailment,
+    "audit": _audit,
+    "revise": _mended,
 }

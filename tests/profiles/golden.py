@@ -72,6 +72,8 @@ CASES: Mapping[str, Case] = {
     "citations": Case("citations", "citations", True, [0, 1, 2]),
     "relevance": Case("relevance", "fact-check", True, [1]),
     "entailment": Case("entailment", "fact-check", True, [1]),
+    "audit": Case("audit", "audit", True, [0, 1, 2]),
+    "revise": Case("revise", "revise", True, [0, 1]),
     "answer": Case("answer", "rag", documents=[0, 1]),
     "evaluate": Case("evaluate", "evaluate", True, [0, 1, 2], {"options": {"metric": "completeness"}}),
     "evaluate-without-documents": Case("evaluate", "evaluate", True, (), {"options": {"metric": "coherence"}}),

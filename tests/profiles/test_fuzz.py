@@ -26,7 +26,7 @@ from intrinsics_core.profiles.base import Profile
 from intrinsics_core.profiles.granite import granite_3_2, granite_3_3
 from intrinsics_core.replies.statements import sources
 from intrinsics_core.requests import Generate, Generated, TokenLogprob
-from intrinsics_core.results import Citations, Evaluation, HallucinationDetection
+from intrinsics_core.results import AuditParts, Citations, Evaluation, HallucinationDetection
 from tests.profiles import adapters
 
 REPLIES = 10_000
@@ -74,6 +74,12 @@ VALID: dict[str, list[Any]] = {
         {"citations": [{"response": "r0", "sources": ["c0", "c3"]}]},
         {"<r0>": ["<c0>", "<c1>"], "<r1>": []},
         [{"r": 0, "c": [0, 1]}, {"r": 2, "c": []}],
+    ],
+    "revise": [{"mended": [{"id": "r0", "text": "Yes."}, {"id": "r1", "text": ""}]}],
+    "audit": [
+        {"answerability": "answerable", "confidence": 0.9, "answers_question": "yes", "certainty": "8",
+         "sentences": [{"id": "r0", "reason": "said", "faithfulness": "faithful", "sources": ["c0", "c3"]},
+                       {"id": "r2", "reason": "", "faithfulness": "NA", "sources": []}]},
     ],
     "entailment": [{"supported": "yes", "confidence": 0.5}, [{"i": 0, "r": "why", "f": "partial"}],
                    [{"r": 0, "f": "NA", "e": ""}]],
@@ -267,6 +273,10 @@ def sound(task: Task, value: Any, text: str) -> None:
         return
     assert isinstance(value, BaseModel), text
     json.loads(value.model_dump_json())  # it can be written down
+    if isinstance(value, AuditParts):
+        for part in (value.hallucination, value.citations):
+            if part is not None:
+                sound(task, part, text)
     if isinstance(value, Citations):
         texts = {document.id: document.text for document in task.documents}
         for c in value.citations:
