@@ -23,7 +23,7 @@ from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocess
 from llama_index.postprocessor.rag_intrinsics._judging import JudgingPostprocessor
 from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, QueryRewriteTransform
 from llama_index.rag_intrinsics import ConversationQuery
-from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator
+from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator, ResponseReviser
 
 from tests.contract.suite import shown
 
@@ -36,6 +36,8 @@ COMPONENTS: dict[str, Any] = {
     "uncertainty": UncertaintyEvaluator,
     "hallucination-detection": HallucinationEvaluator,
     "citations": ResponseAnnotator,
+    "audit": ResponseAnnotator,
+    "revise": ResponseReviser,
     "fact-check": FactCheckEvaluator,
     "answer-relevance": AnswerRelevanceEvaluator,
     "evaluate": RatedEvaluator,
@@ -53,7 +55,7 @@ class LlamaIndexAdapter:
     intrinsics = tuple(COMPONENTS)
 
     def build(self, intrinsic: str, *, runtime: Any = None, on_error: str = "raise") -> Any:
-        alone = {"hallucination": False} if intrinsic == "citations" else {}
+        alone = {"citations": {"hallucination": False}, "audit": {"audit": True}}.get(intrinsic, {})
         return COMPONENTS[intrinsic](runtime=runtime, on_error=on_error, **alone)
 
     def inputs(
@@ -92,6 +94,8 @@ class LlamaIndexAdapter:
             return component.evaluate_response(inputs.query, inputs.response)
         if isinstance(component, ResponseAnnotator):
             return component.annotate(inputs.query, inputs.response)
+        if isinstance(component, ResponseReviser):
+            return component.revise(inputs.query, inputs.response)
         return component.run(inputs.query, {"nodes": inputs.response.source_nodes})
 
     async def acall(self, component: Any, inputs: Inputs) -> Any:
@@ -101,6 +105,8 @@ class LlamaIndexAdapter:
             return await component.aevaluate_response(inputs.query, inputs.response)
         if isinstance(component, ResponseAnnotator):
             return await component.aannotate(inputs.query, inputs.response)
+        if isinstance(component, ResponseReviser):
+            return await component.arevise(inputs.query, inputs.response)
         return await component.arun(inputs.query, {"nodes": inputs.response.source_nodes})
 
     def result(self, intrinsic: str, inputs: Inputs, output: Any) -> dict[str, Any]:
@@ -110,6 +116,8 @@ class LlamaIndexAdapter:
             "reranking": lambda: _judged(output, inputs, intrinsic, "ranking", "rank", "score"),
             "context-relevance": lambda: _judged(output, inputs, intrinsic, "judgements", "label", "score"),
             "citations": lambda: _annotated(output),
+            "audit": lambda: _annotated(output),
+            "revise": lambda: _annotated(output),
         }.get(intrinsic, lambda: _evaluated(output))()
 
     def documents(self, output: Any) -> list[dict[str, Any]]:
@@ -119,7 +127,7 @@ class LlamaIndexAdapter:
         return component.to_dict()
 
     def load(self, dumped: Any) -> Any:
-        (kind,) = [c for c in COMPONENTS.values() if c.class_name() == dumped["class_name"]]
+        (kind,) = {c for c in COMPONENTS.values() if c.class_name() == dumped["class_name"]}
         return kind.from_dict(dumped)
 
     def renderings(self, component: Any) -> Iterable[str]:

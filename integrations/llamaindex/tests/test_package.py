@@ -31,6 +31,7 @@ PACKAGES = [
     "llama_index.evaluation.rag_intrinsics",
     "llama_index.embeddings.rag_intrinsics",
     "llama_index.chat_engine.rag_intrinsics",
+    "llama_index.query_engine.rag_intrinsics",
 ]
 MODULES = [
     module.name

@@ -7,6 +7,7 @@ from typing import Any
 
 from llama_index.core.agent.workflow import AgentOutput
 from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
+from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.schema import NodeWithScore
 
 
@@ -26,6 +27,13 @@ def sources_of(response: Any) -> list[NodeWithScore]:
         outputs = [getattr(call, "tool_output", None) for call in response.tool_calls]
         return [node for output in outputs if output is not None for node in _nodes(output.raw_output)]
     return list(response.source_nodes)
+
+
+def under_way(response: Any) -> bool:
+    """Whether its tokens are still to come, or are coming."""
+    if isinstance(response, StreamingResponse | AsyncStreamingResponse):
+        return response.response_txt is None
+    return isinstance(response, StreamingAgentChatResponse)
 
 
 def _nodes(raw: Any) -> Iterable[NodeWithScore]:

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from llama_index.core.agent.workflow import AgentOutput
-from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
+from llama_index.core.base.response.schema import StreamingResponse
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.llms import ChatMessage
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryType
 from llama_index.rag_intrinsics._component import IntrinsicComponent
 from llama_index.rag_intrinsics._inputs import History, conversation, distinct, passages
-from llama_index.rag_intrinsics._responses import answer_of, sources_of
+from llama_index.rag_intrinsics._responses import answer_of, sources_of, under_way
 from llama_index.response_synthesizers.rag_intrinsics.streams import AnnotatedChatStream
 
-from intrinsics_core import Call, IntrinsicsError, arun_many, citations, hallucination_detection, run_many
+from intrinsics_core import Call, IntrinsicsError, arun_many, audit, citations, hallucination_detection, run_many
+from intrinsics_core.intrinsics._common import OnError
+from intrinsics_core.results import Audit, AuditedSentence, Result
+from intrinsics_core.streaming import StreamChecker, StreamEvent
 
 dispatcher = get_dispatcher(__name__)
 logger = logging.getLogger(__name__)
 
-KEY = "rag_intrinsics"
+KEY, SENTENCES = "rag_intrinsics", "sentences"
 Shown = TypeVar("Shown")
 Verdicts = dict[str, Any]
 
@@ -44,6 +48,12 @@ class ResponseAnnotator(IntrinsicComponent):
     Args:
         citations: whether to cite.
         hallucination: whether to judge each sentence.
+        audit: whether to judge the answer in every way at once: ``"audit"`` then holds whether the nodes answer the
+            question, a verdict with citations for each sentence, a certainty, whether the question is addressed, and
+            what these disagree about. One request, where a language model judges. It has citations and verdicts in it:
+            the other two are then off unless asked for.
+        stream_verdicts: whether each sentence of a stream is judged as it closes: ``"sentences"`` grows while tokens
+            pass, and ``"audit"`` comes with the end. A language model is asked once more for each.
         metadata_mode: which metadata of the nodes is read beside their text: what LLMs are shown, by default.
         on_error: ``"fallback"``, or ``"raise"`` where a judge's failure is to reach you in place of the answer.
 
@@ -61,8 +71,10 @@ class ResponseAnnotator(IntrinsicComponent):
     intrinsic: ClassVar[str] = "citations"
 
     on_error: str = "fallback"
-    citations: bool = True
-    hallucination: bool = True
+    citations: bool | None = None
+    hallucination: bool | None = None
+    audit: bool = False
+    stream_verdicts: bool = False
     metadata_mode: MetadataMode = MetadataMode.LLM
 
     def annotate(self, query: QueryType, response: Shown, *, chat_history: History = None) -> Shown:
@@ -75,14 +87,14 @@ class ResponseAnnotator(IntrinsicComponent):
         Raises:
             IntrinsicsError: with ``on_error="raise"``; see :mod:`intrinsics_core.errors`.
         """
-        if _under_way(response):
+        if under_way(response):
             streaming: Shown = self.on_the_way(query, response, sources_of(response), {}, chat_history)
             return streaming
         return annotated(response, self.verdicts(query, answer_of(response), sources_of(response), chat_history))
 
     async def aannotate(self, query: QueryType, response: Shown, *, chat_history: History = None) -> Shown:
         """Like :meth:`annotate`, without ever blocking the event loop."""
-        if _under_way(response):
+        if under_way(response):
             streaming: Shown = self.on_the_way(query, response, sources_of(response), {}, chat_history)
             return streaming
         return annotated(response, await self.averdicts(query, answer_of(response), sources_of(response), chat_history))
@@ -150,11 +162,13 @@ class ResponseAnnotator(IntrinsicComponent):
         verdicts: Verdicts,
         history: History,
     ) -> Iterator[str]:
-        said = []
+        checker, said = self._checker(query, nodes, history), []
         for token in tokens:
             said.append(token)
             yield token
-        verdicts.update(self.verdicts(query, "".join(said), nodes, history))
+            checker = self._fed(checker, token, verdicts)
+        if checker is None or not self._closed(checker, verdicts):
+            verdicts.update(self.verdicts(query, "".join(said), nodes, history))
 
     async def _atokens(
         self,
@@ -164,11 +178,62 @@ class ResponseAnnotator(IntrinsicComponent):
         verdicts: Verdicts,
         history: History,
     ) -> AsyncIterator[str]:
-        said = []
-        async for token in tokens:
-            said.append(token)
-            yield token
-        verdicts.update(await self.averdicts(query, "".join(said), nodes, history))
+        checker, said = self._checker(query, nodes, history), []
+        if checker is None:
+            async for token in tokens:
+                said.append(token)
+                yield token
+            verdicts.update(await self.averdicts(query, "".join(said), nodes, history))
+            return
+        # Tokens pass at once, however long a verdict takes.
+        async with aclosing(cast(AsyncGenerator[StreamEvent, None], checker.acheck(tokens))) as events:
+            async for event in events:
+                verdicts.setdefault(SENTENCES, []).extend(_dumped(event.sentences))
+                if event.audit is not None:
+                    verdicts.update(self._parts(event.audit))
+                if event.text:
+                    yield event.text
+
+    # --- sentences as they close --------------------------------------------------------------------------------------
+
+    def _checker(self, query: QueryType, nodes: Sequence[NodeWithScore], history: History) -> StreamChecker | None:
+        if not self.stream_verdicts:
+            return None
+        try:
+            documents = passages(distinct(nodes), self.metadata_mode)
+            turns, choice = conversation(query, history=history), cast(OnError, self.on_error)
+            return StreamChecker(
+                turns, documents, runtime=self.engine, profile=self.profile, on_error=choice, date=self.date
+            )
+        except Exception as error:
+            self._failed(error)
+            return None  # judged as a whole then, which says what is wrong
+
+    def _fed(self, checker: StreamChecker | None, token: str, verdicts: Verdicts) -> StreamChecker | None:
+        try:
+            if checker is not None:
+                verdicts.setdefault(SENTENCES, []).extend(_dumped(checker.feed(token)))
+            return checker
+        except Exception as error:
+            self._failed(error)
+            return None
+
+    def _closed(self, checker: StreamChecker, verdicts: Verdicts) -> bool:
+        try:
+            verdicts.update(self._parts(checker.close()))
+            return True
+        except Exception as error:
+            self._failed(error)
+            return False
+
+    def _parts(self, judged: Audit) -> Verdicts:
+        """An audit as those verdicts that are wanted."""
+        found: dict[str, Result] = {
+            "citations": judged.citations,
+            "hallucination-detection": judged.hallucination,
+            "audit": judged,
+        }
+        return {name: found[name].model_dump(mode="json") for name in self._wanted()}
 
     def _calls(
         self, query: QueryType, answer: str, nodes: Sequence[NodeWithScore], history: History
@@ -178,8 +243,8 @@ class ResponseAnnotator(IntrinsicComponent):
         return {name: _ASKED[name](messages, documents, **self._settings()) for name in self._wanted()}
 
     def _wanted(self) -> list[str]:
-        wanted = {"citations": self.citations, "hallucination-detection": self.hallucination}
-        return [name for name, is_wanted in wanted.items() if is_wanted]
+        wanted = {"citations": self.citations, "hallucination-detection": self.hallucination, "audit": self.audit}
+        return [name for name, is_wanted in wanted.items() if (not self.audit if is_wanted is None else is_wanted)]
 
     def _told(self, calls: Mapping[str, Call[Any]], results: Sequence[Any]) -> Verdicts:
         verdicts = {}
@@ -204,14 +269,12 @@ class ResponseAnnotator(IntrinsicComponent):
 _ASKED: dict[str, Callable[..., Call[Any]]] = {
     "citations": citations,
     "hallucination-detection": hallucination_detection,
+    "audit": audit,
 }
 
 
-def _under_way(response: Any) -> bool:
-    """Whether its tokens are still to come, or are coming."""
-    if isinstance(response, StreamingResponse | AsyncStreamingResponse):
-        return response.response_txt is None
-    return isinstance(response, StreamingAgentChatResponse)
+def _dumped(sentences: Iterable[AuditedSentence]) -> list[dict[str, Any]]:
+    return [sentence.model_dump(mode="json") for sentence in sentences]
 
 
 def annotated(response: Shown, verdicts: Verdicts) -> Shown:

@@ -43,8 +43,11 @@ class GroundedSynthesizer(BaseSynthesizer):
     Args:
         inner: the synthesizer that answers, or an LLM, for LlamaIndex's default one with it; None: with its default.
         answerability: whether to gate.
-        citations: whether to cite.
-        hallucination: whether to judge each sentence.
+        citations: whether to cite; left out, where no audit is asked for, which has citations in it.
+        hallucination: whether to judge each sentence; left out as for citations.
+        audit: whether to judge the answer in every way at once (``"audit"``); see :class:`ResponseAnnotator`.
+        stream_verdicts: whether each sentence of a stream is judged as it closes, in ``"sentences"``, while tokens
+            pass; see :class:`ResponseAnnotator`.
         canned: the answer to what the nodes do not answer: a text, a function of the question that gives it (in
             asynchronous use it may be awaited), or, for structured answers, an object of their class. A structured
             answer that is refused with a text is a response without an object, whose fields read as None.
@@ -79,8 +82,10 @@ class GroundedSynthesizer(BaseSynthesizer):
         inner: BaseSynthesizer | LLM | None = None,
         *,
         answerability: bool = True,
-        citations: bool = True,
-        hallucination: bool = True,
+        citations: bool | None = None,
+        hallucination: bool | None = None,
+        audit: bool = False,
+        stream_verdicts: bool = False,
         canned: Canned = CANNED,
         memory: BaseMemory | None = None,
         metadata_mode: MetadataMode = MetadataMode.LLM,
@@ -105,6 +110,8 @@ class GroundedSynthesizer(BaseSynthesizer):
         self._annotator = ResponseAnnotator(
             citations=citations,
             hallucination=hallucination,
+            audit=audit,
+            stream_verdicts=stream_verdicts,
             metadata_mode=metadata_mode,
             runtime=runtime,
             api_key=api_key,
