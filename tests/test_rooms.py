@@ -38,6 +38,7 @@ ROOMS = (
     "flows",
     "runtimes",
     "drivers",
+    "streaming",
     "calibrate",
     "evaluation.tables",
     "render",

@@ -110,12 +110,14 @@ def _program(
 ) -> Program[Ranking]:
     chosen = mode or _default(profile)
     if chosen == "listwise":
-        return (
-            yield from listwise(task, profile, both_orders=both_orders, window=window, max_characters=max_characters)
+        found = yield from listwise(
+            task, profile, both_orders=both_orders, window=window, max_characters=max_characters
         )
-    if chosen == "pairwise":
-        return (yield from pairwise(task, profile, both_orders=both_orders))
-    return (yield from _pointwise(task, profile))
+    elif chosen == "pairwise":
+        found = yield from pairwise(task, profile, both_orders=both_orders)
+    else:
+        found = yield from _pointwise(task, profile)
+    return found.model_copy(update={"mode": chosen})
 
 
 def _default(profile: Profile) -> str:
