@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from intrinsics_core.conversation import Task
+from intrinsics_core.conversation import Split, Task
 from intrinsics_core.errors import IntrinsicsError, InvalidInput, as_intrinsics_error
 from intrinsics_core.requests import Embed, Embedded, Generated, Outcome, Program, Read, Request, Scored, Tagged, Usage
 from intrinsics_core.results import Result
@@ -23,6 +23,9 @@ class Serving(Protocol):
 
     def serving(self, intrinsic: str) -> Any:
         """The profile that serves an intrinsic: the same, or the one that it is routed to."""
+
+    def split_of(self, intrinsic: str) -> Split:
+        """The splitter of the sentences that this intrinsic is asked about."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,9 @@ class Call(Generic[T]):
             error.named(self.task.intrinsic)
             if self.fallback is None or isinstance(error, InvalidInput):
                 raise
-            value = self.fallback(self.task, f"{type(error).__name__}: {error}")
+            # Split as the verdict would have been: a fallback's sentences are those that a success has.
+            task = self.task.split_by(own.split_of(self.task.intrinsic))
+            value = self.fallback(task, f"{type(error).__name__}: {error}")
         if not isinstance(value, Result):
             return value
         usage = sum((each for each in spent if isinstance(each, Usage)), Usage())

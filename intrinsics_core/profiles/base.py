@@ -87,6 +87,10 @@ class Profile:
         """The profile that serves an intrinsic: this one, unless a subclass routes."""
         return self
 
+    def split_of(self, intrinsic: str) -> Split:
+        """The splitter of the profile that has the format: this one, or the base that stands in for it."""
+        return (self._with(intrinsic) or self).split
+
     def ask(self, name: str, task: Task) -> Program[Any]:
         """Render, ask, parse; ask again where the reply was malformed.
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from intrinsics_core.conversation import Message, Task
+from intrinsics_core.errors import MalformedReply
 from intrinsics_core.profiles import relevance
 from intrinsics_core.profiles.base import Format, Profile
 from intrinsics_core.profiles.turns import conversation, to_last_question
@@ -209,8 +210,22 @@ def _comparison(task: Task, replies: Sequence[Reply]) -> float:
 
 
 def _listed(task: Task, replies: Sequence[Reply]) -> Ranking:
-    value, reply = _read(replies, '{"ranking": ["d0", ...]}')
+    expected = '{"ranking": ["d0", ...]}'
+    try:
+        value, reply = _read(replies, expected)
+    except MalformedReply:
+        return _listed_alone(task, readers.generated(replies), expected)
     return rankings.read(task, json_reply.field(value, "ranking", list, "a list of ids", reply.text), reply)
+
+
+def _listed_alone(task: Task, reply: Generated, expected: str) -> Ranking:
+    """A list without the object around it. One id in brackets may be anything: prose cites so."""
+    named = json_reply.parse(reply.text, list, expected)
+    found = rankings.read(task, named, reply)
+    if len(named) - found.dropped < 2:
+        raise MalformedReply("the list names fewer than two documents", expected=expected, got=repr(named),
+                             raw=reply.text)  # fmt: skip
+    return found
 
 
 def _entailment(task: Task, replies: Sequence[Reply]) -> float:
