@@ -158,6 +158,16 @@ def test_the_command_begins_there():
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
 
 
+def test_no_resuming_is_offered_where_none_is_possible(write):
+    run = started("run", "answerability", "-i", write(ROWS * 30), "-o", "-", "--runtime", SLOW, "--concurrency", "1",
+                  stdout=subprocess.PIPE)  # fmt: skip
+    assert run.stdout.readline()
+    run.send_signal(signal.SIGINT)
+    _, said = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert b"interrupted after" in said and b"--resume" not in said
+
+
 def test_words_of_others_do_not_command_the_terminal(tmp_path, invoke):
     ended = invoke("run", "answer\x1b[2Jability", "-i", tmp_path / "none", "-o", tmp_path / "out")
     assert ended.exit_code == 2
