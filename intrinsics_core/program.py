@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from intrinsics_core.conversation import Split, Task
 from intrinsics_core.errors import IntrinsicsError, InvalidInput, as_intrinsics_error
-from intrinsics_core.requests import Embed, Embedded, Generated, Outcome, Program, Read, Request, Scored, Tagged, Usage
+from intrinsics_core.requests import (
+    Embed,
+    Embedded,
+    Generated,
+    Outcome,
+    Program,
+    Read,
+    Request,
+    Score,
+    Scored,
+    Tag,
+    Tagged,
+    Usage,
+)
 from intrinsics_core.results import Result
 
 T = TypeVar("T")
 OnResult = Callable[[int, Any], None]
+Unread = dict[
+    tuple[int, str], dict[tuple[str, ...], int]
+]  # by wave and what was asked: of which texts, how many tokens
 
 _HEAVY = 20_000  # characters from which splitting and parsing would be felt by an event loop
 
@@ -55,7 +70,7 @@ class Call(Generic[T]):
                 (:class:`InvalidInput`).
         """
         spent: list[Usage | Read] = []
-        unread: Counter[str] = Counter()
+        unread: Unread = {}
         own = profile if self.composite else profile.serving(self.task.intrinsic)
         try:
             value = yield from _metered(self.program(self.task, own), spent, unread)
@@ -73,28 +88,40 @@ class Call(Generic[T]):
         update: dict[str, Any] = {"usage": usage} if usage.requests else {}
         if value.read is None and value.degraded is None and share is not None:
             update["read"] = share
-        if unread:  # a document read as a whole and by sentence is told of once
-            update["unread"] = max(unread.values())
+        if unread:  # a document read as a whole and by sentence, or for each of many claims, is told of once
+            update["unread"] = max(sum(reading.values()) for reading in unread.values())
         return value.model_copy(update=update) if update else value
 
 
-def _metered(program: Program[T], spent: list[Usage | Read], unread: Counter[str]) -> Program[T]:
+def _metered(program: Program[T], spent: list[Usage | Read], unread: Unread) -> Program[T]:
     """The same program; what its replies cost and read is noted, also if it fails, and what they left unread."""
+    wave = 0
     try:
         requests = next(program)
         while True:
             outcomes = yield requests
+            wave += 1
             for request, outcome in zip(requests, outcomes, strict=True):
                 if isinstance(outcome, Generated):
                     spent.append(outcome.usage)
                 elif isinstance(outcome, Scored | Tagged):
                     spent.append(outcome.read)
-                elif isinstance(request, Embed) and isinstance(outcome, Embedded) and outcome.unread:
-                    unread[request.kind] += outcome.unread
+                if isinstance(outcome, Embedded | Scored | Tagged) and outcome.unread:
+                    asked, texts = _reading(request)
+                    unread.setdefault((wave, asked), {})[texts] = outcome.unread
             requests = program.send(outcomes)
     except StopIteration as stop:
         value: T = stop.value
         return value
+
+
+def _reading(request: Request) -> tuple[str, tuple[str, ...]]:
+    """What is asked of texts, and the texts, each once."""
+    if isinstance(request, Embed):
+        return request.kind, request.texts
+    if isinstance(request, Score):
+        return request.task, tuple(dict.fromkeys(request.sources))
+    return "", tuple(dict.fromkeys(first for first, _ in request.pairs)) if isinstance(request, Tag) else ()
 
 
 def merge(
