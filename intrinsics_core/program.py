@@ -42,6 +42,9 @@ class Serving(Protocol):
     def split_of(self, intrinsic: str) -> Split:
         """The splitter of the sentences that this intrinsic is asked about."""
 
+    def cut_of(self, task: Task) -> int:
+        """How many earlier turns are read in part alone."""
+
 
 @dataclass(frozen=True)
 class Call(Generic[T]):
@@ -90,6 +93,9 @@ class Call(Generic[T]):
             update["read"] = share
         if unread:  # a document read as a whole and by sentence, or for each of many claims, is told of once
             update["unread"] = max(sum(reading.values()) for reading in unread.values())
+        judged = value.degraded is None and value.reason is None and not self.composite
+        if judged and (cut := own.cut_of(self.task)):
+            update["cut"] = value.cut + cut
         return value.model_copy(update=update) if update else value
 
 
