@@ -2,9 +2,9 @@
 
 All are frozen. Left out of the dump where there is nothing to say: ``reason`` (why there was nothing to judge),
 ``degraded`` (why a fallback stands in for a verdict), ``dropped`` (how many unusable entries of a reply were left out),
-``cut`` (how many documents or earlier turns were read in part alone), ``unread`` (how many tokens of the documents were
-not read, being more than the runtime's ``max_document_tokens``), ``read`` (the share of the sources' text that was read,
-where a fact check or an encoder tells it), and ``usage`` (always).
+``cut`` (how many documents or earlier turns were read in part alone), ``unread`` (how many tokens of the documents
+were not read, being more than the runtime's ``max_document_tokens``), ``read`` (the share of the sources' text that was
+read, where a fact check or an encoder tells it), and ``usage`` (always).
 
 Ids are the caller's and may repeat: ``index`` is the position of a document among those given, from 0.
 """
