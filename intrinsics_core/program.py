@@ -26,9 +26,7 @@ from intrinsics_core.results import Result
 
 T = TypeVar("T")
 OnResult = Callable[[int, Any], None]
-Unread = dict[
-    tuple[int, str], dict[tuple[str, ...], int]
-]  # by wave and what was asked: of which texts, how many tokens
+Unread = dict[tuple[int, str], dict[tuple[str, ...], int]]  # by wave and what was asked: tokens, by texts
 
 _HEAVY = 20_000  # characters from which splitting and parsing would be felt by an event loop
 
@@ -167,6 +165,29 @@ def merge(
         outcomes = iter((yield [request for _, (_, requests) in under_way for request in requests]))
         for index, (program, requests) in under_way:
             advance(index, program, [next(outcomes) for _ in requests])
+
+
+def asked_once(program: Program[T]) -> Program[T]:
+    """The same program; of equal requests of one wave that a model must answer alike, only the first is asked.
+
+    Vectors, scores and tags of the same texts are the same for all that asked; what a language model writes is not.
+    """
+    try:
+        requests = next(program)
+        while True:
+            places: dict[Any, int] = {}
+            first = [
+                places.setdefault(request if isinstance(request, Embed | Score | Tag) else ("", i), i)
+                for i, request in enumerate(requests)
+            ]
+            asked = sorted(set(first))
+            answered = dict(zip(asked, (yield [requests[i] for i in asked]), strict=True))
+            requests = program.send([answered[i] for i in first])
+    except StopIteration as stop:
+        value: T = stop.value
+        return value
+    finally:
+        program.close()
 
 
 def _raising(error: IntrinsicsError) -> Program[Any]:
