@@ -118,6 +118,7 @@ def run(
             kept=kept,
             total=total,
             output=output,
+            resumable=bool(source and target),
             hidden=hidden,
         )
     if target is not None:
@@ -136,6 +137,7 @@ def _work(
     kept: journal.Journal,
     total: int | None,
     output: str,
+    resumable: bool,
     hidden: set[str],
     show: cited.Show | None = None,
 ) -> None:
@@ -175,7 +177,7 @@ def _work(
                          on_result=partial(ready, first=begun), keep=False)  # fmt: skip
         except KeyboardInterrupt:
             kept.close()
-            hint = "" if output == "-" else "; the same command with --resume goes on from there"
+            hint = "; the same command with --resume goes on from there" if resumable else ""
             stop(f"interrupted after {kept.rows} rows{hint}", INTERRUPTED)
         except OSError as error:
             if isinstance(error, BrokenPipeError):
