@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -34,6 +35,7 @@ from intrinsics_core import (
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.profiles.prompted import PROFILE
 from intrinsics_core.requests import Generate, Generated, Outcome, Request, Usage
+from intrinsics_core.text.sentences import Span
 
 ASK = [{"role": "user", "content": "Who built the mill?"}]
 SAID = [*ASK, {"role": "assistant", "content": "Ada built it. She wore green."}]
@@ -169,7 +171,7 @@ SCRIPTS: dict[str, tuple[Call[Any], list[Wave], dict[str, Any]]] = {
     "hyde": (hyde(ASK), [[{"passage": "The mill was built by …"}]], {"passage": "The mill was built by …"}),
     "self-consistency": (
         self_consistency(ASK, samples=4),
-        [["Ada.", "Ben", " ada ", "It was Ada."], [{"groups": [["a0", "a2"]]}]],
+        [[{"answer": text} for text in ("Ada.", "Ben", " ada ", "It was Ada.")], [{"groups": [["a0", "a2"]]}]],
         {
             "answer": "Ada.",
             "share": 0.75,
@@ -185,7 +187,7 @@ SCRIPTS: dict[str, tuple[Call[Any], list[Wave], dict[str, Any]]] = {
 
 
 # One sample that fails is left out; the only one is not.
-STRICT = {"self-consistency": (self_consistency(ASK, samples=1), [["Ada."]], {"answer": "Ada."})}
+STRICT = {"self-consistency": (self_consistency(ASK, samples=1), [[{"answer": "Ada."}]], {"answer": "Ada."})}
 
 
 @pytest.mark.parametrize("name", INTRINSICS)
@@ -243,6 +245,21 @@ def test_a_fallback_that_the_caller_chose_says_why(call: Call[Any], expected: di
     result, _ = driven(call, [[RuntimeUnavailable("connection refused")]])
     assert {key: getattr(result, key) for key in expected} == expected
     assert result.degraded == f"RuntimeUnavailable: {call.task.intrinsic}: connection refused"
+
+
+@pytest.mark.parametrize("below", [False, True])
+def test_a_fallbacks_sentences_are_those_of_the_profile_that_was_asked(below: bool) -> None:
+    def by_line(text: str) -> tuple[Span, ...]:
+        lines = list(re.finditer(r"[^\n]++", text))
+        return tuple(Span(line.start(), line.end(), line[0]) for line in lines)
+
+    own = replace(PROFILE, split=by_line)
+    answer = [*ASK, {"role": "assistant", "content": "Ada built it. She wore\ngreen."}]
+    call = hallucination_detection(answer, DOCUMENTS, on_error="fallback")
+    profile = Profile("over", {}, base=own) if below else own
+    result, _ = driven(call, [[RuntimeUnavailable("connection refused")]], profile)
+    assert [sentence.text for sentence in result.sentences] == ["Ada built it. She wore", "green."]
+    assert result.degraded is not None
 
 
 def test_no_fallback_hides_what_is_the_callers_to_mend() -> None:

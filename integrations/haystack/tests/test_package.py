@@ -17,11 +17,18 @@ PACKAGES = {
     "components.rankers": ["RagIntrinsicsContextRelevanceFilter", "RagIntrinsicsRanker"],
     "components.query": ["RagIntrinsicsQueryExpander", "RagIntrinsicsQueryRewriter"],
     "components.routers": ["RagIntrinsicsAnswerabilityRouter"],
-    "components.evaluators": ["RagIntrinsicsFactChecker", "RagIntrinsicsUncertaintyScorer"],
+    "components.embedders": ["RagIntrinsicsDocumentEmbedder", "RagIntrinsicsTextEmbedder"],
+    "components.evaluators": [
+        "RagIntrinsicsAnswerabilityEvaluator",
+        "RagIntrinsicsContextRelevanceEvaluator",
+        "RagIntrinsicsFactChecker",
+        "RagIntrinsicsFaithfulnessEvaluator",
+        "RagIntrinsicsUncertaintyScorer",
+    ],
     "components.validators": ["RagIntrinsicsCitationBuilder", "RagIntrinsicsGroundednessChecker"],
     "components.pipelines": ["RagIntrinsicsPipeline"],
     "common": ["ChatGeneratorRuntime"],
-    "hooks": ["RagIntrinsicsGroundednessHook"],
+    "hooks": ["RagIntrinsicsGroundednessHook", "RagIntrinsicsRetryEnd"],
 }
 CLASSES = [(package, name) for package, names in PACKAGES.items() for name in names]
 FOLDER = Path(__file__).parent.parent / "haystack_integrations"

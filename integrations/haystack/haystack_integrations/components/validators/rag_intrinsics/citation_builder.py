@@ -1,15 +1,15 @@
 """Citation builder."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage, TextContent
 from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
-from haystack_integrations.common.rag_intrinsics.given import text_of
+from haystack_integrations.common.rag_intrinsics.given import KEY, text_of
 
 from intrinsics_core import Profile
-from intrinsics_core.results import Citations
 
 
 @component
@@ -49,8 +49,9 @@ class RagIntrinsicsCitationBuilder(ReplyIntrinsic):
         runtime: Any = None,
         *,
         markers: bool = True,
+        meta_fields_to_embed: Sequence[str] | None = None,
         profile: Profile | str | None = None,
-        on_error: str = "raise",
+        on_error: str = "fallback",
         date: str | None = None,
     ) -> None:
         """
@@ -59,11 +60,14 @@ class RagIntrinsicsCitationBuilder(ReplyIntrinsic):
         :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
             Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
         :param markers: Whether to put `[n]` into the text; n counts the documents from 1, in the order they came in.
+        :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
+            the judge is shown them too, after the title.
         :param profile: A profile or its name; the runtime's own where left out.
-        :param on_error: There is no fallback: a failure is always raised.
+        :param on_error: `"fallback"`: where the judgement failed the reply passes with no citations, and its
+            result says that it is degraded and why; or `"raise"`.
         :param date: Date text for prompts that carry one; the day of the call where left out.
         """
-        self._keep(runtime, profile, on_error, date)
+        self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
         self.markers = markers
 
     @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
@@ -79,14 +83,15 @@ class RagIntrinsicsCitationBuilder(ReplyIntrinsic):
 
         :param query: The question.
         :param replies: Answers to it, as generators return them.
-        :param documents: What the answer should rest on; one or more.
+        :param documents: What the answer should rest on; without any, nothing is judged.
         :param history: Turns before the question, where it needs them to be understood.
         :returns: `replies`: copies, with markers and the citations in `meta`; `results`: the citations of each.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         given = self._replies(replies)
-        results = self._results(self._calls(query, given, documents, history))
-        return self._marked(self._told(given, results), results, documents)
+        givens = self._givens(query, given, documents, history)
+        results = self._results(self._calls(givens))
+        return self._marked(self._told(given, givens, results))
 
     @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
     async def run_async(
@@ -101,36 +106,54 @@ class RagIntrinsicsCitationBuilder(ReplyIntrinsic):
 
         :param query: The question.
         :param replies: Answers to it, as generators return them.
-        :param documents: What the answer should rest on; one or more.
+        :param documents: What the answer should rest on; without any, nothing is judged.
         :param history: Turns before the question, where it needs them to be understood.
         :returns: `replies`: copies, with markers and the citations in `meta`; `results`: the citations of each.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         given = self._replies(replies)
-        results = await self._aresults(self._calls(query, given, documents, history))
-        return self._marked(self._told(given, results), results, documents)
+        givens = self._givens(query, given, documents, history)
+        results = await self._aresults(self._calls(givens))
+        return self._marked(self._told(given, givens, results))
 
-    def _marked(self, told: dict[str, Any], results: list[Citations], documents: list[Document]) -> dict[str, Any]:
+    def _marked(self, told: dict[str, Any]) -> dict[str, Any]:
         if not self.markers:
             return told
-        numbers: dict[str, int] = {}
-        for number, document in enumerate(documents, start=1):
-            numbers.setdefault(document.id, number)
-        marked = [_with_markers(r, result, numbers) for r, result in zip(told["replies"], results, strict=True)]
+        marked = [_with_markers(r, result) for r, result in zip(told["replies"], told["results"], strict=True)]
         return {**told, "replies": marked}
 
 
-def _with_markers(reply: ChatMessage, result: Citations, numbers: dict[str, int]) -> ChatMessage:
-    text = text_of(reply)
+def _with_markers(reply: ChatMessage, result: dict[str, Any]) -> ChatMessage:
+    text, wrong = text_of(reply), _judged_wrong(reply)
     places: dict[int, set[int]] = {}
-    for row in result.citations:
-        # A marker belongs to its sentence: it stands before the full stop, as in AnswerBuilder's own examples.
-        end = row.response_begin + len(row.response_text.rstrip().rstrip(_STOPS).rstrip())
-        places.setdefault(end, set()).add(numbers[row.document_id])
+    for row in result["citations"]:
+        begin, end = row["response_begin"], row["response_end"]
+        if (begin, end) in wrong:
+            continue
+        number = row["document_index"] + 1
+        if f"[{number}]" not in text[begin : end + _LOOK]:  # the model may have cited it already
+            places.setdefault(begin + len(_claim(text[begin:end])), set()).add(number)
     for place in sorted(places, reverse=True):
         text = f"{text[:place]} {''.join(f'[{n}]' for n in sorted(places[place]))}{text[place:]}"
     others = [part for part in reply._content if not isinstance(part, TextContent)]
     return replace(reply, _content=[*others, TextContent(text)] if places else reply._content)
 
 
+def _claim(sentence: str) -> str:
+    """A sentence without what ends it: a marker stands before the full stop, and inside the last cell of a table."""
+    before = sentence.rstrip()
+    if before.endswith("|"):
+        return before[:-1].rstrip()
+    return before.rstrip(_STOPS).rstrip()
+
+
+def _judged_wrong(reply: ChatMessage) -> set[tuple[int, int]]:
+    """The sentences that a groundedness checker before us found unsupported: a reference would say otherwise."""
+    verdicts = reply.meta.get(KEY)
+    found = verdicts.get("hallucination_detection") if isinstance(verdicts, dict) else None
+    rows = found.get("sentences") or () if isinstance(found, dict) else ()
+    return {(row["begin"], row["end"]) for row in rows if row["label"] == "unfaithful"}
+
+
 _STOPS = ".!?…。！？"
+_LOOK = 6  # characters after a sentence where a reference to its source may stand: ". [12]"
