@@ -197,7 +197,9 @@ def map_rows(
         on_error=TABLE[name].chosen(on_error), date=date if date is not None else today(), concurrency=share,
         imports=tuple(imports), keep=kept,
     )  # fmt: skip
-    mapped = spread(dataset, RowActor, job, least=least, most=most, cpus=cpus, gpus=gpus, batch_size=rows)
+    # A block is what an actor takes at a time, and what is done again when it dies: a file's would be far too large.
+    cut = dataset.repartition(target_num_rows_per_block=rows)
+    mapped = spread(cut, RowActor, job, least=least, most=most, cpus=cpus, gpus=gpus, batch_size=rows)
     if checkpoint is not None:
         from ray.data.checkpoint import CheckpointConfig
 

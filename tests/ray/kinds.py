@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import zlib
 from collections.abc import Sequence
@@ -20,18 +21,20 @@ from intrinsics_core.runtimes.limiter import Limiter
 
 class Sure(runtimes.AsyncRuntime):
     """Config: ``folder``, where it leaves marks; ``dies_at``, the text at which the process is killed, once in all;
-    ``fails_at``, the text whose row fails; ``delay`` in seconds; ``api_key``, which its errors give away.
+    ``fails_at``, the text whose row fails; ``delay`` in seconds; ``api_key``, which its errors give
+    away; ``counts``: whether it notes the bridges that it is asked about.
     """
 
     profile = PROFILE
 
     def __init__(
         self, folder: str, dies_at: str = "", fails_at: str = "", delay: float = 0, api_key: str = "",
-        unset: bool = False,
+        unset: bool = False, counts: bool = False,
     ) -> None:  # fmt: skip
         if unset:
             raise TypeError(f"cannot log in with {api_key}")
         self.folder, self.dies_at, self.fails_at, self.delay = Path(folder), dies_at, fails_at, delay
+        self.counts = counts
         self.api_key, self.most, self._limiter = api_key, 0, Limiter(16)
 
     @property
@@ -54,6 +57,9 @@ class Sure(runtimes.AsyncRuntime):
             await asyncio.sleep(self.delay)
         if self.dies_at and self.dies_at in text and self._first("died"):
             os.kill(os.getpid(), signal.SIGKILL)
+        if self.counts and (bridge := re.search(r"Who built bridge (\d+)", text)):
+            with (self.folder / "asked").open("a") as file:
+                file.write(f"{bridge[1]}\n")
         if self.fails_at and self.fails_at in text:
             return RuntimeUnavailable(f"401: {self.api_key} is not valid", raw=self.api_key)
         sure = zlib.crc32(text.encode()) % 1000 / 1000
@@ -75,6 +81,7 @@ class SureConfig(runtimes.Config):
     delay: float = 0
     api_key: str = ""
     unset: bool = False
+    counts: bool = False
 
 
 runtimes.register(SureConfig, Sure)
