@@ -77,15 +77,13 @@ def run_lines(
     _quiet(ray)
     wanted = kept.rows + sum(piece["rows"] for piece in found)
     # Where this process is, the file is: other nodes get its lines, and need not see it.
-    here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
-        ray.get_runtime_context().get_node_id(), soft=False
-    )
+    here = {"ray.io/node-id": ray.get_runtime_context().get_node_id()}
     dataset = ray.data.from_items(found, override_num_blocks=len(found)).map_batches(
         partial(read_piece, path=str(source.absolute())),
         batch_size=None,
         batch_format="pyarrow",
         num_cpus=0,  # actors may hold every core there is: reading must not wait for one
-        scheduling_strategy=here,
+        label_selector=here,
     )
     answered = batch.spread(dataset, LineActor, job, least=min(actors, len(found)), most=min(actors, len(found)),
                             cpus=batch.CPUS, gpus=gpus, batch_size=None)  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +54,12 @@ def test_what_was_written_is_not_asked_again(ray, tmp_path):
     def wanted() -> Any:
         return batch.map_rows(ray.data.read_json(data), answerability, config(asked, counts=True), **kept)
 
+    folder = kept["checkpoint"]
+
     def breaks(table: Any) -> Any:
         if 450 in table.column("id").to_pylist():
+            while not any(Path(folder).glob("*.parquet")):  # until some rows are written, and noted as done
+                time.sleep(0.05)
             raise ValueError("the night ends here")
         return table
 
@@ -67,7 +72,8 @@ def test_what_was_written_is_not_asked_again(ray, tmp_path):
     (asked / "asked").unlink()
     wanted().write_parquet(out)
     again = {int(line) for line in (asked / "asked").read_text().split()}
-    assert again == set(range(600)) - done
+    # What was being written when it ended may be done again; what was noted as done is not.
+    assert set(range(600)) - done <= again < set(range(600))
     assert sorted(one["id"] for one in ray.data.read_parquet(out).take_all()) == list(range(600))
 
 
@@ -112,7 +118,7 @@ def test_the_bound_is_over_all_actors(ray, tmp_path):
     items = ray.data.from_items([row(number) for number in range(120)], override_num_blocks=6)
     runtime = config(tmp_path, delay=0.02)
     made = batch.map_rows(items, "answerability", runtime, actors=2, concurrency=9, batch_size=20, imports=KINDS)
-    assert made.count() == 120
+    assert len(made.take_all()) == 120
     most = [int(path.read_text()) for path in tmp_path.glob("most-*")]
     assert most and max(most) == 4  # 9 over two actors
 
