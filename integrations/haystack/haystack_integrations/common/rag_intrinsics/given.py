@@ -61,18 +61,23 @@ class Given:
 
     def told(self, result: Result) -> dict[str, Any]:
         """A result as plain values; positions in it are those of the documents as they came."""
-        dump: dict[str, Any] = result.model_dump(mode="json")
-        return dump if len(self.positions) == len(self.documents) else self._placed(dump)
+        dump: dict[str, Any] = self.placed(result.model_dump(mode="json"))
+        return dump
 
-    def _placed(self, value: Any) -> Any:
-        if isinstance(value, list):
-            return [self._placed(item) for item in value]
-        if not isinstance(value, dict):
-            return value
-        return {
-            key: self.positions[item] if key in ("index", "document_index") else self._placed(item)
-            for key, item in value.items()
-        }
+    def placed(self, value: Any) -> Any:
+        """Plain values of the core's with the positions of the documents as they came."""
+        return value if len(self.positions) == len(self.documents) else _placed(value, self.positions)
+
+
+def _placed(value: Any, positions: Sequence[int]) -> Any:
+    if isinstance(value, list):
+        return [_placed(item, positions) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: positions[item] if key in ("index", "document_index") else _placed(item, positions)
+        for key, item in value.items()
+    }
 
 
 def read(
