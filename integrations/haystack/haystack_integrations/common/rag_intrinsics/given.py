@@ -54,7 +54,7 @@ class Given:
             found.setdefault((document.id, document.content), position)
         return list(found.values())
 
-    @property
+    @cached_property
     def sources(self) -> list[Document]:
         """The documents, each once."""
         return [self.documents[position] for position in self.positions]
@@ -136,18 +136,26 @@ def verdict(meta: dict[str, Any], intrinsic: str, value: dict[str, Any]) -> dict
 
 def retrieval_score(document: Document) -> float | None:
     """The retriever's score: the document's own, unless a component of ours wrote that one."""
-    score = _number(document.score)
-    ours = [_number(document.meta.get(key)) for key in ("reranking_score", "context_relevance_score")]
-    return score if score is None or score not in ours else _number(document.meta.get(RETRIEVED))
+    score, meta = _number(document.score), document.meta
+    if score is not None:
+        for key in _WRITTEN:
+            if key in meta and _number(meta[key]) == score:
+                return _number(meta.get(RETRIEVED))
+    return score
 
 
 def scored(document: Document, score: float | None, meta: dict[str, Any]) -> Document:
     """A copy with flat keys in its ``meta``, those without a value left out, and a score where there is one."""
-    said = {key: value for key, value in meta.items() if value is not None}
-    if (before := retrieval_score(document)) is not None:
-        said[RETRIEVED] = before
-    kept = {key: value for key, value in document.meta.items() if key not in meta}
-    return replace(document, meta={**kept, **said}, score=document.score if score is None else score)
+    kept = {**document.meta}
+    for key, value in (*meta.items(), (RETRIEVED, retrieval_score(document))):
+        if value is not None:
+            kept[key] = value
+        elif key != RETRIEVED:
+            kept.pop(key, None)  # of an earlier ranking
+    return replace(document, meta=kept, score=document.score if score is None else score)
+
+
+_WRITTEN = ("reranking_score", "context_relevance_score")
 
 
 def _all(name: str, values: Any, kind: type[Any], intrinsic: str) -> list[Any]:
@@ -170,6 +178,8 @@ def _title(document: Document, shown: Sequence[str]) -> str | None:
 
 def _number(value: Any) -> float | None:
     """A score as a number: stores give NumPy's too. What is none, or NaN, is no score."""
+    if value is None:
+        return None
     try:
         number = float(value)
     except (TypeError, ValueError):
