@@ -13,13 +13,13 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from intrinsics_core.embedded.evidence import Evidence, Floats, Sources, measure
+from intrinsics_core.text.layout import laid_out
 
 Row = dict[str, Any]
 
@@ -65,16 +65,9 @@ def rows(folder: Path, name: str) -> list[Row]:
         return [json.loads(line) for line in lines]
 
 
-@cache
-def _splitter() -> Any:
-    from nltk.tokenize.punkt import PunktSentenceTokenizer
-
-    return PunktSentenceTokenizer()
-
-
 def split(text: str) -> list[str]:
     """Sentences as the product splits them."""
-    return [s for s in _splitter().tokenize(text) if s.strip()]
+    return [span.text for span in laid_out(text)]
 
 
 def _claim(name: str, text: str, documents: list[list[str]], label: float | None, **more: Any) -> Example:

@@ -27,7 +27,7 @@ from intrinsics_core.embedded.head import LinearHead, load_head
 from intrinsics_core.embedded.lexical import idf, terms, tokens
 from intrinsics_core.embedded.ranking import best_cosine
 from intrinsics_core.errors import InvalidInput
-from intrinsics_core.text.sentences import punkt
+from intrinsics_core.text.layout import laid_out
 
 Vectors = NDArray[np.float32]
 Label = Literal["relevant", "partially relevant", "irrelevant"]
@@ -196,7 +196,7 @@ def _read(passage: str) -> tuple[frozenset[str], ...]:
 
 def _sentences(passage: str) -> Iterator[frozenset[str]]:
     """The content terms of each sentence."""
-    return (frozenset(terms(span.text)) for span in punkt(passage))
+    return (frozenset(terms(span.text)) for span in laid_out(passage))
 
 
 def _threshold(name: str, given: float | None, default: float) -> float:

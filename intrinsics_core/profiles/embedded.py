@@ -32,6 +32,7 @@ from intrinsics_core.results import (
     QueryRewrite,
     Uncertainty,
 )
+from intrinsics_core.text.layout import laid_out
 
 if TYPE_CHECKING:
     from intrinsics_core.embedded.evidence import Sources
@@ -84,6 +85,7 @@ def embedded_profile(
             "entailment": Format(_claim_and_sentences, _entailment),
         },
         retries=0,  # vectors are never malformed
+        split=laid_out,
         made_by=(embedded_profile, (calibrations, thresholds)),
     )
 

@@ -93,12 +93,10 @@ class EmbeddedRuntime(BlockingRuntime):
         return [outcomes[i] for i in range(len(requests))]
 
     def warm_up(self) -> None:
-        """Load what first calls would wait for: model, sentence splitter, table of rarities, heads."""
+        """Load what first calls would wait for: model, table of rarities, heads."""
         from intrinsics_core.embedded import answering, head, lexical, support
-        from intrinsics_core.text import sentences
 
         self.encoder.dim  # noqa: B018  (asking for it loads the model)
-        sentences.punkt("One sentence. Another.")
         lexical.idf(lexical.stem("warm"))
         answering.shipped_head()
         support.load_head()
