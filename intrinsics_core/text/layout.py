@@ -2,7 +2,7 @@
 
 For profiles whose model was not trained on another splitter's sentences. A unit of layout is never joined with the
 next: an item of a list, a row of a table, a heading, a line of code, a paragraph, and a line of a text that is written
-in lines. A line that only ran out of room is joined with what follows. Inside a unit, prose is split at its stops; a stop
+in lines. A line that only ran out of room is joined with what follows. Inside a unit, prose is split at its stops; one
 after an abbreviation, an initial or an item's number is none.
 
 Markers stay with what they mark (``- Height: 8 m`` and ``1. Open it.`` are one sentence each, ``[1]`` belongs to the

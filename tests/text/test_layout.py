@@ -11,8 +11,8 @@ from intrinsics_core.text.sentences import punkt
 PIECES = [
     "Ada keeps it. ", "Dr. A. Moreau left! ", "Why?", "\n\n", "\r\n", "- one\n- two\n", "1. First.\n2. Second.\n",
     "😀 🎉. ", "灯塔在海边。它很高。", "“好。”", "| a | b |\n", "|---|---|\n", "```\nx = 1. + 2\n```\n", "# Title\n",
-    "[1]", "(Passage 2)", "\t", " ", "…", "e\u0301.", "\u2028", "\x00", "\x1c", "No. 5 is 3.14. ", "a line of\nthe text ",
-    "...", "?!", "नमस्ते। ", "e.g. ", "8 p.m. ", "مرحبا؟ ", "\x85", "*",
+    "[1]", "(Passage 2)", "\t", " ", "…", "e\u0301.", "\u2028", "\x00", "\x1c", "No. 5 is 3.14. ", "a line of\n",
+    "the text ", "...", "?!", "नमस्ते। ", "e.g. ", "8 p.m. ", "مرحبا؟ ", "\x85", "*",
 ]  # fmt: skip
 TEXTS = st.one_of(st.text(max_size=200), st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
 
