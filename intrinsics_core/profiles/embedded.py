@@ -1,8 +1,9 @@
-"""``embedded``: requests for a small sentence encoder instead of text. The default; no language model, no network.
+"""``embedded``: requests for small models instead of text. The default; no language model, no network.
 
-Rendering asks for the vectors of the texts at hand; parsing puts them together with lexical evidence by small fitted
-heads (see :mod:`intrinsics_core.embedded`, where each module says what its method is, what it is not, and where a
-language model does better).
+The sentence encoder finds: rendering asks for the vectors of the texts at hand. The reader, where there is one, reads
+the few sentences found beside the claim. Small fitted heads put both together with lexical evidence (see
+:mod:`intrinsics_core.embedded`, where each module says what its method is, what it is not, and where a language model
+does better).
 """
 
 from __future__ import annotations
@@ -12,15 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from intrinsics_core.conversation import Document, Task
 from intrinsics_core.errors import InvalidInput
 from intrinsics_core.profiles import relevance
-from intrinsics_core.profiles.base import Format, Profile
+from intrinsics_core.profiles.base import Format, Profile, Staged
 from intrinsics_core.replies import sentence_ids
-from intrinsics_core.requests import Embed, Embedded, Reply, Request
+from intrinsics_core.requests import Embed, Embedded, Program, Reply, Request, Score, ScoreTask
 from intrinsics_core.results import (
     Answerability,
     Citations,
@@ -43,10 +43,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Own:
-    """What a caller set for their own data, by intrinsic."""
+    """What a caller set for their own data, by intrinsic, and whether there is a reader."""
 
     calibrations: Mapping[str, Calibration]
     thresholds: Mapping[str, Mapping[str, float]]
+    reads: bool = False
 
 
 # What a caller may calibrate here.
@@ -61,14 +62,21 @@ THRESHOLDS = {
 
 
 def embedded_profile(
-    calibrations: Mapping[str, Any] | None = None, thresholds: Mapping[str, Mapping[str, float]] | None = None
+    calibrations: Mapping[str, Any] | None = None,
+    thresholds: Mapping[str, Mapping[str, float]] | None = None,
+    reads: bool = False,
 ) -> Profile:
     """The profile, with the caller's own calibrations and thresholds by intrinsic.
+
+    Args:
+        calibrations: by intrinsic, what `calibrate` fitted.
+        thresholds: by intrinsic and name.
+        reads: whether the runtime has a reader, which then reads what was found.
 
     Raises:
         InvalidInput: one of them is of an intrinsic that has none, or cannot be read, or is out of range.
     """
-    own = Own(_calibrations(calibrations or {}), _thresholds(thresholds or {}))
+    own = Own(_calibrations(calibrations or {}), _thresholds(thresholds or {}), reads)
     judged = Format(_question_and_passages, partial(_context_relevance, own))
     return Profile(
         "embedded",
@@ -79,14 +87,14 @@ def embedded_profile(
             "context-relevance": judged,
             "relevance": relevance.of_judgement(judged),
             "answerability": Format(_question_and_passages, partial(_answerability, own)),
-            "uncertainty": Format(_everything, partial(_uncertainty, own)),
-            "hallucination-detection": Format(_sentences, partial(_hallucination, own)),
+            "uncertainty": Staged(partial(_uncertainty, own)),
+            "hallucination-detection": Staged(partial(_hallucination, own)),
             "citations": Format(_sentences, _citations),
-            "entailment": Format(_claim_and_sentences, _entailment),
+            "entailment": Staged(partial(_entailment, own)),
         },
         retries=0,  # vectors are never malformed
         split=laid_out,
-        made_by=(embedded_profile, (calibrations, thresholds)),
+        made_by=(embedded_profile, (calibrations, thresholds, reads)),
     )
 
 
@@ -105,21 +113,13 @@ def _question_and_passages(task: Task) -> Sequence[Request]:
 
 
 def _sentences(task: Task) -> Sequence[Request]:
+    from intrinsics_core.embedded.support import stated
+
+    said = tuple(stated(s.text, task.query) for s in task.response_sentences)
     return [
-        Embed(task.intrinsic, tuple(s.text for s in task.response_sentences), kind="sentence"),
+        Embed(task.intrinsic, said, kind="sentence"),
         Embed(task.intrinsic, tuple(s.text for each in task.document_sentences for s in each), kind="sentence"),
     ]
-
-
-def _claim_and_sentences(task: Task) -> Sequence[Request]:
-    return [Embed(task.intrinsic, (_claim(task),), kind="sentence"), _sentences(task)[1]]
-
-
-def _everything(task: Task) -> Sequence[Request]:
-    if not task.documents:
-        return []
-    after = _sentences(task) if task.response else []
-    return [*_question_and_passages(task), *after]
 
 
 def _question(task: Task) -> str:
@@ -153,10 +153,6 @@ def _passage(document: Document) -> str:
     return f"{document.title}\n{document.text}" if document.title else document.text
 
 
-def _claim(task: Task) -> str:
-    return f"The answer to the question {task.query} is {task.response}"
-
-
 # --- what the vectors say -----------------------------------------------------------------------------------------
 
 
@@ -178,20 +174,37 @@ def _query_expansion(task: Task, replies: Sequence[Reply]) -> QueryExpansion:
     return QueryExpansion(queries=tuple(ExpandedQuery(text=text, strategy=strategy) for text, strategy in queries))
 
 
-def _support(
-    task: Task, replies: Sequence[Reply], thresholds: Mapping[str, float] = MappingProxyType({})
-) -> ResponseSupport:
-    from intrinsics_core.embedded.support import load_head, support
+def _supported(own: Own, task: Task, replies: Sequence[Reply]) -> Program[ResponseSupport]:
+    """The verdicts on a response, from the vectors of its sentences and of the documents'."""
+    from intrinsics_core.embedded.support import load_head, look_up, stated, support, to_read
 
     response, documents = _vectors(replies)
-    head = load_head()
-    if thresholds:
+    head = load_head(reads=own.reads)
+    if thresholds := own.thresholds.get("hallucination-detection"):
         head = replace(head, thresholds={**head.thresholds, **thresholds})
-    sentences = [s.text for s in task.response_sentences]
-    return support(sentences, response, _sources(task, documents), head, given=task.query)
+    sentences, sources = [s.text for s in task.response_sentences], _sources(task, documents)
+    evidence = look_up(sentences, response, sources, task.query)
+    logits = None
+    if own.reads:
+        pairs = [
+            to_read(stated(text, task.query), found, sources, head.citations)
+            for text, found in zip(sentences, evidence, strict=True)
+        ]
+        logits = yield from _read(task, pairs)
+    return support(sentences, response, sources, head, given=task.query, evidence=evidence, logits=logits)
 
 
-def _hallucination(own: Own, task: Task, replies: Sequence[Reply]) -> HallucinationDetection:
+def _read(task: Task, pairs: Sequence[Sequence[tuple[str, str]]], as_: ScoreTask = "entailment") -> Program[list[Any]]:
+    """The reader's largest logit of each group of pairs; None for an empty one."""
+    asked = list(dict.fromkeys(pair for group in pairs for pair in group))
+    if not asked:
+        return [None] * len(pairs)
+    (scored,) = yield [Score(task.intrinsic, tuple(asked), as_)]
+    logits = {pair: row[0] for pair, row in zip(asked, scored.logits, strict=True)}  # type: ignore[union-attr]
+    return [max(map(logits.__getitem__, group)) if group else None for group in pairs]
+
+
+def _hallucination(own: Own, task: Task) -> Program[HallucinationDetection]:
     """Sentence verdicts as `support` gives them; the response's label by `support.response_label`.
 
     A calibration fitted on the caller's own labelled responses decides alone what is faithful, whatever the sentences
@@ -199,7 +212,7 @@ def _hallucination(own: Own, task: Task, replies: Sequence[Reply]) -> Hallucinat
     """
     from intrinsics_core.embedded.support import response_label
 
-    found = _support(task, replies, own.thresholds.get("hallucination-detection", {}))
+    found = yield from _supported(own, task, (yield _sentences(task)))  # type: ignore[arg-type]  # only replies come
     verdicts = [(i, (s.label, s.probability, s.explanation)) for i, s in enumerate(found.sentences)]
     if found.label == "NA":
         return sentence_ids.hallucination(task, verdicts, label="NA")
@@ -212,22 +225,37 @@ def _hallucination(own: Own, task: Task, replies: Sequence[Reply]) -> Hallucinat
 
 
 def _citations(task: Task, replies: Sequence[Reply]) -> Citations:
-    found = _support(task, replies)
+    from intrinsics_core.embedded.support import support
+
+    response, documents = _vectors(replies)
+    found = support([s.text for s in task.response_sentences], response, _sources(task, documents), given=task.query)
     return sentence_ids.citations(task, [(r, c) for r, s in enumerate(found.sentences) for c in s.citations])
 
 
-def _entailment(task: Task, replies: Sequence[Reply]) -> float:
-    from intrinsics_core.embedded.support import entailment
+def _entailment(own: Own, task: Task) -> Program[float]:
+    from intrinsics_core.embedded.support import entailment, load_head, look_up, stated, to_read
 
-    claim, documents = _vectors(replies)
-    return entailment(task.response, claim[0], _sources(task, documents), given=task.query)
+    text = stated(task.response, task.query)
+    sentences = tuple(s.text for each in task.document_sentences for s in each)
+    claim, documents = _vectors(
+        (
+            yield [Embed(task.intrinsic, (text,), kind="sentence"), Embed(task.intrinsic, sentences, kind="sentence")]  # type: ignore[arg-type]
+        )
+    )
+    sources, head = _sources(task, documents), load_head(reads=own.reads)
+    (found,) = look_up([task.response], [claim[0]], sources, task.query)
+    logit = None
+    if own.reads:
+        (logit,) = yield from _read(task, [to_read(text, found, sources, head.citations)])
+    return entailment(task.response, claim[0], sources, head, given=task.query, evidence=found, logit=logit)
 
 
 def _sources(task: Task, vectors: Sequence[Any]) -> Sources:
     from intrinsics_core.embedded.evidence import Sources
 
     owners = [d for d, sentences in enumerate(task.document_sentences) for _ in sentences]
-    return Sources([s.text for each in task.document_sentences for s in each], vectors, owners)
+    titles = [d.title or "" for d in task.documents]
+    return Sources([s.text for each in task.document_sentences for s in each], vectors, owners, titles)
 
 
 def _vectors(replies: Sequence[Reply]) -> list[Sequence[Any]]:
@@ -297,13 +325,17 @@ def _answerability(own: Own, task: Task, replies: Sequence[Reply]) -> Answerabil
     return Answerability(label="answerable" if answerable else "unanswerable", probability=probability)
 
 
-def _uncertainty(own: Own, task: Task, replies: Sequence[Reply]) -> Uncertainty:
+def _uncertainty(own: Own, task: Task) -> Program[Uncertainty]:
     from intrinsics_core.embedded.certainty import certainty, quantised
 
     answerable, supported = None, None
     if task.documents:
+        replies: Sequence[Reply] = yield [  # type: ignore[assignment]  # only replies come
+            *_question_and_passages(task),
+            *(_sentences(task) if task.response else ()),
+        ]
         answerable = _answerability(own, task, replies[:2]).probability if _turns(task) else None
-        supported = _support(task, replies[2:]).faithfulness if task.response else None
+        supported = (yield from _supported(own, task, replies[2:])).faithfulness if task.response else None
     found = certainty(answerable, supported)
     score = found.expected
     if fitted := own.calibrations.get("uncertainty"):
