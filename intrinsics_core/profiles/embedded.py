@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from intrinsics_core.conversation import Document, Task
 from intrinsics_core.errors import InvalidInput
-from intrinsics_core.profiles import relevance
+from intrinsics_core.evaluation.probabilities import logit
 from intrinsics_core.profiles.base import Format, Profile, Staged
 from intrinsics_core.replies import sentence_ids
 from intrinsics_core.requests import Embed, Embedded, Program, Reply, Request, Score, ScoreTask
@@ -30,9 +30,11 @@ from intrinsics_core.results import (
     Judgement,
     QueryExpansion,
     QueryRewrite,
+    Relevance,
     Uncertainty,
 )
 from intrinsics_core.text.layout import laid_out
+from intrinsics_core.text.scripts import unfitted_script
 
 if TYPE_CHECKING:
     from intrinsics_core.embedded.evidence import Sources
@@ -77,16 +79,15 @@ def embedded_profile(
         InvalidInput: one of them is of an intrinsic that has none, or cannot be read, or is out of range.
     """
     own = Own(_calibrations(calibrations or {}), _thresholds(thresholds or {}), reads)
-    judged = Format(_question_and_passages, partial(_context_relevance, own))
     return Profile(
         "embedded",
         {
             "query-rewrite": Format(_nothing, _query_rewrite),
             "query-expansion": Format(_nothing, _query_expansion),
-            "pointwise": Format(_question_and_passages, partial(_pointwise, own)),
-            "context-relevance": judged,
-            "relevance": relevance.of_judgement(judged),
-            "answerability": Format(_question_and_passages, partial(_answerability, own)),
+            "pointwise": Staged(partial(_pointwise, own)),
+            "context-relevance": Staged(partial(_context_relevance, own)),
+            "relevance": Staged(partial(_relevance, own)),
+            "answerability": Staged(partial(_answerability, own)),
             "uncertainty": Staged(partial(_uncertainty, own)),
             "hallucination-detection": Staged(partial(_hallucination, own)),
             "citations": Format(_sentences, _citations),
@@ -221,7 +222,12 @@ def _hallucination(own: Own, task: Task) -> Program[HallucinationDetection]:
         score = fitted.apply(score)
         doubt = response_label([s.label for s in found.sentences], enough=False)
         label = "faithful" if score >= fitted.threshold else doubt
-    return sentence_ids.hallucination(task, verdicts, score=score, label=label)
+    judged = sentence_ids.hallucination(task, verdicts, score=score, label=label)
+    # What is partial is what the head does not know.
+    why = _unfitted(own, task)
+    hidden = {"score": None} if why else {}
+    rows = tuple(row.model_copy(update={"unsure": row.label == "partial"} | hidden) for row in judged.sentences)
+    return judged.model_copy(update={"sentences": rows, "unsure": label == "partial", "degraded": why} | hidden)
 
 
 def _citations(task: Task, replies: Sequence[Reply]) -> Citations:
@@ -244,10 +250,10 @@ def _entailment(own: Own, task: Task) -> Program[float]:
     )
     sources, head = _sources(task, documents), load_head(reads=own.reads)
     (found,) = look_up([task.response], [claim[0]], sources, task.query)
-    logit = None
+    said = None
     if own.reads:
-        (logit,) = yield from _read(task, [to_read(text, found, sources, head.citations)])
-    return entailment(task.response, claim[0], sources, head, given=task.query, evidence=found, logit=logit)
+        (said,) = yield from _read(task, [to_read(text, found, sources, head.citations)])
+    return entailment(task.response, claim[0], sources, head, given=task.query, evidence=found, logit=said)
 
 
 def _sources(task: Task, vectors: Sequence[Any]) -> Sources:
@@ -262,7 +268,32 @@ def _vectors(replies: Sequence[Reply]) -> list[Sequence[Any]]:
     return [reply.vectors for reply in replies if isinstance(reply, Embedded)]
 
 
-def _pointwise(own: Own, task: Task, replies: Sequence[Reply]) -> list[tuple[float, float]]:
+@dataclass(frozen=True)
+class Asked:
+    """A question with its vectors, the passages' vectors, and what the reader says of each passage."""
+
+    text: str
+    question: Any
+    passages: Sequence[Any]
+    logits: list[float | None] | None
+
+
+def _looked_at(own: Own, task: Task, replies: Sequence[Reply]) -> Program[Asked]:
+    """The reader's word on every passage, after the encoder's."""
+    from intrinsics_core.embedded.answering import to_read
+
+    (question,), passages = _vectors(replies)
+    text, logits = _question(task), None
+    if own.reads:
+        shown = [
+            [(text, to_read(text, document.text, document.title))] if text.strip() and document.text.strip() else []
+            for document in task.documents
+        ]
+        logits = yield from _read(task, shown, "answers")
+    return Asked(text, question, passages, logits)
+
+
+def _pointwise(own: Own, task: Task) -> Program[list[tuple[float, float]]]:
     """For each passage the probability that it is relevant, and what to order by.
 
     The probability is that of context relevance and knows this passage alone, so a threshold fits it. The order may use
@@ -271,37 +302,45 @@ def _pointwise(own: Own, task: Task, replies: Sequence[Reply]) -> list[tuple[flo
     from intrinsics_core.embedded.answering import passage_score
     from intrinsics_core.embedded.ranking import rerank_scores
 
-    (question,), passages = _vectors(replies)
-    asked = _question(task)
+    found = yield from _looked_at(own, task, (yield _question_and_passages(task)))  # type: ignore[arg-type]
     probabilities = [
-        passage_score(asked, _passage(document), question, rows)
-        for document, rows in zip(task.documents, passages, strict=True)
+        passage_score(found.text, _passage(document), found.question, rows, logit=said)
+        for document, rows, said in zip(
+            task.documents, found.passages, found.logits or [None] * len(task.documents), strict=True
+        )
     ]
     if fitted := own.calibrations.get("context-relevance"):
         probabilities = [fitted.apply(probability) for probability in probabilities]
     places = rerank_scores(
-        _question(task),
+        found.text,
         [d.text for d in task.documents],
-        question,
-        passages,
+        found.question,
+        found.passages,
         titles=[d.title for d in task.documents],
         prior=[d.score for d in task.documents],
     )
     return list(zip(probabilities, places, strict=True))
 
 
-def _context_relevance(own: Own, task: Task, replies: Sequence[Reply]) -> Judgement:
+def _context_relevance(own: Own, task: Task) -> Program[Judgement]:
+    label, score = yield from _context_judged(own, task)
+    unsure = label == "partially relevant"
+    return Judgement(index=0, document_id=task.document_id(0), label=label, score=score, unsure=unsure)
+
+
+def _context_judged(own: Own, task: Task) -> Program[tuple[Relevance, float]]:
     from intrinsics_core.embedded.answering import context_relevance
 
-    (question,), (passage,) = _vectors(replies)
+    asked = yield from _looked_at(own, task, (yield _question_and_passages(task)))  # type: ignore[arg-type]
     limits = own.thresholds.get("context-relevance", {})
     found = context_relevance(
-        _question(task),
+        asked.text,
         _passage(task.documents[0]),
-        question,
-        passage,
+        asked.question,
+        asked.passages[0],
         relevant=limits.get("relevant"),
         partial=limits.get("partial"),
+        logit=asked.logits[0] if asked.logits else None,
     )
     label, score = found.label, found.score
     if fitted := own.calibrations.get("context-relevance"):
@@ -309,20 +348,50 @@ def _context_relevance(own: Own, task: Task, replies: Sequence[Reply]) -> Judgem
         # One threshold was fitted, for what helps; half of it is as far as a doubt goes.
         half = fitted.threshold / 2
         label = "relevant" if score >= fitted.threshold else "partially relevant" if score >= half else "irrelevant"
-    return Judgement(index=0, document_id=task.document_id(0), label=label, score=score)
+    return label, score
 
 
-def _answerability(own: Own, task: Task, replies: Sequence[Reply]) -> Answerability:
-    from intrinsics_core.embedded.answering import answerability
+def _relevance(own: Own, task: Task) -> Program[float]:
+    """How far one document bears on the question, as a logit: what a fact check weighs sources by."""
+    return logit((yield from _context_judged(own, task))[1])
 
-    (question,), passages = _vectors(replies)
+
+def _unfitted(own: Own, task: Task) -> str | None:
+    """Why a probability would mean nothing: the text is in a script that nothing was fitted on.
+
+    Not so where the caller calibrated the intrinsic: that was on their own text.
+    """
+    if task.intrinsic in own.calibrations:
+        return None
+    script = unfitted_script(f"{task.query} {task.response}")
+    return script and f"no probability: the models were not fitted on text in this script ({script})"
+
+
+def _answerability(own: Own, task: Task) -> Program[Answerability]:
+    found = yield from _answerable(own, task, (yield _question_and_passages(task)))  # type: ignore[arg-type]
+    why = _unfitted(own, task)
+    return found.model_copy(update={"probability": None, "degraded": why}) if why else found
+
+
+def _answerable(own: Own, task: Task, replies: Sequence[Reply]) -> Program[Answerability]:
+    from intrinsics_core.embedded.answering import answerability, shipped_head
+
+    asked = yield from _looked_at(own, task, replies)
     limit = own.thresholds.get("answerability", {}).get("answerable")
-    found = answerability(_question(task), [_passage(d) for d in task.documents], question, passages, threshold=limit)
+    texts = [_passage(d) for d in task.documents]
+    found = answerability(asked.text, texts, asked.question, asked.passages, threshold=limit, logits=asked.logits)
     answerable, probability = found.answerable, found.probability
+    band = shipped_head(reads=asked.logits is not None).thresholds
+    low, high = band["refused"], band["accepted"]
+    if limit is not None:  # the band goes with the threshold
+        low, high = min(limit, low), max(limit, high)
     if fitted := own.calibrations.get("answerability"):
+        low, high = fitted.apply(low), fitted.apply(high)
         probability = fitted.apply(probability)
         answerable = probability >= fitted.threshold
-    return Answerability(label="answerable" if answerable else "unanswerable", probability=probability)
+    return Answerability(
+        label="answerable" if answerable else "unanswerable", probability=probability, unsure=low <= probability < high
+    )
 
 
 def _uncertainty(own: Own, task: Task) -> Program[Uncertainty]:
@@ -334,7 +403,7 @@ def _uncertainty(own: Own, task: Task) -> Program[Uncertainty]:
             *_question_and_passages(task),
             *(_sentences(task) if task.response else ()),
         ]
-        answerable = _answerability(own, task, replies[:2]).probability if _turns(task) else None
+        answerable = (yield from _answerable(own, task, replies[:2])).probability if _turns(task) else None
         supported = (yield from _supported(own, task, replies[2:])).faithfulness if task.response else None
     found = certainty(answerable, supported)
     score = found.expected
