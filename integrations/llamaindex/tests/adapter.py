@@ -25,6 +25,7 @@ from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, 
 from llama_index.rag_intrinsics import ConversationQuery
 from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator, ResponseReviser
 
+from intrinsics_core.results import Judgement
 from tests.contract.suite import shown
 
 COMPONENTS: dict[str, Any] = {
@@ -160,17 +161,20 @@ def _expanded(output: QueryBundle) -> dict[str, Any]:
 
 
 def _judged(output: list[NodeWithScore], inputs: Inputs, intrinsic: str, rows: str, *names: str) -> dict[str, Any]:
-    found, why = [], set()
+    found, why = [], {}
     for item in output:
         flat = intrinsic.replace("-", "_")
         verdict = {name: item.metadata.get(flat if name == "label" else f"{flat}_{name}") for name in names}
         given = inputs.scores[item.node.get_content()]
         assert item.metadata.get("retrieval_score") == given
         assert item.score == (given if verdict["score"] is None else verdict["score"])
-        why.add(item.metadata.get(f"{flat}_degraded"))
+        if reason := item.metadata.get(f"{flat}_degraded"):
+            why[item.node_id] = reason
         found.append({"document_id": item.node_id, **verdict})
-    assert len(why) <= 1  # one result, one reason
-    return {rows: found, **_why(why.pop() if why else None)}
+    if intrinsic == "context-relevance" and "degraded" in Judgement.model_fields:  # to each node its own reason
+        return {rows: found, **_why("; ".join(f"document {name!r} kept: {reason}" for name, reason in why.items()))}
+    assert len(set(why.values())) <= 1  # one result, one reason
+    return {rows: found, **_why(next(iter(why.values()), None))}
 
 
 def _evaluated(output: Any) -> dict[str, Any]:

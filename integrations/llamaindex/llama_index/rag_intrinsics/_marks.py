@@ -47,11 +47,12 @@ def marked(item: NodeWithScore, asked: str, verdict: Mapping[str, Any], score: f
         metadata[RETRIEVAL_SCORE] = item.score
     metadata |= verdict
     metadata[JUDGED_FOR] = asked
+    ours = [key for key in KEYS if key in metadata]
     copy = node.model_copy(
         update={
             "metadata": metadata,
-            "excluded_llm_metadata_keys": _with_ours(node.excluded_llm_metadata_keys, metadata),
-            "excluded_embed_metadata_keys": _with_ours(node.excluded_embed_metadata_keys, metadata),
+            "excluded_llm_metadata_keys": _with(ours, node.excluded_llm_metadata_keys),
+            "excluded_embed_metadata_keys": _with(ours, node.excluded_embed_metadata_keys),
         }
     )
     return item.model_copy(update={"node": copy, "score": score})
@@ -62,5 +63,5 @@ def _ours(item: NodeWithScore) -> bool:
     return JUDGED_FOR in metadata and item.score is not None and item.score in [metadata.get(key) for key in _SCORES]
 
 
-def _with_ours(keys: Sequence[str], metadata: Mapping[str, Any]) -> list[str]:
-    return [*keys, *(key for key in KEYS if key in metadata and key not in keys)]
+def _with(ours: Sequence[str], keys: Sequence[str]) -> list[str]:
+    return [*keys, *(key for key in ours if key not in keys)] if keys else list(ours)

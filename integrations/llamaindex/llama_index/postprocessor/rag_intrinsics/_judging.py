@@ -23,6 +23,8 @@ from intrinsics_core.results import Ranking, Result
 
 dispatcher = get_dispatcher(__name__)
 
+_SHOWN = ("label", "rank", "score", "wins")  # of a row; where it stood and what it was are the node's
+
 Messages = Sequence[dict[str, str]]
 Documents = Sequence[dict[str, Any]]
 
@@ -87,7 +89,7 @@ class JudgingPostprocessor(IntrinsicComponent, BaseNodePostprocessor):
         for row in self._rows(result):
             item = nodes[row.index]
             why = _own_reason(row, result)
-            verdict = _marks.flat(self.intrinsic, row.model_dump(exclude={"document_id", "index"}) | odd | why)
+            verdict = _marks.flat(self.intrinsic, {name: getattr(row, name, None) for name in _SHOWN} | odd | why)
             # A fallback has no score of its own, at best the one that it was given: the node's then stands.
             fallen = row.score is None or (why and row.score == documents[row.index]["score"])
             found.append(_marks.marked(item, asked, verdict, item.score if fallen else row.score))
