@@ -132,7 +132,8 @@ def _judged(output: Mapping[str, Any]) -> dict[str, Any]:
         meta = document.meta
         label, score = meta["context_relevance"], meta.get("context_relevance_score")
         assert score == document.score or "context_relevance_degraded" in meta
-        rows.append({"document_id": document.id, "label": label, "score": score})
+        unsure = {"unsure": True} if meta.get("context_relevance_unsure") else {}
+        rows.append({"document_id": document.id, "label": label, "score": score, **unsure})
     return {"judgements": rows, **_degraded(output["result"])}
 
 
