@@ -148,3 +148,13 @@ def test_what_the_caller_has_to_mend_is_no_tie():
 def test_a_profile_without_comparisons_says_so_even_with_a_fallback():
     with pytest.raises(UnsupportedIntrinsic, match=r"'nothing'.*reranking|reranking.*'nothing'"):
         run(reranking(USER, ["a", "b"], on_error="fallback"), Scripted(by_number), profile=Profile("nothing", {}))
+
+
+@pytest.mark.parametrize("mode", ["listwise", "pairwise", "pointwise"])
+def test_the_result_says_how_it_was_ranked_and_the_dump_does_not(mode):
+    from tests.contract.judge import judge
+
+    result = run(reranking(USER, ["Best of all.", "The rest."], mode=mode), Scripted(judge))
+    assert result.mode == mode and "mode" not in result.model_dump()
+    down = Scripted(lambda request: RuntimeUnavailable("refused"))
+    assert run(reranking(USER, ["1", "2"], mode=mode, on_error="fallback"), down).mode is None
