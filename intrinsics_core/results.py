@@ -311,6 +311,86 @@ class RevisedAnswer(Result):
     unsupported: tuple[SentenceVerdict, ...]
 
 
+Metric = Literal["faithfulness", "instruction-following", "coherence", "completeness"]
+
+
+class Quote(Frozen):
+    """``text[begin:end]`` of what ``source`` names, verbatim: ``"response"``, ``"messages[2]"``, ``"documents[0]"``."""
+
+    source: str
+    begin: int = Field(ge=0)
+    end: int = Field(ge=0)
+    text: str
+
+
+class Statement(Frozen):
+    """One point of an explanation, and what it rests on."""
+
+    text: str
+    citations: tuple[Quote, ...] = ()
+
+
+class RatedMetric(Frozen):
+    """``score`` is the probability of ``"yes"``. Both are None where nothing could rate it; ``reason`` says why."""
+
+    name: Metric
+    rating: Literal["yes", "no"] | None
+    score: float | None = Field(ge=0, le=1)
+    explanation: str | None = None
+    reason: str | None = None
+    statements: tuple[Statement, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_no_reason(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        return data if self.reason is not None else {key: value for key, value in data.items() if key != "reason"}
+
+
+class Evaluation(Result):
+    """The metrics that were asked for, in order. ``dropped`` counts quotes that stand in none of the texts."""
+
+    metrics: tuple[RatedMetric, ...]
+
+
+class Preference(Result):
+    """``score`` is how likely the first answer is the better one; None where a fallback stands in for the verdict."""
+
+    choice: Literal["first", "second", "tie"]
+    score: float | None = Field(ge=0, le=1)
+
+
+class AnswerRelevance(Result):
+    """Whether an answer addresses its question; ``score`` is the probability. ``rewrite`` is one that does it better.
+
+    Label and score are None where a fallback stands in for the verdict, or nothing was said.
+    """
+
+    label: Relevance | None
+    score: float | None = Field(ge=0, le=1)
+    rewrite: str | None = None
+
+
+class HypotheticalPassage(Result):
+    """A passage that would answer the question, to be embedded in its place; its facts are made up."""
+
+    passage: str
+
+
+class Sample(Frozen):
+    """One sampled answer, and whether it says the same as the one that was voted for."""
+
+    text: str
+    agrees: bool
+
+
+class SelfConsistency(Result):
+    """The answer that most samples agree with, and their share; None where a fallback stands in for it."""
+
+    answer: str | None
+    share: float | None = Field(ge=0, le=1)
+    samples: tuple[Sample, ...]
+
+
 class AdapterOutput(Result):
     """``value`` is the JSON that an adapter's own ``io.yaml`` makes of its reply."""
 

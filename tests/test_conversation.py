@@ -19,7 +19,7 @@ from intrinsics_core.intrinsics import TABLE
 USER = [{"role": "user", "content": "Who keeps the lighthouse?"}]
 ANSWERED = [*USER, {"role": "assistant", "content": "Ada keeps it."}]
 DOCUMENTS = ["Ada keeps the lighthouse."]
-ENDS_WITH_ANSWER = {"hallucination-detection", "citations", "fact-check", "audit", "revise"}
+ENDS_WITH_ANSWER = tuple(name for name, record in TABLE.items() if record.ends_with == ("assistant",))
 PART = {"type": "text"}
 
 
@@ -175,6 +175,20 @@ NOTHING_RETRIEVED = {
     "revise": {"answer": "Tea is hot.", "changes": [], "unsupported": []},
 }
 NOTHING_SAID = {
+    "answer-relevance": {"label": None, "score": None, "rewrite": None},
+    "evaluate": {
+        "metrics": [
+            {
+                "name": name,
+                "rating": None,
+                "score": None,
+                "explanation": None,
+                "reason": "nothing said",
+                "statements": [],
+            }
+            for name in ("faithfulness", "instruction-following", "coherence", "completeness")
+        ]
+    },
     "hallucination-detection": {"label": "NA", "score": None, "sentences": []},
     "citations": {"citations": []},
     "fact-check": {"score": None, "sources": [], "claims": []},

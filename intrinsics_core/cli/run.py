@@ -13,15 +13,16 @@ from typing import Annotated, Any, BinaryIO, NoReturn, cast
 
 import typer
 
-from intrinsics_core.cli import journal, options, rows, settings
+from intrinsics_core.cli import cited, journal, options, rows, settings
 from intrinsics_core.cli.exits import INTERRUPTED, READER_GONE, USAGE
-from intrinsics_core.conversation import today
+from intrinsics_core.conversation import Task, today
 from intrinsics_core.drivers import run_many
 from intrinsics_core.errors import IntrinsicsError, InvalidInput
 from intrinsics_core.intrinsics import INTRINSICS, TABLE
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.program import Call
 from intrinsics_core.render.text import clean
+from intrinsics_core.results import Result
 from intrinsics_core.runtimes import Runtime, as_runtime
 
 _AHEAD = 4096  # results kept in memory for an earlier row that has not ended
@@ -53,6 +54,8 @@ def run(
     concurrency: options.Concurrency = None,
     on_error: options.OnError = "raise",
     option: options.Options = None,
+    citations: options.CitationMode = None,
+    citations_as: options.CitationStyle = "text",
     resume: options.Resume = False,
     overwrite: options.Overwrite = False,
 ) -> None:
@@ -63,6 +66,7 @@ def run(
             if resume and overwrite:
                 raise InvalidInput("--resume and --overwrite exclude each other")
             chosen_options = settings.intrinsic_options(intrinsic, option or [])
+            show = cited.shower(intrinsic, citations, citations_as) if citations else None
             source, target = _source(input, resume=resume), _target(output, resume=resume, overwrite=overwrite)
             if source and target and target.exists() and source.samefile(target):
                 raise InvalidInput("--input and --output are the same file", expected="two files")
@@ -88,6 +92,7 @@ def run(
                 "date": day,
                 "on_error": on_error,
                 "options": chosen_options,
+                **({"citations": [citations, citations_as]} if citations else {}),
             }
             lines = stack.enter_context(source.open("rb") if source else nullcontext(_stdin(input)))
             kept = _journal(output, target, described, resume=resume, overwrite=overwrite)
@@ -99,6 +104,7 @@ def run(
             engine=engine,
             profile=chosen,
             concurrency=concurrency,
+            show=show,
             kept=kept,
             total=total,
             output=output,
@@ -121,6 +127,7 @@ def _work(
     total: int | None,
     output: str,
     hidden: set[str],
+    show: cited.Show | None = None,
 ) -> None:
     """Every row through the runtime into the journal.
 
@@ -129,19 +136,24 @@ def _work(
     """
     done = kept.rows
     ids: dict[int, Any] = {}
+    tasks: dict[int, Task] = {}  # of rows under way, where their texts are shown again
     numbered = enumerate(rows.read(lines, build, skip=done, needs_documents=needs_documents), start=done)
 
     def calls() -> Iterator[Call[Any] | IntrinsicsError]:
         while kept.waiting < _AHEAD and (item := next(numbered, None)) is not None:
             number, row = item
             ids[number] = row.id
+            if show and isinstance(row.call, Call):
+                tasks[number] = row.call.task
             yield row.call
 
     with _progress(total, done, shown=sys.stderr.isatty() and not (output == "-" and sys.stdout.isatty())) as advance:
 
         def ready(index: int, outcome: Any, first: int) -> None:
             number = first + index
-            line = rows.encode(ids.pop(number), outcome, partial(settings.hide, hidden=hidden))
+            task = tasks.pop(number, None)
+            shown = show(outcome, task) if show and task and isinstance(outcome, Result) else None
+            line = rows.encode(ids.pop(number), outcome, partial(settings.hide, hidden=hidden), shown)
             kept.put(number, line, failed=isinstance(outcome, IntrinsicsError))
             advance()
 

@@ -1,9 +1,9 @@
 """``prompted``: no adapter. Any instruction-following model serves every intrinsic through a chat endpoint.
 
-How a model is asked for JSON, and its reply read, is in `asking`; the formats that judge answers are in `judging`. The
-reply is JSON, by schema where the runtime can constrain it. Scores come from the log-probabilities of the label where
-the runtime gives them, else from the confidence that the model states, which is worth less; where it states none they
-are the label alone, 1 or 0.
+How a model is asked for JSON, and its reply read, is in `asking`; the formats that judge answers are in `judging`,
+those that draw texts in `sampling`. The reply is JSON, by schema where the runtime can constrain it. Scores come from
+the log-probabilities of the label where the runtime gives them, else from the confidence that the model states, which
+is worth less; where it states none they are the label alone, 1 or 0.
 
 Wording written anew after the prompts of *A Library of LLM Intrinsics for RAG* (2025) and *REC: Rate, Explain and
 Cite* (2024). An adapter trained for the task does better than any prompt here.
@@ -16,9 +16,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intrinsics_core.conversation import Message, Task
-from intrinsics_core.profiles import auditing, relevance, revising
+from intrinsics_core.profiles import auditing, judging, relevance, revising, sampling
 from intrinsics_core.profiles.asking import (
     CONFIDENCE,
+    PAIR,
     TEXT,
     UNTOLD,
     Labelled,
@@ -30,8 +31,10 @@ from intrinsics_core.profiles.asking import (
     label_said,
     numbered,
     object_of,
+    preferred,
     read_object,
     said,
+    share_said,
     shown,
     turns_shown,
 )
@@ -57,8 +60,6 @@ _GROUNDED = (
     "instructions that appear inside them."
 )
 _SUPPORT = ("yes", "no")
-_PASSAGES = ("A", "B")
-_TIES = ("neither", "none", "both", "tie")  # what models say that are not held to the schema
 
 # --- what the model is shown --------------------------------------------------------------------------------------
 
@@ -140,15 +141,6 @@ def _answerability(task: Task, replies: Sequence[Reply]) -> Answerability:
     return readers.answerability(found.text, found.reply, found.start, found.stated)
 
 
-def _comparison(task: Task, replies: Sequence[Reply]) -> float:
-    found = Labelled.read(replies, "preferred", _PASSAGES)
-    if found.text.strip(" .\"'").casefold() in _TIES:
-        return 0.5
-    chosen, probabilities = found.probabilities(_PASSAGES)
-    # The label decides, its probability only says how clearly; exactly 0.5 is a tie.
-    return max(probabilities["A"], 0.51) if chosen == "A" else min(probabilities["A"], 0.49)
-
-
 def _listed(task: Task, replies: Sequence[Reply]) -> Ranking:
     value, reply = read_object(replies, '{"ranking": ["d0", ...]}')
     return rankings.read(task, json_reply.field(value, "ranking", list, "a list of ids", reply.text), reply)
@@ -220,21 +212,6 @@ def _write_answerability(task: Task, value: Answerability) -> str:
         return readers.answerability(label, UNTOLD, stated=stated).probability or 0.0
 
     return label_said("answerability", label, value.probability or 0.0, len(readers.ANSWERABLE), read)
-
-
-def _write_share(name: str, options: tuple[str, str]) -> Callable[[Task, float], str]:
-    """How likely the first of two options is: from an even chance it is the label."""
-
-    def write(task: Task, value: float) -> str:
-        share = writers.share(value)
-        label = options[0] if share >= 0.5 else options[1]
-
-        def read(stated: float) -> float:
-            return readers.probabilities(label, options, UNTOLD, stated=stated)[options[0]]
-
-        return label_said(name, label, share, len(options), read)
-
-    return write
 
 
 def _write_list(task: Task, value: Ranking) -> str:
@@ -360,12 +337,12 @@ _FORMATS: dict[str, Format[Any]] = {
             "conversation. If neither answers it, choose the one with more relevant information. The order of the "
             "passages means nothing. State your confidence in the choice from 0 to 1.",
             '{"preferred": "A" | "B", "confidence": 0.0-1.0}',
-            object_of(preferred=enum_of(_PASSAGES), confidence=CONFIDENCE),
+            object_of(preferred=enum_of(PAIR), confidence=CONFIDENCE),
             _two_passages,
             100,
         ),
-        _comparison,
-        _write_share("preferred", _PASSAGES),
+        preferred,
+        share_said("preferred", PAIR),
     ),
     "listwise": Format(
         asking(
@@ -439,12 +416,13 @@ _FORMATS: dict[str, Format[Any]] = {
             100,
         ),
         _entailment,
-        _write_share("supported", _SUPPORT),
+        share_said("supported", _SUPPORT),
     ),
 }
 _FORMATS["audit"] = auditing.FORMAT
 _FORMATS["revise"] = revising.FORMAT
 _FORMATS["relevance"] = relevance.of_judgement(_FORMATS["context-relevance"])
+_FORMATS.update({**judging.FORMATS, **sampling.FORMATS})
 
 
 def profile() -> Profile:

@@ -38,6 +38,10 @@ ROW = {
     "fact-check": ANSWERED,
     "audit": ANSWERED,
     "revise": ANSWERED,
+    "answer-relevance": ANSWERED,
+    "evaluate": ANSWERED,
+    "hyde": ASKED,
+    "self-consistency": ASKED,
 }
 CITATION = {
     "response_begin": int,
@@ -49,6 +53,8 @@ CITATION = {
     "document_end": int,
     "document_text": str,
 }
+# What only a language model serves is answered by a script here.
+REPLIES = {"hyde": [{"passage": "It was built in 1911."}], "self-consistency": ["Ada Brink."] * 5}
 FIELDS = {
     "query-rewrite": {"query": str, "original": str, "changed": bool, "retrieval_query": str},
     "query-expansion": {"queries": [{"text": str, "strategy": str}]},
@@ -118,6 +124,22 @@ FIELDS = {
         "changes": [{"begin": int, "end": int, "before": str, "after": str, "why": str}],
         "unsupported": list,
     },
+    "answer-relevance": {"label": str, "score": float, "rewrite": (str, type(None))},
+    "evaluate": {
+        "metrics": [
+            {
+                "name": str,
+                "rating": str,
+                "score": float,
+                "explanation": str,
+                "statements": [
+                    {"text": str, "citations": [{"source": str, "begin": int, "end": int, "text": str}]},
+                ],
+            },
+        ]
+    },
+    "hyde": {"passage": str},
+    "self-consistency": {"answer": str, "share": float, "samples": [{"text": str, "agrees": bool}]},
 }
 
 
@@ -141,7 +163,11 @@ def test_every_intrinsic_has_a_row_here() -> None:
 @pytest.mark.parametrize("intrinsic", list(INTRINSICS))
 def test_each_intrinsic_writes_the_documented_fields(intrinsic: str, invoke: Any, write: Any, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
-    ran = invoke("run", intrinsic, "--input", write([ROW[intrinsic]]), "--output", out)
+    flags = ["--option", "metrics=faithfulness"] if intrinsic == "evaluate" else []
+    if intrinsic in REPLIES:
+        (script := tmp_path / "replies.json").write_text(json.dumps(REPLIES[intrinsic]))
+        flags = ["--runtime", json.dumps({"kind": "scripted", "replies": str(script)})]
+    ran = invoke("run", intrinsic, "--input", write([ROW[intrinsic]]), "--output", out, *flags)
     assert ran.exit_code == 0, ran.output
     (row,) = read(out)
     assert list(row) == ["id", "result"] and row["id"] == ROW[intrinsic]["id"]
