@@ -13,8 +13,8 @@ import pytest
 from intrinsics_core import INTRINSICS, answerability
 from intrinsics_core.cli import journal
 from intrinsics_core.cli import run as command
-from intrinsics_core.profiles.embedded import PROFILE as EMBEDDED
 from intrinsics_core.profiles.prompted import PROFILE
+from intrinsics_core.results import Citations
 from tests.cli.conftest import read
 from tests.cli.scripted_command import Slow
 
@@ -115,9 +115,8 @@ FIELDS = {
         "label": str,
         "score": float,
         "certainty": float,
-        "answer_relevance": (float, type(None)),
+        "answer_relevance": float,
         "disagreements": list,
-        **({} if "answer-relevance" in EMBEDDED else {"reason": str}),
     },
     "revise": {
         "answer": str,
@@ -447,3 +446,41 @@ def test_audit_is_a_command_of_its_own(invoke, write, tmp_path) -> None:
     told, error = read(by_name)
     assert [s["label"] for s in told["result"]["sentences"]] == ["faithful", "unfaithful"] and "error" in error
     assert invoke("audit", "-i", rows, "-o", by_name).exit_code == 2  # it exists
+
+
+# --- citations shown ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["postfix", "postfix-snippet", "inline", "inline-snippet"])
+@pytest.mark.parametrize("style", ["text", "markdown", "json"])
+def test_citations_are_shown_beside_the_result(mode: Any, style: str, invoke: Any, write: Any, tmp_path: Path) -> None:
+    from intrinsics_core.render.citations import from_json, parse, view
+
+    out = tmp_path / "out.jsonl"
+    path = write([ANSWERED, b"not json"])
+    ran = invoke("run", "citations", "-i", path, "-o", out, "--citations", mode, "--citations-as", style)
+    assert ran.exit_code == 1, ran.output
+    row, error = read(out)
+    assert list(row) == ["id", "result", "cited"] and list(error) == ["id", "error"]
+    shown = from_json(row["cited"]) if style == "json" else parse(row["cited"])
+    assert shown == view(Citations.model_validate(row["result"]), ANSWER["content"], DOCUMENTS, mode)
+    assert shown.references
+
+
+def test_an_evaluation_is_shown_by_metric(invoke: Any, write: Any, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    ran = invoke("run", "evaluate", "-i", write([ANSWERED]), "-o", out, "--citations", "inline")
+    assert ran.exit_code == 0, ran.output
+    (row,) = read(out)
+    assert list(row["cited"]) == ["faithfulness"] and "[2] documents[0]" in row["cited"]["faithfulness"]
+
+
+def test_citations_are_asked_of_what_cites(invoke: Any, write: Any, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    ran = invoke("run", "answerability", "-i", write([ASKED]), "-o", out, "--citations", "inline")
+    assert ran.exit_code == 2 and "citations, evaluate" in ran.stderr and not out.exists()
+    ran = invoke("run", "citations", "-i", write([ANSWERED]), "-o", out, "--citations", "footnotes")
+    assert ran.exit_code == 2 and "--citations" in ran.stderr
+    assert invoke("run", "citations", "-i", write([ANSWERED]), "-o", out, "--citations", "inline").exit_code == 0
+    ran = invoke("run", "citations", "-i", write([ANSWERED]), "-o", out, "--resume")
+    assert ran.exit_code == 2  # rows with and without do not go into one file
