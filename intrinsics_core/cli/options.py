@@ -6,8 +6,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from intrinsics_core.render.citations import Mode, Style
-
 Input = Annotated[str, typer.Option("--input", "-i", metavar="FILE", help="JSON Lines; `-` is standard input.")]
 Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="JSON Lines; `-` is standard output.")]
 RuntimeConfig = Annotated[
@@ -40,18 +38,6 @@ Options = Annotated[
         metavar="KEY=VALUE",
         help="An option of the intrinsic, e.g. `top_k=3`. May be given more than once.",
     ),
-]
-CitationMode = Annotated[
-    Mode | None,
-    typer.Option(
-        "--citations",
-        metavar="MODE",
-        help="For `citations` and `evaluate`: the text with its citations, under `cited`: "
-        "`postfix`, `postfix-snippet`, `inline` or `inline-snippet`.",
-    ),
-]
-CitationStyle = Annotated[
-    Style, typer.Option("--citations-as", metavar="STYLE", help="`text`, `markdown` (footnotes) or `json`.")
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue an interrupted run of the same settings and input.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing output file.")]

@@ -21,6 +21,7 @@ from intrinsics_core.errors import IntrinsicsError, InvalidInput
 from intrinsics_core.intrinsics import INTRINSICS, TABLE
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.program import Call
+from intrinsics_core.render.citations import Mode, Style
 from intrinsics_core.render.text import clean
 from intrinsics_core.results import Result
 from intrinsics_core.runtimes import Runtime, as_runtime
@@ -54,8 +55,17 @@ def run(
     concurrency: options.Concurrency = None,
     on_error: options.OnError = "raise",
     option: options.Options = None,
-    citations: options.CitationMode = None,
-    citations_as: options.CitationStyle = "text",
+    citations: Annotated[
+        Mode | None,
+        typer.Option(
+            metavar="MODE",
+            help="For `citations` and `evaluate`: the text with its citations, under `cited`: "
+            "`postfix`, `postfix-snippet`, `inline` or `inline-snippet`.",
+        ),
+    ] = None,
+    citations_as: Annotated[
+        Style, typer.Option("--citations-as", metavar="STYLE", help="`text`, `markdown` (footnotes) or `json`.")
+    ] = "text",
     resume: options.Resume = False,
     overwrite: options.Overwrite = False,
 ) -> None:

@@ -36,12 +36,12 @@ ROW = {
     "hallucination-detection": ANSWERED,
     "citations": ANSWERED,
     "fact-check": ANSWERED,
-    "audit": ANSWERED,
-    "revise": ANSWERED,
     "answer-relevance": ANSWERED,
     "evaluate": ANSWERED,
     "hyde": ASKED,
     "self-consistency": ASKED,
+    "audit": ANSWERED,
+    "revise": ANSWERED,
 }
 CITATION = {
     "response_begin": int,
@@ -99,6 +99,22 @@ FIELDS = {
         ],
         "read": float,
     },
+    "answer-relevance": {"label": str, "score": float, "rewrite": (str, type(None))},
+    "evaluate": {
+        "metrics": [
+            {
+                "name": str,
+                "rating": str,
+                "score": float,
+                "explanation": str,
+                "statements": [
+                    {"text": str, "citations": [{"source": str, "begin": int, "end": int, "text": str}]},
+                ],
+            },
+        ]
+    },
+    "hyde": {"passage": str},
+    "self-consistency": {"answer": str, "share": float, "samples": [{"text": str, "agrees": bool}]},
     "audit": {
         "answerability": {"label": str, "probability": float},
         "sentences": [
@@ -123,22 +139,6 @@ FIELDS = {
         "changes": [{"begin": int, "end": int, "before": str, "after": str, "why": str}],
         "unsupported": list,
     },
-    "answer-relevance": {"label": str, "score": float, "rewrite": (str, type(None))},
-    "evaluate": {
-        "metrics": [
-            {
-                "name": str,
-                "rating": str,
-                "score": float,
-                "explanation": str,
-                "statements": [
-                    {"text": str, "citations": [{"source": str, "begin": int, "end": int, "text": str}]},
-                ],
-            },
-        ]
-    },
-    "hyde": {"passage": str},
-    "self-consistency": {"answer": str, "share": float, "samples": [{"text": str, "agrees": bool}]},
 }
 
 
@@ -437,17 +437,6 @@ def test_no_more_results_wait_for_a_slow_row_than_the_bound(write: Any, monkeypa
     assert 8 <= max(most) < 8 + 4
 
 
-def test_audit_is_a_command_of_its_own(invoke, write, tmp_path) -> None:
-    rows = write([ANSWERED, ASKED])
-    by_name, by_run = tmp_path / "audited.jsonl", tmp_path / "run.jsonl"
-    assert invoke("audit", "-i", rows, "-o", by_name).exit_code == 1  # the second row has no answer
-    assert invoke("run", "audit", "-i", rows, "-o", by_run).exit_code == 1
-    assert by_name.read_bytes() == by_run.read_bytes()
-    told, error = read(by_name)
-    assert [s["label"] for s in told["result"]["sentences"]] == ["faithful", "unfaithful"] and "error" in error
-    assert invoke("audit", "-i", rows, "-o", by_name).exit_code == 2  # it exists
-
-
 # --- citations shown ------------------------------------------------------------------------------------------------
 
 
@@ -484,3 +473,14 @@ def test_citations_are_asked_of_what_cites(invoke: Any, write: Any, tmp_path: Pa
     assert invoke("run", "citations", "-i", write([ANSWERED]), "-o", out, "--citations", "inline").exit_code == 0
     ran = invoke("run", "citations", "-i", write([ANSWERED]), "-o", out, "--resume")
     assert ran.exit_code == 2  # rows with and without do not go into one file
+
+
+def test_audit_is_a_command_of_its_own(invoke, write, tmp_path) -> None:
+    rows = write([ANSWERED, ASKED])
+    by_name, by_run = tmp_path / "audited.jsonl", tmp_path / "run.jsonl"
+    assert invoke("audit", "-i", rows, "-o", by_name).exit_code == 1  # the second row has no answer
+    assert invoke("run", "audit", "-i", rows, "-o", by_run).exit_code == 1
+    assert by_name.read_bytes() == by_run.read_bytes()
+    told, error = read(by_name)
+    assert [s["label"] for s in told["result"]["sentences"]] == ["faithful", "unfaithful"] and "error" in error
+    assert invoke("audit", "-i", rows, "-o", by_name).exit_code == 2  # it exists

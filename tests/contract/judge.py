@@ -128,31 +128,6 @@ def _entailment(shown: dict[str, Any]) -> dict[str, Any]:
     return {"supported": "yes" if share >= 0.5 else "no", "confidence": 0.5 + share / 2}
 
 
-def _audit(shown: dict[str, Any]) -> dict[str, Any]:
-    """The same verdicts as one by one."""
-    whole = [{"text": " ".join(d["sentences"].values())} for d in shown["documents"]]
-    verdicts, cited = _hallucination({**shown, "documents": whole}), _citations(shown)
-    rows = zip(verdicts["sentences"], cited["citations"], strict=True)
-    answer = {"role": "assistant", "content": " ".join(shown["response"].values())}
-    return {
-        **_answerability({**shown, "documents": whole}),
-        "sentences": [{**verdict, "sources": row["sources"]} for verdict, row in rows],
-        "answers_question": "yes" if _share(_question(shown), answer["content"]) > 0.2 else "no",
-        **_certainty({"documents": whole, "conversation": [answer]}),
-    }
-
-
-def _mended(shown: dict[str, Any]) -> dict[str, Any]:
-    """Each flagged sentence without the words that stand in no document; too few of them, and it goes."""
-    sources = _words(" ".join(d["text"] for d in shown["documents"]))
-    rows = []
-    for name in shown["flagged"]:
-        words = shown["response"][name].split()
-        kept = [word for word in words if _words(word) <= sources]
-        rows.append({"id": name, "text": " ".join(kept) if 2 * len(kept) > len(words) else ""})
-    return {"mended": rows}
-
-
 def _evaluate(shown: dict[str, Any]) -> dict[str, Any]:
     sources = {d["id"]: d["text"] for d in shown["documents"]} | {t["id"]: t["content"] for t in shown["conversation"]}
     share = _share(shown["response"], " ".join(sources.values()))
@@ -190,6 +165,31 @@ def _agreement(shown: dict[str, Any]) -> dict[str, Any]:
     for name, text in shown["answers"].items():
         groups.setdefault(frozenset(_words(text)), []).append(name)
     return {"groups": list(groups.values())}
+
+
+def _audit(shown: dict[str, Any]) -> dict[str, Any]:
+    """The same verdicts as one by one."""
+    whole = [{"text": " ".join(d["sentences"].values())} for d in shown["documents"]]
+    verdicts, cited = _hallucination({**shown, "documents": whole}), _citations(shown)
+    rows = zip(verdicts["sentences"], cited["citations"], strict=True)
+    answer = {"role": "assistant", "content": " ".join(shown["response"].values())}
+    return {
+        **_answerability({**shown, "documents": whole}),
+        "sentences": [{**verdict, "sources": row["sources"]} for verdict, row in rows],
+        "answers_question": "yes" if _share(_question(shown), answer["content"]) > 0.2 else "no",
+        **_certainty({"documents": whole, "conversation": [answer]}),
+    }
+
+
+def _mended(shown: dict[str, Any]) -> dict[str, Any]:
+    """Each flagged sentence without the words that stand in no document; too few of them, and it goes."""
+    sources = _words(" ".join(d["text"] for d in shown["documents"]))
+    rows = []
+    for name in shown["flagged"]:
+        words = shown["response"][name].split()
+        kept = [word for word in words if _words(word) <= sources]
+        rows.append({"id": name, "text": " ".join(kept) if 2 * len(kept) > len(words) else ""})
+    return {"mended": rows}
 
 
 _REPLIES = {

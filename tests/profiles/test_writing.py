@@ -170,33 +170,6 @@ def orders(task: Task) -> st.SearchStrategy[Any]:
     return st.permutations(range(len(task.documents))).map(lambda order: ranking(task, order))
 
 
-def audits(task: Task) -> st.SearchStrategy[Any]:
-    parts = st.tuples(said(STATED.formats["answerability"], answerability=["answerable", "unanswerable"])(task),
-                      verdicts(task), links(task), certainties(task), st.sampled_from([0.0, 1.0]))  # fmt: skip
-    return parts.map(
-        lambda drawn: AuditParts(
-            answerability=drawn[0], hallucination=drawn[1], citations=drawn[2], uncertainty=drawn[3],
-            answer_relevance=drawn[4],
-        )
-    )  # fmt: skip
-
-
-def mendings(task: Task) -> st.SearchStrategy[Any]:
-    numbers = (
-        st.sets(st.integers(0, max(0, len(task.response_sentences) - 1))) if task.response_sentences else st.just([])
-    )
-    drawn = numbers.flatmap(
-        lambda found: st.tuples(st.just(sorted(found)), st.lists(texts, min_size=len(found), max_size=len(found)))
-    )
-    return drawn.map(
-        lambda found: Mendings(
-            mended=tuple(
-                MendedSentence(sentence=number, text=text.strip()) for number, text in zip(*found, strict=True)
-            )
-        )
-    )
-
-
 def evaluations(task: Task) -> st.SearchStrategy[Any]:
     """What replies say that quote any words of any text."""
     texts_of = {name: text for name, text in statements.sources(task).items() if text.strip()}
@@ -244,6 +217,36 @@ def passages(task: Task) -> st.SearchStrategy[Any]:
 ASKED = ("listwise", "query-rewrite", "context-relevance", "answerability", "comparison", "sample-answer", "answer",
          "preference", "hyde", "candidate", "agreement")  # fmt: skip
 GIVEN: dict[str, dict[str, Any]] = {"agreement": {"options": {"answers": ("a", "b", "c", "d")}}}
+
+
+def audits(task: Task) -> st.SearchStrategy[Any]:
+    parts = st.tuples(said(STATED.formats["answerability"], answerability=["answerable", "unanswerable"])(task),
+                      verdicts(task), links(task), certainties(task), st.sampled_from([0.0, 1.0]))  # fmt: skip
+    return parts.map(
+        lambda drawn: AuditParts(
+            answerability=drawn[0], hallucination=drawn[1], citations=drawn[2], uncertainty=drawn[3],
+            answer_relevance=drawn[4],
+        )
+    )  # fmt: skip
+
+
+def mendings(task: Task) -> st.SearchStrategy[Any]:
+    numbers = (
+        st.sets(st.integers(0, max(0, len(task.response_sentences) - 1))) if task.response_sentences else st.just([])
+    )
+    drawn = numbers.flatmap(
+        lambda found: st.tuples(st.just(sorted(found)), st.lists(texts, min_size=len(found), max_size=len(found)))
+    )
+    return drawn.map(
+        lambda found: Mendings(
+            mended=tuple(
+                MendedSentence(sentence=number, text=text.strip()) for number, text in zip(*found, strict=True)
+            )
+        )
+    )
+
+
+ASKED = ("listwise", "query-rewrite", "context-relevance", "answerability", "comparison", "sample-answer", "answer")
 COUNTS = {"listwise": 3, "context-relevance": 1, "comparison": 2, "entailment": 1}
 BOUNDED = {
     "query-rewrite": queries,
