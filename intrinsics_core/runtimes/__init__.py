@@ -32,9 +32,13 @@ def as_runtime(spec: Runtime | Config | Mapping[str, Any] | None) -> Runtime:
             "runtime is neither a runtime nor a config", expected='{"kind": ...}', got=type(spec).__name__
         )
     config = KINDS.parse(spec)
-    runtime: Runtime = _made_by(config.kind)(**config.given)
+    given = config.given
+    calibrations = given.pop("calibrations", None) if config.kind not in _CALIBRATING else None
+    runtime: Runtime = _made_by(config.kind)(**given)
     if config.profile is not None:
         runtime.profile = runtime.profile_of(config.profile)
+    if calibrations:
+        runtime.calibrate_by(calibrations)
     return runtime
 
 
@@ -79,6 +83,8 @@ def _encoders(base: Any = None, **given: Any) -> Runtime:
         raise InvalidInput(f"runtime.base: {error.message}", expected=error.expected, got=error.got) from None
     return EncodersRuntime(**given, base=below)
 
+
+_CALIBRATING = ("embedded",)  # kinds that put calibrations to work by themselves
 
 # kind -> its class, or where it is.
 _RUNTIMES: dict[str, Callable[..., Runtime] | str] = {

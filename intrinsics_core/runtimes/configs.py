@@ -114,13 +114,15 @@ def environment_key() -> SecretStr | None:
 class Config(BaseModel):
     """Base of every kind's config. The fields are the arguments of its runtime, which says what they mean.
 
-    ``profile`` names the profile that requests are rendered with; the runtime's own where left out.
+    ``profile`` names the profile that requests are rendered with; the runtime's own where left out. ``calibrations``
+    are by intrinsic what ``calibrate`` fitted: its file, or its JSON object.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, arbitrary_types_allowed=True)
 
     kind: str
     profile: Name | None = None
+    calibrations: Mapping[str, Any] | None = None
 
     @property
     def given(self) -> dict[str, Any]:
@@ -131,7 +133,6 @@ class Config(BaseModel):
 class EmbeddedConfig(Config):
     kind: Literal["embedded"] = "embedded"
     path: str | Path | None = None
-    calibrations: Mapping[str, Any] | None = None
     thresholds: Mapping[str, Any] | None = None
     threads: Count | None = None
     cache_size: CountOrNone = 64 * 2**20
