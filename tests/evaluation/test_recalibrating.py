@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -67,11 +68,12 @@ def test_the_score_of_any_runtime_becomes_the_fitted_probability(name: str) -> N
 
 def test_labels_follow_the_fitted_threshold() -> None:
     assert run(answerability(ASKED, DOCUMENTS), server()).answerable
-    assert not run(answerability(ASKED, DOCUMENTS), server().calibrate_by({"answerability": STERN})).answerable
-    judged = run(
-        hallucination_detection(ANSWERED, DOCUMENTS), server().calibrate_by({"hallucination-detection": STERN})
-    )
-    assert judged.label == "unfaithful"
+    severe = replace(STERN, threshold=0.9)
+    assert not run(answerability(ASKED, DOCUMENTS), server().calibrate_by({"answerability": severe})).answerable
+    holds = [ANSWERED[0], {"role": "assistant", "content": DOCUMENTS[0]}]
+    assert run(hallucination_detection(holds, DOCUMENTS), server()).label == "faithful"
+    runtime = server().calibrate_by({"hallucination-detection": severe})
+    assert run(hallucination_detection(holds, DOCUMENTS), runtime).label == "partial"
     relevant = run(context_relevance(ASKED, DOCUMENTS), server().calibrate_by({"context-relevance": STERN}))
     for row in relevant.judgements:
         least = {"relevant": STERN.threshold, "partially relevant": STERN.threshold / 2, "irrelevant": 0.0}

@@ -100,6 +100,9 @@ class Texts:
         Raises:
             ContextTooLong: what is never cut leaves too little room.
         """
+        whole = encode(source)
+        if len(whole.ids) <= min(self.limit, self.window):  # most do: nothing is tokenised twice
+            return Windowed((whole,), Read(len(source), len(source)))
         offsets = [span for span in self._tokenizer.encode(source, add_special_tokens=False).offsets if _wide(span)]
         rest = len(encode("").ids)
         room = min(self.limit - rest, self.window)
