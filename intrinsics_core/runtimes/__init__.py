@@ -81,7 +81,17 @@ def _encoders(base: Any = None, **given: Any) -> Runtime:
         below = as_runtime(base)
     except InvalidInput as error:
         raise InvalidInput(f"runtime.base: {error.message}", expected=error.expected, got=error.got) from None
-    return EncodersRuntime(**given, base=below)
+    served = given.get("base_url") is not None
+    own = {"api_key", "timeout", "max_retries", "concurrency", "base_url"}
+    out_of_place = set(given) & ({"backend", "revision", "file_name", "device", "batch_tokens"} if served else own)
+    if out_of_place - {"base_url"}:
+        raise InvalidInput(f"runtime.{min(out_of_place)} does not go {'with' if served else 'without'} base_url",
+                           expected="a model in this process, or one on a server")  # fmt: skip
+    if served:
+        from intrinsics_core.runtimes.encoders.scoring import ScoringRuntime
+
+        return ScoringRuntime(**given, base=below)
+    return EncodersRuntime(**{name: value for name, value in given.items() if name != "base_url"}, base=below)
 
 
 _CALIBRATING = ("embedded",)  # kinds that put calibrations to work by themselves

@@ -180,7 +180,8 @@ class VllmConfig(_LocalConfig):
 
 
 class EncodersConfig(Config):
-    """``base``: a config, or in Python a runtime, for what these models do not serve."""
+    """``base``: a config, or in Python a runtime, for what these models do not serve. With ``base_url`` the models are
+    names on a server with a score endpoint, and the fields from ``api_key`` on count; without it, the others."""
 
     kind: Literal["encoders"] = "encoders"
     relevance: _ModelPlace | None = None
@@ -192,6 +193,11 @@ class EncodersConfig(Config):
     device: Name | None = None
     batch_tokens: Count = 4096
     base: Any = None
+    base_url: Address | None = None
+    api_key: Key = None
+    timeout: Seconds = 120.0
+    max_retries: CountOrNone = 3
+    concurrency: Count = 32
 
 
 class ScriptedConfig(Config):
