@@ -2,9 +2,9 @@
 
 All are frozen. Left out of the dump where there is nothing to say: ``reason`` (why there was nothing to judge),
 ``degraded`` (why a fallback stands in for a verdict), ``dropped`` (how many unusable entries of a reply were left out),
-``cut`` (how many documents were shown to a model in part), ``unread`` (how many tokens of the documents were not read,
-being more than the runtime's ``max_document_tokens``), ``read`` (the share of the sources' text that was read, where a
-fact check or an encoder tells it), and ``usage`` (always).
+``cut`` (how many documents or earlier turns were read in part alone), ``unread`` (how many tokens of the documents
+were not read, being more than the runtime's ``max_document_tokens``), ``read`` (the share of the sources' text that was
+read, where a fact check or an encoder tells it), and ``usage`` (always).
 
 Ids are the caller's and may repeat: ``index`` is the position of a document among those given, from 0.
 """
@@ -40,6 +40,7 @@ class Result(Frozen):
     degraded: str | None = Field(default=None, description="why a fallback stands here instead of a verdict")
     dropped: int = Field(default=0, ge=0, description="entries of the reply that named nothing, or came twice")
     unread: int = Field(default=0, ge=0, description="tokens of the documents beyond the most that the runtime reads")
+    cut: int = Field(default=0, ge=0, description="documents or earlier turns that were read in part alone")
     read: float | None = Field(default=None, ge=0, le=1, description="share of the sources' text that was read")
     usage: Usage | None = Field(default=None, exclude=True, repr=False)
 
@@ -87,12 +88,14 @@ class Judgement(Frozen):
     """``score`` in 0..1 is the probability of being of use; None where a fallback kept the document.
 
     Where a language model gives neither log-probabilities nor a confidence, it is the label alone: 1, 0.5 or 0.
+    ``failure`` is why a fallback kept this document, in short; not in the dump, whose ``degraded`` tells all.
     """
 
     document_id: str
     index: int = Field(ge=0)
     label: Relevance
     score: float | None = Field(ge=0, le=1)
+    failure: str | None = Field(default=None, exclude=True, repr=False)
 
 
 class ContextRelevance(Result):
@@ -128,10 +131,14 @@ class RankedDocument(Frozen):
 
 
 class Ranking(Result):
-    """Every document once, best first. ``cut`` counts documents that were judged by their beginning alone."""
+    """Every document once, best first. In a list, documents that are ``cut`` were judged by their beginning alone.
+
+    ``mode`` is how they were ranked: only ``"pointwise"`` scores are probabilities. Not in the dump; None where nothing
+    was ranked.
+    """
 
     ranking: tuple[RankedDocument, ...]
-    cut: int = Field(default=0, ge=0)
+    mode: Literal["listwise", "pairwise", "pointwise"] | None = Field(default=None, exclude=True, repr=False)
 
 
 class Uncertainty(Result):
