@@ -434,7 +434,7 @@ def test_no_more_results_wait_for_a_slow_row_than_the_bound(write: Any, monkeypa
     with path.open("rb") as lines, Slow({"answerability": "answerable", "confidence": 1}, first=0.5) as engine:
         command._work(
             lines=lines, build=partial(answerability, on_error="raise"), engine=engine, profile=PROFILE, concurrency=4,
-            kept=Watched(written), total=None, output="out", hidden=set(), needs_documents=True,
+            kept=Watched(written), total=None, output="out", hidden=set(), needs_documents=True, resumable=True,
         )  # fmt: skip
     assert [json.loads(line)["id"] for line in written.getvalue().splitlines()] == list(range(count))
     assert 8 <= max(most) < 8 + 4
