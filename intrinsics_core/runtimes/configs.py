@@ -137,6 +137,7 @@ class EmbeddedConfig(Config):
     threads: Count | None = None
     cache_size: CountOrNone = 64 * 2**20
     max_document_tokens: Count = 10_000_000
+    reader: str | Path | Literal[False] | None = None
 
 
 class ServerConfig(Config):
