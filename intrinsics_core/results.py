@@ -27,6 +27,7 @@ from intrinsics_core.requests import Usage
 
 Relevance = Literal["relevant", "partially relevant", "irrelevant"]
 Faithfulness = Literal["faithful", "partial", "unfaithful", "NA"]
+Mode = Literal["listwise", "pairwise", "pointwise"]
 
 
 class Frozen(BaseModel):
@@ -87,12 +88,19 @@ class Judgement(Frozen):
     """``score`` in 0..1 is the probability of being of use; None where a fallback kept the document.
 
     Where a language model gives neither log-probabilities nor a confidence, it is the label alone: 1, 0.5 or 0.
+    ``degraded`` is why this one document was kept; left out of the dump where it was judged.
     """
 
     document_id: str
     index: int = Field(ge=0)
     label: Relevance
     score: float | None = Field(ge=0, le=1)
+    degraded: str | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_silence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        return data if self.degraded else {key: value for key, value in data.items() if key != "degraded"}
 
 
 class ContextRelevance(Result):
@@ -128,10 +136,19 @@ class RankedDocument(Frozen):
 
 
 class Ranking(Result):
-    """Every document once, best first. ``cut`` counts documents that were judged by their beginning alone."""
+    """Every document once, best first. ``cut`` counts documents that were judged by their beginning alone.
+
+    ``mode`` is how they were ranked; None where nothing was asked.
+    """
 
     ranking: tuple[RankedDocument, ...]
     cut: int = Field(default=0, ge=0)
+    mode: Mode | None = Field(default=None, exclude=True)
+
+    @property
+    def absolute(self) -> bool:
+        """Whether the scores are probabilities, which a threshold fits."""
+        return self.mode == "pointwise" and self.degraded is None
 
 
 class Uncertainty(Result):

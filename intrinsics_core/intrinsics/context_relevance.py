@@ -13,6 +13,12 @@ from intrinsics_core.program import Call
 from intrinsics_core.requests import Program
 from intrinsics_core.results import ContextRelevance, Judgement
 
+_LONGEST = 300  # characters of one failure: each is told with its document, and all of them with the result
+
+
+def _short(why: str) -> str:
+    return why if len(why) <= _LONGEST else f"{why[:_LONGEST]} …"
+
 
 def _none(task: Task, why: str) -> ContextRelevance:
     return ContextRelevance(judgements=(), reason=why)
@@ -57,7 +63,8 @@ def _program(task: Task, profile: Profile, *, keep: bool) -> Program[ContextRele
         if isinstance(verdict, IntrinsicsError):
             if not keep or isinstance(verdict, InvalidInput):
                 raise verdict
-            failures.append(f"document {task.document_id(i)!r} kept: {type(verdict).__name__}: {verdict}")
-            verdict = Judgement(index=i, document_id=task.document_id(i), label="relevant", score=None)
+            why = _short(f"{type(verdict).__name__}: {verdict}")
+            failures.append(f"document {task.document_id(i)!r} kept: {why}")
+            verdict = Judgement(index=i, document_id=task.document_id(i), label="relevant", score=None, degraded=why)
         judgements.append(verdict.model_copy(update={"index": i}))
     return ContextRelevance(judgements=tuple(judgements), degraded="; ".join(failures) or None)

@@ -38,7 +38,11 @@ def shown(intrinsic: str, result: Result) -> dict[str, Any]:
         "query-rewrite": lambda: {"query": dump["query"]},
         "query-expansion": lambda: {"queries": [query["text"] for query in dump["queries"]]},
         "reranking": lambda: {"ranking": [_only(row, "document_id", "rank", "score") for row in dump["ranking"]]},
-        "context-relevance": lambda: {"judgements": [j for j in dump["judgements"] if j["label"] != "irrelevant"]},
+        "context-relevance": lambda: {
+            "judgements": [
+                _only(j, "document_id", "label", "score") for j in dump["judgements"] if j["label"] != "irrelevant"
+            ]
+        },
     }.get(intrinsic, lambda: dump)()
     return show | ({"degraded": dump["degraded"]} if "degraded" in dump else {})
 
