@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_rag_intrinsics.answerability_gate import AnswerabilityGate
 from langchain_rag_intrinsics.chat_model import ChatModelRuntime
 from langchain_rag_intrinsics.citation_generator import CitationGenerator
+from langchain_rag_intrinsics.embeddings import IntrinsicsEmbeddings
 from langchain_rag_intrinsics.fact_check_tool import FactCheckTool
 from langchain_rag_intrinsics.fact_checker import FactChecker
 from langchain_rag_intrinsics.hallucination_detector import HallucinationDetector
@@ -37,6 +38,7 @@ __all__ = [
     "FactCheckTool",
     "FactChecker",
     "HallucinationDetector",
+    "IntrinsicsEmbeddings",
     "IntrinsicsReranker",
     "IntrinsicsRetriever",
     "QueryExpander",
