@@ -27,7 +27,6 @@ from intrinsics_core.requests import Usage
 
 Relevance = Literal["relevant", "partially relevant", "irrelevant"]
 Faithfulness = Literal["faithful", "partial", "unfaithful", "NA"]
-Mode = Literal["listwise", "pairwise", "pointwise"]
 
 
 class Frozen(BaseModel):
@@ -88,19 +87,14 @@ class Judgement(Frozen):
     """``score`` in 0..1 is the probability of being of use; None where a fallback kept the document.
 
     Where a language model gives neither log-probabilities nor a confidence, it is the label alone: 1, 0.5 or 0.
-    ``degraded`` is why this one document was kept; left out of the dump where it was judged.
+    ``failure`` is why a fallback kept this document, in short; not in the dump, whose ``degraded`` tells all.
     """
 
     document_id: str
     index: int = Field(ge=0)
     label: Relevance
     score: float | None = Field(ge=0, le=1)
-    degraded: str | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_silence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        data: dict[str, Any] = handler(self)
-        return data if self.degraded else {key: value for key, value in data.items() if key != "degraded"}
+    failure: str | None = Field(default=None, exclude=True, repr=False)
 
 
 class ContextRelevance(Result):
@@ -138,17 +132,13 @@ class RankedDocument(Frozen):
 class Ranking(Result):
     """Every document once, best first. ``cut`` counts documents that were judged by their beginning alone.
 
-    ``mode`` is how they were ranked; None where nothing was asked.
+    ``mode`` is how they were ranked: only ``"pointwise"`` scores are probabilities. Not in the dump; None where nothing
+    was ranked.
     """
 
     ranking: tuple[RankedDocument, ...]
     cut: int = Field(default=0, ge=0)
-    mode: Mode | None = Field(default=None, exclude=True)
-
-    @property
-    def absolute(self) -> bool:
-        """Whether the scores are probabilities, which a threshold fits."""
-        return self.mode == "pointwise" and self.degraded is None
+    mode: Literal["listwise", "pairwise", "pointwise"] | None = Field(default=None, exclude=True, repr=False)
 
 
 class Uncertainty(Result):

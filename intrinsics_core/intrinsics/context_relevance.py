@@ -13,12 +13,6 @@ from intrinsics_core.program import Call
 from intrinsics_core.requests import Program
 from intrinsics_core.results import ContextRelevance, Judgement
 
-_LONGEST = 300  # characters of one failure: each is told with its document, and all of them with the result
-
-
-def _short(why: str) -> str:
-    return why if len(why) <= _LONGEST else f"{why[:_LONGEST]} …"
-
 
 def _none(task: Task, why: str) -> ContextRelevance:
     return ContextRelevance(judgements=(), reason=why)
@@ -65,6 +59,11 @@ def _program(task: Task, profile: Profile, *, keep: bool) -> Program[ContextRele
                 raise verdict
             why = _short(f"{type(verdict).__name__}: {verdict}")
             failures.append(f"document {task.document_id(i)!r} kept: {why}")
-            verdict = Judgement(index=i, document_id=task.document_id(i), label="relevant", score=None, degraded=why)
+            verdict = Judgement(index=i, document_id=task.document_id(i), label="relevant", score=None, failure=why)
         judgements.append(verdict.model_copy(update={"index": i}))
     return ContextRelevance(judgements=tuple(judgements), degraded="; ".join(failures) or None)
+
+
+def _short(text: str, most: int = 200) -> str:
+    """An error may carry a whole reply, and a list of documents has many."""
+    return text if len(text) <= most else text[: most - 1] + "…"

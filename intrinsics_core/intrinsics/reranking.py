@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, cast, get_args
+from typing import Literal, get_args
 
 from intrinsics_core.conversation import Task
 from intrinsics_core.errors import IntrinsicsError, InvalidInput
@@ -22,8 +22,9 @@ from intrinsics_core.profiles.base import Profile
 from intrinsics_core.program import Call
 from intrinsics_core.replies.rankings import ranking
 from intrinsics_core.requests import Program
-from intrinsics_core.results import Mode as Mode
 from intrinsics_core.results import Ranking
+
+Mode = Literal["listwise", "pairwise", "pointwise"]
 
 WINDOW = 20  # documents in one list
 MAX_CHARACTERS = 2000  # of a document in a list: some 500 tokens, so a list of 20 fits where 16,000 do
@@ -108,21 +109,23 @@ def _program(
     task: Task, profile: Profile, *, mode: Mode | None, window: int, both_orders: bool, max_characters: int | None
 ) -> Program[Ranking]:
     chosen = mode or _default(profile)
-    ways: dict[str, Any] = {
-        "listwise": partial(listwise, both_orders=both_orders, window=window, max_characters=max_characters),
-        "pairwise": partial(pairwise, both_orders=both_orders),
-        "pointwise": _pointwise,
-    }
-    found: Ranking = yield from ways[chosen](task, profile)
+    if chosen == "listwise":
+        found = yield from listwise(
+            task, profile, both_orders=both_orders, window=window, max_characters=max_characters
+        )
+    elif chosen == "pairwise":
+        found = yield from pairwise(task, profile, both_orders=both_orders)
+    else:
+        found = yield from _pointwise(task, profile)
     return found.model_copy(update={"mode": chosen})
 
 
-def _default(profile: Profile) -> Mode:
+def _default(profile: Profile) -> str:
     """The mode that a profile, or else the one below it, names or has the format for."""
     below: Profile | None = profile
     while below is not None:
         if below.reranking is not None:
-            return cast(Mode, below.reranking)
+            return below.reranking
         if found := next((mode for name, mode in _MODES.items() if name in below.formats), None):
             return found
         below = below.base

@@ -18,8 +18,8 @@ def test_a_kept_document_tells_its_own_failure_alone_and_briefly() -> None:
     result = run(context_relevance(USER, ["the fog", "the mill", "a fog"], on_error="fallback"), Scripted(script))
     first, judged, third = result.judgements
     for kept in (first, third):
-        assert kept.degraded is not None and kept.degraded.startswith("RuntimeUnavailable: ")
-        assert len(kept.degraded) < 350 and "document" not in kept.degraded
-    assert judged.degraded is None and "degraded" not in judged.model_dump()
+        assert kept.failure is not None and kept.failure.startswith("RuntimeUnavailable: ")
+        assert len(kept.failure) < 350 and "document" not in kept.failure
+    assert judged.failure is None and "failure" not in first.model_dump()
     assert result.degraded is not None and len(result.degraded) < 1000
     assert "document '0' kept" in result.degraded and "document '2' kept" in result.degraded

@@ -150,15 +150,15 @@ def test_a_profile_without_comparisons_says_so_even_with_a_fallback():
         run(reranking(USER, ["a", "b"], on_error="fallback"), Scripted(by_number), profile=Profile("nothing", {}))
 
 
-def test_a_ranking_says_whether_a_threshold_fits_its_scores() -> None:
+def test_a_ranking_says_how_it_was_made() -> None:
     def alike(request):
         return {"context_relevance": "relevant", "confidence": 0.9, "preferred": "A", "ranking": ["d0", "d1"]}
 
     user, two = [{"role": "user", "content": "Who?"}], ["one", "two"]
     for mode in ("listwise", "pairwise", "pointwise"):
         found = run(reranking(user, two, mode=mode), Scripted(alike))
-        assert (found.mode, found.absolute) == (mode, mode == "pointwise")
+        assert found.mode == mode
         assert "mode" not in found.model_dump()
-    assert run(reranking(user, two)).absolute  # the embedded default
+    assert run(reranking(user, two)).mode == "pointwise"  # the embedded default
     down = Scripted(lambda request: RuntimeUnavailable("refused"))
-    assert not run(reranking(user, two, mode="pointwise", on_error="fallback"), down).absolute
+    assert run(reranking(user, two, mode="pointwise", on_error="fallback"), down).mode is None

@@ -47,7 +47,8 @@ class Compressor(BaseDocumentCompressor, Intrinsic):
         copies = []
         for row in rows:
             document = given.documents[row.index]
-            verdict = row.model_dump(mode="json", exclude={"document_id"}) | told
+            why = getattr(row, "failure", None)  # of this document's judgement alone
+            verdict = row.model_dump(mode="json", exclude={"document_id"}) | ({"degraded": why} if why else {}) | told
             metadata = {
                 **document.metadata,
                 **(_scored(document, row.score) if scored else {}),

@@ -57,6 +57,6 @@ class ContextRelevanceFilter(Compressor):
         told = result.model_dump(mode="json", exclude={"judgements", "degraded"})
         copies = self._verdicts(given, kept, told)
         for row, copy in zip(kept, copies, strict=True):
-            if row.degraded is None:
+            if row.failure is None:
                 copy.metadata["context_relevance"] = row.label
         return copies

@@ -68,7 +68,8 @@ class IntrinsicsReranker(Compressor):
     def _tell(self, value: Any, given: Given, result: Ranking) -> list[Document]:
         told = result.model_dump(mode="json", exclude={"ranking"}) | ({"mode": result.mode} if result.mode else {})
         kept = list(result.ranking)
-        if self.score_threshold is not None and result.absolute:
+        absolute = result.mode == "pointwise" and result.degraded is None
+        if self.score_threshold is not None and absolute:
             kept = [row for row in kept if row.score is not None and row.score >= self.score_threshold]
         elif self.score_threshold is not None:
             told["warning"] = "score_threshold left out: " + (
