@@ -16,6 +16,20 @@ RETRIEVAL_SCORE = "retrieval_score"  # where ours keeps the one that it found th
 SCORES = (SCORE, "score")
 
 
+def as_document(item: Any) -> Document | None:
+    """A document, also from the plain mapping that a checkpointer makes of one in a tool's artifact; else None."""
+    if isinstance(item, Document):
+        return item
+    if not isinstance(item, Mapping) or not isinstance(item.get("page_content"), str):
+        return None
+    identity, metadata = item.get("id"), item.get("metadata")
+    return Document(
+        item["page_content"],
+        id=identity if isinstance(identity, str) else None,
+        metadata=dict(metadata) if isinstance(metadata, Mapping) else {},
+    )
+
+
 def passages(documents: Sequence[Document], fields: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Documents as the core takes them.
 

@@ -20,7 +20,7 @@ from langchain_core.prompt_values import PromptValue
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.intrinsics import TABLE
-from langchain_rag_intrinsics._documents import passages
+from langchain_rag_intrinsics._documents import as_document, passages
 
 # The names that LangChain's own chains, tutorials and compressors use.
 QUESTION = ("question", "query", "input")
@@ -211,10 +211,10 @@ def _role(turn: BaseMessage) -> str:
 
 
 def _document(value: Any, index: int, intrinsic: str) -> Document:
-    if isinstance(value, Document):
-        return value
     if isinstance(value, str):
         return Document(value)
+    if (document := as_document(value)) is not None:
+        return document
     raise InvalidInput(f"documents[{index}] is not a document", intrinsic=intrinsic, expected="a Document or text",
                        got=type(value).__name__)  # fmt: skip
 

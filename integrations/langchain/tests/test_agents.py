@@ -220,7 +220,7 @@ def test_what_counts_as_retrieved() -> None:
     named = retrieved(messages, ["search", "read"]) or []
     assert [d.id for d in named] == ["cranes", "mill", "3"]
     assert named[2].page_content == "plain text"
-    assert [d.page_content for d in evidence(messages, None)][2:] == ["plain text", "old"]
+    assert [d.page_content for d in evidence(messages, None)][2:] == ["old"]
     assert [d.id for d in evidence(messages, ["search"])] == ["cranes", "mill"]
     assert retrieved(messages[:4], None) is None
     assert [m.text for m in conversation(messages)] == ["before", "done", "now"]

@@ -14,6 +14,7 @@ from typing import Any
 from langchain_core.documents import Document
 from langchain_core.messages import AnyMessage, ToolMessage
 
+from langchain_rag_intrinsics._documents import as_document
 from langchain_rag_intrinsics._inputs import last_user_turn
 from langchain_rag_intrinsics.fusion import identity
 
@@ -40,8 +41,10 @@ def of_message(message: Any, tools: Tools) -> list[Document] | None:
     if tools is not None and message.name not in tools:
         return None
     artifact = message.artifact
-    if isinstance(artifact, list | tuple) and all(isinstance(item, Document) for item in artifact):
-        return list(artifact)
+    if isinstance(artifact, list | tuple):
+        found = [as_document(item) for item in artifact]
+        if all(document is not None for document in found):
+            return [document for document in found if document is not None]
     return _text(message) if tools is not None else None
 
 
@@ -55,23 +58,13 @@ def retrieved(messages: Sequence[AnyMessage], tools: Tools) -> list[Document] | 
 
 
 def evidence(messages: Sequence[AnyMessage], tools: Tools) -> list[Document]:
-    """All that an answer may rest on, the newest first: what was retrieved in this turn and in those before it.
-
-    Where no tools are named, what the others said in words counts too, beside documents: an answer may rest on a
-    calculator. Without any document there is nothing to judge by.
-    """
+    """All that an answer may rest on, the newest first: what was retrieved in this turn and in those before it."""
     last = last_user_turn(messages) + 1
     ordered = [*messages[last:], *reversed(messages[:last])]
-    found = [(message, of_message(message, tools)) for message in ordered if isinstance(message, ToolMessage)]
-    if not any(documents for _, documents in found):
-        if tools is None:
-            _tell_of_texts(ordered)
-        return []
-    return _once(
-        document
-        for message, documents in found
-        for document in (_text(message) if documents is None and tools is None else documents or ())
-    )
+    found = _once(document for message in ordered for document in of_message(message, tools) or ())
+    if not found and tools is None:
+        _tell_of_texts(ordered)
+    return found
 
 
 def _text(message: ToolMessage) -> list[Document]:

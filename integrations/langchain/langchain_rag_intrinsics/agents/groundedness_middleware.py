@@ -36,8 +36,8 @@ class GroundednessMiddleware(AgentMiddleware):
             label in ``labels``. The verdict is kept either way.
         labels: which labels of the answer as a whole block it, or the one.
         answer: the canned text, or a function of the agent's state that gives it.
-        tools: names of the tools that retrieve; None for those that return documents, and the words of the others
-            beside them (see :class:`AnswerabilityMiddleware`).
+        tools: names of the tools that retrieve, or whose words an answer may rest on; None for those that return
+            documents (see :class:`AnswerabilityMiddleware`).
         on_error: ``"raise"``, or ``"fallback"``: the answer stays, with a verdict that says that it is degraded. None:
             an answer that is to be annotated stays, one that might have to be blocked is not let through.
         profile: a profile or its name; the runtime's own where left out.
