@@ -9,7 +9,20 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from intrinsics_core.conversation import Task
 from intrinsics_core.errors import IntrinsicsError, InvalidInput, as_intrinsics_error
-from intrinsics_core.requests import Embed, Embedded, Generated, Outcome, Program, Read, Request, Scored, Tagged, Usage
+from intrinsics_core.requests import (
+    Embed,
+    Embedded,
+    Generated,
+    Outcome,
+    Program,
+    Read,
+    Request,
+    Score,
+    Scored,
+    Tag,
+    Tagged,
+    Usage,
+)
 from intrinsics_core.results import Result
 
 T = TypeVar("T")
@@ -129,6 +142,29 @@ def merge(
         outcomes = iter((yield [request for _, (_, requests) in under_way for request in requests]))
         for index, (program, requests) in under_way:
             advance(index, program, [next(outcomes) for _ in requests])
+
+
+def asked_once(program: Program[T]) -> Program[T]:
+    """The same program; of equal requests of one wave that a model must answer alike, only the first is asked.
+
+    Vectors, scores and tags of the same texts are the same for all that asked; what a language model writes is not.
+    """
+    try:
+        requests = next(program)
+        while True:
+            places: dict[Any, int] = {}
+            first = [
+                places.setdefault(request if isinstance(request, Embed | Score | Tag) else ("", i), i)
+                for i, request in enumerate(requests)
+            ]
+            asked = sorted(set(first))
+            answered = dict(zip(asked, (yield [requests[i] for i in asked]), strict=True))
+            requests = program.send([answered[i] for i in first])
+    except StopIteration as stop:
+        value: T = stop.value
+        return value
+    finally:
+        program.close()
 
 
 def _raising(error: IntrinsicsError) -> Program[Any]:

@@ -238,6 +238,166 @@ class FactCheck(Result):
     sources: tuple[SourceVerdict, ...]
 
 
+Metric = Literal["faithfulness", "instruction-following", "coherence", "completeness"]
+
+
+class Quote(Frozen):
+    """``text[begin:end]`` of what ``source`` names, verbatim: ``"response"``, ``"messages[2]"``, ``"documents[0]"``."""
+
+    source: str
+    begin: int = Field(ge=0)
+    end: int = Field(ge=0)
+    text: str
+
+
+class Statement(Frozen):
+    """One point of an explanation, and what it rests on."""
+
+    text: str
+    citations: tuple[Quote, ...] = ()
+
+
+class RatedMetric(Frozen):
+    """``score`` is the probability of ``"yes"``. Both are None where nothing could rate it; ``reason`` says why."""
+
+    name: Metric
+    rating: Literal["yes", "no"] | None
+    score: float | None = Field(ge=0, le=1)
+    explanation: str | None = None
+    reason: str | None = None
+    statements: tuple[Statement, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_no_reason(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        return data if self.reason is not None else {key: value for key, value in data.items() if key != "reason"}
+
+
+class Evaluation(Result):
+    """The metrics that were asked for, in order. ``dropped`` counts quotes that stand in none of the texts."""
+
+    metrics: tuple[RatedMetric, ...]
+
+
+class Preference(Result):
+    """``score`` is how likely the first answer is the better one; None where a fallback stands in for the verdict."""
+
+    choice: Literal["first", "second", "tie"]
+    score: float | None = Field(ge=0, le=1)
+
+
+class AnswerRelevance(Result):
+    """Whether an answer addresses its question; ``score`` is the probability. ``rewrite`` is one that does it better.
+
+    Label and score are None where a fallback stands in for the verdict, or nothing was said.
+    """
+
+    label: Relevance | None
+    score: float | None = Field(ge=0, le=1)
+    rewrite: str | None = None
+
+
+class HypotheticalPassage(Result):
+    """A passage that would answer the question, to be embedded in its place; its facts are made up."""
+
+    passage: str
+
+
+class Sample(Frozen):
+    """One sampled answer, and whether it says the same as the one that was voted for."""
+
+    text: str
+    agrees: bool
+
+
+class SelfConsistency(Result):
+    """The answer that most samples agree with, and their share; None where a fallback stands in for it."""
+
+    answer: str | None
+    share: float | None = Field(ge=0, le=1)
+    samples: tuple[Sample, ...]
+
+
+class AuditParts(Result):
+    """What is asked about an answer before it is put together; a part that was not asked, or failed, is None.
+
+    ``answer_relevance`` is the probability that the answer addresses the question.
+    """
+
+    answerability: Answerability | None = None
+    hallucination: HallucinationDetection | None = None
+    citations: Citations | None = None
+    uncertainty: Uncertainty | None = None
+    answer_relevance: float | None = Field(default=None, ge=0, le=1)
+
+
+class AuditedSentence(SentenceVerdict):
+    """One response sentence with its verdict and the document spans that it rests on."""
+
+    citations: tuple[Citation, ...] = ()
+
+
+class Audit(Result):
+    """Everything about an answer at once. What could not be judged is None, and ``degraded`` or ``reason`` says why.
+
+    ``label`` and ``score`` are the response's faithfulness, ``certainty`` one of .05, .15 … .95, ``answer_relevance``
+    the probability that the answer addresses the question. ``disagreements`` names verdicts that do not go together.
+    """
+
+    answerability: Answerability | None
+    sentences: tuple[AuditedSentence, ...]
+    label: Faithfulness
+    score: float | None = Field(ge=0, le=1)
+    certainty: float | None = Field(ge=0, le=1)
+    answer_relevance: float | None = Field(ge=0, le=1)
+    disagreements: tuple[str, ...] = ()
+
+    @property
+    def hallucination(self) -> HallucinationDetection:
+        """The verdicts alone."""
+        kept = SentenceVerdict.model_fields
+        rows = tuple(SentenceVerdict(**{name: getattr(s, name) for name in kept}) for s in self.sentences)
+        return HallucinationDetection(label=self.label, score=self.score, sentences=rows,
+                                      reason=self.reason, degraded=self.degraded)  # fmt: skip
+
+    @property
+    def citations(self) -> Citations:
+        """The citations alone, in response order, then document order."""
+        found = tuple(citation for sentence in self.sentences for citation in sentence.citations)
+        return Citations(citations=found, reason=self.reason, degraded=self.degraded)
+
+
+class MendedSentence(Frozen):
+    """What stands for a sentence of the response, by its number from 0; an empty text drops it."""
+
+    sentence: int = Field(ge=0)
+    text: str
+
+
+class Mendings(Result):
+    """What a model says about the sentences that it was asked to mend."""
+
+    mended: tuple[MendedSentence, ...]
+
+
+class Change(Frozen):
+    """``before`` is ``answer[begin:end]`` of the answer as it was given; ``after`` stands there now, or nothing."""
+
+    begin: int = Field(ge=0)
+    end: int = Field(ge=0)
+    before: str
+    after: str
+    why: str
+
+
+class RevisedAnswer(Result):
+    """``unsupported`` are the sentences of the new ``answer`` that the documents still do not support."""
+
+    answer: str
+    changes: tuple[Change, ...]
+    unsupported: tuple[SentenceVerdict, ...]
+
+
 class AdapterOutput(Result):
     """``value`` is the JSON that an adapter's own ``io.yaml`` makes of its reply."""
 

@@ -17,14 +17,18 @@ from intrinsics_core import (
     MalformedReply,
     RuntimeUnavailable,
     UnsupportedIntrinsic,
+    answer_relevance,
     answerability,
     citations,
     context_relevance,
+    evaluate,
     fact_check,
     hallucination_detection,
+    hyde,
     query_expansion,
     query_rewrite,
     reranking,
+    self_consistency,
     uncertainty,
 )
 from intrinsics_core.profiles.base import Profile
@@ -137,7 +141,51 @@ SCRIPTS: dict[str, tuple[Call[Any], list[Wave], dict[str, Any]]] = {
         ],
         {"score": pytest.approx((0.9 + 0.3) / 2)},
     ),
+    "answer-relevance": (
+        answer_relevance(SAID, DOCUMENTS),
+        [[{"answer_relevance": "irrelevant", "confidence": 0.7}], [{"rewritten_answer": "Ada Brink built it."}]],
+        {"label": "irrelevant", "score": pytest.approx(0.7 * 0 + 0.15 * 0.5 + 0.15), "rewrite": "Ada Brink built it."},
+    ),
+    "evaluate": (
+        evaluate(SAID, DOCUMENTS, metrics="faithfulness,coherence"),
+        [
+            [
+                {"explanation": "Green is made up.", "rating": "no", "confidence": 0.8,
+                 "statements": [{"text": "Who built it is right.", "citations": [
+                     {"source": "d1", "quote": "ada brink"}, {"source": "d1", "quote": "blue"}]}]},
+                {"explanation": "", "statements": [], "rating": "yes", "confidence": 1},
+            ]
+        ],
+        {
+            "metrics": [
+                {"name": "faithfulness", "rating": "no", "score": pytest.approx(0.2),
+                 "explanation": "Green is made up.", "statements": [{"text": "Who built it is right.", "citations": [
+                     {"source": "documents[1]", "begin": 0, "end": 9, "text": "Ada Brink"}]}]},
+                {"name": "coherence", "rating": "yes", "score": 1.0, "explanation": None, "statements": []},
+            ],
+            "dropped": 1,
+        },
+    ),
+    "hyde": (hyde(ASK), [[{"passage": "The mill was built by …"}]], {"passage": "The mill was built by …"}),
+    "self-consistency": (
+        self_consistency(ASK, samples=4),
+        [["Ada.", "Ben", " ada ", "It was Ada."], [{"groups": [["a0", "a2"]]}]],
+        {
+            "answer": "Ada.",
+            "share": 0.75,
+            "samples": [
+                {"text": "Ada.", "agrees": True},
+                {"text": "Ben", "agrees": False},
+                {"text": "ada", "agrees": True},
+                {"text": "It was Ada.", "agrees": True},
+            ],
+        },
+    ),
 }  # fmt: skip
+
+
+# One sample that fails is left out; the only one is not.
+STRICT = {"self-consistency": (self_consistency(ASK, samples=1), [["Ada."]], {"answer": "Ada."})}
 
 
 @pytest.mark.parametrize("name", INTRINSICS)
@@ -164,12 +212,12 @@ def test_a_malformed_reply_is_asked_for_once_more_and_alone(name: str) -> None:
     result, asked = driven(call, [["", *first[1:]], [first[0]], *rest])
     assert {key: result.model_dump(mode="json").get(key) for key in expected} == expected
     # Greedy decoding would say the same again: the repeat is sampled, and reproducibly.
-    assert asked[1] == [replace(asked[0][0], attempt=1, temperature=0.3, seed=1)]
+    assert asked[1] == [replace(asked[0][0], attempt=1, temperature=asked[0][0].temperature or 0.3, seed=1)]
 
 
 @pytest.mark.parametrize("name", INTRINSICS)
 def test_what_stays_malformed_is_raised_under_the_intrinsics_name(name: str) -> None:
-    call, (first, *_), _ = SCRIPTS[name]
+    call, (first, *_), _ = STRICT.get(name) or SCRIPTS[name]
     with pytest.raises(MalformedReply) as caught:
         driven(call, [["", *first[1:]], [""]])
     assert (caught.value.intrinsic, caught.value.raw) == (name, "")
@@ -177,7 +225,7 @@ def test_what_stays_malformed_is_raised_under_the_intrinsics_name(name: str) -> 
 
 @pytest.mark.parametrize("name", INTRINSICS)
 def test_an_error_among_the_replies_is_raised_and_not_asked_again(name: str) -> None:
-    call, (first, *_), _ = SCRIPTS[name]
+    call, (first, *_), _ = STRICT.get(name) or SCRIPTS[name]
     with pytest.raises(RuntimeUnavailable) as caught:
         driven(call, [[RuntimeUnavailable("connection refused"), *first[1:]]])
     assert caught.value.intrinsic == name

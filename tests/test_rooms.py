@@ -37,6 +37,7 @@ ROOMS = (
     "flows",
     "runtimes",
     "drivers",
+    "streaming",
     "calibrate",
     "render",
     "",  # the package itself: what users import, also what is below

@@ -87,6 +87,14 @@ class Profile:
         """The profile that serves an intrinsic: this one, unless a subclass routes."""
         return self
 
+    def routes_apart(self, intrinsic: str) -> bool:
+        """Whether a route names this very intrinsic: no composite then asks for it in other company."""
+        return False
+
+    def owner(self, name: str) -> Profile | None:
+        """The profile that has a format: this one, or one of its bases; None where none has."""
+        return self._with(name)
+
     def ask(self, name: str, task: Task) -> Program[Any]:
         """Render, ask, parse; ask again where the reply was malformed.
 

@@ -19,6 +19,7 @@ from intrinsics_core.conversation import Document, Task
 from intrinsics_core.errors import InvalidInput
 from intrinsics_core.profiles import relevance
 from intrinsics_core.profiles.base import Format, Profile
+from intrinsics_core.profiles.embedded_judging import answering_the_question
 from intrinsics_core.replies import sentence_ids
 from intrinsics_core.requests import Embed, Embedded, Reply, Request
 from intrinsics_core.results import (
@@ -82,6 +83,7 @@ def embedded_profile(
             "hallucination-detection": Format(_sentences, partial(_hallucination, own)),
             "citations": Format(_sentences, _citations),
             "entailment": Format(_claim_and_sentences, _entailment),
+            "answer-relevance": answering_the_question(_question),
         },
         retries=0,  # vectors are never malformed
         made_by=(embedded_profile, (calibrations, thresholds)),

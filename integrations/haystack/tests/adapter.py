@@ -24,8 +24,6 @@ from haystack_integrations.components.validators.rag_intrinsics import (
     RagIntrinsicsGroundednessChecker,
 )
 
-from intrinsics_core import INTRINSICS
-
 COMPONENTS: dict[str, Any] = {
     "query-rewrite": RagIntrinsicsQueryRewriter,
     "query-expansion": RagIntrinsicsQueryExpander,
@@ -45,7 +43,7 @@ FROM_CHAT = {
 
 
 class HaystackAdapter:
-    intrinsics = tuple(INTRINSICS)
+    intrinsics = tuple(COMPONENTS)
 
     def build(self, intrinsic: str, *, runtime: Any = None, on_error: str = "raise") -> Any:
         return COMPONENTS[intrinsic](runtime=runtime, on_error=on_error)

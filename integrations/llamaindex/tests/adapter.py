@@ -23,7 +23,6 @@ from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, 
 from llama_index.rag_intrinsics import ConversationQuery
 from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator
 
-from intrinsics_core import INTRINSICS
 from tests.contract.suite import shown
 
 COMPONENTS: dict[str, Any] = {
@@ -47,7 +46,7 @@ class Inputs:
 
 
 class LlamaIndexAdapter:
-    intrinsics = tuple(INTRINSICS)
+    intrinsics = tuple(COMPONENTS)
 
     def build(self, intrinsic: str, *, runtime: Any = None, on_error: str = "raise") -> Any:
         alone = {"hallucination": False} if intrinsic == "citations" else {}
