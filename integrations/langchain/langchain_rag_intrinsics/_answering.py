@@ -51,14 +51,14 @@ class AnswerIntrinsic(Intrinsic):
             yield chunk
 
     def _pass(self, pieces: Iterator[Any]) -> Iterator[Any]:
-        stream = _Stream(self)
+        stream = AnswerStream(self)
         for piece in pieces:
             yield from stream.take(piece)
         given = self._read(stream.value)
         yield from stream.close(given, None if stream.canned(given) else self._result(given))
 
     async def _apass(self, pieces: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        stream = _Stream(self)
+        stream = AnswerStream(self)
         async for piece in pieces:
             for chunk in stream.take(piece):
                 yield chunk
@@ -78,16 +78,18 @@ class AnswerIntrinsic(Intrinsic):
         """The call of the core."""
 
     def _tell(self, value: Any, given: Given, result: Result) -> Any:
-        answer = given.answer
-        if answer is None:
-            return result
-        new = self._metadata(answer, result)
-        return answer.model_copy(
-            update={
-                "content": self._marked(answer, given, result),
-                "response_metadata": with_verdict(answer.response_metadata, new),
-            }
-        )
+        return result if given.answer is None else self._annotated(given.answer, given, result)
+
+    def _annotated(self, answer: AIMessage, given: Given, result: Any) -> AIMessage:
+        """A copy of the answer with the verdict."""
+        metadata = with_verdict(answer.response_metadata, self._metadata(answer, result))
+        content = self._marked(answer, given, result)
+        return answer.model_copy(update={"content": content, "response_metadata": metadata})
+
+    @property
+    def _holds_back(self) -> bool:
+        """Whether a stream waits for the whole answer, because the result changes what is in it."""
+        return False
 
     def _metadata(self, answer: AIMessage, result: Result) -> dict[str, Any]:
         return verdict(self.intrinsic, result)
@@ -105,13 +107,16 @@ class AnswerIntrinsic(Intrinsic):
         return ""
 
 
-class _Stream:
-    """The state of one streamed answer; no I/O."""
+class AnswerStream:
+    """The state of one streamed answer; no I/O.
+
+    ``value`` is the whole input so far, ``passed`` the sum of what went out.
+    """
 
     def __init__(self, intrinsic: AnswerIntrinsic) -> None:
         self.intrinsic = intrinsic
-        self.value: Any = None  # the whole input
-        self.passed: AIMessageChunk | None = None  # the sum of what went out
+        self.value: Any = None
+        self.passed: AIMessageChunk | None = None
 
     def take(self, piece: Any) -> Iterator[AIMessageChunk]:
         """Keep a piece of the input; the part of the answer that is in it goes out."""
@@ -120,7 +125,7 @@ class _Stream:
             return
         self.value = AddableDict(self.value or {}) + AddableDict(piece)
         part = next((piece[name] for name in ANSWER if piece.get(name) is not None), None)
-        if part is not None and not self.intrinsic.return_result:
+        if part is not None and not self.intrinsic.return_result and not self.intrinsic._holds_back:
             yield self._out(as_answer(part, self.intrinsic.intrinsic))
 
     def canned(self, given: Given) -> bool:
@@ -133,6 +138,10 @@ class _Stream:
             yield result
             return
         assert answer is not None
+        if intrinsic._holds_back and result is not None:
+            whole = _chunk(intrinsic._annotated(answer, given, result))
+            yield whole.model_copy(update={"chunk_position": "last"})
+            return
         if self.passed is None:  # the answer came as the last of the messages
             yield self._out(answer)
         assert self.passed is not None

@@ -9,6 +9,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.messages.content import Citation
 
 from intrinsics_core import Call, citations
+from intrinsics_core.render.citations import Mode, Style, view, write
 from intrinsics_core.results import Citations
 from langchain_rag_intrinsics._answering import AnswerIntrinsic, Content
 from langchain_rag_intrinsics._documents import citation_title, url
@@ -28,6 +29,12 @@ class CitationGenerator(AnswerIntrinsic):
 
     A sentence that a detector before it judged unfaithful is not cited: nothing supports it.
 
+    Args:
+        citations: write the citations into the answer's text instead, in one of the modes of
+            :mod:`intrinsics_core.render.citations`: ``"postfix"``, ``"postfix-snippet"``, ``"inline"``,
+            ``"inline-snippet"``. A stream then waits for the whole answer.
+        style: how they are written: ``"text"``, ``"markdown"`` (footnotes), or ``"json"``, the paper's.
+
     A streaming answer streams on, each chunk's text in a content block, and its last chunk brings the annotations: add
     the chunks up, and they are on the answer's text block.
 
@@ -46,6 +53,9 @@ class CitationGenerator(AnswerIntrinsic):
 
     intrinsic: ClassVar[str] = "citations"
 
+    citations: Mode | None = None
+    style: Style = "text"
+
     def _judge(self, given: Given) -> Call[Citations]:
         return citations(given.messages, given.passages, **self._settings(given))
 
@@ -54,12 +64,23 @@ class CitationGenerator(AnswerIntrinsic):
         kept = [c for c in result.citations if not any(c.response_begin < e and b < c.response_end for b, e in wrong)]
         return result if len(kept) == len(result.citations) else result.model_copy(update={"citations": tuple(kept)})
 
+    def _found(self, result: Any) -> Citations:
+        """The citations of a result."""
+        found: Citations = result
+        return found
+
     def _metadata(self, answer: AIMessage, result: Any) -> dict[str, Any]:
-        made_standard = isinstance(answer.content, str) and result.citations and not answer.tool_calls
+        found = self._found(result).citations
+        made_standard = isinstance(answer.content, str) and found and not answer.tool_calls and not self.citations
         # Says that the content is LangChain's standard blocks: providers then take the answer back as history.
         return verdict(self.intrinsic, result) | ({"output_version": "v1"} if made_standard else {})
 
     def _marked(self, answer: AIMessage, given: Given, result: Citations) -> Content:
+        result = self._found(result)
+        if self.citations is not None:
+            written = write(view(result, str(answer.text), given.passages, self.citations), self.style)
+            others = [b for b in answer.content if isinstance(b, dict) and b.get("type") != "text"]
+            return [*others, {"type": "text", "text": written}] if others else written
         if not result.citations:
             return answer.content
         marked: list[str | dict[Any, Any]] = []
@@ -71,6 +92,10 @@ class CitationGenerator(AnswerIntrinsic):
             marked.append(block)
         return marked
 
+    @property
+    def _holds_back(self) -> bool:
+        return self.citations is not None
+
     def _passed(self, chunk: AIMessageChunk) -> AIMessageChunk:
         if not isinstance(chunk.content, str):
             return chunk
@@ -78,6 +103,7 @@ class CitationGenerator(AnswerIntrinsic):
         return chunk.model_copy(update={"content": blocks})
 
     def _added(self, passed: AIMessageChunk, given: Given, result: Citations) -> Content:
+        result = self._found(result)
         added: list[str | dict[Any, Any]] = []
         for block, begin in _with_offsets(passed.content):
             if begin is not None and (found := _annotations(begin, _text(block), given, result)):

@@ -10,13 +10,16 @@ from langchain_core.load import dumpd, dumps, load
 from langchain_core.messages import AIMessage, convert_to_messages
 from langchain_rag_intrinsics import (
     AnswerabilityGate,
+    Audit,
     CitationGenerator,
     ContextRelevanceFilter,
+    Evaluator,
     FactChecker,
     HallucinationDetector,
     IntrinsicsReranker,
     QueryExpander,
     QueryRewriter,
+    Reviser,
     UncertaintyScorer,
 )
 
@@ -33,6 +36,9 @@ COMPONENTS = {
     "hallucination-detection": HallucinationDetector,
     "citations": CitationGenerator,
     "fact-check": FactChecker,
+    "audit": Audit,
+    "evaluate": Evaluator,
+    "revise": Reviser,
 }
 
 
@@ -71,6 +77,7 @@ class LangChainAdapter:
             "context-relevance": lambda: _judged(output),
             "answerability": lambda: output["answerability"],
             "citations": lambda: _cited(output),
+            "audit": lambda: output["audit"],
         }.get(intrinsic, lambda: output.response_metadata["rag_intrinsics"][intrinsic])()
 
     def documents(self, output: Any) -> list[dict[str, Any]]:
