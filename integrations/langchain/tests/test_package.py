@@ -51,6 +51,14 @@ def test_the_readmes_examples() -> None:
     assert found.failed == 0
 
 
+def test_the_pages_in_docs() -> None:
+    pytest.importorskip("langgraph.graph", reason="the page builds agents and a graph")
+    page = Path(langchain_rag_intrinsics.__path__[0]).parents[2] / "docs" / "langchain.md"
+    found = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert found.attempted > 50
+    assert found.failed == 0
+
+
 def test_importing_it_is_light() -> None:
     code = (
         "import sys, langchain_rag_intrinsics\n"
