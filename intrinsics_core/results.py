@@ -2,9 +2,9 @@
 
 All are frozen. Left out of the dump where there is nothing to say: ``reason`` (why there was nothing to judge),
 ``degraded`` (why a fallback stands in for a verdict), ``dropped`` (how many unusable entries of a reply were left out),
-``cut`` (how many documents were shown to a model in part), ``unread`` (how many tokens of the documents were not read,
-being more than the runtime's ``max_document_tokens``), ``read`` (the share of the sources' text that was read, where a
-fact check or an encoder tells it), and ``usage`` (always).
+``cut`` (how many documents or earlier turns were read in part alone), ``unread`` (how many tokens of the documents
+were not read, being more than the runtime's ``max_document_tokens``), ``read`` (the share of the sources' text that was
+read, where a fact check or an encoder tells it), and ``usage`` (always).
 
 Ids are the caller's and may repeat: ``index`` is the position of a document among those given, from 0.
 """
@@ -40,6 +40,7 @@ class Result(Frozen):
     degraded: str | None = Field(default=None, description="why a fallback stands here instead of a verdict")
     dropped: int = Field(default=0, ge=0, description="entries of the reply that named nothing, or came twice")
     unread: int = Field(default=0, ge=0, description="tokens of the documents beyond the most that the runtime reads")
+    cut: int = Field(default=0, ge=0, description="documents or earlier turns that were read in part alone")
     read: float | None = Field(default=None, ge=0, le=1, description="share of the sources' text that was read")
     usage: Usage | None = Field(default=None, exclude=True, repr=False)
 
@@ -130,14 +131,13 @@ class RankedDocument(Frozen):
 
 
 class Ranking(Result):
-    """Every document once, best first. ``cut`` counts documents that were judged by their beginning alone.
+    """Every document once, best first. In a list, documents that are ``cut`` were judged by their beginning alone.
 
     ``mode`` is how they were ranked: only ``"pointwise"`` scores are probabilities. Not in the dump; None where nothing
     was ranked.
     """
 
     ranking: tuple[RankedDocument, ...]
-    cut: int = Field(default=0, ge=0)
     mode: Literal["listwise", "pairwise", "pointwise"] | None = Field(default=None, exclude=True, repr=False)
 
 

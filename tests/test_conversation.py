@@ -20,7 +20,6 @@ USER = [{"role": "user", "content": "Who keeps the lighthouse?"}]
 ANSWERED = [*USER, {"role": "assistant", "content": "Ada keeps it."}]
 DOCUMENTS = ["Ada keeps the lighthouse."]
 ENDS_WITH_ANSWER = tuple(name for name, record in TABLE.items() if record.ends_with == ("assistant",))
-ENDS_WITH_ANSWER = {"hallucination-detection", "citations", "fact-check", "audit", "revise"}
 PART = {"type": "text"}
 
 

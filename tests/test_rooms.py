@@ -26,6 +26,7 @@ ROOMS = (
     "conversation",
     "requests",
     "results",
+    "telemetry",
     "hub",
     "replies",
     "evaluation",
@@ -39,10 +40,12 @@ ROOMS = (
     "drivers",
     "streaming",
     "calibrate",
+    "evaluation.tables",
     "render",
     "",  # the package itself: what users import, also what is below
     "demo",
     "cli",
+    "testing",
 )
 
 

@@ -102,7 +102,7 @@ def run(
                 "date": day,
                 "on_error": on_error,
                 "options": chosen_options,
-                **({"citations": [citations, citations_as]} if citations else {}),
+                "citations": [citations, citations_as] if citations else None,
             }
             lines = stack.enter_context(source.open("rb") if source else nullcontext(_stdin(input)))
             kept = _journal(output, target, described, resume=resume, overwrite=overwrite)
@@ -118,6 +118,7 @@ def run(
             kept=kept,
             total=total,
             output=output,
+            resumable=bool(source and target),
             hidden=hidden,
         )
     if target is not None:
@@ -136,6 +137,7 @@ def _work(
     kept: journal.Journal,
     total: int | None,
     output: str,
+    resumable: bool,
     hidden: set[str],
     show: cited.Show | None = None,
 ) -> None:
@@ -157,7 +159,7 @@ def _work(
                 tasks[number] = row.call.task
             yield row.call
 
-    with _progress(total, done, shown=sys.stderr.isatty() and not (output == "-" and sys.stdout.isatty())) as advance:
+    with progress(total, done, shown=sys.stderr.isatty() and not (output == "-" and sys.stdout.isatty())) as advance:
 
         def ready(index: int, outcome: Any, first: int) -> None:
             number = first + index
@@ -175,7 +177,7 @@ def _work(
                          on_result=partial(ready, first=begun), keep=False)  # fmt: skip
         except KeyboardInterrupt:
             kept.close()
-            hint = "" if output == "-" else "; the same command with --resume goes on from there"
+            hint = "; the same command with --resume goes on from there" if resumable else ""
             stop(f"interrupted after {kept.rows} rows{hint}", INTERRUPTED)
         except OSError as error:
             if isinstance(error, BrokenPipeError):
@@ -256,17 +258,18 @@ def _survey(path: Path) -> tuple[str, int]:
 
 
 @contextmanager
-def _progress(total: int | None, done: int, *, shown: bool) -> Iterator[Any]:
-    if not shown:
+def progress(total: int | None, done: int, name: str = "rows", *, shown: bool | None = None) -> Iterator[Any]:
+    """A bar on standard error, by default where that is a terminal; gives the function that advances it."""
+    if not (sys.stderr.isatty() if shown is None else shown):
         yield lambda: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task("rows", total=total, completed=done)
-        yield lambda: progress.advance(bar)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        bar = bars.add_task(name, total=total, completed=done)
+        yield lambda: bars.advance(bar)
 
 
 @contextmanager

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from intrinsics_core import cancelling
 from intrinsics_core.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.forks import Lock
+from intrinsics_core.text.parts import parts
 
 Vectors = NDArray[np.float32]
 Kind = Literal["query", "passage", "sentence"]
@@ -246,18 +247,6 @@ def _blocks(texts: Sequence[str]) -> Iterator[list[str]]:
         yield block
 
 
-def _parts(text: str) -> Iterator[str]:
-    """A text in parts of at most ``_BLOCK`` characters, cut at spaces where there are any."""
-    begin = 0
-    while len(text) - begin > _BLOCK:
-        end = begin + _BLOCK
-        space = max(text.rfind(" ", end - 1_000, end), text.rfind("\n", end - 1_000, end))
-        end = space if space > begin else end
-        yield text[begin:end]
-        begin = end
-    yield text[begin:] if begin else text
-
-
 def windows(ids: Sequence[int], size: int, stride: int) -> list[Sequence[int]]:
     """Cut token ids into overlapping windows of at most `size`, as even as can be.
 
@@ -373,7 +362,7 @@ class _Model:
     def ids(self, text: str) -> Sequence[int]:
         """Token ids of one long text, no special tokens."""
         found = array("i")  # four bytes a token
-        for part in _parts(text):
+        for part in parts(text, _BLOCK):
             cancelling.check()
             found.extend(self.tokenize([part])[0])
         return found

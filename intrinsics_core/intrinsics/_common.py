@@ -54,7 +54,7 @@ def _unless_empty(
 ) -> Program[T]:
     """Nothing to judge is a result, not an error: a chain filters everything away, a model answers with a tool call."""
     if record.empty is not None and (why := nothing_to_judge(record, task)):
-        empty: T = record.empty(task.split_by(profile.split), why)
+        empty: T = record.empty(task.split_by(profile.split_of(record.name)), why)
         return empty
     return (yield from program(task, profile))
 

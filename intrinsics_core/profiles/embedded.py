@@ -49,6 +49,9 @@ class Own:
     thresholds: Mapping[str, Mapping[str, float]]
 
 
+# What asks of the answer and the last question alone.
+_WITHOUT_HISTORY = ("hallucination-detection", "citations")
+
 # What a caller may calibrate here.
 CALIBRATED = ("answerability", "context-relevance", "hallucination-detection", "uncertainty")
 
@@ -86,6 +89,7 @@ def embedded_profile(
             "answer-relevance": answering_the_question(_question),
         },
         retries=0,  # vectors are never malformed
+        cut=turns_cut,
         made_by=(embedded_profile, (calibrations, thresholds)),
     )
 
@@ -139,6 +143,17 @@ def _turns(task: Task) -> tuple[tuple[str, str], ...]:
     while turns and turns[-1][0] != "user":
         turns.pop()
     return tuple(turns)
+
+
+def turns_cut(task: Task) -> int:
+    """Earlier turns of which a rewrite of the question reads the end alone, or nothing where the last is too long."""
+    if task.intrinsic in _WITHOUT_HISTORY:
+        return 0
+    from intrinsics_core.embedded.rewriting import LONGEST_TURN
+
+    *earlier, last = _turns(task) or (("user", ""),)
+    whole = 0 if len(last[1]) > LONGEST_TURN else LONGEST_TURN
+    return sum(role in ("user", "assistant") and len(text) > whole for role, text in earlier)
 
 
 @lru_cache(maxsize=32)

@@ -15,6 +15,7 @@ from intrinsics_core.profiles.base import AnyFormat, Format, Profile, Staged
 from intrinsics_core.profiles.embedded import PROFILE as EMBEDDED
 from intrinsics_core.profiles.embedded import _passage as passage
 from intrinsics_core.profiles.embedded import _question as question
+from intrinsics_core.profiles.embedded import turns_cut
 from intrinsics_core.replies import sentence_ids
 from intrinsics_core.requests import Program, Reply, Request, Score, Scored, Tag, Tagged, TaggedSpan
 from intrinsics_core.results import (
@@ -41,7 +42,7 @@ def encoders_profile(roles: Collection[str], base: Profile = EMBEDDED) -> Profil
     for role in ROLES:  # in this order: spans within sentences replace verdicts on whole ones
         if role in roles:
             formats |= _FORMATS[role]
-    return Profile("encoders", formats, retries=0, split=base.split, base=base)
+    return Profile("encoders", formats, retries=0, split=base.split, base=base, cut=turns_cut)
 
 
 # --- relevance ----------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intrinsics_core.conversation import Message, Task
+from intrinsics_core.errors import MalformedReply
 from intrinsics_core.profiles import auditing, judging, relevance, revising, sampling
 from intrinsics_core.profiles.asking import (
     CONFIDENCE,
@@ -142,8 +143,22 @@ def _answerability(task: Task, replies: Sequence[Reply]) -> Answerability:
 
 
 def _listed(task: Task, replies: Sequence[Reply]) -> Ranking:
-    value, reply = read_object(replies, '{"ranking": ["d0", ...]}')
+    expected = '{"ranking": ["d0", ...]}'
+    try:
+        value, reply = read_object(replies, expected)
+    except MalformedReply:
+        return _listed_alone(task, readers.generated(replies), expected)
     return rankings.read(task, json_reply.field(value, "ranking", list, "a list of ids", reply.text), reply)
+
+
+def _listed_alone(task: Task, reply: Generated, expected: str) -> Ranking:
+    """A list without the object around it. One id in brackets may be anything: prose cites so."""
+    named = json_reply.parse(reply.text, list, expected)
+    found = rankings.read(task, named, reply)
+    if len(named) - found.dropped < 2:
+        raise MalformedReply("the list names fewer than two documents", expected=expected, got=repr(named),
+                             raw=reply.text)  # fmt: skip
+    return found
 
 
 def _entailment(task: Task, replies: Sequence[Reply]) -> float:

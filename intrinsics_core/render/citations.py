@@ -297,7 +297,9 @@ _LOOKS: Mapping[str, _Marks] = {
 _NONE = "None"  # the paper's word
 _PLAIN = re.compile(_WORD)
 _SLASHES = re.compile(r"\\++")
-_START = re.compile(r"[.!?。！？]++[\"'”’)\]]*+(?:\s++|(?<=[。！？]))|\n\s*+")  # after it a sentence begins
+_START = re.compile(
+    r"(?<![.!?。！？])[.!?。！？]++[\"'”’)\]]*+(?:\s++|(?<=[。！？]))|\n\s*+"
+)  # after it a sentence begins
 
 
 def write(shown: View, style: Style = "text") -> str:

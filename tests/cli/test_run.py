@@ -55,7 +55,10 @@ CITATION = {
     "document_text": str,
 }
 # What only a language model serves is answered by a script here.
-REPLIES = {"hyde": [{"passage": "It was built in 1911."}], "self-consistency": ["Ada Brink."] * 5}
+REPLIES = {
+    "hyde": [{"passage": "It was built in 1911."}],
+    "self-consistency": [{"reasoning": "", "answer": "Ada Brink."}] * 5,
+}
 FIELDS = {
     "query-rewrite": {"query": str, "original": str, "changed": bool, "retrieval_query": str},
     "query-expansion": {"queries": [{"text": str, "strategy": str}]},

@@ -160,6 +160,10 @@ def _hyde(shown: dict[str, Any]) -> dict[str, Any]:
     return {"passage": f"It is known of this: {_question(shown)}"}
 
 
+def _candidate(shown: dict[str, Any]) -> dict[str, Any]:
+    return {"reasoning": "As it was asked.", "answer": f"I recall that {_question(shown)}"}
+
+
 def _agreement(shown: dict[str, Any]) -> dict[str, Any]:
     groups: dict[frozenset[str], list[str]] = {}
     for name, text in shown["answers"].items():
@@ -198,6 +202,7 @@ _REPLIES = {
     "answer_relevance": _answer_relevance,
     "answer_rewrite": _answer_rewrite,
     "hyde": _hyde,
+    "candidate": _candidate,
     "agreement": _agreement,
     "query_rewrite": _rewrite,
     "synonym_query": _synonym,

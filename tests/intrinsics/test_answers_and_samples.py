@@ -107,8 +107,12 @@ def test_a_passage_is_written_or_the_question_stands_in() -> None:
 # --- self-consistency -----------------------------------------------------------------------------------------------
 
 
+def answers(*texts: str) -> list[dict[str, str]]:
+    return [{"reasoning": f"{number}", "answer": text} for number, text in enumerate(texts)]
+
+
 def test_samples_differ_by_seed_alone_and_equal_ones_need_no_vote() -> None:
-    runtime = Scripted(["1911.", " 1911", "1911"])
+    runtime = Scripted(answers("1911.", " 1911", "1911"))
     found = run(self_consistency(ASK, samples=3), runtime)
     assert (found.answer, found.share) == ("1911.", 1.0)
     assert all(isinstance(r, Generate) and r.temperature > 0 for r in runtime.requests)
@@ -116,19 +120,21 @@ def test_samples_differ_by_seed_alone_and_equal_ones_need_no_vote() -> None:
 
 
 def test_the_largest_group_wins_the_first_of_equals() -> None:
-    drawn = ["In 1911.", "1954", "1911", "It was 1954.", "2001"]
+    drawn = answers("In 1911.", "1954", "1911", "It was 1954.", "2001")
     found = run(self_consistency(ASK), Scripted([*drawn, {"groups": [["a1", "a3"], ["a0", "a2"], ["a4"]]}]))
     assert (found.answer, found.share) == ("In 1911.", 0.4)
     assert [sample.agrees for sample in found.samples] == [True, False, True, False, False]
 
 
 def test_what_the_vote_leaves_out_stands_alone() -> None:
-    found = run(self_consistency(ASK, samples=3), Scripted(["a", "b", "c", {"groups": [["a1", "a2", "a9", "x"]]}]))
+    found = run(
+        self_consistency(ASK, samples=3), Scripted([*answers("a", "b", "c"), {"groups": [["a1", "a2", "a9", "x"]]}])
+    )
     assert (found.answer, found.share) == ("b", pytest.approx(2 / 3))
 
 
 def test_a_sample_that_fails_is_left_out() -> None:
-    script = iter(["1911", RuntimeUnavailable("down"), "1911"])
+    script = iter([*answers("1911"), RuntimeUnavailable("down"), *answers("1911")])
     found = run(self_consistency(ASK, samples=3), Scripted(lambda request: next(script)))
     assert (found.answer, found.share, len(found.samples)) == ("1911", 1.0, 2)
     assert (found.degraded or "").startswith("1 of 3 samples failed")

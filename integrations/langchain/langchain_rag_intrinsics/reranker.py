@@ -19,8 +19,9 @@ class IntrinsicsReranker(Compressor):
 
     A document compressor (for any compression retriever) and a Runnable over ``{"query" | "question" | "messages",
     "documents"}``. Returns copies: ``metadata["relevance_score"]`` holds the score, ``metadata["retrieval_score"]`` the
-    retriever's where one stood there, ``metadata["rag_intrinsics"]["reranking"]`` rank, wins and mode; ids and all
-    other metadata stay. With ``return_result=True``, ``invoke`` returns the core's Ranking.
+    retriever's where one stood there, ``metadata["reranking_rank"]`` the rank (flat, for templates and vector stores),
+    ``metadata["rag_intrinsics"]["reranking"]`` rank, wins and mode; ids and all other metadata stay. With
+    ``return_result=True``, ``invoke`` returns the core's Ranking.
 
     A scoring runtime such as the embedded one lets the retriever's own scores take part, higher being better, where all
     documents have a finite one in ``metadata["relevance_score"]``, or else in ``metadata["score"]``. What an earlier
@@ -75,4 +76,7 @@ class IntrinsicsReranker(Compressor):
             told["warning"] = "score_threshold left out: " + (
                 "the ranking is degraded" if result.degraded else "these scores are places in one ranking"
             )
-        return self._verdicts(given, kept[: self.top_n], told, scored=result.mode is not None)
+        copies = self._verdicts(given, kept[: self.top_n], told, scored=result.mode is not None)
+        for row, copy in zip(kept, copies, strict=False):
+            copy.metadata["reranking_rank"] = row.rank
+        return copies
