@@ -1,29 +1,25 @@
-"""A fallback keeps a document with its own reason alone, and in short."""
+"""Context relevance: what a failed judgement leaves behind."""
 
-from intrinsics_core import MalformedReply, context_relevance, run
+from __future__ import annotations
+
+from intrinsics_core import RuntimeUnavailable, context_relevance, run
 from tests.scripted import Scripted
 
+USER = [{"role": "user", "content": "Who built the mill?"}]
 
-def test_each_document_that_was_kept_has_its_own_short_reason():
+
+def test_a_kept_document_tells_its_own_failure_alone_and_briefly() -> None:
     def script(request):
         shown = request.messages[-1].content
-        return (
-            MalformedReply("no verdict " * 1000)
-            if "fog" in shown
-            else {"context_relevance": "relevant", "confidence": 1}
-        )
+        if "fog" in shown:
+            return RuntimeUnavailable("cut off " + "x" * 5000)
+        return {"context_relevance": "relevant", "confidence": 0.9}
 
-    documents = [
-        {"id": "mill", "text": "A mill."},
-        {"id": "fog", "text": "Much fog."},
-        {"id": "more", "text": "More fog."},
-    ]
-    result = run(
-        context_relevance([{"role": "user", "content": "What is there?"}], documents, on_error="fallback"),
-        Scripted(script),
-    )
-    assert [j.label for j in result.judgements] == ["relevant"] * 3
-    assert [j.failure is None for j in result.judgements] == [True, False, False]
-    assert all(len(j.failure) <= 200 and "no verdict" in j.failure for j in result.judgements[1:])
-    assert len(result.degraded) < 600 and "'fog' kept" in result.degraded and "'more' kept" in result.degraded
-    assert "failure" not in str(result.model_dump())
+    result = run(context_relevance(USER, ["the fog", "the mill", "a fog"], on_error="fallback"), Scripted(script))
+    first, judged, third = result.judgements
+    for kept in (first, third):
+        assert kept.failure is not None and kept.failure.startswith("RuntimeUnavailable: ")
+        assert len(kept.failure) < 350 and "document" not in kept.failure
+    assert judged.failure is None and "failure" not in first.model_dump()
+    assert result.degraded is not None and len(result.degraded) < 1000
+    assert "document '0' kept" in result.degraded and "document '2' kept" in result.degraded

@@ -150,11 +150,15 @@ def test_a_profile_without_comparisons_says_so_even_with_a_fallback():
         run(reranking(USER, ["a", "b"], on_error="fallback"), Scripted(by_number), profile=Profile("nothing", {}))
 
 
-@pytest.mark.parametrize("mode", ["listwise", "pairwise", "pointwise"])
-def test_the_result_says_how_it_was_ranked_and_the_dump_does_not(mode):
-    from tests.contract.judge import judge
+def test_a_ranking_says_how_it_was_made() -> None:
+    def alike(request):
+        return {"context_relevance": "relevant", "confidence": 0.9, "preferred": "A", "ranking": ["d0", "d1"]}
 
-    result = run(reranking(USER, ["Best of all.", "The rest."], mode=mode), Scripted(judge))
-    assert result.mode == mode and "mode" not in result.model_dump()
+    user, two = [{"role": "user", "content": "Who?"}], ["one", "two"]
+    for mode in ("listwise", "pairwise", "pointwise"):
+        found = run(reranking(user, two, mode=mode), Scripted(alike))
+        assert found.mode == mode
+        assert "mode" not in found.model_dump()
+    assert run(reranking(user, two)).mode == "pointwise"  # the embedded default
     down = Scripted(lambda request: RuntimeUnavailable("refused"))
-    assert run(reranking(USER, ["1", "2"], mode=mode, on_error="fallback"), down).mode is None
+    assert run(reranking(user, two, mode="pointwise", on_error="fallback"), down).mode is None
