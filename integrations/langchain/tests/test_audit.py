@@ -100,6 +100,18 @@ def test_an_audit_that_fails_does_not_cost_the_answer() -> None:
         Audit(runtime=down, on_error="raise").invoke(given())
 
 
+def test_what_is_cited_already_is_not_cited_twice() -> None:
+    cited = CitationGenerator(runtime=judging()).invoke(given())
+    audited = Audit(runtime=judging()).invoke(given(cited))["answer"]
+    assert audited.content_blocks == cited.content_blocks
+    chain = RunnableLambda(lambda x: {**x, "answer": cited}) | Audit(runtime=judging())
+    streamed = [piece["answer"] for piece in chain.stream(ASKED) if "answer" in piece]
+    total = streamed[0]
+    for chunk in streamed[1:]:
+        total = total + chunk
+    assert len(total.content_blocks[0]["annotations"]) == 1
+
+
 # --- citations in the text --------------------------------------------------------------------------------------------
 
 
