@@ -39,7 +39,7 @@ from intrinsics_core.results import (
     Uncertainty,
 )
 from intrinsics_core.runtimes import Runtime
-from intrinsics_core.text.sentences import punkt
+from intrinsics_core.text.layout import laid_out
 
 Assign = RunnablePassthrough.assign
 
@@ -127,7 +127,7 @@ def _as_sentences(state: dict[str, Any]) -> dict[str, Any]:
     sentences = [
         Document(span.text, id=f"{d.id}:{span.begin}", metadata={"passage": d.id, "begin": span.begin})
         for d in state["documents"]
-        for span in punkt(d.page_content)
+        for span in laid_out(d.page_content)
     ]
     return {"question": state["question"], "documents": sentences}
 
