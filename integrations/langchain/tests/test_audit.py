@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, ChatMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langchain_rag_intrinsics import (
     AnswerabilityGate,
@@ -110,6 +110,14 @@ def test_what_is_cited_already_is_not_cited_twice() -> None:
     for chunk in streamed[1:]:
         total = total + chunk
     assert len(total.content_blocks[0]["annotations"]) == 1
+
+
+def test_an_answer_that_is_no_ai_message_is_judged_too() -> None:
+    messages = [HumanMessage(QUESTION), ChatMessage(FAITHFUL, role="assistant")]
+    asked = {"messages": messages, "documents": documents()}
+    assert Audit(runtime=judging()).invoke(asked)["audit"]["label"] == "faithful"
+    assert isinstance(HallucinationDetector(runtime=judging()).invoke(asked), core.HallucinationDetection)
+    assert isinstance(Reviser(runtime=judging()).invoke(asked), core.RevisedAnswer)
 
 
 # --- citations in the text --------------------------------------------------------------------------------------------
