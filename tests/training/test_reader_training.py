@@ -20,7 +20,7 @@ from intrinsics_core.embedded.reader import Reader as Shipped
 from tests.training.small import write
 from training.build_encoder import source_folder
 from training.reader.evaluate import onnx_scorer, torch_scorer
-from training.reader.export import CALIBRATION, fed, reader_graph, run
+from training.reader.export import CALIBRATION, fed, mean, reader_graph, run
 from training.reader.halved import cast, forward, leaves
 from training.reader.mixture import streams
 from training.reader.model import Encoding, Reader, load, logits, padded
@@ -167,6 +167,20 @@ def test_what_ships_reads_like_what_was_trained(trained, tmp_path):
     for task in ("support", "answers", "meant"):
         ours = torch_scorer(trained, source)(task, pairs)
         np.testing.assert_allclose(onnx_scorer(tmp_path / "out", 1)(task, pairs), ours, atol=0.25)
+
+
+def test_two_checkpoints_are_averaged(trained, tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    other = tmp_path / "other"
+    other.mkdir()
+    ours = load_file(trained / "model.safetensors")
+    save_file({name: torch.zeros_like(value) for name, value in ours.items()}, other / "model.safetensors")
+    (other / "state.json").write_text('{"seen": 7}')
+    both = load_file(mean(trained, other, 0.25, tmp_path / "both") / "model.safetensors")
+    for name, value in ours.items():
+        torch.testing.assert_close(both[name], 0.75 * value)
+    assert json.loads((tmp_path / "both" / "state.json").read_text("utf-8"))["mean_with"] == {"share": 0.25, "seen": 7}
 
 
 def test_one_command_trains_and_one_measures(data, tmp_path):
