@@ -18,12 +18,11 @@ from intrinsics_core.errors import InvalidInput
 _FRAMEWORKS = {
     "langchain": (
         "intrinsics_core.demo.langchain",
-        "pip install 'rag-intrinsics[langchain,demo]' (in a clone: pip install -e '.[demo]' -e integrations/langchain)",
+        "pip install 'rag-intrinsics[langchain]' (in a clone: pip install -e . -e integrations/langchain)",
     ),
     "llamaindex": (
         "intrinsics_core.demo.llamaindex",
-        "pip install 'rag-intrinsics[llamaindex,demo]' "
-        "(in a clone: pip install -e '.[demo]' -e integrations/llamaindex)",
+        "pip install 'rag-intrinsics[llamaindex]' (in a clone: pip install -e . -e integrations/llamaindex)",
     ),
     "haystack": (
         "intrinsics_core.demo.haystack",

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from intrinsics_core.conversation import Split, Task
 from intrinsics_core.errors import IntrinsicsError, InvalidInput, MalformedReply, UnsupportedIntrinsic
+from intrinsics_core.evaluation.recalibrating import Calibrations, recalibrated
 from intrinsics_core.program import merge
 from intrinsics_core.requests import Generate, Generated, Program, Reply, Request
 from intrinsics_core.text.sentences import punkt
@@ -60,8 +61,9 @@ class Profile:
     request calls it) or the base model (None) was published under, preferred first. ``split`` finds the sentences of
     responses and documents: a model must see them as it did in training. ``base`` serves what this profile lacks; the
     runtime then has to answer what both ask for. ``reranking`` is the mode of that intrinsic where the caller names
-    none; left out, it follows from the formats. ``made_by`` is the function that makes this very profile, and its
-    arguments: how it travels to another process.
+    none; left out, it follows from the formats. ``cut`` counts the earlier turns of a task that the formats read in
+    part alone; left out, they read all of them. ``made_by`` is the function that makes this very profile, and its
+    arguments: how it travels to another process. ``calibrations`` were fitted on somebody's own data, by intrinsic.
     """
 
     name: str
@@ -71,7 +73,9 @@ class Profile:
     split: Split = field(default=punkt, repr=False)
     base: Profile | None = None
     reranking: str | None = None
+    cut: Callable[[Task], int] | None = field(default=None, repr=False)
     made_by: tuple[Callable[..., Profile], tuple[Any, ...]] | None = field(default=None, repr=False, compare=False)
+    calibrations: Calibrations = field(default_factory=dict, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Formats are closures, which do not pickle: another process makes the profile anew.
@@ -86,6 +90,29 @@ class Profile:
     def serving(self, intrinsic: str) -> Profile:
         """The profile that serves an intrinsic: this one, unless a subclass routes."""
         return self
+
+    def split_of(self, intrinsic: str) -> Split:
+        """The splitter of the profile that has the format: this one, or the base that stands in for it."""
+        return (self._with(intrinsic) or self).split
+
+    def cut_of(self, task: Task) -> int:
+        """How many earlier turns are read in part alone by the profile that has the format."""
+        count = (self._with(task.intrinsic) or self).cut
+        return count(task) if count else 0
+
+    def routes_apart(self, intrinsic: str) -> bool:
+        """Whether a route names this very intrinsic: no composite then asks for it in other company."""
+        return False
+
+    def owner(self, name: str) -> Profile | None:
+        """The profile that has a format: this one, or one of its bases; None where none has."""
+        return self._with(name)
+
+    def with_calibrations(self, calibrations: Calibrations) -> Profile:
+        """The same, with these calibrations before those that it has; its bases, too."""
+        base = self.base.with_calibrations(calibrations) if self.base else None
+        made_by = (calibrated, (self, calibrations)) if self.made_by else None
+        return replace(self, calibrations={**self.calibrations, **calibrations}, base=base, made_by=made_by)
 
     def ask(self, name: str, task: Task) -> Program[Any]:
         """Render, ask, parse; ask again where the reply was malformed.
@@ -143,7 +170,8 @@ class Profile:
         task = task.split_by(self.split)
         for attempt in range(self.retries + 1):
             try:
-                return (yield from self._attempt(self.formats[name].ask(task), attempt, task.intrinsic))
+                value = yield from self._attempt(self.formats[name].ask(task), attempt, task.intrinsic)
+                return recalibrated(name, value, self.calibrations) if self.calibrations else value
             except MalformedReply:
                 if attempt == self.retries:
                     raise
@@ -177,6 +205,11 @@ class Profile:
         if not isinstance(request, Generate) or (attempt == 0 and not self.models):
             return request
         return replace(_again(request, attempt), models=request.models or self.models.get(request.adapter, ()))
+
+
+def calibrated(profile: Profile, calibrations: Calibrations) -> Profile:
+    """The same profile, what it says calibrated; its own function in this module, so that it can be made elsewhere."""
+    return profile.with_calibrations(calibrations)
 
 
 def _whole(raw: str | None, replies: Sequence[Reply]) -> str | None:
