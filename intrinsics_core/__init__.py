@@ -23,20 +23,28 @@ from intrinsics_core.errors import (
 )
 from intrinsics_core.intrinsics import (
     INTRINSICS,
+    answer_relevance,
     answerability,
+    audit,
     citations,
+    compare,
     context_relevance,
+    evaluate,
     fact_check,
     hallucination_detection,
+    hyde,
     query_expansion,
     query_rewrite,
     reranking,
+    revise,
+    self_consistency,
     uncertainty,
 )
 from intrinsics_core.profiles.base import Format, Profile
 from intrinsics_core.program import Call
 from intrinsics_core.render import notebook
 from intrinsics_core.runtimes import AsyncRuntime, BlockingRuntime, Runtime, as_runtime
+from intrinsics_core.streaming import StreamChecker
 
 __version__ = "0.1.0"
 
@@ -58,21 +66,29 @@ __all__ = [
     "RequestTimeout",
     "Runtime",
     "RuntimeUnavailable",
+    "StreamChecker",
     "UnknownAdapter",
     "UnsupportedIntrinsic",
+    "answer_relevance",
     "answerability",
     "arun",
     "arun_many",
     "as_runtime",
+    "audit",
     "calibrate",
     "citations",
+    "compare",
     "context_relevance",
+    "evaluate",
     "fact_check",
     "hallucination_detection",
+    "hyde",
     "query_expansion",
     "query_rewrite",
     "reranking",
+    "revise",
     "run",
     "run_many",
+    "self_consistency",
     "uncertainty",
 ]

@@ -26,6 +26,7 @@ from intrinsics_core.intrinsics import (
     uncertainty,
 )
 from intrinsics_core.intrinsics._common import Messages, OnError
+from intrinsics_core.intrinsics._disagreements import between
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.program import Call, merge
 from intrinsics_core.requests import Answer, Generated, Program, Retrieve, Retrieved
@@ -269,31 +270,10 @@ def _raised(outcome: Any) -> Any:
 
 def disagreements(result: RagResult) -> list[str]:
     """Verdicts on one answer that do not go together, in words."""
-    faithful, gate, cited = result.hallucination, result.answerability, result.citations
-    sure = result.uncertainty.certainty if result.uncertainty else None
-    unfaithful = faithful is not None and faithful.label == "unfaithful"
-    found = {
-        "certain, but unfaithful to the documents": sure is not None and sure >= 0.75 and unfaithful,
-        "faithful to the documents, but uncertain": sure is not None
-        and sure <= 0.35
-        and faithful is not None
-        and faithful.label == "faithful",
-        "unanswerable by the gate, but richly cited": gate is not None
-        and not gate.answerable
-        and cited is not None
-        and len(cited.citations) >= 2,
-        "answerable by the gate, but nothing to cite": gate is not None
-        and gate.answerable
-        and cited is not None
-        and result.answered
-        and not cited.citations,
-        "cited, but unfaithful to the documents": unfaithful and cited is not None and _all_cited(result),
-    }
-    return [words for words, holds in found.items() if holds]
-
-
-def _all_cited(result: RagResult) -> bool:
-    assert result.citations is not None and result.hallucination is not None
-    cited = {(c.response_begin, c.response_end) for c in result.citations.citations}
-    claims = [s for s in result.hallucination.sentences if s.label != "NA"]
-    return bool(claims) and all((s.begin, s.end) in cited for s in claims)
+    return between(
+        answerability=result.answerability,
+        hallucination=result.hallucination,
+        citations=result.citations,
+        certainty=result.uncertainty.certainty if result.uncertainty else None,
+        answered=result.answered,
+    )

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from intrinsics_core.conversation import Task
+from intrinsics_core.conversation import Split, Task
 from intrinsics_core.errors import IntrinsicsError, InvalidInput, as_intrinsics_error
-from intrinsics_core.requests import Embed, Embedded, Generated, Outcome, Program, Read, Request, Scored, Tagged, Usage
+from intrinsics_core.requests import (
+    Embed,
+    Embedded,
+    Generated,
+    Outcome,
+    Program,
+    Read,
+    Request,
+    Score,
+    Scored,
+    Tag,
+    Tagged,
+    Usage,
+)
 from intrinsics_core.results import Result
+from intrinsics_core.telemetry import Judging
 
 T = TypeVar("T")
 OnResult = Callable[[int, Any], None]
+Unread = dict[tuple[int, str], dict[tuple[str, ...], int]]  # by wave and what was asked: tokens, by texts
 
 _HEAVY = 20_000  # characters from which splitting and parsing would be felt by an event loop
 
@@ -23,6 +37,12 @@ class Serving(Protocol):
 
     def serving(self, intrinsic: str) -> Any:
         """The profile that serves an intrinsic: the same, or the one that it is routed to."""
+
+    def split_of(self, intrinsic: str) -> Split:
+        """The splitter of the sentences that this intrinsic is asked about."""
+
+    def cut_of(self, task: Task) -> int:
+        """How many earlier turns are read in part alone."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +71,19 @@ class Call(Generic[T]):
             IntrinsicsError: named after the intrinsic; with a fallback only what is the caller's to mend
                 (:class:`InvalidInput`).
         """
+        judging = Judging(self.task.intrinsic)
+        try:
+            value = yield from self._settled(profile)
+        except BaseException as error:  # also where it is given up
+            judging.failed(error)
+            raise
+        judging.judged(value)
+        return value
+
+    def _settled(self, profile: Serving) -> Program[T]:
+        """The result with what it cost, the fallback's where the program failed and one was chosen."""
         spent: list[Usage | Read] = []
-        unread: Counter[str] = Counter()
+        unread: Unread = {}
         own = profile if self.composite else profile.serving(self.task.intrinsic)
         try:
             value = yield from _metered(self.program(self.task, own), spent, unread)
@@ -60,7 +91,9 @@ class Call(Generic[T]):
             error.named(self.task.intrinsic)
             if self.fallback is None or isinstance(error, InvalidInput):
                 raise
-            value = self.fallback(self.task, f"{type(error).__name__}: {error}")
+            # Split as the verdict would have been: a fallback's sentences are those that a success has.
+            task = self.task.split_by(own.split_of(self.task.intrinsic))
+            value = self.fallback(task, f"{type(error).__name__}: {error}")
         if not isinstance(value, Result):
             return value
         usage = sum((each for each in spent if isinstance(each, Usage)), Usage())
@@ -68,28 +101,43 @@ class Call(Generic[T]):
         update: dict[str, Any] = {"usage": usage} if usage.requests else {}
         if value.read is None and value.degraded is None and share is not None:
             update["read"] = share
-        if unread:  # a document read as a whole and by sentence is told of once
-            update["unread"] = max(unread.values())
+        if unread:  # a document read as a whole and by sentence, or for each of many claims, is told of once
+            update["unread"] = max(sum(reading.values()) for reading in unread.values())
+        judged = value.degraded is None and value.reason is None and not self.composite
+        if judged and (cut := own.cut_of(self.task)):
+            update["cut"] = value.cut + cut
         return value.model_copy(update=update) if update else value
 
 
-def _metered(program: Program[T], spent: list[Usage | Read], unread: Counter[str]) -> Program[T]:
+def _metered(program: Program[T], spent: list[Usage | Read], unread: Unread) -> Program[T]:
     """The same program; what its replies cost and read is noted, also if it fails, and what they left unread."""
+    wave = 0
     try:
         requests = next(program)
         while True:
             outcomes = yield requests
+            wave += 1
             for request, outcome in zip(requests, outcomes, strict=True):
                 if isinstance(outcome, Generated):
                     spent.append(outcome.usage)
                 elif isinstance(outcome, Scored | Tagged):
                     spent.append(outcome.read)
-                elif isinstance(request, Embed) and isinstance(outcome, Embedded) and outcome.unread:
-                    unread[request.kind] += outcome.unread
+                if isinstance(outcome, Embedded | Scored | Tagged) and outcome.unread:
+                    asked, texts = _reading(request)
+                    unread.setdefault((wave, asked), {})[texts] = outcome.unread
             requests = program.send(outcomes)
     except StopIteration as stop:
         value: T = stop.value
         return value
+
+
+def _reading(request: Request) -> tuple[str, tuple[str, ...]]:
+    """What is asked of texts, and the texts, each once."""
+    if isinstance(request, Embed):
+        return request.kind, request.texts
+    if isinstance(request, Score):
+        return request.task, tuple(dict.fromkeys(request.sources))
+    return "", tuple(dict.fromkeys(first for first, _ in request.pairs)) if isinstance(request, Tag) else ()
 
 
 def merge(
@@ -129,6 +177,29 @@ def merge(
         outcomes = iter((yield [request for _, (_, requests) in under_way for request in requests]))
         for index, (program, requests) in under_way:
             advance(index, program, [next(outcomes) for _ in requests])
+
+
+def asked_once(program: Program[T]) -> Program[T]:
+    """The same program; of equal requests of one wave that a model must answer alike, only the first is asked.
+
+    Vectors, scores and tags of the same texts are the same for all that asked; what a language model writes is not.
+    """
+    try:
+        requests = next(program)
+        while True:
+            places: dict[Any, int] = {}
+            first = [
+                places.setdefault(request if isinstance(request, Embed | Score | Tag) else ("", i), i)
+                for i, request in enumerate(requests)
+            ]
+            asked = sorted(set(first))
+            answered = dict(zip(asked, (yield [requests[i] for i in asked]), strict=True))
+            requests = program.send([answered[i] for i in first])
+    except StopIteration as stop:
+        value: T = stop.value
+        return value
+    finally:
+        program.close()
 
 
 def _raising(error: IntrinsicsError) -> Program[Any]:

@@ -104,6 +104,12 @@ class Score:
     pairs: tuple[tuple[str, str], ...]
     task: ScoreTask = "relevance"
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Of each pair the text that is a source: what is read in parts where it is long, and may be cut."""
+        place = 1 if self.task in ("relevance", "answers") else 0
+        return tuple(pair[place] for pair in self.pairs)
+
 
 @dataclass(frozen=True, slots=True)
 class Tag:
@@ -220,11 +226,13 @@ class Scored:
 
     A model with one output has one label and its logit is that of "yes": the probability is its sigmoid. With several
     labels it is their softmax. Logits are kept, not probabilities: a sigmoid rounds the best ones together.
+    ``unread``: tokens of the sources beyond the most that the runtime reads.
     """
 
     logits: tuple[tuple[float, ...], ...]
     labels: tuple[str, ...]
     read: Read = Read()
+    unread: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,10 +246,11 @@ class TaggedSpan:
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """Reply to :class:`Tag`: for each pair the tokens of its second text, in order."""
+    """Reply to :class:`Tag`: for each pair the tokens of its second text, in order. ``unread``: see :class:`Scored`."""
 
     spans: tuple[tuple[TaggedSpan, ...], ...]
     read: Read = Read()
+    unread: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 All are frozen. Left out of the dump where there is nothing to say: ``reason`` (why there was nothing to judge),
 ``degraded`` (why a fallback stands in for a verdict), ``unsure`` (the verdict lies in a band where the models do not
 know; its label stands), ``dropped`` (how many unusable entries of a reply were left out), ``cut`` (how many documents
-were shown to a model in part), ``unread`` (how many tokens of the documents were not read, being more than the
-runtime's ``max_document_tokens``), ``read`` (the share of the sources' text that was read, where a fact check or an
+or earlier turns were read in part alone), ``unread`` (how many tokens of the documents were not read, being more than
+the runtime's ``max_document_tokens``), ``read`` (the share of the sources' text that was read, where a fact check or an
 encoder tells it), and ``usage`` (always).
 
 Ids are the caller's and may repeat: ``index`` is the position of a document among those given, from 0.
@@ -42,6 +42,7 @@ class Result(Frozen):
     dropped: int = Field(default=0, ge=0, description="entries of the reply that named nothing, or came twice")
     unsure: bool = Field(default=False, description="the verdict lies in a band where the models do not know")
     unread: int = Field(default=0, ge=0, description="tokens of the documents beyond the most that the runtime reads")
+    cut: int = Field(default=0, ge=0, description="documents or earlier turns that were read in part alone")
     read: float | None = Field(default=None, ge=0, le=1, description="share of the sources' text that was read")
     usage: Usage | None = Field(default=None, exclude=True, repr=False)
 
@@ -90,6 +91,7 @@ class Judgement(Frozen):
 
     ``unsure``: partially relevant because the models do not know; left out of the dump where it is false.
     Where a language model gives neither log-probabilities nor a confidence, it is the label alone: 1, 0.5 or 0.
+    ``failure`` is why a fallback kept this document, in short; not in the dump, whose ``degraded`` tells all.
     """
 
     document_id: str
@@ -97,6 +99,7 @@ class Judgement(Frozen):
     label: Relevance
     score: float | None = Field(ge=0, le=1)
     unsure: bool = False
+    failure: str | None = Field(default=None, exclude=True, repr=False)
 
     @model_serializer(mode="wrap")
     def _without_certainty(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -137,10 +140,14 @@ class RankedDocument(Frozen):
 
 
 class Ranking(Result):
-    """Every document once, best first. ``cut`` counts documents that were judged by their beginning alone."""
+    """Every document once, best first. In a list, documents that are ``cut`` were judged by their beginning alone.
+
+    ``mode`` is how they were ranked: only ``"pointwise"`` scores are probabilities. Not in the dump; None where nothing
+    was ranked.
+    """
 
     ranking: tuple[RankedDocument, ...]
-    cut: int = Field(default=0, ge=0)
+    mode: Literal["listwise", "pairwise", "pointwise"] | None = Field(default=None, exclude=True, repr=False)
 
 
 class Uncertainty(Result):
@@ -240,6 +247,166 @@ class FactCheck(Result):
     score: float | None = Field(ge=0, le=1)
     claims: tuple[CheckedClaim, ...]
     sources: tuple[SourceVerdict, ...]
+
+
+Metric = Literal["faithfulness", "instruction-following", "coherence", "completeness"]
+
+
+class Quote(Frozen):
+    """``text[begin:end]`` of what ``source`` names, verbatim: ``"response"``, ``"messages[2]"``, ``"documents[0]"``."""
+
+    source: str
+    begin: int = Field(ge=0)
+    end: int = Field(ge=0)
+    text: str
+
+
+class Statement(Frozen):
+    """One point of an explanation, and what it rests on."""
+
+    text: str
+    citations: tuple[Quote, ...] = ()
+
+
+class RatedMetric(Frozen):
+    """``score`` is the probability of ``"yes"``. Both are None where nothing could rate it; ``reason`` says why."""
+
+    name: Metric
+    rating: Literal["yes", "no"] | None
+    score: float | None = Field(ge=0, le=1)
+    explanation: str | None = None
+    reason: str | None = None
+    statements: tuple[Statement, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_no_reason(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        return data if self.reason is not None else {key: value for key, value in data.items() if key != "reason"}
+
+
+class Evaluation(Result):
+    """The metrics that were asked for, in order. ``dropped`` counts quotes that stand in none of the texts."""
+
+    metrics: tuple[RatedMetric, ...]
+
+
+class Preference(Result):
+    """``score`` is how likely the first answer is the better one; None where a fallback stands in for the verdict."""
+
+    choice: Literal["first", "second", "tie"]
+    score: float | None = Field(ge=0, le=1)
+
+
+class AnswerRelevance(Result):
+    """Whether an answer addresses its question; ``score`` is the probability. ``rewrite`` is one that does it better.
+
+    Label and score are None where a fallback stands in for the verdict, or nothing was said.
+    """
+
+    label: Relevance | None
+    score: float | None = Field(ge=0, le=1)
+    rewrite: str | None = None
+
+
+class HypotheticalPassage(Result):
+    """A passage that would answer the question, to be embedded in its place; its facts are made up."""
+
+    passage: str
+
+
+class Sample(Frozen):
+    """One sampled answer, and whether it says the same as the one that was voted for."""
+
+    text: str
+    agrees: bool
+
+
+class SelfConsistency(Result):
+    """The answer that most samples agree with, and their share; None where a fallback stands in for it."""
+
+    answer: str | None
+    share: float | None = Field(ge=0, le=1)
+    samples: tuple[Sample, ...]
+
+
+class AuditParts(Result):
+    """What is asked about an answer before it is put together; a part that was not asked, or failed, is None.
+
+    ``answer_relevance`` is the probability that the answer addresses the question.
+    """
+
+    answerability: Answerability | None = None
+    hallucination: HallucinationDetection | None = None
+    citations: Citations | None = None
+    uncertainty: Uncertainty | None = None
+    answer_relevance: float | None = Field(default=None, ge=0, le=1)
+
+
+class AuditedSentence(SentenceVerdict):
+    """One response sentence with its verdict and the document spans that it rests on."""
+
+    citations: tuple[Citation, ...] = ()
+
+
+class Audit(Result):
+    """Everything about an answer at once. What could not be judged is None, and ``degraded`` or ``reason`` says why.
+
+    ``label`` and ``score`` are the response's faithfulness, ``certainty`` one of .05, .15 … .95, ``answer_relevance``
+    the probability that the answer addresses the question. ``disagreements`` names verdicts that do not go together.
+    """
+
+    answerability: Answerability | None
+    sentences: tuple[AuditedSentence, ...]
+    label: Faithfulness
+    score: float | None = Field(ge=0, le=1)
+    certainty: float | None = Field(ge=0, le=1)
+    answer_relevance: float | None = Field(ge=0, le=1)
+    disagreements: tuple[str, ...] = ()
+
+    @property
+    def hallucination(self) -> HallucinationDetection:
+        """The verdicts alone."""
+        kept = SentenceVerdict.model_fields
+        rows = tuple(SentenceVerdict(**{name: getattr(s, name) for name in kept}) for s in self.sentences)
+        return HallucinationDetection(label=self.label, score=self.score, sentences=rows,
+                                      reason=self.reason, degraded=self.degraded)  # fmt: skip
+
+    @property
+    def citations(self) -> Citations:
+        """The citations alone, in response order, then document order."""
+        found = tuple(citation for sentence in self.sentences for citation in sentence.citations)
+        return Citations(citations=found, reason=self.reason, degraded=self.degraded)
+
+
+class MendedSentence(Frozen):
+    """What stands for a sentence of the response, by its number from 0; an empty text drops it."""
+
+    sentence: int = Field(ge=0)
+    text: str
+
+
+class Mendings(Result):
+    """What a model says about the sentences that it was asked to mend."""
+
+    mended: tuple[MendedSentence, ...]
+
+
+class Change(Frozen):
+    """``before`` is ``answer[begin:end]`` of the answer as it was given; ``after`` stands there now, or nothing."""
+
+    begin: int = Field(ge=0)
+    end: int = Field(ge=0)
+    before: str
+    after: str
+    why: str
+
+
+class RevisedAnswer(Result):
+    """``unsupported`` are the sentences of the new ``answer`` that the documents still do not support."""
+
+    answer: str
+    changes: tuple[Change, ...]
+    unsupported: tuple[SentenceVerdict, ...]
 
 
 class AdapterOutput(Result):

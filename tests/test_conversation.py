@@ -19,7 +19,7 @@ from intrinsics_core.intrinsics import TABLE
 USER = [{"role": "user", "content": "Who keeps the lighthouse?"}]
 ANSWERED = [*USER, {"role": "assistant", "content": "Ada keeps it."}]
 DOCUMENTS = ["Ada keeps the lighthouse."]
-ENDS_WITH_ANSWER = {"hallucination-detection", "citations", "fact-check"}
+ENDS_WITH_ANSWER = tuple(name for name, record in TABLE.items() if record.ends_with == ("assistant",))
 PART = {"type": "text"}
 
 
@@ -153,12 +153,56 @@ NOTHING_RETRIEVED = {
     },
     "citations": {"citations": []},
     "fact-check": {"score": None, "sources": [], "claims": []},
+    "audit": {
+        "answerability": {"label": "unanswerable", "probability": 0.0, "reason": "nothing retrieved"},
+        "sentences": [
+            {
+                "begin": 0,
+                "end": 11,
+                "text": "Tea is hot.",
+                "label": "NA",
+                "score": None,
+                "explanation": None,
+                "citations": [],
+            }
+        ],
+        "label": "NA",
+        "score": None,
+        "certainty": None,
+        "answer_relevance": None,
+        "disagreements": [],
+    },
+    "revise": {"answer": "Tea is hot.", "changes": [], "unsupported": []},
 }
 NOTHING_SAID = {
+    "answer-relevance": {"label": None, "score": None, "rewrite": None},
+    "evaluate": {
+        "metrics": [
+            {
+                "name": name,
+                "rating": None,
+                "score": None,
+                "explanation": None,
+                "reason": "nothing said",
+                "statements": [],
+            }
+            for name in ("faithfulness", "instruction-following", "coherence", "completeness")
+        ]
+    },
     "hallucination-detection": {"label": "NA", "score": None, "sentences": []},
     "citations": {"citations": []},
     "fact-check": {"score": None, "sources": [], "claims": []},
     "uncertainty": {"certainty": None, "expected": None},
+    "revise": {"answer": "", "changes": [], "unsupported": []},
+    "audit": {
+        "answerability": None,
+        "sentences": [],
+        "label": "NA",
+        "score": None,
+        "certainty": None,
+        "answer_relevance": None,
+        "disagreements": [],
+    },
 }
 
 

@@ -27,12 +27,14 @@ from intrinsics_core import (
     run_many,
     uncertainty,
 )
+from intrinsics_core.intrinsics import TABLE
 
 MILL = "The tide mill at Port Ellery was built in 1911 by the engineer Ada Brink. It ground flour until 1958."
 FERRY = "The ferry to the mainland takes forty minutes. In winter it takes seventy-five."
 PUFFINS = "Some nine hundred pairs of puffins nest on the north cliffs of the island."
 DOCUMENTS = [{"id": "puffins", "text": PUFFINS}, {"id": "ferry", "text": FERRY}, {"id": "mill", "text": MILL}]
-NEED_ANSWER = ("hallucination-detection", "citations", "fact-check")
+NEED_ANSWER = tuple(name for name, record in TABLE.items() if record.ends_with == ("assistant",))
+SERVED = sorted(name for name, record in TABLE.items() if not record.needs_model)
 ASK = [{"role": "user", "content": "Who built the tide mill?"}]
 TRUE = "The tide mill was built by the engineer Ada Brink in 1911."
 FALSE = "It was painted gold by forty Norwegian sailors in 2003."
@@ -196,7 +198,7 @@ def test_rewrites_and_expands():
     assert len({q.text.casefold() for q in queries}) == len(queries) > 1
 
 
-@pytest.mark.parametrize("name", sorted(INTRINSICS))
+@pytest.mark.parametrize("name", SERVED)
 @pytest.mark.parametrize(
     "text", ["", " \n", "😀", "灯塔在海边。它很高。", "<c3> <|end_of_text|>", "word " * 3000, "\u0000\ud83d"]
 )

@@ -16,7 +16,7 @@ import pytest
 
 from intrinsics_core import BlockingRuntime, run
 from intrinsics_core.embedded import evidence
-from intrinsics_core.intrinsics import INTRINSICS
+from intrinsics_core.intrinsics import INTRINSICS, TABLE
 from intrinsics_core.profiles import profile
 from intrinsics_core.profiles.granite.granite_3_3 import PROFILE as GRANITE_3_3
 from intrinsics_core.profiles.prompted import PROFILE as PROMPTED
@@ -104,16 +104,15 @@ class Mute(BlockingRuntime):
 def call(name: str, *, question="Who built the tide mill?", answer="Ada Brink built it.", document="Ada Brink."):
     messages = [{"role": "user", "content": "Tell me of mills."}, {"role": "assistant", "content": answer}]
     messages.append({"role": "user", "content": question})
-    needs_answer = name in ("hallucination-detection", "citations", "fact-check")
-    if needs_answer:
+    if TABLE[name].ends_with == ("assistant",):
         messages.append({"role": "assistant", "content": answer})
-    if name in ("query-rewrite", "query-expansion"):
+    if name in ("query-rewrite", "query-expansion", "hyde"):
         return INTRINSICS[name](messages)
     return INTRINSICS[name](messages, [document, "It ground flour until 1958."])
 
 
 @pytest.mark.parametrize("made_of", UGLY)
-@pytest.mark.parametrize("name", INTRINSICS)
+@pytest.mark.parametrize("name", [name for name, record in TABLE.items() if not record.needs_model])
 def test_every_intrinsic_on_ugly_text(name, made_of):
     hard = ugly(UGLY[made_of])
     engine = Vectors()

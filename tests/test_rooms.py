@@ -26,6 +26,7 @@ ROOMS = (
     "conversation",
     "requests",
     "results",
+    "telemetry",
     "hub",
     "replies",
     "evaluation",
@@ -37,11 +38,14 @@ ROOMS = (
     "flows",
     "runtimes",
     "drivers",
+    "streaming",
     "calibrate",
+    "evaluation.tables",
     "render",
     "",  # the package itself: what users import, also what is below
     "demo",
     "cli",
+    "testing",
 )
 
 

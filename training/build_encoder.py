@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 HIDDEN, LAYERS, HEADS, EPSILON = 384, 6, 12, 1e-12
 ALPHA = 0.7
+OUTPUTS = "outputs.f16"  # little-endian, 16 bits a number: beyond them, machines differ
 MAX_TOKENS = 256  # what the model was trained on; it has 512 positions
 CONTRIB = "com.microsoft"
 
@@ -187,6 +188,27 @@ def largest_inputs(graph: Graph, model: Any, inputs: Iterable[Mapping[str, Array
     return largest
 
 
+def outputs(model: Path | bytes, tokenizer: Path) -> Array:
+    """The vectors of the sentences of `CALIBRATION`, one run each, as the runtime asks for them: (sentences, 384)."""
+    from onnxruntime import InferenceSession
+    from tokenizers import Tokenizer
+
+    encode = Tokenizer.from_file(str(tokenizer))
+    encode.no_padding()
+    encode.no_truncation()
+    session = InferenceSession(model if isinstance(model, bytes) else str(model), providers=["CPUExecutionProvider"])
+    rows = []
+    for text in CALIBRATION:
+        ids = np.array([encode.encode(text).ids])
+        rows.append(session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})[0][0])
+    return np.stack(rows)
+
+
+def recorded(folder: Path) -> Array:
+    """The vectors that were written down beside a model when it was built (:func:`outputs`)."""
+    return np.frombuffer((folder / OUTPUTS).read_bytes(), "<f2").reshape(len(CALIBRATION), HIDDEN).astype(np.float32)
+
+
 def bert(weights: Mapping[str, Array], activations: Mapping[str, Array] | None = None) -> tuple[Graph, Any]:
     """The encoder as an ONNX model: `input_ids`, `attention_mask` (batch, tokens) to unit rows (batch, 384).
 
@@ -271,6 +293,8 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     onnx.save(model, args.out / "model.onnx")
     shutil.copyfile(source / "tokenizer.json", args.out / "tokenizer.json")
+    record = outputs(args.out / "model.onnx", args.out / "tokenizer.json").astype("<f2").tobytes()
+    (args.out / OUTPUTS).write_bytes(record)
     about = {
         "name": "all-MiniLM-L6-v2" + ("" if args.float32 else "-int8"),
         "licence": "Apache-2.0",
@@ -282,6 +306,9 @@ def main() -> None:
         "source": "sentence-transformers/all-MiniLM-L6-v2",
         "source_sha256": SHA256,
         "built_by": "training/build_encoder.py",
+        "model_sha256": hashlib.sha256((args.out / "model.onnx").read_bytes()).hexdigest(),
+        # Vectors of the sentences of CALIBRATION, by which a rebuild, or another machine, is told to be the same.
+        "outputs_sha256": hashlib.sha256(record).hexdigest(),
     }
     (args.out / "encoder.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
     (args.out / "NOTICE").write_text(NOTICE.format(sha=SHA256), "utf-8")

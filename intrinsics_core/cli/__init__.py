@@ -11,14 +11,15 @@ from intrinsics_core.cli.exits import INTERRUPTED
 
 
 def main() -> None:
-    """Entry point of the ``intrinsics`` command."""
+    """The command, once this package is imported: `intrinsics_command` comes before."""
     _fill_closed_streams()
     try:
-        # Within: Ctrl-C while half a second of imports goes on is no crash.
+        # Within: Ctrl-C while imports go on is no crash.
         from intrinsics_core.cli.commands import app
 
         app()
     except KeyboardInterrupt:
+        print("intrinsics: interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
 
 

@@ -22,8 +22,7 @@ _FRAMEWORKS = {
     ),
     "llamaindex": (
         "intrinsics_core.demo.llamaindex",
-        "pip install 'rag-intrinsics[llamaindex,demo]' "
-        "(in a clone: pip install -e '.[demo]' -e integrations/llamaindex)",
+        "pip install 'rag-intrinsics[llamaindex]' (in a clone: pip install -e . -e integrations/llamaindex)",
     ),
     "haystack": (
         "intrinsics_core.demo.haystack",

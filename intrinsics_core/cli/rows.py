@@ -89,15 +89,17 @@ def _finite(text: str) -> float:
     return number
 
 
-def encode(identity: Any, outcome: Result | IntrinsicsError, hide: Callable[[str], str] = str) -> bytes:
-    """The output line of a row. ``hide`` takes keys out of what errors say."""
+def encode(
+    identity: Any, outcome: Result | IntrinsicsError, hide: Callable[[str], str] = str, cited: Any = None
+) -> bytes:
+    """The output line of a row. ``hide`` takes keys out of what errors say; ``cited`` shows a result's citations."""
     if isinstance(outcome, IntrinsicsError):
         error = {"type": type(outcome).__name__, "message": hide(str(outcome))}
         if outcome.raw is not None:
             error["raw"] = hide(outcome.raw)
         body: dict[str, Any] = {"error": error}
     else:
-        body = {"result": outcome.model_dump(mode="json")}
+        body = {"result": outcome.model_dump(mode="json")} | ({} if cited is None else {"cited": cited})
     try:
         return _line({"id": identity} | body)
     except (ValueError, RecursionError):

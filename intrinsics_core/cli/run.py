@@ -9,19 +9,21 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Literal, NoReturn, cast
+from typing import Annotated, Any, BinaryIO, NoReturn, cast
 
 import typer
 
-from intrinsics_core.cli import journal, rows, settings
+from intrinsics_core.cli import cited, journal, options, rows, settings
 from intrinsics_core.cli.exits import INTERRUPTED, READER_GONE, USAGE
-from intrinsics_core.conversation import today
+from intrinsics_core.conversation import Task, today
 from intrinsics_core.drivers import run_many
 from intrinsics_core.errors import IntrinsicsError, InvalidInput
 from intrinsics_core.intrinsics import INTRINSICS, TABLE
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.program import Call
+from intrinsics_core.render.citations import Mode, Style
 from intrinsics_core.render.text import clean
+from intrinsics_core.results import Result
 from intrinsics_core.runtimes import Runtime, as_runtime
 
 _AHEAD = 4096  # results kept in memory for an earlier row that has not ended
@@ -45,48 +47,27 @@ def run(
     intrinsic: Annotated[
         str, typer.Argument(metavar="INTRINSIC", help="Which one: see the names below.", show_default=False)
     ],
-    input: Annotated[str, typer.Option("--input", "-i", metavar="FILE", help="JSON Lines; `-` is standard input.")],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="JSON Lines; `-` is standard output.")],
-    runtime: Annotated[
-        str | None,
+    input: options.Input,
+    output: options.Output,
+    runtime: options.RuntimeConfig = None,
+    profile: options.ProfileName = None,
+    date: options.DateText = None,
+    concurrency: options.Concurrency = None,
+    on_error: options.OnError = "raise",
+    option: options.Options = None,
+    citations: Annotated[
+        Mode | None,
         typer.Option(
-            metavar="JSON|FILE",
-            help='Runtime config, e.g. `{"kind": "embedded"}`, or a file that holds it.',
-            show_default="embedded",
+            metavar="MODE",
+            help="For `citations` and `evaluate`: the text with its citations, under `cited`: "
+            "`postfix`, `postfix-snippet`, `inline` or `inline-snippet`.",
         ),
     ] = None,
-    profile: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Profile.", show_default="the runtime's own")
-    ] = None,
-    date: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT", help="Date for prompts that carry one, e.g. `April 1, 2025`.", show_default="today"
-        ),
-    ] = None,
-    concurrency: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Rows under way at once.", show_default="the runtime's own"),
-    ] = None,
-    on_error: Annotated[
-        Literal["raise", "fallback"],
-        typer.Option(
-            help="A row that fails: `raise` writes an error line, `fallback` a degraded result where the "
-            "intrinsic has one."
-        ),
-    ] = "raise",
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--option",
-            metavar="KEY=VALUE",
-            help="An option of the intrinsic, e.g. `top_k=3`. May be given more than once.",
-        ),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue an interrupted run of the same settings and input.")
-    ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing output file.")] = False,
+    citations_as: Annotated[
+        Style, typer.Option("--citations-as", metavar="STYLE", help="`text`, `markdown` (footnotes) or `json`.")
+    ] = "text",
+    resume: options.Resume = False,
+    overwrite: options.Overwrite = False,
 ) -> None:
     """Run one intrinsic over JSON Lines, offline by default."""
     with ExitStack() as stack:
@@ -94,7 +75,8 @@ def run(
             function = settings.intrinsic_function(intrinsic)
             if resume and overwrite:
                 raise InvalidInput("--resume and --overwrite exclude each other")
-            options = settings.intrinsic_options(intrinsic, option or [])
+            chosen_options = settings.intrinsic_options(intrinsic, option or [])
+            show = cited.shower(intrinsic, citations, citations_as) if citations else None
             source, target = _source(input, resume=resume), _target(output, resume=resume, overwrite=overwrite)
             if source and target and target.exists() and source.samefile(target):
                 raise InvalidInput("--input and --output are the same file", expected="two files")
@@ -110,7 +92,7 @@ def run(
             digest, total = _survey(source) if source else ("standard input", None)
             recorded = journal.note(target) if target and resume else None
             day = date or (recorded or {}).get("date") or today()  # a run that goes on tomorrow keeps its day
-            settings.check_served(intrinsic, options, chosen)
+            settings.check_served(intrinsic, chosen_options, chosen)
             described = {
                 "version": 1,
                 "intrinsic": intrinsic,
@@ -119,7 +101,8 @@ def run(
                 "input": digest,
                 "date": day,
                 "on_error": on_error,
-                "options": options,
+                "options": chosen_options,
+                "citations": [citations, citations_as] if citations else None,
             }
             lines = stack.enter_context(source.open("rb") if source else nullcontext(_stdin(input)))
             kept = _journal(output, target, described, resume=resume, overwrite=overwrite)
@@ -127,13 +110,15 @@ def run(
         _work(
             lines=lines,
             needs_documents=TABLE[intrinsic].needs_documents,
-            build=partial(function, date=day, on_error=on_error, **options),
+            build=partial(function, date=day, on_error=on_error, **chosen_options),
             engine=engine,
             profile=chosen,
             concurrency=concurrency,
+            show=show,
             kept=kept,
             total=total,
             output=output,
+            resumable=bool(source and target),
             hidden=hidden,
         )
     if target is not None:
@@ -152,7 +137,9 @@ def _work(
     kept: journal.Journal,
     total: int | None,
     output: str,
+    resumable: bool,
     hidden: set[str],
+    show: cited.Show | None = None,
 ) -> None:
     """Every row through the runtime into the journal.
 
@@ -161,19 +148,24 @@ def _work(
     """
     done = kept.rows
     ids: dict[int, Any] = {}
+    tasks: dict[int, Task] = {}  # of rows under way, where their texts are shown again
     numbered = enumerate(rows.read(lines, build, skip=done, needs_documents=needs_documents), start=done)
 
     def calls() -> Iterator[Call[Any] | IntrinsicsError]:
         while kept.waiting < _AHEAD and (item := next(numbered, None)) is not None:
             number, row = item
             ids[number] = row.id
+            if show and isinstance(row.call, Call):
+                tasks[number] = row.call.task
             yield row.call
 
-    with _progress(total, done, shown=sys.stderr.isatty() and not (output == "-" and sys.stdout.isatty())) as advance:
+    with progress(total, done, shown=sys.stderr.isatty() and not (output == "-" and sys.stdout.isatty())) as advance:
 
         def ready(index: int, outcome: Any, first: int) -> None:
             number = first + index
-            line = rows.encode(ids.pop(number), outcome, partial(settings.hide, hidden=hidden))
+            task = tasks.pop(number, None)
+            shown = show(outcome, task) if show and task and isinstance(outcome, Result) else None
+            line = rows.encode(ids.pop(number), outcome, partial(settings.hide, hidden=hidden), shown)
             kept.put(number, line, failed=isinstance(outcome, IntrinsicsError))
             advance()
 
@@ -185,7 +177,7 @@ def _work(
                          on_result=partial(ready, first=begun), keep=False)  # fmt: skip
         except KeyboardInterrupt:
             kept.close()
-            hint = "" if output == "-" else "; the same command with --resume goes on from there"
+            hint = "; the same command with --resume goes on from there" if resumable else ""
             stop(f"interrupted after {kept.rows} rows{hint}", INTERRUPTED)
         except OSError as error:
             if isinstance(error, BrokenPipeError):
@@ -266,17 +258,18 @@ def _survey(path: Path) -> tuple[str, int]:
 
 
 @contextmanager
-def _progress(total: int | None, done: int, *, shown: bool) -> Iterator[Any]:
-    if not shown:
+def progress(total: int | None, done: int, name: str = "rows", *, shown: bool | None = None) -> Iterator[Any]:
+    """A bar on standard error, by default where that is a terminal; gives the function that advances it."""
+    if not (sys.stderr.isatty() if shown is None else shown):
         yield lambda: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task("rows", total=total, completed=done)
-        yield lambda: progress.advance(bar)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        bar = bars.add_task(name, total=total, completed=done)
+        yield lambda: bars.advance(bar)
 
 
 @contextmanager

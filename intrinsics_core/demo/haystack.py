@@ -6,9 +6,14 @@ from itertools import pairwise
 from typing import Any
 
 from haystack import Document, Pipeline, component
-from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.components.retrievers import TextEmbeddingRetriever
+from haystack.components.retrievers.in_memory import InMemoryEmbeddingRetriever
 from haystack.dataclasses import ChatMessage
 from haystack.document_stores.in_memory import InMemoryDocumentStore
+from haystack_integrations.components.embedders.rag_intrinsics import (
+    RagIntrinsicsDocumentEmbedder,
+    RagIntrinsicsTextEmbedder,
+)
 from haystack_integrations.components.evaluators.rag_intrinsics import (
     RagIntrinsicsFactChecker,
     RagIntrinsicsUncertaintyScorer,
@@ -35,7 +40,6 @@ from intrinsics_core.results import (
     FactCheck,
     HallucinationDetection,
     QueryRewrite,
-    RankedDocument,
     Ranking,
     Uncertainty,
 )
@@ -103,12 +107,14 @@ class GeneratingAnswerer:
 
 def pipeline(documents: Sequence[conversation.Document], runtime: Runtime) -> Pipeline:
     """Rewrite, retrieve, rank, filter, route, answer, check, weigh, cite."""
-    store = InMemoryDocumentStore()
-    store.write_documents([Document(id=d.id or "", content=d.text, meta={"title": d.title}) for d in documents])
+    store = InMemoryDocumentStore(embedding_similarity_function="cosine")
+    passages = [Document(id=d.id or "", content=d.text, meta={"title": d.title}) for d in documents]
+    store.write_documents(RagIntrinsicsDocumentEmbedder(meta_fields_to_embed=["title"]).run(passages)["documents"])
+    by_meaning = InMemoryEmbeddingRetriever(store, top_k=RETRIEVED)
     answerer = QuotingAnswerer if runtime.profile.name == "embedded" else GeneratingAnswerer
     parts: dict[str, Any] = {
         "rewriter": RagIntrinsicsQueryRewriter(runtime),
-        "retriever": InMemoryBM25Retriever(store, top_k=RETRIEVED),
+        "retriever": TextEmbeddingRetriever(retriever=by_meaning, text_embedder=RagIntrinsicsTextEmbedder()),
         "ranker": RagIntrinsicsRanker(runtime),
         "filter": RagIntrinsicsContextRelevanceFilter(runtime),
         "best": Best(),
@@ -124,7 +130,7 @@ def pipeline(documents: Sequence[conversation.Document], runtime: Runtime) -> Pi
     asked = ("ranker", "filter", "router", "answerer", "checker", "uncertainty", "facts", "citations")
     judges = ("checker", "uncertainty", "facts", "citations")
     wires = [
-        ("rewriter.retrieval_query", "retriever.query"),
+        ("rewriter.query", "retriever.query"),  # whole and without keywords: it is meaning that is compared
         *[("rewriter.query", f"{name}.query") for name in asked],
         ("retriever.documents", "ranker.documents"),
         ("ranker.documents", "filter.documents"),
@@ -169,24 +175,21 @@ def _turn(question: Question, refusal: str, found: dict[str, Any], seconds: floa
         return kind.model_validate(verdicts[name]) if name in verdicts else None
 
     rewritten = found["rewriter"]
-    ranking = [
-        RankedDocument(document_id=d.id, **d.meta["rag_intrinsics"]["reranking"]) for d in found["ranker"]["documents"]
-    ]
     return Turn(
         question=question.ask,
         remark=question.remark,
         answer=replies[0].text if replies else refusal,
         rewrite=QueryRewrite.model_validate(rewritten["result"]),
         retrieved=tuple(map(_document, found["retriever"]["documents"])),
-        ranking=Ranking(ranking=tuple(ranking)),
+        ranking=Ranking.model_validate(found["ranker"]["result"]),
         relevance=ContextRelevance.model_validate(found["filter"]["result"]),
         kept=tuple(map(_document, found["context"]["documents"])) if replies else (),
         gate=Answerability.model_validate(found["router"]["result"]) if found["ranker"]["documents"] else None,
         blocked=not replies,
         citations=verdict("citations", Citations),
-        hallucination=verdict("hallucination-detection", HallucinationDetection),
+        hallucination=verdict("hallucination_detection", HallucinationDetection),
         certainty=verdict("uncertainty", Uncertainty),
-        fact_check=verdict("fact-check", FactCheck),
+        fact_check=verdict("fact_check", FactCheck),
         seconds=seconds,
     )
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
-import bm25s
+from llama_index.core import VectorStoreIndex
 from llama_index.core.llms import ChatMessage, MockLLM
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.retrievers import BaseRetriever
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
+from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
 from llama_index.evaluation.rag_intrinsics import AnswerabilityEvaluator, FactCheckEvaluator, UncertaintyEvaluator
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
 from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
@@ -37,28 +38,17 @@ from intrinsics_core.results import (
 from intrinsics_core.runtimes import Runtime
 from intrinsics_core.text.layout import laid_out
 
-
-class NodeRetriever(BaseRetriever):
-    """The passages that share most words with the query, by bm25s."""
-
-    def __init__(self, nodes: Sequence[TextNode], k: int = RETRIEVED) -> None:
-        super().__init__()
-        self.nodes, self.k = list(nodes), min(k, len(nodes))
-        self._index = bm25s.BM25()
-        self._index.index(_words([f"{n.metadata['title']}\n{n.text}" for n in self.nodes]), show_progress=False)
-
-    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        (places,), (scores,) = self._index.retrieve(_words([query_bundle.query_str]), k=self.k, show_progress=False)
-        found = zip(places, scores, strict=True)
-        return [NodeWithScore(node=self.nodes[int(place)], score=float(score)) for place, score in found if score > 0]
+JUDGED = MetadataMode.EMBED
 
 
-def _words(texts: list[str]) -> Any:
-    return bm25s.tokenize(texts, stopwords="en", show_progress=False)
+def searching(nodes: Sequence[TextNode], k: int = RETRIEVED) -> BaseRetriever:
+    """The nodes nearest to the query in LlamaIndex's in-memory store, over the encoder that ships."""
+    index = VectorStoreIndex(list(nodes), embed_model=IntrinsicsEmbedding())
+    return cast(BaseRetriever, index.as_retriever(similarity_top_k=k))
 
 
 def nodes_of(documents: Sequence[Document]) -> list[TextNode]:
-    """The passages as nodes. The title is for retrieval and for judging; an answer rests on the text alone."""
+    """The passages as nodes. The title is for retrieval and for judging (`JUDGED`); an answer quotes the text alone."""
     hidden = ["title"]
     return [
         TextNode(id_=d.id, text=d.text, metadata={"title": d.title}, excluded_llm_metadata_keys=hidden)
@@ -85,14 +75,16 @@ class Engine:
     def __init__(self, documents: Sequence[Document], refusal: str, runtime: Runtime) -> None:
         self.refusal = refusal
         self.rewrite = QueryRewriteTransform(runtime=runtime)
-        self.retriever = NodeRetriever(nodes_of(documents))
+        self.retriever = searching(nodes_of(documents))
         self.rerank = IntrinsicsRerank(runtime=runtime)
-        self.filter = ContextRelevancePostprocessor(runtime=runtime)
-        self.gate = AnswerabilityEvaluator(runtime=runtime)
+        self.filter = ContextRelevancePostprocessor(runtime=runtime, metadata_mode=JUDGED)
+        self.gate = AnswerabilityEvaluator(runtime=runtime, metadata_mode=JUDGED, on_error="raise")
         # The gate is a part of its own here: it sees the best passages, and the answer rests on the relevant ones.
-        self.synthesizer = GroundedSynthesizer(answerer(runtime), answerability=False, runtime=runtime)
-        self.certainty = UncertaintyEvaluator(runtime=runtime)
-        self.fact_check = FactCheckEvaluator(runtime=runtime)
+        self.synthesizer = GroundedSynthesizer(
+            answerer(runtime), answerability=False, metadata_mode=JUDGED, runtime=runtime
+        )
+        self.certainty = UncertaintyEvaluator(runtime=runtime, metadata_mode=JUDGED)
+        self.fact_check = FactCheckEvaluator(runtime=runtime, metadata_mode=JUDGED)
 
     def ask(self, question: str, history: Sequence[ChatMessage] = (), invented: str = "") -> Steps:
         """All that was found on the way and, last, the answer."""
@@ -104,9 +96,8 @@ class Engine:
         steps.reranked = self.rerank.postprocess_nodes(steps.retrieved, asked)
         steps.relevant = self.filter.postprocess_nodes(steps.reranked, asked)
         best = steps.reranked[:KEPT]
-        if best:
-            steps.verdicts["answerability"] = self.gate.evaluate(asked, contexts=best).verdict
-        if not best or steps.verdicts["answerability"]["label"] == "unanswerable":
+        steps.verdicts["answerability"] = self.gate.evaluate(asked, contexts=best).verdict
+        if steps.verdicts["answerability"]["label"] == "unanswerable":
             steps.answer = self.refusal
             return steps
         steps.context = steps.relevant[:KEPT] or best
@@ -196,10 +187,17 @@ def _turn(question: Question, steps: Steps, seconds: float) -> Turn:
     def found(name: str, kind: Any) -> Any:
         return kind.model_validate(steps.verdicts[name]) if name in steps.verdicts else None
 
-    judged = {n.node_id: n.metadata["rag_intrinsics"]["context-relevance"] for n in steps.relevant}
-    irrelevant = {"label": "irrelevant", "score": None}
+    judged = {n.node_id: n.metadata for n in steps.relevant}
+    places = [n.node_id for n in steps.retrieved]
     ranking = [
-        RankedDocument(document_id=n.node_id, **n.metadata["rag_intrinsics"]["reranking"]) for n in steps.reranked
+        RankedDocument(
+            document_id=n.node_id,
+            index=places.index(n.node_id),
+            rank=n.metadata["reranking_rank"],
+            score=n.metadata.get("reranking_score"),
+            wins=n.metadata.get("reranking_wins"),
+        )
+        for n in steps.reranked
     ]
     return Turn(
         question=question.ask,
@@ -210,7 +208,12 @@ def _turn(question: Question, steps: Steps, seconds: float) -> Turn:
         ranking=Ranking(ranking=tuple(ranking)),
         relevance=ContextRelevance(
             judgements=tuple(
-                Judgement(document_id=n.node_id, **judged.get(n.node_id, irrelevant) | {"index": place})
+                Judgement(
+                    document_id=n.node_id,
+                    index=place,
+                    label=judged.get(n.node_id, {}).get("context_relevance", "irrelevant"),
+                    score=judged.get(n.node_id, {}).get("context_relevance_score"),
+                )
                 for place, n in enumerate(steps.reranked)
             )
         ),

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from numpy.typing import NDArray
 from intrinsics_core import cancelling
 from intrinsics_core.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.forks import Lock
+from intrinsics_core.text.parts import parts
 
 Vectors = NDArray[np.float32]
 Kind = Literal["query", "passage", "sentence"]
@@ -45,6 +47,10 @@ _PROMPT_NAMES = {
     "passage": ("passage", "document"),
     "sentence": ("sentence", "passage", "document"),
 }
+
+
+_sharing = Lock()
+_models: WeakValueDictionary[tuple[object, ...], _Model] = WeakValueDictionary()
 
 
 class Encoder:
@@ -209,8 +215,18 @@ class Encoder:
     def _loaded(self) -> _Model:
         with self._lock:
             if self._model is None:
-                self._model = _Model(self.folder)
+                self._model = _shared(self.folder)
             return self._model
+
+
+def _shared(folder: _Folder) -> _Model:
+    """One loaded model for all encoders of a folder: a pipeline's five components hold one, freed with the last."""
+    files = [(file.resolve(), file.stat().st_mtime_ns) for file in (folder.model, folder.tokenizer)]
+    with _sharing:
+        key = (*files, folder.pooling)
+        if (model := _models.get(key)) is None:
+            model = _models[key] = _Model(folder)
+        return model
 
 
 def _run(model: _Model, pieces: Sequence[tuple[int, Sequence[int]]], prompt: str, batch: Sequence[int]) -> Vectors:
@@ -229,18 +245,6 @@ def _blocks(texts: Sequence[str]) -> Iterator[list[str]]:
         size += len(text)
     if block:
         yield block
-
-
-def _parts(text: str) -> Iterator[str]:
-    """A text in parts of at most ``_BLOCK`` characters, cut at spaces where there are any."""
-    begin = 0
-    while len(text) - begin > _BLOCK:
-        end = begin + _BLOCK
-        space = max(text.rfind(" ", end - 1_000, end), text.rfind("\n", end - 1_000, end))
-        end = space if space > begin else end
-        yield text[begin:end]
-        begin = end
-    yield text[begin:] if begin else text
 
 
 def windows(ids: Sequence[int], size: int, stride: int) -> list[Sequence[int]]:
@@ -358,7 +362,7 @@ class _Model:
     def ids(self, text: str) -> Sequence[int]:
         """Token ids of one long text, no special tokens."""
         found = array("i")  # four bytes a token
-        for part in _parts(text):
+        for part in parts(text, _BLOCK):
             cancelling.check()
             found.extend(self.tokenize([part])[0])
         return found

@@ -10,6 +10,13 @@ from intrinsics_core.intrinsics.uncertainty import uncertainty
 from intrinsics_core.intrinsics.hallucination_detection import hallucination_detection
 from intrinsics_core.intrinsics.citations import citations
 from intrinsics_core.intrinsics.fact_check import fact_check
+from intrinsics_core.intrinsics.answer_relevance import answer_relevance
+from intrinsics_core.intrinsics.evaluate import evaluate
+from intrinsics_core.intrinsics.compare import compare
+from intrinsics_core.intrinsics.hyde import hyde
+from intrinsics_core.intrinsics.self_consistency import self_consistency
+from intrinsics_core.intrinsics.audit import audit
+from intrinsics_core.intrinsics.revise import revise
 from intrinsics_core.intrinsics.adapter import adapter
 from intrinsics_core.intrinsics.table import INTRINSICS, TABLE, Record, register
 
@@ -18,14 +25,21 @@ __all__ = [
     "TABLE",
     "Record",
     "adapter",
+    "answer_relevance",
     "answerability",
+    "audit",
     "citations",
+    "compare",
     "context_relevance",
+    "evaluate",
     "fact_check",
     "hallucination_detection",
+    "hyde",
     "query_expansion",
     "query_rewrite",
     "register",
     "reranking",
+    "revise",
+    "self_consistency",
     "uncertainty",
 ]

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, Literal, TypeVar
 
 from intrinsics_core.conversation import DocumentLike, MessageLike, Task, check
-from intrinsics_core.errors import InvalidInput
 from intrinsics_core.intrinsics.table import TABLE, Record
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.program import Call
@@ -43,14 +42,11 @@ def call(
     ``options`` are what a format may look at when it renders: :attr:`intrinsics_core.conversation.Task.options`.
     """
     record = TABLE[name]
-    if on_error not in record.on_error:
-        raise InvalidInput("on_error is unknown", intrinsic=name, expected=f"one of {', '.join(record.on_error)}",
-                           got=repr(on_error))  # fmt: skip
     task = check(name, messages, documents, ends_with=record.ends_with, blank_answer=record.empty is not None,
                  date=date)  # fmt: skip
     if options:
         task = replace(task, options=dict(options))
-    return Call(task, partial(_unless_empty, program, record), record.fallbacks.get(on_error))
+    return Call(task, partial(_unless_empty, program, record), record.fallbacks.get(record.chosen(on_error)))
 
 
 def _unless_empty(
@@ -58,7 +54,7 @@ def _unless_empty(
 ) -> Program[T]:
     """Nothing to judge is a result, not an error: a chain filters everything away, a model answers with a tool call."""
     if record.empty is not None and (why := nothing_to_judge(record, task)):
-        empty: T = record.empty(task.split_by(profile.split), why)
+        empty: T = record.empty(task.split_by(profile.split_of(record.name)), why)
         return empty
     return (yield from program(task, profile))
 

@@ -57,7 +57,13 @@ def _program(task: Task, profile: Profile, *, keep: bool) -> Program[ContextRele
         if isinstance(verdict, IntrinsicsError):
             if not keep or isinstance(verdict, InvalidInput):
                 raise verdict
-            failures.append(f"document {task.document_id(i)!r} kept: {type(verdict).__name__}: {verdict}")
-            verdict = Judgement(index=i, document_id=task.document_id(i), label="relevant", score=None)
+            why = _short(f"{type(verdict).__name__}: {verdict}")
+            failures.append(f"document {task.document_id(i)!r} kept: {why}")
+            verdict = Judgement(index=i, document_id=task.document_id(i), label="relevant", score=None, failure=why)
         judgements.append(verdict.model_copy(update={"index": i}))
     return ContextRelevance(judgements=tuple(judgements), degraded="; ".join(failures) or None)
+
+
+def _short(text: str, most: int = 200) -> str:
+    """An error may carry a whole reply, and a list of documents has many."""
+    return text if len(text) <= most else text[: most - 1] + "…"

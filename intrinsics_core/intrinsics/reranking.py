@@ -13,6 +13,7 @@ from typing import Literal, get_args
 
 from intrinsics_core.conversation import Task
 from intrinsics_core.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.intrinsics import _costs
 from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics._listwise import listwise
 from intrinsics_core.intrinsics._pairwise import ALL_PAIRS as ALL_PAIRS
@@ -76,7 +77,8 @@ def reranking(
             comparisons disagree both get half a win. No effect on the pointwise mode.
         max_characters: of each document in a list; what is longer is cut, and ``cut`` in the result counts it. None
             shows them whole.
-        on_error: ``"fallback"`` gives the original order with the scores that were there, marked as degraded.
+        on_error: ``"fallback"`` gives the original order with the scores that were there, marked as degraded. Of the
+            pointwise mode, a document whose judgement failed keeps the place and the score that it came with.
         date: date text for prompts that carry one; the day of the call where left out.
 
     Returns:
@@ -101,21 +103,31 @@ def reranking(
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise InvalidInput(f"{name} is out of range", intrinsic="reranking",
                                expected=f"a whole number from {least}", got=repr(value))  # fmt: skip
-    program = partial(_program, mode=mode, window=window, both_orders=both_orders, max_characters=max_characters)
+    program = partial(_program, mode=mode, window=window, both_orders=both_orders, max_characters=max_characters,
+                      keep=on_error == "fallback")  # fmt: skip
     return call("reranking", messages, documents, date=date, program=program, on_error=on_error)
 
 
 def _program(
-    task: Task, profile: Profile, *, mode: Mode | None, window: int, both_orders: bool, max_characters: int | None
+    task: Task,
+    profile: Profile,
+    *,
+    mode: Mode | None,
+    window: int,
+    both_orders: bool,
+    max_characters: int | None,
+    keep: bool,
 ) -> Program[Ranking]:
     chosen = mode or _default(profile)
     if chosen == "listwise":
-        return (
-            yield from listwise(task, profile, both_orders=both_orders, window=window, max_characters=max_characters)
+        found = yield from listwise(
+            task, profile, both_orders=both_orders, window=window, max_characters=max_characters
         )
-    if chosen == "pairwise":
-        return (yield from pairwise(task, profile, both_orders=both_orders))
-    return (yield from _pointwise(task, profile))
+    elif chosen == "pairwise":
+        found = yield from pairwise(task, profile, both_orders=both_orders)
+    else:
+        found = yield from _pointwise(task, profile, keep=keep)
+    return found.model_copy(update={"mode": chosen})
 
 
 def _default(profile: Profile) -> str:
@@ -130,17 +142,24 @@ def _default(profile: Profile) -> str:
     return "pairwise"
 
 
-def _pointwise(task: Task, profile: Profile) -> Program[Ranking]:
-    """Sorted by probability, ties in the retriever's order. A format's pairs are (score, what to order by)."""
+def _pointwise(task: Task, profile: Profile, *, keep: bool) -> Program[Ranking]:
+    """Sorted by probability, ties in the retriever's order. A format's pairs are (score, what to order by).
+
+    With ``keep``, a document whose judgement failed keeps the place and the score that it came with.
+    """
     if "pointwise" in profile:
         found: Sequence[float | tuple[float, float]] = yield from profile.ask("pointwise", task)
         pairs = [entry if isinstance(entry, tuple) else (entry, entry) for entry in found]
-    else:
-        alone = [task.only(i) for i in range(len(task.documents))]
-        judgements = yield from profile.ask_many("context-relevance", alone)
-        for judgement in judgements:
-            if isinstance(judgement, IntrinsicsError):
-                raise judgement
-        pairs = [(judgement.score, judgement.score) for judgement in judgements]
-    order = sorted(range(len(pairs)), key=lambda i: -pairs[i][1])
-    return ranking(task, order, [score for score, _ in pairs])
+        order = sorted(range(len(pairs)), key=lambda i: -pairs[i][1])
+        return ranking(task, order, [score for score, _ in pairs])
+    alone = [task.only(i) for i in range(len(task.documents))]
+    judgements = yield from profile.ask_many("context-relevance", alone)
+    failures = _costs.checked(judgements)
+    if failures and not keep:
+        raise failures[0]
+    failed = {i for i, judgement in enumerate(judgements) if isinstance(judgement, IntrinsicsError)}
+    judged = iter(sorted(set(range(len(judgements))) - failed, key=lambda i: (-judgements[i].score, i)))
+    order = [i if i in failed else next(judged) for i in range(len(judgements))]
+    scores = [task.documents[i].score if i in failed else judgements[i].score for i in range(len(judgements))]
+    degraded = _costs.told(failures, len(judgements), "documents kept their place")
+    return ranking(task, order, scores, degraded=degraded)

@@ -33,6 +33,7 @@ class Record:
         fallbacks: by what ``on_error`` names, the degraded result from the task and the reason.
         score: the number of a result that a label is about, for `calibrate`; None where there is none.
         judges: what one labelled example says yes or no to, in words.
+        needs_model: whether only a language model serves it, so that the embedded default does not.
         needs, gives: what goes in and comes out, in words, for tables of documentation.
     """
 
@@ -45,6 +46,7 @@ class Record:
     fallbacks: Mapping[str, Callable[[Task, str], Any]] = field(default_factory=dict, repr=False)
     score: Callable[[Any], float | None] | None = field(default=None, repr=False)
     judges: str = ""
+    needs_model: bool = False
     needs: str = ""
     gives: str = ""
 
@@ -58,6 +60,17 @@ class Record:
         """What ``on_error`` may be. An intrinsic without a fallback takes ``"fallback"`` too and then still raises:
         there is nothing honest to put in place of its verdict."""
         return tuple(dict.fromkeys(("raise", "fallback", *self.fallbacks)))
+
+    def chosen(self, on_error: str) -> str:
+        """``on_error`` as given: for components, which check it when they are built.
+
+        Raises:
+            InvalidInput: it is none of :attr:`on_error`.
+        """
+        if on_error not in self.on_error:
+            raise InvalidInput("on_error is unknown", intrinsic=self.name,
+                               expected=f"one of {', '.join(self.on_error)}", got=repr(on_error))  # fmt: skip
+        return on_error
 
 
 TABLE: dict[str, Record] = {}

@@ -60,7 +60,8 @@ class Profile:
     request calls it) or the base model (None) was published under, preferred first. ``split`` finds the sentences of
     responses and documents: a model must see them as it did in training. ``base`` serves what this profile lacks; the
     runtime then has to answer what both ask for. ``reranking`` is the mode of that intrinsic where the caller names
-    none; left out, it follows from the formats. ``made_by`` is the function that makes this very profile, and its
+    none; left out, it follows from the formats. ``cut`` counts the earlier turns of a task that the formats read in
+    part alone; left out, they read all of them. ``made_by`` is the function that makes this very profile, and its
     arguments: how it travels to another process.
     """
 
@@ -71,6 +72,7 @@ class Profile:
     split: Split = field(default=punkt, repr=False)
     base: Profile | None = None
     reranking: str | None = None
+    cut: Callable[[Task], int] | None = field(default=None, repr=False)
     made_by: tuple[Callable[..., Profile], tuple[Any, ...]] | None = field(default=None, repr=False, compare=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -86,6 +88,23 @@ class Profile:
     def serving(self, intrinsic: str) -> Profile:
         """The profile that serves an intrinsic: this one, unless a subclass routes."""
         return self
+
+    def split_of(self, intrinsic: str) -> Split:
+        """The splitter of the profile that has the format: this one, or the base that stands in for it."""
+        return (self._with(intrinsic) or self).split
+
+    def cut_of(self, task: Task) -> int:
+        """How many earlier turns are read in part alone by the profile that has the format."""
+        count = (self._with(task.intrinsic) or self).cut
+        return count(task) if count else 0
+
+    def routes_apart(self, intrinsic: str) -> bool:
+        """Whether a route names this very intrinsic: no composite then asks for it in other company."""
+        return False
+
+    def owner(self, name: str) -> Profile | None:
+        """The profile that has a format: this one, or one of its bases; None where none has."""
+        return self._with(name)
 
     def ask(self, name: str, task: Task) -> Program[Any]:
         """Render, ask, parse; ask again where the reply was malformed.

@@ -19,6 +19,7 @@ from intrinsics_core.conversation import Document, Task
 from intrinsics_core.errors import InvalidInput
 from intrinsics_core.evaluation.probabilities import logit
 from intrinsics_core.profiles.base import Format, Profile, Staged
+from intrinsics_core.profiles.embedded_judging import answering_the_question
 from intrinsics_core.replies import sentence_ids
 from intrinsics_core.requests import Embed, Embedded, Program, Reply, Request, Score, ScoreTask
 from intrinsics_core.results import (
@@ -51,6 +52,9 @@ class Own:
     thresholds: Mapping[str, Mapping[str, float]]
     reads: bool = False
 
+
+# What asks of the answer and the last question alone.
+_WITHOUT_HISTORY = ("hallucination-detection", "citations")
 
 # What a caller may calibrate here.
 CALIBRATED = ("answerability", "context-relevance", "hallucination-detection", "uncertainty")
@@ -92,9 +96,11 @@ def embedded_profile(
             "hallucination-detection": Staged(partial(_hallucination, own)),
             "citations": Format(_sentences, _citations),
             "entailment": Staged(partial(_entailment, own)),
+            "answer-relevance": answering_the_question(_question),
         },
         retries=0,  # vectors are never malformed
         split=laid_out,
+        cut=turns_cut,
         made_by=(embedded_profile, (calibrations, thresholds, reads)),
     )
 
@@ -140,6 +146,17 @@ def _turns(task: Task) -> tuple[tuple[str, str], ...]:
     while turns and turns[-1][0] != "user":
         turns.pop()
     return tuple(turns)
+
+
+def turns_cut(task: Task) -> int:
+    """Earlier turns of which a rewrite of the question reads the end alone, or nothing where the last is too long."""
+    if task.intrinsic in _WITHOUT_HISTORY:
+        return 0
+    from intrinsics_core.embedded.rewriting import LONGEST_TURN
+
+    *earlier, last = _turns(task) or (("user", ""),)
+    whole = 0 if len(last[1]) > LONGEST_TURN else LONGEST_TURN
+    return sum(role in ("user", "assistant") and len(text) > whole for role, text in earlier)
 
 
 @lru_cache(maxsize=32)

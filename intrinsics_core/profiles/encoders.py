@@ -15,10 +15,12 @@ from intrinsics_core.profiles.base import AnyFormat, Format, Profile, Staged
 from intrinsics_core.profiles.embedded import PROFILE as EMBEDDED
 from intrinsics_core.profiles.embedded import _passage as passage
 from intrinsics_core.profiles.embedded import _question as question
+from intrinsics_core.profiles.embedded import turns_cut
 from intrinsics_core.replies import sentence_ids
 from intrinsics_core.requests import Program, Reply, Request, Score, Scored, Tag, Tagged, TaggedSpan
 from intrinsics_core.results import (
     Answerability,
+    AnswerRelevance,
     Citations,
     Faithfulness,
     FlaggedSpan,
@@ -40,7 +42,7 @@ def encoders_profile(roles: Collection[str], base: Profile = EMBEDDED) -> Profil
     for role in ROLES:  # in this order: spans within sentences replace verdicts on whole ones
         if role in roles:
             formats |= _FORMATS[role]
-    return Profile("encoders", formats, retries=0, split=base.split, base=base)
+    return Profile("encoders", formats, retries=0, split=base.split, base=base, cut=turns_cut)
 
 
 # --- relevance ----------------------------------------------------------------------------------------------------
@@ -68,6 +70,16 @@ def _context_relevance(task: Task, replies: Sequence[Reply]) -> Judgement:
 def _answerability(task: Task, replies: Sequence[Reply]) -> Answerability:
     best = max(_pointwise(task, replies))
     return Answerability(label="answerable" if best >= _ENOUGH else "unanswerable", probability=best)
+
+
+def _question_and_answer(task: Task) -> Sequence[Request]:
+    return [Score(task.intrinsic, ((question(task), task.response),), "relevance")]
+
+
+def _answer_relevance(task: Task, replies: Sequence[Reply]) -> AnswerRelevance:
+    (score,) = _pointwise(task, replies)
+    label = "relevant" if score >= _ENOUGH else "partially relevant" if score >= _PARTLY else "irrelevant"
+    return AnswerRelevance(label=label, score=score)
 
 
 # --- entailment ---------------------------------------------------------------------------------------------------
@@ -215,6 +227,7 @@ _FORMATS: dict[str, dict[str, AnyFormat]] = {
         "pointwise": Format(_passages, _pointwise),
         "context-relevance": Format(_passages, _context_relevance),
         "answerability": Format(_passages, _answerability),
+        "answer-relevance": Format(_question_and_answer, _answer_relevance),
     },
     "entailment": {
         "entailment": Format(_sources_and_claim, _entailment),

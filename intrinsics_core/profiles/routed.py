@@ -29,6 +29,10 @@ class Routed(Profile):
                                        expected=f"one of {', '.join(self.routes)}", got=intrinsic)  # fmt: skip
         return found.serving(intrinsic)
 
+    def routes_apart(self, intrinsic: str) -> bool:
+        """Whether there is a route of this name."""
+        return intrinsic in self.routes
+
 
 def routed(routes: Mapping[str, Profile]) -> Profile:
     """The profile over routes; where all go one way, that one."""

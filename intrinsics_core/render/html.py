@@ -13,6 +13,7 @@ from intrinsics_core.conversation import Document
 from intrinsics_core.render import text
 from intrinsics_core.results import (
     Answerability,
+    Audit,
     Citation,
     Citations,
     ContextRelevance,
@@ -22,6 +23,7 @@ from intrinsics_core.results import (
     QueryRewrite,
     Ranking,
     Result,
+    RevisedAnswer,
     SentenceVerdict,
     Uncertainty,
 )
@@ -278,6 +280,33 @@ def _(value: Citations) -> str:
         for cited in said.values()
     ]
     return "".join(lines) + sources(value.citations)
+
+
+@body.register
+def _(value: RevisedAnswer) -> str:
+    head = ("was", "is", "why")
+    rows = [(escape(c.before), escape(c.after) or tag("dropped", "bad"), escape(c.why)) for c in value.changes]
+    left = [(escape(s.text), tag(s.label)) for s in value.unsupported]
+    return (
+        f'<p class="then">{escape(value.answer)}</p>'
+        + (table(head, rows) if rows else '<p class="faint">nothing was changed</p>')
+        + (table(("still unsupported", "verdict"), left) if left else "")
+    )
+
+
+@body.register
+def _(value: Audit) -> str:
+    gate = "" if value.answerability is None else f"<p>question {body(value.answerability)[3:]}"
+    told = "".join(f'<p class="note warn">{escape(words)}</p>' for words in value.disagreements)
+    cited = body(value.citations) if value.citations.citations else ""
+    return (
+        gate
+        + body(value.hallucination)
+        + f"<p>certainty {bar(value.certainty, 'certainty')} "
+        + f"addresses the question {bar(value.answer_relevance, 'answer relevance')}</p>"
+        + told
+        + cited
+    )
 
 
 @body.register

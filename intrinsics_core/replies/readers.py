@@ -138,11 +138,16 @@ def answerability(label: str, reply: Generated, start: int = 0, stated: Any = No
     return Answerability.model_validate({"label": chosen, "probability": min(1.0, probability)})
 
 
-def judgement(task: Task, label: str, reply: Generated, start: int = 0, stated: Any = None) -> Judgement:
+def relevance(label: str, reply: Generated, start: int = 0, stated: Any = None) -> tuple[str, float]:
     """A relevance label, and its expected value (1, 0.5, 0) over the :func:`probabilities`."""
     chosen = json_reply.label(label, RELEVANCE, reply.text)
     found = probabilities(chosen, RELEVANCE, reply, start, stated)
-    score = min(1.0, sum(_RELEVANCE_VALUE[option] * p for option, p in found.items()))
+    return chosen, min(1.0, sum(_RELEVANCE_VALUE[option] * p for option, p in found.items()))
+
+
+def judgement(task: Task, label: str, reply: Generated, start: int = 0, stated: Any = None) -> Judgement:
+    """A relevance label, and its :func:`relevance` score."""
+    chosen, score = relevance(label, reply, start, stated)
     return Judgement.model_validate({"index": 0, "document_id": task.document_id(0), "label": chosen, "score": score})
 
 

@@ -29,6 +29,7 @@ from intrinsics_core.errors import InvalidInput
 from intrinsics_core.replies import readers, sentence_ids
 from intrinsics_core.results import (
     Answerability,
+    AnswerRelevance,
     Citation,
     Citations,
     Faithfulness,
@@ -36,6 +37,7 @@ from intrinsics_core.results import (
     Judgement,
     QueryRewrite,
     Ranking,
+    RatedMetric,
     Result,
     SentenceVerdict,
     Uncertainty,
@@ -141,6 +143,21 @@ def judgement(task: Task, value: Judgement) -> str:
     if value.score is None:
         _wrong("score", "a fallback is no verdict to write down", expected="a number", got=None)
     return value.label
+
+
+def answer_relevance(value: AnswerRelevance) -> tuple[str, float]:
+    """The label and its score. A rewrite is asked for by itself."""
+    given(value, AnswerRelevance)
+    if value.label is None or value.score is None:
+        _wrong("score", "a fallback is no verdict to write down", expected="a number", got=None)
+    return value.label, value.score
+
+
+def rating(value: RatedMetric) -> tuple[str, float]:
+    """The rating and the probability of "yes"."""
+    if value.rating is None or value.score is None:
+        _wrong("rating", "nothing was rated", expected="yes or no, with a score", got=None)
+    return value.rating, value.score
 
 
 def certainty(value: Uncertainty, labels: Mapping[str, float] = CERTAINTIES) -> str:

@@ -191,6 +191,7 @@ class EncodersConfig(Config):
     file_name: Name | None = None
     device: Name | None = None
     batch_tokens: Count = 4096
+    max_document_tokens: Count = 10_000_000
     base: Any = None
 
 

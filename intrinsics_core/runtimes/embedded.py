@@ -16,7 +16,7 @@ from intrinsics_core.runtimes.base import BlockingRuntime, unsupported
 from intrinsics_core.runtimes.configs import EmbeddedConfig, checked
 
 if TYPE_CHECKING:
-    from intrinsics_core.embedded.encoder import Encoder
+    from intrinsics_core.embedded.encoder import Encoder, Kind
     from intrinsics_core.embedded.reader import Reader
 
 SHIPPED_READER = Path(__file__).resolve().parent.parent / "data" / "reader"
@@ -133,6 +133,19 @@ class EmbeddedRuntime(BlockingRuntime):
             return self.reader.score(asked)
         except IntrinsicsError as error:
             return error.named(request.intrinsic)
+
+    def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> list[list[float]]:
+        """One vector per text, for a vector store: the windows of a long text averaged, length 1.
+
+        Args:
+            texts: any texts; one without a token gets zeros.
+            kind: ``"query"`` or ``"passage"``: models that were trained with prompts tell them apart.
+        """
+        import numpy as np
+
+        means = [windows.mean(0) for windows in self.encoder.encode(texts, kind=kind)]
+        found: list[list[float]] = [(mean / max(float(np.linalg.norm(mean)), 1e-12)).tolist() for mean in means]
+        return found
 
     def warm_up(self) -> None:
         """Load what first calls would wait for: model, table of rarities, heads."""

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -113,20 +114,58 @@ def test_closed_streams(tmp_path, write, closed, arguments, code, says):
         assert len(read(target)) == len(ROWS)
 
 
-def test_ctrl_c_during_imports_is_no_crash():
-    code = """
+PRESSED = """
 import os, signal, sys
-from intrinsics_core import cli
-class Interrupting:  # as if the key was pressed while typer is imported
+class Interrupting:  # as if the key was pressed while a module is looked for
     def find_spec(self, name, path=None, target=None):
-        if name == "typer":
+        if name == sys.argv[1]:
             sys.meta_path.remove(self)
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Interrupting())
-cli.main()
 """
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, preexec_fn=heeding)
-    assert (ended.returncode, ended.stderr) == (130, "")
+
+
+def pressed(during: str, then: str, preexec=heeding) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", PRESSED + then, during]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, preexec_fn=preexec)
+
+
+COMMAND = "from intrinsics_command import main; sys.argv[1:] = [sys.argv[1], '--version']; main()"
+
+
+@pytest.mark.parametrize(
+    "during", ["intrinsics_core", "intrinsics_core.program", "pydantic", "pydantic_core._pydantic_core", "typer"]
+)
+def test_ctrl_c_during_imports_is_no_crash(during):
+    ended = pressed(during, COMMAND)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "intrinsics: interrupted\n")
+
+
+def test_ctrl_c_while_the_commands_module_is_run_is_no_crash():
+    ended = pressed("typer", "from intrinsics_core import cli; cli.main()")
+    assert (ended.returncode, ended.stderr) == (130, "intrinsics: interrupted\n")
+
+
+def test_a_key_that_is_ignored_stays_ignored():
+    ended = pressed("typer", COMMAND, lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    assert "intrinsics: interrupted" not in ended.stderr
+
+
+def test_the_command_begins_there():
+    project = tomllib.loads(Path("pyproject.toml").read_text("utf-8"))
+    assert project["project"]["scripts"] == {"intrinsics": "intrinsics_command:main"}
+    code = "import sys, intrinsics_command; print([name for name in sys.modules if name.startswith('intrinsics_core')])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
+
+
+def test_no_resuming_is_offered_where_none_is_possible(write):
+    run = started("run", "answerability", "-i", write(ROWS * 30), "-o", "-", "--runtime", SLOW, "--concurrency", "1",
+                  stdout=subprocess.PIPE)  # fmt: skip
+    assert run.stdout.readline()
+    run.send_signal(signal.SIGINT)
+    _, said = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert b"interrupted after" in said and b"--resume" not in said
 
 
 def test_words_of_others_do_not_command_the_terminal(tmp_path, invoke):

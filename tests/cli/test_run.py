@@ -13,7 +13,9 @@ import pytest
 from intrinsics_core import INTRINSICS, answerability
 from intrinsics_core.cli import journal
 from intrinsics_core.cli import run as command
+from intrinsics_core.profiles.embedded import PROFILE as EMBEDDED
 from intrinsics_core.profiles.prompted import PROFILE
+from intrinsics_core.results import Citations
 from tests.cli.conftest import read
 from tests.cli.scripted_command import Slow
 
@@ -35,6 +37,27 @@ ROW = {
     "hallucination-detection": ANSWERED,
     "citations": ANSWERED,
     "fact-check": ANSWERED,
+    "answer-relevance": ANSWERED,
+    "evaluate": ANSWERED,
+    "hyde": ASKED,
+    "self-consistency": ASKED,
+    "audit": ANSWERED,
+    "revise": ANSWERED,
+}
+CITATION = {
+    "response_begin": int,
+    "response_end": int,
+    "response_text": str,
+    "document_id": str,
+    "document_index": int,
+    "document_begin": int,
+    "document_end": int,
+    "document_text": str,
+}
+# What only a language model serves is answered by a script here.
+REPLIES = {
+    "hyde": [{"passage": "It was built in 1911."}],
+    "self-consistency": [{"reasoning": "", "answer": "Ada Brink."}] * 5,
 }
 FIELDS = {
     "query-rewrite": {"query": str, "original": str, "changed": bool, "retrieval_query": str},
@@ -61,16 +84,7 @@ FIELDS = {
     },
     "citations": {
         "citations": [
-            {
-                "response_begin": int,
-                "response_end": int,
-                "response_text": str,
-                "document_id": str,
-                "document_index": int,
-                "document_begin": int,
-                "document_end": int,
-                "document_text": str,
-            },
+            CITATION,
         ]
     },
     "fact-check": {
@@ -88,6 +102,47 @@ FIELDS = {
             }
         ],
         "read": float,
+    },
+    "answer-relevance": {"label": str, "score": float, "rewrite": (str, type(None))},
+    "evaluate": {
+        "metrics": [
+            {
+                "name": str,
+                "rating": str,
+                "score": float,
+                "explanation": str,
+                "statements": [
+                    {"text": str, "citations": [{"source": str, "begin": int, "end": int, "text": str}]},
+                ],
+            },
+        ]
+    },
+    "hyde": {"passage": str},
+    "self-consistency": {"answer": str, "share": float, "samples": [{"text": str, "agrees": bool}]},
+    "audit": {
+        "answerability": {"label": str, "probability": float},
+        "sentences": [
+            {
+                "begin": int,
+                "end": int,
+                "text": str,
+                "label": str,
+                "score": (float, type(None)),
+                "explanation": (str, type(None)),
+                "citations": list,
+            },
+        ],
+        "label": str,
+        "score": float,
+        "certainty": float,
+        "answer_relevance": (float, type(None)),
+        "disagreements": list,
+        **({} if "answer-relevance" in EMBEDDED else {"reason": str}),
+    },
+    "revise": {
+        "answer": str,
+        "changes": [{"begin": int, "end": int, "before": str, "after": str, "why": str}],
+        "unsupported": list,
     },
 }
 
@@ -112,7 +167,11 @@ def test_every_intrinsic_has_a_row_here() -> None:
 @pytest.mark.parametrize("intrinsic", list(INTRINSICS))
 def test_each_intrinsic_writes_the_documented_fields(intrinsic: str, invoke: Any, write: Any, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
-    ran = invoke("run", intrinsic, "--input", write([ROW[intrinsic]]), "--output", out)
+    flags = ["--option", "metrics=faithfulness"] if intrinsic == "evaluate" else []
+    if intrinsic in REPLIES:
+        (script := tmp_path / "replies.json").write_text(json.dumps(REPLIES[intrinsic]))
+        flags = ["--runtime", json.dumps({"kind": "scripted", "replies": str(script)})]
+    ran = invoke("run", intrinsic, "--input", write([ROW[intrinsic]]), "--output", out, *flags)
     assert ran.exit_code == 0, ran.output
     (row,) = read(out)
     assert list(row) == ["id", "result"] and row["id"] == ROW[intrinsic]["id"]
@@ -381,3 +440,52 @@ def test_no_more_results_wait_for_a_slow_row_than_the_bound(write: Any, monkeypa
         )  # fmt: skip
     assert [json.loads(line)["id"] for line in written.getvalue().splitlines()] == list(range(count))
     assert 8 <= max(most) < 8 + 4
+
+
+# --- citations shown ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["postfix", "postfix-snippet", "inline", "inline-snippet"])
+@pytest.mark.parametrize("style", ["text", "markdown", "json"])
+def test_citations_are_shown_beside_the_result(mode: Any, style: str, invoke: Any, write: Any, tmp_path: Path) -> None:
+    from intrinsics_core.render.citations import from_json, parse, view
+
+    out = tmp_path / "out.jsonl"
+    path = write([ANSWERED, b"not json"])
+    ran = invoke("run", "citations", "-i", path, "-o", out, "--citations", mode, "--citations-as", style)
+    assert ran.exit_code == 1, ran.output
+    row, error = read(out)
+    assert list(row) == ["id", "result", "cited"] and list(error) == ["id", "error"]
+    shown = from_json(row["cited"]) if style == "json" else parse(row["cited"])
+    assert shown == view(Citations.model_validate(row["result"]), ANSWER["content"], DOCUMENTS, mode)
+    assert shown.references
+
+
+def test_an_evaluation_is_shown_by_metric(invoke: Any, write: Any, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    ran = invoke("run", "evaluate", "-i", write([ANSWERED]), "-o", out, "--citations", "inline")
+    assert ran.exit_code == 0, ran.output
+    (row,) = read(out)
+    assert list(row["cited"]) == ["faithfulness"] and "[2] documents[0]" in row["cited"]["faithfulness"]
+
+
+def test_citations_are_asked_of_what_cites(invoke: Any, write: Any, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    ran = invoke("run", "answerability", "-i", write([ASKED]), "-o", out, "--citations", "inline")
+    assert ran.exit_code == 2 and "citations, evaluate" in ran.stderr and not out.exists()
+    ran = invoke("run", "citations", "-i", write([ANSWERED]), "-o", out, "--citations", "footnotes")
+    assert ran.exit_code == 2 and "--citations" in ran.stderr
+    assert invoke("run", "citations", "-i", write([ANSWERED]), "-o", out, "--citations", "inline").exit_code == 0
+    ran = invoke("run", "citations", "-i", write([ANSWERED]), "-o", out, "--resume")
+    assert ran.exit_code == 2  # rows with and without do not go into one file
+
+
+def test_audit_is_a_command_of_its_own(invoke, write, tmp_path) -> None:
+    rows = write([ANSWERED, ASKED])
+    by_name, by_run = tmp_path / "audited.jsonl", tmp_path / "run.jsonl"
+    assert invoke("audit", "-i", rows, "-o", by_name).exit_code == 1  # the second row has no answer
+    assert invoke("run", "audit", "-i", rows, "-o", by_run).exit_code == 1
+    assert by_name.read_bytes() == by_run.read_bytes()
+    told, error = read(by_name)
+    assert [s["label"] for s in told["result"]["sentences"]] == ["faithful", "unfaithful"] and "error" in error
+    assert invoke("audit", "-i", rows, "-o", by_name).exit_code == 2  # it exists

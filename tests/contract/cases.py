@@ -59,3 +59,9 @@ def documents() -> list[dict[str, Any]]:
 def for_core(documents: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Documents as the core takes them: frameworks keep a document's title in its metadata."""
     return [{**d, "title": d["metadata"].get("title")} for d in documents]
+
+
+# What has no meaning without a language model; whose replies are any words; what asks another intrinsic first.
+NEEDS_A_MODEL = frozenset({"hyde", "self-consistency"})
+ANSWERS_FREELY = frozenset({"self-consistency"})
+ASKS_FIRST = {"revise": "hallucination-detection"}

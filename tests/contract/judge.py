@@ -128,7 +128,82 @@ def _entailment(shown: dict[str, Any]) -> dict[str, Any]:
     return {"supported": "yes" if share >= 0.5 else "no", "confidence": 0.5 + share / 2}
 
 
+def _evaluate(shown: dict[str, Any]) -> dict[str, Any]:
+    sources = {d["id"]: d["text"] for d in shown["documents"]} | {t["id"]: t["content"] for t in shown["conversation"]}
+    share = _share(shown["response"], " ".join(sources.values()))
+    best = max(sources, key=lambda name: _share(shown["response"], sources[name]), default="response")
+    quote = " ".join(sources.get(best, shown["response"]).split()[:4])
+    return {
+        "explanation": f"{shown['metric']}: {share} of its words are in what was given",
+        "statements": [{"text": "It has words in common with this.", "citations": [{"source": best, "quote": quote}]}],
+        "rating": "yes" if share >= 0.5 else "no",
+        "confidence": 0.5 + share / 2,
+    }
+
+
+def _preference(shown: dict[str, Any]) -> dict[str, Any]:
+    a, b = (_share(_question(shown), shown["responses"][name]) for name in "AB")
+    return {"preferred": "A" if a >= b else "B", "confidence": 0.9}
+
+
+def _answer_relevance(shown: dict[str, Any]) -> dict[str, Any]:
+    share = _share(_question(shown), shown["response"])
+    label = "relevant" if share >= 0.5 else "partially relevant" if share >= 0.2 else "irrelevant"
+    return {"answer_relevance": label, "confidence": 0.4 + share / 2}
+
+
+def _answer_rewrite(shown: dict[str, Any]) -> dict[str, Any]:
+    return {"rewritten_answer": f"{_question(shown)} {shown['response']}"}
+
+
+def _hyde(shown: dict[str, Any]) -> dict[str, Any]:
+    return {"passage": f"It is known of this: {_question(shown)}"}
+
+
+def _candidate(shown: dict[str, Any]) -> dict[str, Any]:
+    return {"reasoning": "As it was asked.", "answer": f"I recall that {_question(shown)}"}
+
+
+def _agreement(shown: dict[str, Any]) -> dict[str, Any]:
+    groups: dict[frozenset[str], list[str]] = {}
+    for name, text in shown["answers"].items():
+        groups.setdefault(frozenset(_words(text)), []).append(name)
+    return {"groups": list(groups.values())}
+
+
+def _audit(shown: dict[str, Any]) -> dict[str, Any]:
+    """The same verdicts as one by one."""
+    whole = [{"text": " ".join(d["sentences"].values())} for d in shown["documents"]]
+    verdicts, cited = _hallucination({**shown, "documents": whole}), _citations(shown)
+    rows = zip(verdicts["sentences"], cited["citations"], strict=True)
+    answer = {"role": "assistant", "content": " ".join(shown["response"].values())}
+    return {
+        **_answerability({**shown, "documents": whole}),
+        "sentences": [{**verdict, "sources": row["sources"]} for verdict, row in rows],
+        "answers_question": "yes" if _share(_question(shown), answer["content"]) > 0.2 else "no",
+        **_certainty({"documents": whole, "conversation": [answer]}),
+    }
+
+
+def _mended(shown: dict[str, Any]) -> dict[str, Any]:
+    """Each flagged sentence without the words that stand in no document; too few of them, and it goes."""
+    sources = _words(" ".join(d["text"] for d in shown["documents"]))
+    rows = []
+    for name in shown["flagged"]:
+        words = shown["response"][name].split()
+        kept = [word for word in words if _words(word) <= sources]
+        rows.append({"id": name, "text": " ".join(kept) if 2 * len(kept) > len(words) else ""})
+    return {"mended": rows}
+
+
 _REPLIES = {
+    "evaluate": _evaluate,
+    "preference": _preference,
+    "answer_relevance": _answer_relevance,
+    "answer_rewrite": _answer_rewrite,
+    "hyde": _hyde,
+    "candidate": _candidate,
+    "agreement": _agreement,
     "query_rewrite": _rewrite,
     "synonym_query": _synonym,
     "reverse_question": _reverse,
@@ -140,4 +215,6 @@ _REPLIES = {
     "hallucination_detection": _hallucination,
     "citations": _citations,
     "entailment": _entailment,
+    "audit": _audit,
+    "revise": _mended,
 }

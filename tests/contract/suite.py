@@ -105,6 +105,9 @@ class ContractTests:
 
     @pytest.fixture(params=sorted(RUNTIMES))
     def runtime(self, request: pytest.FixtureRequest) -> Runtime | None:
+        asked = request.node.callspec.params.get("intrinsic")
+        if request.param == "embedded" and asked in cases.NEEDS_A_MODEL:
+            pytest.skip(f"{asked} needs a language model")
         return RUNTIMES[request.param]()
 
     # --- verdicts -----------------------------------------------------------------------------------------------
@@ -203,20 +206,22 @@ class ContractTests:
     @pytest.mark.parametrize("asynchronous", [False, True])
     @pytest.mark.parametrize("reply", ["", "I would rather not say.", '{"answerability": "perhaps"', "[]"])
     def test_malformed_reply(self, intrinsic: str, reply: str, asynchronous: bool) -> None:
+        if intrinsic in cases.ANSWERS_FREELY and reply:
+            pytest.skip("any words are an answer")
         component = self.adapter.build(intrinsic, runtime=Scripted(lambda request: reply))
         with failing(MalformedReply) as found:
             if asynchronous:
                 asyncio.run(self.adapter.acall(component, self.given(intrinsic)))
             else:
                 self.adapter.call(component, self.given(intrinsic))
-        assert found[0].intrinsic == intrinsic
+        assert found[0].intrinsic in {intrinsic, cases.ASKS_FIRST.get(intrinsic)}
         assert found[0].raw == reply
 
     def test_failure_is_raised_by_default(self, intrinsic: str) -> None:
         component = self.adapter.build(intrinsic, runtime=_down())
         with failing(RuntimeUnavailable) as found:
             self.adapter.call(component, self.given(intrinsic))
-        assert found[0].intrinsic == intrinsic
+        assert found[0].intrinsic in {intrinsic, cases.ASKS_FIRST.get(intrinsic)}
 
     @pytest.mark.parametrize("intrinsic", FALLBACKS, indirect=True)
     def test_fallback_says_that_it_is_one(self, intrinsic: str) -> None:
@@ -268,6 +273,8 @@ class ContractTests:
 
     def test_serialisation_round_trip(self, intrinsic: str) -> None:
         component = self.adapter.build(intrinsic, runtime={"kind": "embedded"})
+        if intrinsic in cases.NEEDS_A_MODEL:
+            pytest.skip(f"{intrinsic} needs a language model")
         again = self.adapter.load(json.loads(json.dumps(self.adapter.dump(component))))
         assert type(again) is type(component)
         assert self.adapter.dump(again) == self.adapter.dump(component)

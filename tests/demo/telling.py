@@ -82,7 +82,6 @@ class TellingTests:
     def test_own_questions_and_what_nothing_was_found_for(self) -> None:
         (nothing,) = ask(type(self).play, Question("xyzzy plugh qwfp"))
         assert nothing.blocked and nothing.answer == story().refusal
-        assert nothing.retrieved == () and nothing.gate is None
         (own,) = ask(type(self).play, Question("How many pupils does the island school have?"))
         assert "twenty-three pupils" in own.answer and not own.flagged
 

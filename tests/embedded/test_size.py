@@ -8,7 +8,18 @@ import threading
 import numpy as np
 import pytest
 
-from intrinsics_core import InvalidInput, answerability, arun, citations, reranking, run
+from intrinsics_core import (
+    InvalidInput,
+    answerability,
+    arun,
+    citations,
+    context_relevance,
+    query_expansion,
+    query_rewrite,
+    reranking,
+    run,
+    uncertainty,
+)
 from intrinsics_core.embedded import encoder as encoders
 from intrinsics_core.embedded import evidence
 from intrinsics_core.embedded.encoder import Encoder
@@ -55,6 +66,24 @@ def test_what_is_cut_does_not_depend_on_what_was_read_before():
     for document in documents:
         run(answerability(QUESTION, [document]), used)
     assert run(reranking(QUESTION, documents), used) == run(reranking(QUESTION, documents), fresh)
+
+
+def test_an_earlier_turn_that_is_read_in_part_is_told():
+    history = [{"role": "user", "content": PROSE * 1_100}, {"role": "assistant", "content": "Ada Brink did."}]
+    asked = [*history, {"role": "user", "content": "When did she build it?"}]
+    documents = ["Ada Brink built the tide mill in 1911."]
+    for function in (query_rewrite, query_expansion):
+        result = run(function(asked))
+        assert result.cut == 1 and result.model_dump()["cut"] == 1
+    for function in (answerability, reranking, context_relevance, uncertainty):
+        assert run(function(asked, documents)).cut == 1
+        assert run(function(asked[1:], documents)).cut == 0
+    assert run(answerability(asked, [])).cut == 0  # nothing was read
+    answered = [*asked, {"role": "assistant", "content": "In 1911."}]
+    assert run(citations(answered, documents)).cut == 0  # reads no history
+    long = [*history, {"role": "user", "content": PROSE * 1_100}]
+    assert run(query_rewrite(long)).cut == 2  # a text and no question: it is left as it is
+    assert "cut" not in run(query_rewrite(asked[1:])).model_dump()
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, "many"])

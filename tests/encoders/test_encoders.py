@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import pickle
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -208,6 +210,86 @@ def test_special_tokens_in_a_text_are_text(models: Any) -> None:
     texts = Texts(Path(models["nli"]), 64, 64)
     ids = texts.pair("w1 [SEP] fact [CLS]", "claim").ids
     assert (ids.count(2), ids.count(3)) == (1, 2)
+
+
+# --- sources of any size ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("role", ["relevance", "entailment", "tokens"])
+def test_no_more_tokens_are_read_than_asked_for_and_the_result_says_so(models: Any, role: str) -> None:
+    name = "nli" if role == "entailment" else role
+    documents = ["w1 w2 w3 word.", FILLER, LONG, "w5"]  # 5, 16,670, 16,674 and 1 tokens
+    runtime = as_runtime({"kind": "encoders", role: models[name], "max_document_tokens": 1000})
+    whole = as_runtime({"kind": "encoders", role: models[name]})
+    calls = {
+        "relevance": [answerability(QUESTION, documents), reranking(QUESTION, documents)],
+        "entailment": [hallucination_detection(SENTENCES, documents)],
+        "tokens": [hallucination_detection(CLAIM, documents)],
+    }[role]
+    around = 12 if role == "tokens" else 0  # "passage 1:" and so on are read with them
+    for call in calls:
+        short, full = run(call, runtime), run(call, whole)
+        assert short.unread == 5 + 16_670 + 16_674 + 1 - 1000 + around
+        assert short.model_dump()["unread"] == short.unread
+        assert short.read is not None and 0.02 < short.read < 0.05
+        assert (full.unread, full.read) == (0, 1.0)
+
+
+def test_a_source_that_is_asked_about_often_is_counted_once(models: Any) -> None:
+    runtime = EncodersRuntime(entailment=models["nli"], max_document_tokens=100)
+    pairs = [(source, claim) for claim in ("w1", "w2", "w3") for source in ("w1 " * 60, "w2 " * 60)]
+    reply = scored(runtime, pairs)
+    assert reply.unread == 20
+    assert reply.logits[0] == scored(runtime, pairs[:1]).logits[0]
+
+
+def test_the_parts_of_a_long_source_make_the_windows_of_the_whole(models: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from intrinsics_core.runtimes.encoders import windows
+
+    texts = windows.Texts(Path(models["nli"]), 64, 64)
+    whole = texts.source(LONG, 10**9)
+    monkeypatch.setattr(windows, "_PART", 100)
+    parts = texts.source(LONG, 10**9)
+    assert (parts.begins, parts.ends, parts.unread) == (whole.begins, whole.ends, 0)
+    assert len(whole.begins) == 16_674
+
+
+def test_half_a_surrogate_pair_is_a_character_like_any(models: Any) -> None:
+    runtime = EncodersRuntime(entailment=models["nli"])
+    assert len(scored(runtime, [("fact \ud800 w1", "claim \udfff")]).logits) == 1
+
+
+def test_given_up_work_stops_between_batches(models: Any) -> None:
+    from intrinsics_core import cancelling
+
+    runtime = EncodersRuntime(entailment=models["nli"], batch_tokens=64)
+    model = runtime._model("entailment")
+    seen = 0
+    real = model._backend.logits
+
+    def counted(*arrays: Any) -> Any:
+        nonlocal seen
+        seen += 1
+        given_up.set() if seen == 3 else None
+        return real(*arrays)
+
+    model._backend.logits = counted  # type: ignore[method-assign]
+    given_up = threading.Event()
+    token = cancelling._flag.set(given_up)
+    try:
+        with pytest.raises(asyncio.CancelledError):
+            model.answer([Score("test", ((LONG, "claim"),), "entailment")])
+    finally:
+        cancelling._flag.reset(token)
+    assert seen == 3
+
+
+def test_a_copy_keeps_the_bound(models: Any) -> None:
+    copied = pickle.loads(pickle.dumps(EncodersRuntime(entailment=models["nli"], max_document_tokens=7)))  # noqa: S301
+    assert scored(copied, [("w1 " * 10, "claim")]).unread == 3
+    assert copied.base.max_document_tokens == 7
+    with pytest.raises(InvalidInput, match="max_document_tokens"):
+        EncodersRuntime(entailment=models["nli"], max_document_tokens=0)
 
 
 # --- batches --------------------------------------------------------------------------------------------------------

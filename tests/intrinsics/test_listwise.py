@@ -80,6 +80,23 @@ def test_missing_and_repeated_ids(named: list[Any], expected: str, dropped: int)
     assert result.dropped == dropped and result.degraded is None
 
 
+@pytest.mark.parametrize(
+    "reply", ["[3, 1, 2]", "```json\n[3, 1, 2]\n```", "Best first: ['d3', 'd1', 'd2', 'd9'].", ["d3", 1, 2]]
+)
+def test_a_list_without_the_object_around_it_is_read(reply: Any) -> None:
+    runtime = Scripted([reply])
+    result = run(reranking(USER, [{"id": i, "text": i} for i in "abcd"]), runtime)
+    assert "".join(row.document_id for row in result.ranking) == "dbca"
+    assert len(runtime.requests) == 1 and result.degraded is None
+    assert result.dropped == ("d9" in str(reply))
+
+
+@pytest.mark.parametrize("reply", ["As [1] says, nothing fits.", "[]", "[9, 7]", '{"order": [2, 1]}'])
+def test_brackets_in_prose_are_no_list(reply: str) -> None:
+    with pytest.raises(MalformedReply):
+        run(reranking(USER, ["a", "b", "c"]), Scripted(lambda request: reply))
+
+
 def test_repeated_ids_of_the_caller_are_told_apart_by_place() -> None:
     same = [{"id": "a", "text": "1"}, {"id": "a", "text": "3"}, {"text": "2"}]
     result = run(reranking(USER, same), Scripted(by_number))
@@ -160,6 +177,29 @@ def test_one_by_one_a_model_gives_probabilities() -> None:
              for n in range(4)}  # fmt: skip
     assert scores == alone and scores["p3"] > 0.5 > scores["p0"]
     assert {row.document_id for row in result.ranking[:2]} == {"p2", "p3"}
+
+
+def test_one_failed_judgement_keeps_its_place_where_that_was_chosen() -> None:
+    def script(request: Generate) -> Any:
+        assert request.messages is not None
+        text = json.loads(request.messages[-1].content)["document"]["text"]
+        if text == "silent":
+            return "hm"
+        return {"context_relevance": "relevant", "confidence": float(text)}
+
+    documents = [{"text": ".6", "score": 5}, {"text": "silent", "score": 4.5}, {"text": ".9"}, {"text": ".7"}]
+    result = run(reranking(USER, documents, mode="pointwise", on_error="fallback"), Scripted(script))
+    assert [row.index for row in result.ranking] == [2, 1, 3, 0]
+    assert [row.rank for row in result.ranking] == [1, 2, 3, 4]
+    alone = run(reranking(USER, documents[2:3], mode="pointwise"), Scripted(script)).ranking[0].score
+    assert (result.ranking[0].score, result.ranking[1].score) == (alone, 4.5)
+    assert result.degraded is not None
+    assert result.degraded.startswith("1 of 4 documents kept their place: MalformedReply")
+    with pytest.raises(MalformedReply):
+        run(reranking(USER, documents, mode="pointwise"), Scripted(script))
+    none = run(reranking(USER, documents, mode="pointwise", on_error="fallback"), Scripted(lambda request: "hm"))
+    assert [(row.index, row.score) for row in none.ranking] == [(0, 5.0), (1, 4.5), (2, None), (3, None)]
+    assert none.degraded is not None and none.degraded.startswith("MalformedReply")
 
 
 @pytest.mark.parametrize(("value", "field"), [

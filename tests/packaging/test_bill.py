@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -26,3 +29,15 @@ def test_the_bill_of_materials_is_that_of_this_tree():
 
 def test_every_dependency_has_a_lower_bound():
     assert all(">=" in requirement for requirement in PROJECT["dependencies"])
+
+
+@pytest.mark.parametrize(
+    "project", [".", *(f"integrations/{name}" for name in ("langchain", "llamaindex", "haystack"))]
+)
+def test_every_bound_has_its_reason_beside_it(project):
+    text = (ROOT / project / "pyproject.toml").read_text(encoding="utf-8")
+    told = tomllib.loads(text)["project"]
+    for name, requirements in {"": told["dependencies"], **told.get("optional-dependencies", {})}.items():
+        for requirement in requirements:
+            found = re.findall(rf'"{re.escape(requirement)}"[,\]]* # \S+', text)
+            assert found, f"{project} {name}: {requirement} has no reason"

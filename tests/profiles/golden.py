@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +47,13 @@ class Case:
     intrinsic: str
     answered: bool = False
     documents: Sequence[int] = ()
+    given: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # fields of the task beside
 
     def task(self) -> Task:
         shown = [DOCUMENTS[i] for i in self.documents]
         turns = ANSWERED if self.answered else TURNS
-        return check(self.intrinsic, turns, shown, ends_with=["user", "assistant"], date=DATE)
+        task = check(self.intrinsic, turns, shown, ends_with=["user", "assistant"], date=DATE)
+        return replace(task, **self.given)  # type: ignore[arg-type]
 
 
 CASES: Mapping[str, Case] = {
@@ -70,7 +72,18 @@ CASES: Mapping[str, Case] = {
     "citations": Case("citations", "citations", True, [0, 1, 2]),
     "relevance": Case("relevance", "fact-check", True, [1]),
     "entailment": Case("entailment", "fact-check", True, [1]),
+    "audit": Case("audit", "audit", True, [0, 1, 2]),
+    "revise": Case("revise", "revise", True, [0, 1]),
     "answer": Case("answer", "rag", documents=[0, 1]),
+    "evaluate": Case("evaluate", "evaluate", True, [0, 1, 2], {"options": {"metric": "completeness"}}),
+    "evaluate-without-documents": Case("evaluate", "evaluate", True, (), {"options": {"metric": "coherence"}}),
+    "preference": Case("preference", "compare", False, [1], {"arguments": {"A": "$4.50.", "B": "No <|idea|>."}}),
+    "answer-relevance": Case("answer-relevance", "answer-relevance", True, [0, 1]),
+    "answer-rewrite": Case("answer-rewrite", "answer-relevance", True, [0, 1]),
+    "hyde": Case("hyde", "hyde"),
+    "candidate": Case("candidate", "self-consistency", False, (), {"options": {"seed": 3}}),
+    "candidate-from-documents": Case("candidate", "self-consistency", False, [0, 1], {"options": {"seed": 0}}),
+    "agreement": Case("agreement", "self-consistency", False, (), {"options": {"answers": ("$4.50", "Four.")}}),
 }
 PROFILES: Mapping[str, Profile] = {
     "granite-3.2": granite_3_2.profile(),

@@ -11,6 +11,7 @@ import copy
 import json
 import math
 import random
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -23,8 +24,9 @@ from intrinsics_core.evaluation.probabilities import CERTAIN
 from intrinsics_core.profiles import prompted
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.profiles.granite import granite_3_2, granite_3_3
+from intrinsics_core.replies.statements import sources
 from intrinsics_core.requests import Generate, Generated, TokenLogprob
-from intrinsics_core.results import Citations, HallucinationDetection
+from intrinsics_core.results import AuditParts, Citations, Evaluation, HallucinationDetection
 from tests.profiles import adapters
 
 REPLIES = 10_000
@@ -73,9 +75,28 @@ VALID: dict[str, list[Any]] = {
         {"<r0>": ["<c0>", "<c1>"], "<r1>": []},
         [{"r": 0, "c": [0, 1]}, {"r": 2, "c": []}],
     ],
+    "revise": [{"mended": [{"id": "r0", "text": "Yes."}, {"id": "r1", "text": ""}]}],
+    "audit": [
+        {"answerability": "answerable", "confidence": 0.9, "answers_question": "yes", "certainty": "8",
+         "sentences": [{"id": "r0", "reason": "said", "faithfulness": "faithful", "sources": ["c0", "c3"]},
+                       {"id": "r2", "reason": "", "faithfulness": "NA", "sources": []}]},
+    ],
     "entailment": [{"supported": "yes", "confidence": 0.5}, [{"i": 0, "r": "why", "f": "partial"}],
                    [{"r": 0, "f": "NA", "e": ""}]],
     "relevance": [{"context_relevance": "partially relevant", "confidence": 0.7}, {"context_relevance": "relevant"}],
+    "evaluate": [
+        {"explanation": "It \"is\".", "statements": [{"text": "Tea is hot.", "citations": [
+            {"source": "d0", "quote": "Tea is HOT."}, {"source": "response", "quote": "Yes, it is."},
+            {"source": "m0", "quote": "tea"}, {"source": "d2", "quote": "Snow. Melts."}]}], "rating": "yes",
+         "confidence": 0.8},
+        {"explanation": "", "statements": [], "rating": "no"},
+    ],
+    "preference": [{"preferred": "B", "confidence": 1}, {"preferred": "A"}],
+    "answer-relevance": [{"answer_relevance": "relevant", "confidence": 0.7}, {"answer_relevance": "irrelevant"}],
+    "answer-rewrite": [{"rewritten_answer": "Tea is \"hot\"."}],
+    "hyde": [{"passage": "Tea is served hot."}],
+    "candidate": [{"reasoning": "Tea is made with hot water.", "answer": "Tea is \"hot\"."}],
+    "agreement": [{"groups": [["a0", "a2"], ["a1"]]}, {"groups": [[0], ["<a1>", "a1"]]}],
     "requirement-check": [{"score": "yes"}],
     "context-attribution": [[{"r": 0, "c": [3, 1, 4]}, {"r": 1, "c": []}]],
 }  # fmt: skip
@@ -193,9 +214,14 @@ def logprobs(text: str, chance: random.Random) -> tuple[TokenLogprob, ...] | Non
     return tuple(tokens)
 
 
+ASKED = ("query-rewrite", "context-relevance", "answerability", "comparison", "preference", "hyde", "candidate",
+         "agreement")  # fmt: skip
+
+
 def task_for(name: str) -> Task:
-    ends = MESSAGES[:1] if name in ("query-rewrite", "context-relevance", "answerability", "comparison") else MESSAGES
+    ends = MESSAGES[:1] if name in ASKED else MESSAGES
     task = check(name, ends, DOCUMENTS, ends_with=["user", "assistant"], date="May 5, 2031")
+    task = replace(task, options={"answers": ("Hot.", "Cold.", "It is hot.")} if name == "agreement" else {})
     if name in ("context-relevance", "relevance", "entailment"):
         return task.only(0)
     return task.only(0, 2) if name == "comparison" else task
@@ -242,13 +268,26 @@ def sound(task: Task, value: Any, text: str) -> None:
     if isinstance(value, str):
         assert value and value == value.strip() and value.encode(), text
         return
+    if isinstance(value, tuple):  # which answers agree: each once
+        assert sorted(number for group in value for number in group) == [0, 1, 2], text
+        return
     assert isinstance(value, BaseModel), text
     json.loads(value.model_dump_json())  # it can be written down
+    if isinstance(value, AuditParts):
+        for part in (value.hallucination, value.citations):
+            if part is not None:
+                sound(task, part, text)
     if isinstance(value, Citations):
         texts = {document.id: document.text for document in task.documents}
         for c in value.citations:
             assert texts[c.document_id][c.document_begin : c.document_end] == c.document_text, text
             assert task.response[c.response_begin : c.response_end] == c.response_text, text
+    if isinstance(value, Evaluation):
+        known = sources(task)
+        for statement in value.metrics[0].statements:
+            assert statement.text.strip(), text
+            for q in statement.citations:
+                assert q.begin < q.end and known[q.source][q.begin : q.end] == q.text, text
     if isinstance(value, HallucinationDetection):
         assert [s.text for s in value.sentences] == [s.text for s in task.response_sentences], text
         assert all(task.response[s.begin : s.end] == s.text for s in value.sentences), text

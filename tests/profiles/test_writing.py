@@ -19,15 +19,20 @@ from intrinsics_core.errors import InvalidInput, UnsupportedIntrinsic
 from intrinsics_core.profiles import embedded, io_yaml, prompted
 from intrinsics_core.profiles.base import Format, Profile
 from intrinsics_core.profiles.granite import granite_3_2, granite_3_3
-from intrinsics_core.replies import sentence_ids, writers
+from intrinsics_core.replies import sentence_ids, statements, writers
 from intrinsics_core.replies.rankings import ranking
 from intrinsics_core.requests import Choice, Generate, Generated, JsonSchema, Regex
 from intrinsics_core.results import (
     AdapterOutput,
     Answerability,
+    AuditParts,
     Citations,
+    Evaluation,
     HallucinationDetection,
+    HypotheticalPassage,
     Judgement,
+    MendedSentence,
+    Mendings,
     QueryRewrite,
     SentenceVerdict,
     Uncertainty,
@@ -165,6 +170,82 @@ def orders(task: Task) -> st.SearchStrategy[Any]:
     return st.permutations(range(len(task.documents))).map(lambda order: ranking(task, order))
 
 
+def evaluations(task: Task) -> st.SearchStrategy[Any]:
+    """What replies say that quote any words of any text."""
+    texts_of = {name: text for name, text in statements.sources(task).items() if text.strip()}
+
+    @st.composite
+    def cited(draw: st.DrawFn) -> dict[str, str]:
+        name = draw(st.sampled_from(sorted(texts_of)))
+        begin, end = sorted(draw(st.tuples(*[st.integers(0, len(texts_of[name]))] * 2)))
+        return {"source": statements.short(name), "quote": texts_of[name][begin:end]}
+
+    one = st.fixed_dictionaries({"text": words, "citations": st.lists(cited(), max_size=3)})
+    replies = st.fixed_dictionaries(
+        {
+            "explanation": texts,
+            "statements": st.lists(one, max_size=3),
+            "rating": st.sampled_from(["yes", "no"]),
+            "confidence": confidences,
+        }
+    )
+    fmt = STATED.formats["evaluate"]
+    assert isinstance(fmt, Format)
+    parsed = replies.map(lambda said: fmt.parse(task, [Generated(json.dumps(said))]))
+    return parsed.map(lambda value: value.model_copy(update={"dropped": 0})).filter(lambda value: quotable(task, value))
+
+
+def quotable(task: Task, value: Evaluation) -> bool:
+    try:
+        statements.written(task, value.metrics[0].statements)
+    except InvalidInput:
+        return False
+    return True
+
+
+def groupings(task: Task) -> st.SearchStrategy[Any]:
+    def grouped(labels: list[int]) -> tuple[tuple[int, ...], ...]:
+        return tuple(sorted(tuple(i for i, x in enumerate(labels) if x == label) for label in set(labels)))
+
+    return st.lists(st.integers(0, 3), min_size=4, max_size=4).map(grouped)
+
+
+def passages(task: Task) -> st.SearchStrategy[Any]:
+    return answers(task).map(lambda text: HypotheticalPassage(passage=text))
+
+
+ASKED = ("listwise", "query-rewrite", "context-relevance", "answerability", "comparison", "sample-answer", "answer",
+         "preference", "hyde", "candidate", "agreement")  # fmt: skip
+GIVEN: dict[str, dict[str, Any]] = {"agreement": {"options": {"answers": ("a", "b", "c", "d")}}}
+
+
+def audits(task: Task) -> st.SearchStrategy[Any]:
+    parts = st.tuples(said(STATED.formats["answerability"], answerability=["answerable", "unanswerable"])(task),
+                      verdicts(task), links(task), certainties(task), st.sampled_from([0.0, 1.0]))  # fmt: skip
+    return parts.map(
+        lambda drawn: AuditParts(
+            answerability=drawn[0], hallucination=drawn[1], citations=drawn[2], uncertainty=drawn[3],
+            answer_relevance=drawn[4],
+        )
+    )  # fmt: skip
+
+
+def mendings(task: Task) -> st.SearchStrategy[Any]:
+    numbers = (
+        st.sets(st.integers(0, max(0, len(task.response_sentences) - 1))) if task.response_sentences else st.just([])
+    )
+    drawn = numbers.flatmap(
+        lambda found: st.tuples(st.just(sorted(found)), st.lists(texts, min_size=len(found), max_size=len(found)))
+    )
+    return drawn.map(
+        lambda found: Mendings(
+            mended=tuple(
+                MendedSentence(sentence=number, text=text.strip()) for number, text in zip(*found, strict=True)
+            )
+        )
+    )
+
+
 ASKED = ("listwise", "query-rewrite", "context-relevance", "answerability", "comparison", "sample-answer", "answer")
 COUNTS = {"listwise": 3, "context-relevance": 1, "comparison": 2, "entailment": 1}
 BOUNDED = {
@@ -174,6 +255,8 @@ BOUNDED = {
     "uncertainty": certainties,
     "hallucination-detection": verdicts,
     "citations": links,
+    "audit": audits,
+    "revise": mendings,
     "entailment": floats(0.0, 0.5, 1.0),
     "comparison": floats(0.0, 1.0),
     "listwise": orders,
@@ -181,6 +264,11 @@ BOUNDED = {
     "reverse-question": one_line,
     "sample-answer": answers,
     "answer": answers,
+    "answer-rewrite": answers,
+    "candidate": answers,
+    "evaluate": evaluations,
+    "agreement": groupings,
+    "hyde": passages,
     "query-clarification": clarifications,
     "io.yaml:query-clarification": clarifications,
     "io.yaml:query-rewrite": lambda task: texts.map(lambda t: AdapterOutput(value={"rewritten_question": t})),
@@ -197,6 +285,11 @@ OWN: dict[str, dict[str, Results]] = {
         "answerability": said(STATED.formats["answerability"], answerability=["answerable", "unanswerable"]),  # type: ignore[arg-type]
         "comparison": said(STATED.formats["comparison"], preferred=["A", "B"]),  # type: ignore[arg-type]
         "entailment": said(STATED.formats["entailment"], supported=["yes", "no"]),  # type: ignore[arg-type]
+        "preference": said(STATED.formats["preference"], preferred=["A", "B"]),  # type: ignore[arg-type]
+        "answer-relevance": said(
+            STATED.formats["answer-relevance"],  # type: ignore[arg-type]
+            answer_relevance=["relevant", "partially relevant", "irrelevant"],
+        ),
         "synonym-query": answers,
         "reverse-question": answers,
     },
@@ -243,8 +336,8 @@ def test_what_is_written_is_read_back(label: str, name: str, data: st.DataObject
     fmt = profile.formats[name]
     assert isinstance(fmt, Format)
     task = data.draw(tasks(intrinsic, answered=intrinsic not in ASKED, documents=COUNTS.get(intrinsic)))
-    task = task.split_by(profile.split)
-    value = data.draw(OWN.get(label, {}).get(name, BOUNDED[name])(task))
+    task = replace(task.split_by(profile.split), **GIVEN.get(name, {}))
+    value = data.draw((OWN.get(label, {}).get(name) or BOUNDED[name])(task))
     text = profile.write(name, task, value)
     assert fmt.parse(task, [Generated(text)]) == value
     assert obeys(text, request(fmt, task))

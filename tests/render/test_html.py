@@ -14,6 +14,9 @@ from intrinsics_core.render import html, report, text
 from intrinsics_core.render.trace import Turn
 from intrinsics_core.results import (
     Answerability,
+    Audit,
+    AuditedSentence,
+    Change,
     CheckedClaim,
     Citation,
     Citations,
@@ -27,6 +30,7 @@ from intrinsics_core.results import (
     RankedDocument,
     Ranking,
     Result,
+    RevisedAnswer,
     SentenceVerdict,
     SourceVerdict,
     Uncertainty,
@@ -49,6 +53,44 @@ def results(evil: str) -> dict[str, Result]:
         "answerable": Answerability(label="unanswerable", probability=None, degraded=evil),
         "ranking": Ranking(ranking=(RankedDocument(document_id=evil, index=0, rank=1, score=-3.0, wins=0.5),)),
         "none": Ranking(ranking=()),
+        "revised": RevisedAnswer(
+            answer=evil,
+            changes=(
+                Change(begin=0, end=1, before=evil, after=evil, why=evil),
+                Change(begin=2, end=3, before=evil, after="", why=evil),
+            ),
+            unsupported=(SentenceVerdict(begin=0, end=len(evil), text=evil, label="partial", score=0.5),),
+        ),
+        "audit": Audit(
+            answerability=Answerability(label="answerable", probability=0.9),
+            sentences=(
+                AuditedSentence(
+                    begin=0,
+                    end=len(evil),
+                    text=evil,
+                    label="faithful",
+                    score=0.9,
+                    explanation=evil,
+                    citations=(
+                        Citation(
+                            response_begin=0,
+                            response_end=len(evil),
+                            response_text=evil,
+                            document_id=evil,
+                            document_index=0,
+                            document_begin=0,
+                            document_end=len(evil),
+                            document_text=evil,
+                        ),
+                    ),
+                ),
+            ),
+            label="faithful",
+            score=0.9,
+            certainty=0.15,
+            answer_relevance=None,
+            disagreements=(evil,),
+        ),
         "uncertainty": Uncertainty(certainty=0.45, expected=0.5),
         "hallucination": HallucinationDetection(
             label="partial",

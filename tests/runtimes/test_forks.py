@@ -148,6 +148,24 @@ def test_the_embedded_runtime_in_a_forked_child_while_its_locks_are_held():
     assert ended.returncode == 0, ended.stderr[-3000:]
 
 
+def test_nothing_is_imported_after_warming_up():
+    """A child that is forked in the middle of an import waits for it for ever: there must be no such moment."""
+    script = """
+import sys
+from tests.test_growth import call
+from intrinsics_core import INTRINSICS, run
+from intrinsics_core.runtimes.embedded import EmbeddedRuntime
+runtime = EmbeddedRuntime()
+runtime.warm_up()
+before = set(sys.modules)
+for name in INTRINSICS:
+    run(call(name), runtime)
+print(sorted(set(sys.modules) - before))
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE, check=True)
+    assert ended.stdout == "[]\n"
+
+
 def _judge(runtime):
     return run(answerability([{"role": "user", "content": "Who is it?"}], ["Ada."]), runtime).label
 

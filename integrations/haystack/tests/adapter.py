@@ -20,11 +20,11 @@ from haystack_integrations.components.rankers.rag_intrinsics import (
 )
 from haystack_integrations.components.routers.rag_intrinsics import RagIntrinsicsAnswerabilityRouter
 from haystack_integrations.components.validators.rag_intrinsics import (
+    RagIntrinsicsAuditor,
     RagIntrinsicsCitationBuilder,
     RagIntrinsicsGroundednessChecker,
+    RagIntrinsicsReviser,
 )
-
-from intrinsics_core import INTRINSICS
 
 COMPONENTS: dict[str, Any] = {
     "query-rewrite": RagIntrinsicsQueryRewriter,
@@ -36,6 +36,8 @@ COMPONENTS: dict[str, Any] = {
     "hallucination-detection": RagIntrinsicsGroundednessChecker,
     "citations": RagIntrinsicsCitationBuilder,
     "fact-check": RagIntrinsicsFactChecker,
+    "audit": RagIntrinsicsAuditor,
+    "revise": RagIntrinsicsReviser,
 }
 FROM_CHAT = {
     "user": ChatMessage.from_user,
@@ -45,7 +47,7 @@ FROM_CHAT = {
 
 
 class HaystackAdapter:
-    intrinsics = tuple(INTRINSICS)
+    intrinsics = tuple(COMPONENTS)
 
     def build(self, intrinsic: str, *, runtime: Any = None, on_error: str = "raise") -> Any:
         return COMPONENTS[intrinsic](runtime=runtime, on_error=on_error)
@@ -55,7 +57,10 @@ class HaystackAdapter:
     ) -> dict[str, Any]:
         turns = [FROM_CHAT[m["role"]](m["content"]) for m in messages]
         replies = [turns.pop()] if turns[-1].role.value == "assistant" else None
-        found = [Document(id=d.get("id", ""), content=d["text"], meta=copy.deepcopy(d["metadata"])) for d in documents]
+        found = [
+            Document(id=d.get("id", ""), content=d["text"], meta=copy.deepcopy(d["metadata"]), score=d.get("score"))
+            for d in documents
+        ]
         given = {"query": turns.pop().text, "history": turns}
         return (
             given
@@ -81,7 +86,7 @@ class HaystackAdapter:
         return {
             "query-rewrite": lambda: {"query": output["query"], **_degraded(output["result"])},
             "query-expansion": lambda: {"queries": output["queries"], **_degraded(output["result"])},
-            "reranking": lambda: _ranked(output["documents"]),
+            "reranking": lambda: _ranked(output),
             "context-relevance": lambda: _judged(output),
             "answerability": lambda: _routed(inputs, output),
         }[intrinsic]()
@@ -111,23 +116,23 @@ def _degraded(result: Mapping[str, Any]) -> dict[str, Any]:
     return {"degraded": result["degraded"]} if "degraded" in result else {}
 
 
-def _ranked(output: list[Document]) -> dict[str, Any]:
-    rows, why = [], {}
-    for document in output:
-        verdict = document.meta["rag_intrinsics"]["reranking"]
-        assert verdict["score"] == document.score
-        why = _degraded(verdict)
-        rows.append({"document_id": document.id, "rank": verdict["rank"], "score": verdict["score"]})
-    return {"ranking": rows, **why}
+def _ranked(output: Mapping[str, Any]) -> dict[str, Any]:
+    rows, result = [], output["result"]
+    for document in output["documents"]:
+        meta = document.meta
+        assert meta.get("reranking_score") == document.score
+        assert meta.get("reranking_degraded") == result.get("degraded")
+        rows.append({"document_id": document.id, "rank": meta["reranking_rank"], "score": document.score})
+    return {"ranking": rows, **_degraded(result)}
 
 
 def _judged(output: Mapping[str, Any]) -> dict[str, Any]:
     rows = []
     for document in output["documents"]:
-        verdict = document.meta["rag_intrinsics"]["context-relevance"]
-        assert verdict["score"] == document.score
-        assert _degraded(verdict) == _degraded(output["result"])
-        rows.append({"document_id": document.id, "label": verdict["label"], "score": verdict["score"]})
+        meta = document.meta
+        label, score = meta["context_relevance"], meta.get("context_relevance_score")
+        assert score == document.score or "context_relevance_degraded" in meta
+        rows.append({"document_id": document.id, "label": label, "score": score})
     return {"judgements": rows, **_degraded(output["result"])}
 
 
@@ -140,7 +145,9 @@ def _routed(inputs: Mapping[str, Any], output: dict[str, Any]) -> dict[str, Any]
 
 def _replied(intrinsic: str, inputs: Mapping[str, Any], output: Mapping[str, Any]) -> dict[str, Any]:
     [result], [reply] = output["results"], output["replies"]
-    assert reply.meta["rag_intrinsics"][intrinsic] == result
-    if intrinsic != "citations":
+    assert reply.meta["rag_intrinsics"][intrinsic.replace("-", "_")] == result
+    if intrinsic == "revise":
+        assert reply.text == result["answer"]
+    elif intrinsic not in ("citations", "audit"):
         assert reply.text == inputs["replies"][0].text
     return dict(result)

@@ -17,11 +17,24 @@ PACKAGES = {
     "components.rankers": ["RagIntrinsicsContextRelevanceFilter", "RagIntrinsicsRanker"],
     "components.query": ["RagIntrinsicsQueryExpander", "RagIntrinsicsQueryRewriter"],
     "components.routers": ["RagIntrinsicsAnswerabilityRouter"],
-    "components.evaluators": ["RagIntrinsicsFactChecker", "RagIntrinsicsUncertaintyScorer"],
-    "components.validators": ["RagIntrinsicsCitationBuilder", "RagIntrinsicsGroundednessChecker"],
+    "components.embedders": ["RagIntrinsicsDocumentEmbedder", "RagIntrinsicsTextEmbedder"],
+    "components.evaluators": [
+        "RagIntrinsicsAnswerEvaluator",
+        "RagIntrinsicsAnswerabilityEvaluator",
+        "RagIntrinsicsContextRelevanceEvaluator",
+        "RagIntrinsicsFactChecker",
+        "RagIntrinsicsFaithfulnessEvaluator",
+        "RagIntrinsicsUncertaintyScorer",
+    ],
+    "components.validators": [
+        "RagIntrinsicsAuditor",
+        "RagIntrinsicsCitationBuilder",
+        "RagIntrinsicsGroundednessChecker",
+        "RagIntrinsicsReviser",
+    ],
     "components.pipelines": ["RagIntrinsicsPipeline"],
     "common": ["ChatGeneratorRuntime"],
-    "hooks": ["RagIntrinsicsGroundednessHook"],
+    "hooks": ["RagIntrinsicsGroundednessHook", "RagIntrinsicsRetryEnd"],
 }
 CLASSES = [(package, name) for package, names in PACKAGES.items() for name in names]
 FOLDER = Path(__file__).parent.parent / "haystack_integrations"

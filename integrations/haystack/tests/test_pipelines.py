@@ -117,7 +117,7 @@ class TestPrewired:
         assert answer.data == f"Ada Brink built the mill in 1911 [1]. {INVENTED}"
         assert [d.id for d in answer.documents] == ["mill"]
         verdicts = answer.meta["rag_intrinsics"]
-        labels = [s["label"] for s in verdicts["hallucination-detection"]["sentences"]]
+        labels = [s["label"] for s in verdicts["hallucination_detection"]["sentences"]]
         assert labels == ["faithful", "unfaithful"]
         assert verdicts["citations"]["citations"][0]["document_id"] == "mill"
         assert found["answerability"]["label"] == "answerable"

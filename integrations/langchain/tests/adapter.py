@@ -20,7 +20,6 @@ from langchain_rag_intrinsics import (
     UncertaintyScorer,
 )
 
-from intrinsics_core import INTRINSICS
 from intrinsics_core.results import Result
 from tests.contract.suite import shown
 
@@ -38,7 +37,7 @@ COMPONENTS = {
 
 
 class LangChainAdapter:
-    intrinsics = tuple(INTRINSICS)
+    intrinsics = tuple(COMPONENTS)
 
     def build(self, intrinsic: str, *, runtime: Any = None, on_error: str = "raise") -> Any:
         # A query is a plain string, which cannot say that it is a fallback; the result object can.

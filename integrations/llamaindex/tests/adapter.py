@@ -12,8 +12,10 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.evaluation.rag_intrinsics import (
     AnswerabilityEvaluator,
+    AnswerRelevanceEvaluator,
     FactCheckEvaluator,
     HallucinationEvaluator,
+    RatedEvaluator,
     UncertaintyEvaluator,
 )
 from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator
@@ -21,9 +23,9 @@ from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocess
 from llama_index.postprocessor.rag_intrinsics._judging import JudgingPostprocessor
 from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, QueryRewriteTransform
 from llama_index.rag_intrinsics import ConversationQuery
-from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator
+from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator, ResponseReviser
 
-from intrinsics_core import INTRINSICS
+from intrinsics_core.results import Judgement
 from tests.contract.suite import shown
 
 COMPONENTS: dict[str, Any] = {
@@ -35,22 +37,26 @@ COMPONENTS: dict[str, Any] = {
     "uncertainty": UncertaintyEvaluator,
     "hallucination-detection": HallucinationEvaluator,
     "citations": ResponseAnnotator,
+    "audit": ResponseAnnotator,
+    "revise": ResponseReviser,
     "fact-check": FactCheckEvaluator,
+    "answer-relevance": AnswerRelevanceEvaluator,
+    "evaluate": RatedEvaluator,
 }
-RETRIEVED = 0.25  # what the retriever gave every node
 
 
 @dataclass
 class Inputs:
     query: ConversationQuery
     response: Response
+    scores: dict[str, float | None]  # what the retriever gave, by text
 
 
 class LlamaIndexAdapter:
-    intrinsics = tuple(INTRINSICS)
+    intrinsics = tuple(COMPONENTS)
 
     def build(self, intrinsic: str, *, runtime: Any = None, on_error: str = "raise") -> Any:
-        alone = {"hallucination": False} if intrinsic == "citations" else {}
+        alone = {"citations": {"hallucination": False}, "audit": {"audit": True}}.get(intrinsic, {})
         return COMPONENTS[intrinsic](runtime=runtime, on_error=on_error, **alone)
 
     def inputs(
@@ -60,13 +66,21 @@ class LlamaIndexAdapter:
         answer = turns.pop().content if messages[-1]["role"] == "assistant" else None
         nodes = [
             NodeWithScore(
-                node=TextNode(text=d["text"], metadata=d["metadata"], **({"id_": d["id"]} if "id" in d else {})),
-                score=RETRIEVED,
+                node=TextNode(
+                    text=d["text"],
+                    metadata=d["metadata"],
+                    # The contract's core is given the titles alone: nothing else of the metadata is to be shown.
+                    excluded_llm_metadata_keys=hidden(d["metadata"]),
+                    excluded_embed_metadata_keys=hidden(d["metadata"]),
+                    **({"id_": d["id"]} if "id" in d else {}),
+                ),
+                score=d.get("score"),
             )
             for d in documents
         ]
         query = ConversationQuery(str(turns[-1].content), chat_history=turns[:-1])
-        return Inputs(query, Response(answer, source_nodes=nodes, metadata={"kept": True}))
+        given = {d["text"]: d.get("score") for d in documents}
+        return Inputs(query, Response(answer, source_nodes=nodes, metadata={"kept": True}), given)
 
     def snapshot(self, inputs: Inputs) -> Any:
         nodes = [n.model_dump() for n in inputs.response.source_nodes]
@@ -81,6 +95,8 @@ class LlamaIndexAdapter:
             return component.evaluate_response(inputs.query, inputs.response)
         if isinstance(component, ResponseAnnotator):
             return component.annotate(inputs.query, inputs.response)
+        if isinstance(component, ResponseReviser):
+            return component.revise(inputs.query, inputs.response)
         return component.run(inputs.query, {"nodes": inputs.response.source_nodes})
 
     async def acall(self, component: Any, inputs: Inputs) -> Any:
@@ -90,15 +106,19 @@ class LlamaIndexAdapter:
             return await component.aevaluate_response(inputs.query, inputs.response)
         if isinstance(component, ResponseAnnotator):
             return await component.aannotate(inputs.query, inputs.response)
+        if isinstance(component, ResponseReviser):
+            return await component.arevise(inputs.query, inputs.response)
         return await component.arun(inputs.query, {"nodes": inputs.response.source_nodes})
 
     def result(self, intrinsic: str, inputs: Inputs, output: Any) -> dict[str, Any]:
         return {
             "query-rewrite": lambda: _rewritten(output),
             "query-expansion": lambda: _expanded(output),
-            "reranking": lambda: _judged(output, intrinsic, "ranking", "rank", "score"),
-            "context-relevance": lambda: _judged(output, intrinsic, "judgements", "label", "score"),
+            "reranking": lambda: _judged(output, inputs, intrinsic, "ranking", "rank", "score"),
+            "context-relevance": lambda: _judged(output, inputs, intrinsic, "judgements", "label", "score"),
             "citations": lambda: _annotated(output),
+            "audit": lambda: _annotated(output),
+            "revise": lambda: _annotated(output),
         }.get(intrinsic, lambda: _evaluated(output))()
 
     def documents(self, output: Any) -> list[dict[str, Any]]:
@@ -108,7 +128,7 @@ class LlamaIndexAdapter:
         return component.to_dict()
 
     def load(self, dumped: Any) -> Any:
-        (kind,) = [c for c in COMPONENTS.values() if c.class_name() == dumped["class_name"]]
+        (kind,) = {c for c in COMPONENTS.values() if c.class_name() == dumped["class_name"]}
         return kind.from_dict(dumped)
 
     def renderings(self, component: Any) -> Iterable[str]:
@@ -119,6 +139,10 @@ class LlamaIndexAdapter:
         yield component.model_dump_json()
         yield repr(component.model_dump(mode="python", round_trip=True))
         yield repr(vars(component))
+
+
+def hidden(metadata: Mapping[str, Any]) -> list[str]:
+    return [key for key in metadata if key != "title"]
 
 
 def _why(degraded: str | None) -> dict[str, Any]:
@@ -136,16 +160,21 @@ def _expanded(output: QueryBundle) -> dict[str, Any]:
     return whole
 
 
-def _judged(output: list[NodeWithScore], intrinsic: str, rows: str, *names: str) -> dict[str, Any]:
-    found, why = [], set()
+def _judged(output: list[NodeWithScore], inputs: Inputs, intrinsic: str, rows: str, *names: str) -> dict[str, Any]:
+    found, why = [], {}
     for item in output:
-        verdict = item.metadata["rag_intrinsics"][intrinsic]
-        assert item.score == (RETRIEVED if verdict["score"] is None else verdict["score"])
-        assert item.metadata["retrieval_score"] == RETRIEVED
-        why.add(verdict.get("degraded"))
-        found.append({"document_id": item.node_id, **{name: verdict[name] for name in names}})
-    assert len(why) <= 1  # one result, one reason
-    return {rows: found, **_why(why.pop() if why else None)}
+        flat = intrinsic.replace("-", "_")
+        verdict = {name: item.metadata.get(flat if name == "label" else f"{flat}_{name}") for name in names}
+        given = inputs.scores[item.node.get_content()]
+        assert item.metadata.get("retrieval_score") == given
+        assert item.score == (given if verdict["score"] is None else verdict["score"])
+        if reason := item.metadata.get(f"{flat}_degraded"):
+            why[item.node_id] = reason
+        found.append({"document_id": item.node_id, **verdict})
+    if intrinsic == "context-relevance" and "degraded" in Judgement.model_fields:  # to each node its own reason
+        return {rows: found, **_why("; ".join(f"document {name!r} kept: {reason}" for name, reason in why.items()))}
+    assert len(set(why.values())) <= 1  # one result, one reason
+    return {rows: found, **_why(next(iter(why.values()), None))}
 
 
 def _evaluated(output: Any) -> dict[str, Any]:

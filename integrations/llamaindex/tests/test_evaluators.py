@@ -131,10 +131,10 @@ def test_the_turns_before_count() -> None:
 def test_a_fallback_is_an_invalid_result_with_its_reason() -> None:
     down = Scripted(lambda request: RuntimeUnavailable("connection refused"))
     found = AnswerabilityEvaluator(runtime=down, on_error="closed").evaluate(query=QUESTION, contexts=CONTEXTS)
-    assert (found.passing, found.score, found.invalid_result) == (False, None, True)
+    assert (found.passing, found.score, found.invalid_result) == (None, None, True)
     assert "connection refused" in found.invalid_reason
     with pytest.raises(RuntimeUnavailable):
-        AnswerabilityEvaluator(runtime=down).evaluate(query=QUESTION, contexts=CONTEXTS)
+        AnswerabilityEvaluator(runtime=down, on_error="raise").evaluate(query=QUESTION, contexts=CONTEXTS)
 
 
 def test_in_a_batch_runner() -> None:

@@ -52,8 +52,10 @@ def test_verdicts_are_the_cores(asynchronous: bool) -> None:
     assert response.response == ANSWER
     found = response.metadata["rag_intrinsics"]
     turns = [{"role": "user", "content": QUESTION}, {"role": "assistant", "content": ANSWER}]
+    titles = ["page: 3", "The mill\npage: 7", None]  # what an LLM is shown besides the texts
     documents = [
-        {"id": n.node_id, "text": n.text, "title": n.metadata.get("title"), "metadata": n.metadata} for n in texts()
+        {"id": n.node_id, "text": n.text, "title": title, "metadata": n.metadata}
+        for n, title in zip(texts(), titles, strict=True)
     ]
     expected = {
         "citations": run(citations(turns, documents), judging()),
@@ -111,16 +113,19 @@ def test_nothing_found_is_nothing_to_answer_from(asynchronous: bool) -> None:
     inner = Says(ANSWER)
     response = synthesized(GroundedSynthesizer(inner), QUESTION, [], asynchronous)
     assert "could not find an answer" in response.response and inner.asked == 0
-    assert response.metadata["rag_intrinsics"]["answerability"] == {"label": "unanswerable", "probability": 0.0}
+    gate = {"label": "unanswerable", "probability": 0.0, "reason": "nothing retrieved"}
+    assert response.metadata["rag_intrinsics"] == {"answerability": gate}
     ungated = synthesized(GroundedSynthesizer(inner, answerability=False), QUESTION, [], asynchronous)
     assert ungated.response == "Empty Response"
-    assert ungated.metadata["rag_intrinsics"] == {}
+    assert ungated.metadata["rag_intrinsics"]["citations"] == {"citations": [], "reason": "nothing retrieved"}
 
 
 @pytest.mark.parametrize("answer", ["", "  \n"])
 def test_an_empty_answer_has_nothing_to_check(answer: str) -> None:
     response: Any = GroundedSynthesizer(Says(answer), runtime=judging()).synthesize(QUESTION, nodes())
-    assert set(response.metadata["rag_intrinsics"]) == {"answerability"}
+    found = response.metadata["rag_intrinsics"]
+    assert found["citations"] == {"citations": [], "reason": "nothing said"}
+    assert found["hallucination-detection"]["sentences"] == []
 
 
 def test_a_sync_stream_passes_tokens_as_they_come() -> None:
@@ -256,8 +261,8 @@ def test_failures_are_raised_not_swallowed() -> None:
     def script(request: Any) -> Any:
         return "no json" if request.intrinsic == "citations" else judge(request)
 
-    synthesizer = GroundedSynthesizer(Says(ANSWER, streaming=True), runtime=Scripted(script))
-    response: Any = synthesizer.synthesize(QUESTION, nodes())
+    strict = GroundedSynthesizer(Says(ANSWER, streaming=True), runtime=Scripted(script), on_judging_error="raise")
+    response: Any = strict.synthesize(QUESTION, nodes())
     with pytest.raises(MalformedReply) as caught:
         list(response.response_gen)
     assert caught.value.intrinsic == "citations"

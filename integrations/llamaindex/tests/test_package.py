@@ -6,6 +6,7 @@ import doctest
 import importlib
 import pickle
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +23,7 @@ from intrinsics_core import IntrinsicsError, InvalidInput
 from intrinsics_core.profiles.prompted import PROFILE
 
 ROOT = Path(__file__).parents[1]
+DOCS = ROOT.parents[1] / "docs"
 PACKAGES = [
     "llama_index.rag_intrinsics",
     "llama_index.postprocessor.rag_intrinsics",
@@ -29,6 +31,9 @@ PACKAGES = [
     "llama_index.retrievers.rag_intrinsics",
     "llama_index.response_synthesizers.rag_intrinsics",
     "llama_index.evaluation.rag_intrinsics",
+    "llama_index.embeddings.rag_intrinsics",
+    "llama_index.chat_engine.rag_intrinsics",
+    "llama_index.query_engine.rag_intrinsics",
 ]
 MODULES = [
     module.name
@@ -55,17 +60,26 @@ def test_every_class_has_an_example_or_a_word(package: str) -> None:
         assert len(documented) > 40
 
 
-def test_the_readmes_examples() -> None:
-    found = doctest.testfile(str(ROOT / "README.md"), module_relative=False, optionflags=doctest.ELLIPSIS)
+@pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "llamaindex.md"], ids=["README", "docs"])
+def test_the_examples_of_the_pages(page: Path) -> None:
+    found = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert found.attempted > 25
     assert found.failed == 0
+
+
+def test_the_page_of_programs_names_every_one_of_them() -> None:
+    page = (DOCS / "programs_llamaindex.md").read_text(encoding="utf-8")
+    tests = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests").glob("test_programs_*.py"))]
+    there = set(re.findall(r"^def (test_\w+)", "\n".join(tests), re.MULTILINE))
+    assert len(there) > 40
+    assert set(re.findall(r"`(test_\w+)`", page)) == there
 
 
 def test_the_namespaces_have_no_init_of_ours() -> None:
     folders = [path for path in (ROOT / "llama_index").rglob("*") if path.is_dir() and path.name != "__pycache__"]
     with_init = {path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "llama_index").rglob("__init__.py")}
     assert with_init == {package.replace(".", "/") for package in PACKAGES}
-    assert len(folders) == len(PACKAGES) + 5  # postprocessor, query_transform, retrievers, ...
+    assert len(folders) == 2 * len(PACKAGES) - 1  # postprocessor, query_transform, ...: each holds one, but the first
     assert not (ROOT / "__init__.py").exists()
 
 

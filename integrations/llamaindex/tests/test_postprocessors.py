@@ -24,13 +24,13 @@ def test_a_query_engine_reranks_and_filters() -> None:
     for response in (engine.query(QUESTION), asyncio.run(engine.aquery(QUESTION))):
         best = response.source_nodes[0]
         assert best.node_id == "mill"
-        assert set(best.metadata["rag_intrinsics"]) == {"context-relevance", "reranking"}
-        assert best.score == best.metadata["rag_intrinsics"]["reranking"]["score"]
+        assert best.metadata["context_relevance"] == "relevant" and best.metadata["reranking_rank"] == 1
+        assert best.score == best.metadata["reranking_score"]
         # The retriever's cosine, not the filter's score.
-        assert best.metadata["retrieval_score"] != best.metadata["rag_intrinsics"]["context-relevance"]["score"]
+        assert best.metadata["retrieval_score"] != best.metadata["context_relevance_score"]
         assert 0 < best.metadata["retrieval_score"] < 1
     # The index's own nodes know nothing of it.
-    assert all("rag_intrinsics" not in node.metadata for node in index.docstore.docs.values())
+    assert all("reranking_rank" not in node.metadata for node in index.docstore.docs.values())
 
 
 def test_what_an_llm_and_an_embedding_read_is_what_it_was() -> None:
@@ -46,10 +46,11 @@ def test_exclusions_of_the_caller_are_kept_and_not_written_into() -> None:
     given = nodes()
     given[1].node.excluded_llm_metadata_keys = ["page"]
     (best, *_) = IntrinsicsRerank().postprocess_nodes(given, query_str=QUESTION)
-    assert best.node.excluded_llm_metadata_keys == ["page", "retrieval_score", "rag_intrinsics"]
+    ours = ["retrieval_score", "judged_for", "reranking_rank", "reranking_score"]
+    assert best.node.excluded_llm_metadata_keys == ["page", *ours]
     assert given[1].node.excluded_llm_metadata_keys == ["page"]
     again = IntrinsicsRerank().postprocess_nodes([best], query_str=QUESTION)
-    assert again[0].node.excluded_llm_metadata_keys == ["page", "retrieval_score", "rag_intrinsics"]
+    assert again[0].node.excluded_llm_metadata_keys == ["page", *ours]
     assert again[0].metadata["retrieval_score"] == pytest.approx(0.8)  # still the retriever's
 
 

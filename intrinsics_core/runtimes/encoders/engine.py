@@ -33,7 +33,9 @@ class EncodersRuntime(BlockingRuntime):
         file_name: the ONNX file, e.g. ``"onnx/model_qint8_avx512.onnx"``; None: ``onnx/model.onnx`` or ``model.onnx``.
         device: ``"cpu"``, ``"cuda"``, ``"mps"``; None: a GPU where torch sees one.
         batch_tokens: bound on rows times the longest input of a batch.
-        base: the runtime that serves everything else; None: the embedded one.
+        max_document_tokens: most tokens of one request's sources that are read, by the model's own tokenizer; the
+            result's ``unread`` says how many more there were.
+        base: the runtime that serves everything else; None: the embedded one, with the same bound.
 
     Raises:
         InvalidInput: no model is named, or an option makes no sense.
@@ -60,18 +62,21 @@ class EncodersRuntime(BlockingRuntime):
         file_name: str | None = None,
         device: str | None = None,
         batch_tokens: int = 4096,
+        max_document_tokens: int = 10_000_000,
         base: Runtime | None = None,
     ) -> None:
         given = checked(EncodersConfig, relevance=relevance, entailment=entailment, tokens=tokens, backend=backend,
-                        revision=revision, file_name=file_name, device=device, batch_tokens=batch_tokens)  # fmt: skip
+                        revision=revision, file_name=file_name, device=device, batch_tokens=batch_tokens,
+                        max_document_tokens=max_document_tokens)  # fmt: skip
         self.places: dict[str, str] = {role: place for role in ROLES if (place := getattr(given, role)) is not None}
         if not self.places:
             raise InvalidInput("runtime config of kind 'encoders' names no model",
                                expected=f"at least one of {', '.join(ROLES)}")  # fmt: skip
         self._options: dict[str, Any] = {
-            name: getattr(given, name) for name in ("backend", "revision", "file_name", "device", "batch_tokens")
+            name: getattr(given, name)
+            for name in ("backend", "revision", "file_name", "device", "batch_tokens", "max_document_tokens")
         }
-        self.base = base or EmbeddedRuntime()
+        self.base = base or EmbeddedRuntime(max_document_tokens=given.max_document_tokens)
         self.profile: Profile = encoders_profile(self.places, self.base.profile)
         self.concurrency = self.base.concurrency
         self._models: dict[str, EncoderModel] = {}

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from intrinsics_core import cancelling
 from intrinsics_core.errors import IntrinsicsError, MalformedReply
 from intrinsics_core.evaluation.probabilities import log_odds, sigmoid
 from intrinsics_core.requests import Outcome, Read, Score, Scored, Tag, Tagged, TaggedSpan
 from intrinsics_core.runtimes.encoders.backends import ONNX_FILES, WEIGHTS, Backend, Onnx, Torch
 from intrinsics_core.runtimes.encoders.conventions import SUMMARISED, TAGGED, recognised
 from intrinsics_core.runtimes.encoders.places import folder_of, read_config
-from intrinsics_core.runtimes.encoders.windows import Texts, Tokens, Windowed
+from intrinsics_core.runtimes.encoders.windows import Texts, Tokenized, Tokens, Windowed
 
 # Of these, positions are counted from the padding token on: two fewer are left to texts.
 _OFFSET_POSITIONS = {"roberta", "xlm-roberta", "camembert", "mpnet", "longformer", "xlm-roberta-xl"}
@@ -29,6 +30,7 @@ class EncoderModel:
         place: a folder or a place on the hub.
         backend, revision, file_name, device: see :class:`EncodersRuntime`.
         batch_tokens: bound on rows times the longest input of a batch.
+        max_document_tokens: most tokens of one request's sources that are read.
 
     Raises:
         InvalidInput: the model is of no kind that serves the role.
@@ -45,13 +47,14 @@ class EncoderModel:
         file_name: str | None,
         device: str | None,
         batch_tokens: int,
+        max_document_tokens: int,
     ) -> None:
         onnx = backend == "onnx"
         files = (file_name, f"onnx/{file_name}") if file_name else ONNX_FILES
         wanted = [pattern for name in files for pattern in (name, f"{name}_data")] if onnx else WEIGHTS
         folder = folder_of(place, revision, [name for name in wanted if name])
         config = read_config(place, folder)
-        self.role, self._batch_tokens = role, batch_tokens
+        self.role, self._batch_tokens, self._most = role, batch_tokens, max_document_tokens
         self.convention, self.labels = recognised(role, place, config)
         self._texts = Texts(folder, _limit(config, self.convention.limit), self.convention.window)
         self._pad = int(config.get("pad_token_id") or 0)
@@ -63,19 +66,20 @@ class EncoderModel:
 
     def answer(self, requests: Sequence[Score | Tag]) -> list[Outcome]:
         """One outcome per request. A text that is too long, or a number that is none, costs its own request alone."""
-        prepared: list[list[Windowed] | IntrinsicsError] = []
+        prepared: list[tuple[list[Windowed], int] | IntrinsicsError] = []
         for request in requests:
             try:
-                prepared.append([self._windowed(request, *pair) for pair in request.pairs])
+                prepared.append(self._prepared(request))
             except IntrinsicsError as error:
                 prepared.append(error.named(request.intrinsic))
-        inputs = [each for pairs in prepared if isinstance(pairs, list) for pair in pairs for each in pair.inputs]
+        inputs = [each for ready in prepared if isinstance(ready, tuple) for pair in ready[0] for each in pair.inputs]
         logits = iter(self._logits(inputs))
         outcomes: list[Outcome] = []
-        for request, pairs in zip(requests, prepared, strict=True):
-            if isinstance(pairs, IntrinsicsError):
-                outcomes.append(pairs)
+        for request, ready in zip(requests, prepared, strict=True):
+            if isinstance(ready, IntrinsicsError):
+                outcomes.append(ready)
                 continue
+            pairs, unread = ready
             found = [[next(logits) for _ in pair.inputs] for pair in pairs]
             read = sum((pair.read for pair in pairs), Read())
             if not all(np.isfinite(each).all() for windows in found for each in windows):
@@ -83,23 +87,39 @@ class EncoderModel:
                 outcomes.append(MalformedReply(why, intrinsic=request.intrinsic, expected="finite logits"))
             elif isinstance(request, Tag):
                 tagged = [self._tagged(pair, windows) for pair, windows in zip(pairs, found, strict=True)]
-                outcomes.append(Tagged(tuple(tagged), read))
+                outcomes.append(Tagged(tuple(tagged), read, unread))
             else:
                 best = [max(windows, key=self._support) for windows in found]  # one window is enough to hold it
-                outcomes.append(Scored(tuple(tuple(map(float, row)) for row in best), self.labels, read))
+                outcomes.append(Scored(tuple(tuple(map(float, row)) for row in best), self.labels, read, unread))
         return outcomes
 
-    def _windowed(self, request: Score | Tag, first: str, second: str) -> Windowed:
+    def _prepared(self, request: Score | Tag) -> tuple[list[Windowed], int]:
+        """The inputs for each pair, and how many tokens of the sources are not read. Each source counts once, in the
+        order in which they come; the one at the limit is read up to it.
+        """
+        given = request.sources if isinstance(request, Score) else [first for first, _ in request.pairs]
+        sources: dict[str, Tokenized] = {}
+        left = self._most
+        for text in given:
+            if text not in sources:
+                sources[text] = self._texts.source(text, left)
+                left -= len(sources[text].begins)
+        windowed = [
+            self._windowed(request, sources[text], *pair) for text, pair in zip(given, request.pairs, strict=True)
+        ]
+        return windowed, sum(source.unread for source in sources.values())
+
+    def _windowed(self, request: Score | Tag, source: Tokenized, first: str, second: str) -> Windowed:
         texts, template = self._texts, self.convention.template
         if isinstance(request, Tag):
             head, tail = TAGGED if request.question else SUMMARISED
             head = head.replace("{passages}", str(request.passages)).replace("{question}", request.question)
-            return texts.windows(first, lambda part: texts.pair(head + part + tail, second), "answer")
+            return texts.windows(source, lambda part: texts.pair(head + part + tail, second), "answer")
         if self.role == "relevance":
-            return texts.windows(second, lambda part: texts.pair(first, part), "question")
+            return texts.windows(source, lambda part: texts.pair(first, part), "question")
         if template is None:
-            return texts.windows(first, lambda part: texts.pair(part, second), "claim")
-        return texts.windows(first, lambda part: texts.filled(template, part, second), "claim")
+            return texts.windows(source, lambda part: texts.pair(part, second), "claim")
+        return texts.windows(source, lambda part: texts.filled(template, part, second), "claim")
 
     def _support(self, row: np.ndarray) -> float:
         yes = next(i for i, label in enumerate(self.labels) if label in _POSITIVE)
@@ -111,23 +131,26 @@ class EncoderModel:
         least: dict[tuple[int, int], float] = {}
         for each, rows in zip(pair.inputs, windows, strict=True):
             here: dict[tuple[int, int], float] = {}
-            for position, begin, end in each.marked:  # one character may be several tokens
-                probability = sigmoid(log_odds([float(x) for x in rows[position]], yes))
+            for (_, begin, end), row in zip(each.marked, rows, strict=True):  # one character may be several tokens
+                probability = sigmoid(log_odds([float(x) for x in row], yes))
                 here[begin, end] = max(probability, here.get((begin, end), 0.0))
             least |= {span: min(probability, least.get(span, 1.0)) for span, probability in here.items()}
         return tuple(TaggedSpan(begin, end, probability) for (begin, end), probability in sorted(least.items()))
 
     def _logits(self, inputs: Sequence[Tokens]) -> list[np.ndarray]:
-        """Logits of each input, read in batches of like length."""
+        """Logits of each input, of a token classifier those of its marked tokens; read in batches of like length."""
         found: dict[int, np.ndarray] = {}
         for batch in batches([len(each.ids) for each in inputs], self._batch_tokens):
+            cancelling.check()
             width = len(inputs[batch[0]].ids)
             ids = np.full((len(batch), width), self._pad, np.int64)
             mask, types = np.zeros_like(ids), np.zeros_like(ids)
             for row, i in enumerate(batch):
                 length = len(inputs[i].ids)
-                ids[row, :length], types[row, :length], mask[row, :length] = inputs[i].ids, inputs[i].types, 1
-            found |= zip(batch, self._backend.logits(ids, mask, types), strict=True)
+                ids[row, :length], types[row, :length], mask[row, :length] = inputs[i].ids, list(inputs[i].types), 1
+            for i, logits in zip(batch, self._backend.logits(ids, mask, types), strict=True):
+                marked = [position for position, *_ in inputs[i].marked]
+                found[i] = logits[marked] if self.role == "tokens" else logits
         return [found[i] for i in range(len(inputs))]
 
 

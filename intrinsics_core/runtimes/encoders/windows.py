@@ -5,16 +5,20 @@ Text from outside is data: a special token that it spells is encoded as the char
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from intrinsics_core import cancelling
 from intrinsics_core.errors import ContextTooLong, RuntimeUnavailable
 from intrinsics_core.requests import Read
 from intrinsics_core.runtimes.encoders.conventions import BEGIN, END, Special
+from intrinsics_core.text.parts import parts
 
 _OVERLAP = 4  # a window shares a quarter of its tokens with the next: what is that short lies in one of them whole
+_PART = 200_000  # characters tokenized at a time: a token takes hundreds of bytes until its place is noted
 _LEAST = 8  # an eighth of the model's length must be left to the source, or windows would be shreds
 
 
@@ -22,9 +26,19 @@ _LEAST = 8  # an eighth of the model's length must be left to the source, or win
 class Tokens:
     """One input. ``marked``: (position, begin, end) of each token of the second text, offsets in that text."""
 
-    ids: tuple[int, ...]
-    types: tuple[int, ...]
+    ids: Sequence[int]
+    types: Sequence[int]
     marked: tuple[tuple[int, int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tokenized:
+    """A source, and where in it the tokens that are read begin and end; ``unread`` are those beyond."""
+
+    text: str
+    begins: array[int]
+    ends: array[int]
+    unread: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +72,13 @@ class Texts:
 
     def pair(self, first: str, second: str) -> Tokens:
         """Two texts as the tokenizer puts them together."""
-        found = self._tokenizer.encode(first, second)
+        found = self._tokenizer.encode(_clean(first), _clean(second))
         marked = tuple(
             (i, *found.offsets[i])
             for i, which in enumerate(found.sequence_ids)
             if which == 1 and _wide(found.offsets[i])
         )
-        return Tokens(tuple(found.ids), tuple(found.type_ids), marked)
+        return _compact(found.ids, found.type_ids, marked)
 
     def filled(self, template: Sequence[str | Special], source: str, claim: str) -> Tokens:
         """Two texts in a template."""
@@ -77,8 +91,8 @@ class Texts:
                 text = "".join(
                     {"source": source, "claim": claim}.get(part, part) for part in piece.replace("{", "}").split("}")
                 )
-                ids += self._tokenizer.encode(text, add_special_tokens=False).ids
-        return Tokens(tuple(ids), (0,) * len(ids))
+                ids += self._tokenizer.encode(_clean(text), add_special_tokens=False).ids
+        return _compact(ids, bytes(len(ids)))
 
     def _special(self, special: Special) -> list[int]:
         if special in self._specials:
@@ -90,7 +104,22 @@ class Texts:
             )
         return [number]
 
-    def windows(self, source: str, encode: Encode, fixed: str) -> Windowed:
+    def source(self, text: str, most: int) -> Tokenized:
+        """The places of the first ``most`` tokens of a text, of any length."""
+        begins, ends, begin, count = array("q"), array("q"), 0, 0
+        for part in parts(text, _PART):
+            cancelling.check()
+            for left, right in self._tokenizer.encode(_clean(part), add_special_tokens=False).offsets:
+                if right <= left:
+                    continue
+                count += 1
+                if count <= most:
+                    begins.append(begin + left)
+                    ends.append(begin + right)
+            begin += len(part)
+        return Tokenized(text, begins, ends, max(0, count - most))
+
+    def windows(self, source: Tokenized, encode: Encode, fixed: str) -> Windowed:
         """The source as a whole where it fits, else in overlapping windows that cover all of it.
 
         Args:
@@ -100,36 +129,37 @@ class Texts:
         Raises:
             ContextTooLong: what is never cut leaves too little room.
         """
-        offsets = [span for span in self._tokenizer.encode(source, add_special_tokens=False).offsets if _wide(span)]
         rest = len(encode("").ids)
         room = min(self.limit - rest, self.window)
-        if room < min(len(offsets), self.limit // _LEAST) or rest > self.limit:
+        if room < min(len(source.begins), self.limit // _LEAST) or rest > self.limit:
             raise ContextTooLong(
                 f"the {fixed} is too long for the model; it is never cut",
                 expected=f"a {fixed} of at most {self.limit - self.limit // _LEAST} tokens with what goes around it",
                 got=f"{rest} tokens",
             )
         while True:
-            spans = _spans(offsets, room, len(source))
-            inputs = tuple(encode(source[begin:end]) for begin, end in spans)
+            spans = _spans(source, room)
+            inputs = tuple(encode(source.text[begin:end]) for begin, end in spans)
             excess = max(len(each.ids) for each in inputs) - self.limit
             if excess <= 0:
-                return Windowed(inputs, Read(_covered(spans), len(source)))
+                return Windowed(inputs, Read(_covered(spans), len(source.text)))
             room -= excess  # cut in two, a word may take more tokens than it did
             if room < 1:
                 raise ContextTooLong("the source cannot be cut into windows that the model reads",
                                      expected=f"windows of {self.limit} tokens")  # fmt: skip
 
 
-def _spans(offsets: Sequence[tuple[int, int]], room: int, length: int) -> list[tuple[int, int]]:
-    """Character ranges of at most ``room`` tokens each; the first begins and the last ends with the text."""
-    if len(offsets) <= room:
+def _spans(source: Tokenized, room: int) -> list[tuple[int, int]]:
+    """Character ranges of at most ``room`` tokens each; the first begins and the last ends with what is read."""
+    count = len(source.begins)
+    length = len(source.text) if not source.unread else source.ends[-1] if count else 0
+    if count <= room:
         return [(0, length)]
     found, start, step = [], 0, max(1, room - room // _OVERLAP)
     while True:
-        stop = min(start + room, len(offsets))
-        last = stop == len(offsets)
-        found.append((0 if start == 0 else offsets[start][0], length if last else offsets[stop - 1][1]))
+        stop = min(start + room, count)
+        last = stop == count
+        found.append((0 if start == 0 else source.begins[start], length if last else source.ends[stop - 1]))
         if last:
             return found
         start += step
@@ -142,6 +172,15 @@ def _covered(spans: Sequence[tuple[int, int]]) -> int:
         covered += max(0, end - max(begin, reached))
         reached = max(reached, end)
     return covered
+
+
+def _clean(text: str) -> str:
+    """The text with ``?`` for each lone surrogate, which the tokenizer refuses: no place moves."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _compact(ids: Sequence[int], types: Sequence[int], marked: tuple[tuple[int, int, int], ...] = ()) -> Tokens:
+    return Tokens(array("i", ids), bytes(types), marked)  # five bytes a token: a long source has very many
 
 
 def _wide(span: tuple[int, int]) -> bool:

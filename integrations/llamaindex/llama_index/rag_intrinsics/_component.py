@@ -12,6 +12,7 @@ from llama_index.rag_intrinsics import _runtime
 from pydantic import ConfigDict, Field, PrivateAttr, SecretStr, field_serializer, model_validator
 
 from intrinsics_core import Call, Profile, Runtime, arun, run
+from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.runtimes.configs import key_apart
 
 T = TypeVar("T")
@@ -22,12 +23,16 @@ class IntrinsicComponent(BaseComponent):
 
     Args:
         runtime: where the work is done: a core runtime, a config such as ``{"kind": "server", "base_url": ...}``, a
-            LlamaIndex LLM, or None for the embedded encoder (offline, CPU).
+            LlamaIndex LLM, a name (``"embedded"``, or one that LlamaIndex resolves), or None for the embedded encoder
+            (offline, CPU).
         api_key: the key for a runtime config; one inside the config is moved here. It is never dumped: give it again
             when loading, ``from_dict(data, api_key=...)``.
         profile: a profile or its name; the runtime's own where left out.
         on_error: ``"raise"``, or ``"fallback"`` where the intrinsic has one; then the result says that it is degraded.
         date: date text for prompts that carry one; the day of the call where left out.
+
+    Raises:
+        InvalidInput: ``on_error`` is not one of the intrinsic's.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", hide_input_in_errors=True)
@@ -42,6 +47,11 @@ class IntrinsicComponent(BaseComponent):
     date: str | None = None
 
     _engine: Runtime | None = PrivateAttr(default=None)
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        # Not a validator's work: pydantic would wrap the error, and show the settings beside it.
+        TABLE[self.intrinsic].chosen(self.on_error)
 
     @model_validator(mode="before")
     @classmethod

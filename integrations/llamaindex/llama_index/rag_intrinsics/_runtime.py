@@ -6,26 +6,46 @@ from collections.abc import Mapping
 from typing import Any
 
 from llama_index.core.llms import LLM
+from llama_index.core.llms.utils import resolve_llm
 from llama_index.rag_intrinsics.llm import LLMRuntime
 from pydantic import SecretStr
 
-from intrinsics_core import Runtime, as_runtime
+from intrinsics_core import InvalidInput, Runtime, as_runtime
 from intrinsics_core.runtimes.configs import with_key
+
+EMBEDDED = "embedded"
 
 
 def engine(spec: Any, api_key: SecretStr | None) -> Runtime:
-    """A core runtime from a core runtime, a config, a LlamaIndex LLM, or None.
+    """A core runtime from a core runtime, a config, a LlamaIndex LLM, a name, or None.
 
     Raises:
         InvalidInput: it is none of these.
     """
     spec = with_key(spec, api_key)
+    if isinstance(spec, str):
+        spec = None if spec == EMBEDDED else _named(spec)
     return LLMRuntime(spec) if isinstance(spec, LLM) else as_runtime(spec)
 
 
+def _named(name: str) -> LLM:
+    """The LLM of that name, where LlamaIndex resolves it: ``"default"``, ``"local:PATH"``."""
+    try:
+        return resolve_llm(name)
+    except (ImportError, ValueError) as error:
+        raise InvalidInput(
+            f"runtime is a name that LlamaIndex does not resolve ({error})",
+            expected="'embedded', a config {'kind': ...}, or an LLM itself, e.g. OpenAI(model='gpt-4o-mini')",
+            got=repr(name),
+        ) from error
+
+
 def shown(spec: Any) -> Any:
-    """The runtime as plain values: a config as it is, an object by its class alone (its fields may hold keys).
+    """The runtime as plain values: a config or a name as it is, an object by its class alone (its fields may hold
+    keys).
 
     A saved object cannot be made again from that; the component that is loaded says so at its first call.
     """
-    return dict(spec) if isinstance(spec, Mapping) else None if spec is None else {"kind": type(spec).__name__}
+    if spec is None or isinstance(spec, str):
+        return spec
+    return dict(spec) if isinstance(spec, Mapping) else {"kind": type(spec).__name__}

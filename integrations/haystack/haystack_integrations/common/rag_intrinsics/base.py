@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any, ClassVar, Self, TypeVar
 
 from haystack import Document, default_from_dict, default_to_dict
+from haystack.core.serialization import generate_qualified_class_name
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.engine import Engine
 from haystack_integrations.common.rag_intrinsics.given import Given, as_replies, read, verdict
 
-from intrinsics_core import INTRINSICS, Call, IntrinsicsError, Profile, Runtime, arun, arun_many, run, run_many
+from intrinsics_core import (
+    INTRINSICS,
+    Call,
+    IntrinsicsError,
+    InvalidInput,
+    Profile,
+    Runtime,
+    arun,
+    arun_many,
+    run,
+    run_many,
+)
+from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.results import Result
 
 T = TypeVar("T")
@@ -66,32 +80,72 @@ class Lifecycle:
         :param data: Dictionary to deserialize from.
         :returns: The deserialized object.
         """
-        return default_from_dict(cls, data)
+        return default_from_dict(cls, with_shared_runtime(data))
+
+
+def with_shared_runtime(data: dict[str, Any]) -> dict[str, Any]:
+    """Saved data with its runtime made: components that were saved with one runtime are loaded with one."""
+    given = dict(data.get("init_parameters") or {})
+    saved = given.get("runtime")
+    if not isinstance(saved, dict):
+        return data
+    # A copy: generators put what they load into the data that they are given.
+    one = {"type": generate_qualified_class_name(_Runtime), "init_parameters": {"runtime": deepcopy(saved)}}
+    given["runtime"] = Engine(default_from_dict(_Runtime, one).runtime, saved)
+    return {**data, "init_parameters": given}
+
+
+class _Runtime:
+    """Has Haystack load what a component would hand it: a config as it is, an object as the object."""
+
+    def __init__(self, runtime: Any) -> None:
+        self.runtime = runtime
 
 
 class Intrinsic(Lifecycle):
     """A component over one intrinsic."""
 
     intrinsic: ClassVar[str]
+    on_error: str | None
+    meta_fields_to_embed: Sequence[str] = ()
 
-    def _keep(self, runtime: Any, profile: Profile | str | None, on_error: str, date: str | None) -> None:
+    def _keep(
+        self,
+        runtime: Any,
+        profile: Profile | str | None,
+        on_error: str,
+        date: str | None,
+        meta_fields_to_embed: Sequence[str] | None = None,
+    ) -> None:
         # Not `__init__`: `@component` makes the class anew, and `super()` in a constructor would not find its way.
-        self._engine = Engine.of(runtime)
-        self.profile, self.on_error, self.date = profile, on_error, date
+        self._engine = Engine(runtime)
+        self.profile, self.date = profile, date
+        self.on_error = TABLE[self.intrinsic].chosen(on_error)
+        self.meta_fields_to_embed = listed("meta_fields_to_embed", meta_fields_to_embed or ())
 
     def _call(self, given: Given, **settings: Any) -> Call[Any]:
         ask = INTRINSICS[self.intrinsic]
-        return ask(given.messages, given.passages, on_error=self.on_error, date=self.date, **settings)
+        return ask(given.messages, given.passages, **{"on_error": self.on_error, "date": self.date} | settings)
 
     def _read(self, query: str, documents: Iterable[Document] | None, history: Iterable[ChatMessage] | None) -> Given:
-        return read(self.intrinsic, query, documents, history)
+        return read(self.intrinsic, query, documents, history, shown=self.meta_fields_to_embed)
+
+    # Where a failure is put up with, one of warming up is too: the call meets it again, and says so in its result.
 
     def _ready(self) -> Runtime:
-        self.warm_up()
+        try:
+            self.warm_up()
+        except IntrinsicsError:
+            if self.on_error == "raise":
+                raise
         return self._engine.runtime
 
     async def _aready(self) -> Runtime:
-        await self.warm_up_async()
+        try:
+            await self.warm_up_async()
+        except IntrinsicsError:
+            if self.on_error == "raise":
+                raise
         return self._engine.runtime
 
     def _result(self, call: Call[T]) -> T:
@@ -104,10 +158,12 @@ class Intrinsic(Lifecycle):
 class ReplyIntrinsic(Intrinsic):
     """A component that judges replies: they come out again as copies, each with its verdict in ``meta``."""
 
-    def _calls(
-        self, query: str, replies: Sequence[ChatMessage | None], documents: Any, history: Any, **settings: Any
-    ) -> list[Call[Any]]:
-        return [self._call(read(self.intrinsic, query, documents, history, reply), **settings) for reply in replies]
+    def _givens(self, query: str, replies: Sequence[ChatMessage | None], documents: Any, history: Any) -> list[Given]:
+        shown = self.meta_fields_to_embed
+        return [read(self.intrinsic, query, documents, history, reply, shown) for reply in replies]
+
+    def _calls(self, givens: Sequence[Given], **settings: Any) -> list[Call[Any]]:
+        return [self._call(given, **settings) for given in givens]
 
     def _replies(self, replies: Any) -> list[ChatMessage]:
         return as_replies(replies, self.intrinsic)
@@ -120,8 +176,10 @@ class ReplyIntrinsic(Intrinsic):
         outcomes = await arun_many(calls, await self._aready(), profile=self.profile)
         return _raised(outcomes)
 
-    def _told(self, replies: Sequence[ChatMessage], results: Sequence[Result]) -> dict[str, Any]:
-        dumps = [result.model_dump(mode="json") for result in results]
+    def _told(
+        self, replies: Sequence[ChatMessage], givens: Sequence[Given], results: Sequence[Result]
+    ) -> dict[str, Any]:
+        dumps = [given.told(result) for given, result in zip(givens, results, strict=True)]
         signed = [
             replace(reply, _meta=verdict(reply.meta, self.intrinsic, dump))
             for reply, dump in zip(replies, dumps, strict=False)
@@ -135,4 +193,18 @@ def _raised(outcomes: Sequence[T | IntrinsicsError]) -> list[T]:
         if isinstance(outcome, IntrinsicsError):
             raise outcome
         found.append(outcome)
+    return found
+
+
+def listed(name: str, values: str | Sequence[str], allowed: Sequence[str] | None = None) -> list[str]:
+    """Names as a list; one alone is not its letters.
+
+    Raises:
+        InvalidInput: one is no text, or none of those that are allowed.
+    """
+    found = [values] if isinstance(values, str) else list(values)
+    for value in found:
+        if not isinstance(value, str) or (allowed is not None and value not in allowed):
+            raise InvalidInput(f"{name} has what it does not take", got=repr(value),
+                               expected="text" if allowed is None else f"some of {', '.join(allowed)}")  # fmt: skip
     return found

@@ -1,10 +1,17 @@
-"""Where the work is done: ``runtime=`` as people write it, made a runtime of the core when first needed."""
+"""Where the work is done: ``runtime=`` as people write it, made a runtime of the core when first needed.
+
+Components that were given the same runtime share it, also after their pipeline was saved and loaded: equal configs that
+meet before any of them was used are one runtime, and so is one chat generator, whoever asks for it.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Hashable, Mapping
 from typing import Any
+from weakref import WeakValueDictionary
 
 from haystack.core.errors import SerializationError
 from haystack.core.serialization import component_to_dict
@@ -19,34 +26,39 @@ API_KEY = "RAG_INTRINSICS_API_KEY"
 
 
 class Engine:
-    """A runtime to be: made at the first call or by :meth:`warm_up`, made again after :meth:`close`.
+    """A component's hold on a runtime: made at the first call or by :meth:`warm_up`, made again after :meth:`close`.
 
     Args:
-        spec: a core runtime, a config such as ``{"kind": "server", "base_url": ...}``, a chat generator, None for the
-            embedded encoder, or another Engine, which is then shared.
+        spec: a core runtime, a config such as ``{"kind": "server", "base_url": ...}`` or its kind alone
+            (``"embedded"``), a chat generator, None for the embedded encoder, or another Engine, whose runtime is then
+            shared.
+        saved: the spec as it was saved, where it was loaded from that.
 
-    What was made here (of a config or a chat generator) is closed here; a runtime of the caller's is left open.
+    What was made here (of a config or a chat generator) is closed when the last component that used it is closed; a
+    runtime of the caller's is left open.
     """
 
-    def __init__(self, spec: Any) -> None:
-        self.spec = _without_plain_key(spec)
-        self._runtime: Runtime | None = None
+    def __init__(self, spec: Any, saved: Any = None) -> None:
+        self._shared: _Shared = spec._shared if isinstance(spec, Engine) else _shared(_without_plain_key(spec), saved)
+        self._holds = False
         self._warm = False
-        self._making = Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Engine, (self.spec,)  # a copy, or another process, makes a runtime of its own
+        return Engine, (self.spec,)  # in another process, a runtime of its own
 
-    @classmethod
-    def of(cls, spec: Any) -> Engine:
-        return spec if isinstance(spec, Engine) else cls(spec)
+    @property
+    def spec(self) -> Any:
+        return self._shared.spec
 
     @property
     def runtime(self) -> Runtime:
-        with self._making:
-            if self._runtime is None:
-                self._runtime = _made(self.spec)
-            return self._runtime
+        self._holds = self._shared.hold(self._holds)
+        return self._shared.runtime
+
+    @property
+    def is_made(self) -> bool:
+        """Whether this component has a runtime now."""
+        return self._holds
 
     def warm_up(self) -> None:
         """Load what the first call would load."""
@@ -70,8 +82,8 @@ class Engine:
             await made.aclose()
 
     def _let_go(self) -> Runtime | None:
-        made, self._runtime, self._warm = self._runtime, None, False
-        return None if self.spec is None or isinstance(self.spec, Runtime) else made
+        held, self._holds, self._warm = self._holds, False, False
+        return self._shared.release() if held else None
 
     def to_dict(self) -> Any:
         """The spec as plain values, without a key.
@@ -79,39 +91,119 @@ class Engine:
         Raises:
             SerializationError: it is a runtime object, which has no plain form; a config has.
         """
-        if self.spec is None:
-            return None
-        if isinstance(self.spec, Mapping):
-            return {name: _plain(value) for name, value in self.spec.items()}
-        if isinstance(self.spec, Runtime) and not hasattr(self.spec, "to_dict"):
+        spec = self.spec
+        if spec is None or isinstance(spec, str):
+            return spec
+        if isinstance(spec, Mapping):
+            return _plain(spec)
+        if isinstance(spec, Runtime) and not hasattr(spec, "to_dict"):
             raise SerializationError(
-                f"a {type(self.spec).__name__} object cannot be saved: give a config, runtime={{'kind': ...}}"
+                f"a {type(spec).__name__} object cannot be saved: give a config, runtime={{'kind': ...}}"
             )
-        return component_to_dict(self.spec, "runtime")
+        return component_to_dict(spec, "runtime")
+
+
+class _Shared:
+    """A runtime and how many components hold it."""
+
+    def __init__(self, spec: Any, key: Hashable) -> None:
+        self.spec, self.key = spec, key
+        self._runtime: Runtime | None = None
+        self._holders = 0
+        self._lock = Lock()
+
+    @property
+    def runtime(self) -> Runtime:
+        with self._lock:
+            if self._runtime is None:
+                if not isinstance(self.key, int):
+                    # What a config names (a file of calibrations, say) may be another by the time of the next one.
+                    _KNOWN.pop(self.key, None)
+                self._runtime = _made(self.spec)
+            return self._runtime
+
+    def hold(self, already: bool) -> bool:
+        with self._lock:
+            self._holders += not already
+            return True
+
+    def release(self) -> Runtime | None:
+        """What is to be closed, if this was the last holder and the runtime was made here."""
+        with self._lock:
+            self._holders -= 1
+            if self._holders > 0:
+                return None
+            made, self._runtime = self._runtime, None
+            return None if self.spec is None or isinstance(self.spec, Runtime) else made
+
+
+_KNOWN: WeakValueDictionary[Hashable, _Shared] = WeakValueDictionary()
+_KNOWING = Lock()
+
+
+def _shared(spec: Any, saved: Any) -> _Shared:
+    key = _key(spec if saved is None else saved)
+    with _KNOWING:
+        found = _KNOWN.get(key)
+        if found is None:
+            _KNOWN[key] = found = _Shared(spec, key)
+        return found
+
+
+def _key(spec: Any) -> Hashable:
+    """What is alike has one key: data by what it says, objects by which they are."""
+    if spec is None or isinstance(spec, str):
+        return spec
+    if isinstance(spec, Mapping):
+        try:
+            return json.dumps(spec, sort_keys=True, default=_identity)
+        except (TypeError, ValueError):  # no plain data after all
+            pass
+    return id(spec)  # of something that the entry itself keeps alive
+
+
+def _identity(value: Any) -> Any:
+    if not isinstance(value, Secret):
+        return id(value)
+    named = getattr(value, "_env_vars", None)
+    return named or hashlib.sha256(str(value.resolve_value()).encode()).hexdigest()
 
 
 def _made(spec: Any) -> Runtime:
+    if isinstance(spec, str):
+        return as_runtime({"kind": spec})
     if isinstance(spec, Mapping):
-        return as_runtime({name: v.resolve_value() if isinstance(v, Secret) else v for name, v in spec.items()})
+        return as_runtime(_resolved(spec))
     if not isinstance(spec, Runtime) and callable(getattr(spec, "run", None)):
         return ChatGeneratorRuntime(spec)
     return as_runtime(spec)
 
 
+def _resolved(value: Any) -> Any:
+    """A config with its keys as they are."""
+    if isinstance(value, Secret):
+        return value.resolve_value()
+    return {name: _resolved(v) for name, v in value.items()} if isinstance(value, Mapping) else value
+
+
 def _without_plain_key(spec: Any) -> Any:
-    """A config whose key is a `Secret`, so that no repr, dump or trace shows it; the caller's own is left alone."""
+    """A config whose keys are each a `Secret`, those of configs in it too, so that no repr, dump or trace shows one.
+
+    The caller's own is left alone.
+    """
     if not isinstance(spec, Mapping):
         return spec
-    key = spec.get("api_key")
+    return {name: _as_secret(value) if name == "api_key" else _without_plain_key(value) for name, value in spec.items()}
+
+
+def _as_secret(key: Any) -> Any:
     if isinstance(key, str) and key:
-        return {**spec, "api_key": Secret.from_token(key)}
-    if isinstance(key, Mapping):  # a saved Secret
-        return {**spec, "api_key": Secret.from_dict(dict(key))}
-    return dict(spec)
+        return Secret.from_token(key)
+    return Secret.from_dict(dict(key)) if isinstance(key, Mapping) else key  # a saved Secret is a mapping
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Secret):
         named = value if value.type.value == "env_var" else Secret.from_env_var(API_KEY)
         return named.to_dict()
-    return value
+    return {name: _plain(v) for name, v in value.items()} if isinstance(value, Mapping) else value

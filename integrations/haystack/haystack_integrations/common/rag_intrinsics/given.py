@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from haystack import Document
@@ -12,15 +13,20 @@ from haystack.dataclasses import ChatMessage, TextContent, ToolCallResult
 from intrinsics_core import InvalidInput
 from intrinsics_core.results import Result
 
-KEY = "rag_intrinsics"  # where verdicts are, in the `meta` of documents and messages
+KEY = "rag_intrinsics"  # where verdicts are, in the `meta` of messages
+RETRIEVED = "retrieval_score"  # the score that a document came with, in the `meta` of one that we scored
 
 
 @dataclass(frozen=True)
 class Given:
-    """One input: turns that end with the question or with an answer to it, and documents."""
+    """One input: turns that end with the question or with an answer to it, and documents.
+
+    ``shown`` names the fields of `meta` that the answering model is shown beside the text.
+    """
 
     turns: tuple[ChatMessage, ...]
     documents: tuple[Document, ...]
+    shown: tuple[str, ...] = ()
 
     @property
     def messages(self) -> list[dict[str, str]]:
@@ -31,17 +37,42 @@ class Given:
     def passages(self) -> list[dict[str, Any]]:
         """The documents as the core takes them."""
         return [
-            {"text": d.content or "", "id": d.id, "title": _title(d), "metadata": d.meta}
+            {"text": d.content or "", "id": d.id, "title": _title(d, self.shown), "score": retrieval_score(d),
+             "metadata": d.meta}
             for d in self.sources
         ]  # fmt: skip
 
+    @cached_property
+    def positions(self) -> list[int]:
+        """Where the sources are among the documents.
+
+        Retrievers that are joined find the same document, and its id is a hash of it: it counts once. Two texts of one
+        id are two documents.
+        """
+        found: dict[tuple[str, str | None], int] = {}
+        for position, document in enumerate(self.documents):
+            found.setdefault((document.id, document.content), position)
+        return list(found.values())
+
     @property
     def sources(self) -> list[Document]:
-        """The documents, each once: retrievers that are joined find the same one, and its id is a hash of it."""
-        found: dict[str, Document] = {}
-        for document in self.documents:
-            found.setdefault(document.id, document)
-        return list(found.values())
+        """The documents, each once."""
+        return [self.documents[position] for position in self.positions]
+
+    def told(self, result: Result) -> dict[str, Any]:
+        """A result as plain values; positions in it are those of the documents as they came."""
+        dump: dict[str, Any] = result.model_dump(mode="json")
+        return dump if len(self.positions) == len(self.documents) else self._placed(dump)
+
+    def _placed(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._placed(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        return {
+            key: self.positions[item] if key in ("index", "document_index") else self._placed(item)
+            for key, item in value.items()
+        }
 
 
 def read(
@@ -50,6 +81,7 @@ def read(
     documents: Iterable[Document] | None,
     history: Iterable[ChatMessage] | None,
     reply: ChatMessage | None = None,
+    shown: Sequence[str] = (),
 ) -> Given:
     """A component's inputs as one input.
 
@@ -60,7 +92,9 @@ def read(
         raise InvalidInput("query is not text", intrinsic=intrinsic, expected="a string", got=type(query).__name__)
     turns = [*_all("history", history, ChatMessage, intrinsic), ChatMessage.from_user(query)]
     return Given(
-        tuple(turns if reply is None else [*turns, reply]), tuple(_all("documents", documents, Document, intrinsic))
+        tuple(turns if reply is None else [*turns, reply]),
+        tuple(_all("documents", documents, Document, intrinsic)),
+        tuple(shown),
     )
 
 
@@ -84,24 +118,31 @@ def text_of_result(result: ToolCallResult) -> str:
     return "\n".join(part.text for part in result.result if isinstance(part, TextContent))
 
 
+def underscored(intrinsic: str) -> str:
+    """An intrinsic's name as a key: ``context_relevance``, which a template can name and a vector store can keep."""
+    return intrinsic.replace("-", "_")
+
+
 def verdict(meta: dict[str, Any], intrinsic: str, value: dict[str, Any]) -> dict[str, Any]:
-    """A copy of ``meta`` with a verdict beside those that are there."""
-    return {**meta, KEY: {**(meta.get(KEY) or {}), intrinsic: value}}
+    """A copy of a message's ``meta`` with a verdict beside those that are there."""
+    others = meta.get(KEY)
+    return {**meta, KEY: {**(others if isinstance(others, dict) else {}), underscored(intrinsic): value}}
 
 
-def judged(given: Given, rows: Iterable[Any], intrinsic: str, result: Result) -> list[Document]:
-    """Copies of the documents that the rows name, in the rows' order, each with its score and verdict.
+def retrieval_score(document: Document) -> float | None:
+    """The retriever's score: the document's own, unless a component of ours wrote that one."""
+    score = _number(document.score)
+    ours = [_number(document.meta.get(key)) for key in ("reranking_score", "context_relevance_score")]
+    return score if score is None or score not in ours else _number(document.meta.get(RETRIEVED))
 
-    The score is the caller's own where a fallback stands in for a verdict without one.
-    """
-    sources = given.sources
-    why = {} if result.degraded is None else {"degraded": result.degraded}
-    copies = []
-    for row in rows:
-        document = sources[row.index]
-        meta = verdict(document.meta, intrinsic, row.model_dump(mode="json", exclude={"document_id"}) | why)
-        copies.append(replace(document, meta=meta, score=document.score if row.score is None else row.score))
-    return copies
+
+def scored(document: Document, score: float | None, meta: dict[str, Any]) -> Document:
+    """A copy with flat keys in its ``meta``, those without a value left out, and a score where there is one."""
+    said = {key: value for key, value in meta.items() if value is not None}
+    if (before := retrieval_score(document)) is not None:
+        said[RETRIEVED] = before
+    kept = {key: value for key, value in document.meta.items() if key not in meta}
+    return replace(document, meta={**kept, **said}, score=document.score if score is None else score)
 
 
 def _all(name: str, values: Any, kind: type[Any], intrinsic: str) -> list[Any]:
@@ -113,6 +154,19 @@ def _all(name: str, values: Any, kind: type[Any], intrinsic: str) -> list[Any]:
     return found
 
 
-def _title(document: Document) -> str | None:
+def _title(document: Document, shown: Sequence[str]) -> str | None:
+    """The title, then a line for each field that the answering model is shown."""
     found = document.meta.get("title")
-    return found if isinstance(found, str) else None
+    title = [found] if isinstance(found, str) and found else []
+    fields = [(name, document.meta.get(name)) for name in shown if name != "title"]
+    lines = [f"{name}: {value}" for name, value in fields if value is not None]
+    return "\n".join([*title, *lines]) or None
+
+
+def _number(value: Any) -> float | None:
+    """A score as a number: stores give NumPy's too. What is none, or NaN, is no score."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return None if number != number else number

@@ -1,5 +1,8 @@
 """Hooks for Haystack's Agent."""
 
-from haystack_integrations.hooks.rag_intrinsics.groundedness_hook import RagIntrinsicsGroundednessHook
+from haystack_integrations.hooks.rag_intrinsics.groundedness_hook import (
+    RagIntrinsicsGroundednessHook,
+    RagIntrinsicsRetryEnd,
+)
 
-__all__ = ["RagIntrinsicsGroundednessHook"]
+__all__ = ["RagIntrinsicsGroundednessHook", "RagIntrinsicsRetryEnd"]

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from haystack import Document
+from haystack import Document, default_from_dict, default_to_dict
 from haystack.components.agents.state import State, replace_values
 from haystack.dataclasses import ChatMessage, ChatRole, TextContent
-from haystack_integrations.common.rag_intrinsics.base import Lifecycle
-from haystack_integrations.common.rag_intrinsics.engine import Engine
-from haystack_integrations.common.rag_intrinsics.given import KEY, read, text_of, text_of_result, verdict
+from haystack_integrations.common.rag_intrinsics.base import Intrinsic, listed
+from haystack_integrations.common.rag_intrinsics.given import KEY, Given, read, text_of, text_of_result, verdict
 
-from intrinsics_core import Call, InvalidInput, Profile, arun, hallucination_detection, run
+from intrinsics_core import InvalidInput, Profile
 from intrinsics_core.results import Faithfulness, HallucinationDetection
 
 NAME = "hallucination-detection"
@@ -24,13 +23,17 @@ RETRY = (
 )
 
 
-class RagIntrinsicsGroundednessHook(Lifecycle):
+class RagIntrinsicsGroundednessHook(Intrinsic):
     """
     Judges an Agent's answer, sentence by sentence, by what its tools returned for it.
 
-    Register it at `on_exit`. The verdict is put into the answer's `meta["rag_intrinsics"]["hallucination-detection"]`.
-    What it is judged by are the documents that tools wrote into the Agent's state (`outputs_to_state`), else the texts
-    of tools since the last user turn. An Agent that retrieved nothing is not judged: there is nothing to judge by.
+    The verdict is put into the answer's `meta["rag_intrinsics"]["hallucination_detection"]`. What it is judged by are
+    the documents that tools wrote into the Agent's state (`outputs_to_state`), else the texts of tools since the last
+    user turn, else those of the latest turn before that has any: a follow-up may be answered from them. An Agent that
+    retrieved nothing is not judged: there is nothing to judge by.
+
+    Give an Agent `hooks=hook.hooks`, or register it at `on_exit` yourself. After a retry neither the first answer nor
+    what the model was told is among the messages.
 
     Usage example:
 
@@ -40,10 +43,11 @@ class RagIntrinsicsGroundednessHook(Lifecycle):
     from haystack_integrations.hooks.rag_intrinsics import RagIntrinsicsGroundednessHook
 
     hook = RagIntrinsicsGroundednessHook(mode="retry")
-    agent = Agent(chat_generator=OpenAIChatGenerator(), tools=[], hooks={"on_exit": [hook]})
+    agent = Agent(chat_generator=OpenAIChatGenerator(), tools=[], hooks=hook.hooks)
     ```
     """
 
+    intrinsic = NAME
     allowed_hook_points = ("on_exit",)
 
     def __init__(
@@ -51,11 +55,13 @@ class RagIntrinsicsGroundednessHook(Lifecycle):
         runtime: Any = None,
         *,
         mode: Literal["annotate", "block", "retry"] = "annotate",
-        labels: Sequence[Faithfulness] = ("unfaithful",),
+        labels: Faithfulness | Sequence[Faithfulness] = ("unfaithful",),
         answer: str = BLOCKED,
         documents_key: str = "documents",
-        tools: Sequence[str] | None = None,
+        tools: str | Sequence[str] | None = None,
+        meta_fields_to_embed: Sequence[str] | None = None,
         profile: Profile | str | None = None,
+        on_error: str | None = None,
         date: str | None = None,
     ) -> None:
         """
@@ -66,20 +72,30 @@ class RagIntrinsicsGroundednessHook(Lifecycle):
         :param mode: `"annotate"` leaves the answer as it is; `"block"` puts the canned text in the place of one with a
             label in `labels`; `"retry"` tells the model once which sentences are not supported and lets it answer
             again, and annotates the second answer.
-        :param labels: Which labels of the answer as a whole count.
+        :param labels: Which labels of the answer as a whole count, one or several.
         :param answer: The canned text.
         :param documents_key: Where in the Agent's state the documents are.
-        :param tools: Names of the tools whose texts count as documents; None for all.
+        :param tools: Names of the tools whose texts count as documents, one or several; None for all.
+        :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
+            the judge is shown them too, after the title.
         :param profile: A profile or its name; the runtime's own where left out.
+        :param on_error: `"fallback"`: where the judgement failed the answer passes, and its verdict says that it is
+            degraded and why; or `"raise"`. None: `"fallback"` to annotate, `"raise"` to block or to retry.
         :param date: Date text for prompts that carry one; the day of the call where left out.
-        :raises InvalidInput: If `mode` is unknown.
+        :raises InvalidInput: If `mode`, `labels` or `on_error` is none that it takes.
         """
         if mode not in ("annotate", "block", "retry"):
             raise InvalidInput("mode is unknown", expected="'annotate', 'block' or 'retry'", got=repr(mode))
-        self._engine = Engine.of(runtime)
-        self.mode, self.labels, self.answer = mode, list(labels), answer
-        self.documents_key, self.tools = documents_key, None if tools is None else list(tools)
-        self.profile, self.date = profile, date
+        own = "fallback" if mode == "annotate" else "raise"
+        self._keep(runtime, profile, own if on_error is None else on_error, date, meta_fields_to_embed)
+        self.mode, self.labels, self.answer = mode, listed("labels", labels, get_args(Faithfulness)), answer
+        self.documents_key, self.tools = documents_key, None if tools is None else listed("tools", tools)
+
+    @property
+    def hooks(self) -> dict[str, list[Any]]:
+        """Where it goes in an Agent: `Agent(..., hooks=hook.hooks)`."""
+        after = {"after_run": [RagIntrinsicsRetryEnd()]} if self.mode == "retry" else {}
+        return {"on_exit": [self], **after}
 
     def run(self, state: State) -> None:
         """
@@ -88,8 +104,8 @@ class RagIntrinsicsGroundednessHook(Lifecycle):
         :param state: The Agent's live state.
         :raises IntrinsicsError: See `intrinsics_core.errors`.
         """
-        if (call := self._call(state)) is not None:
-            self._act(state, run(call, self._engine.runtime, profile=self.profile))
+        if (given := self._given(state)) is not None:
+            self._act(state, given, self._result(self._call(given)))
 
     async def run_async(self, state: State) -> None:
         """
@@ -98,22 +114,29 @@ class RagIntrinsicsGroundednessHook(Lifecycle):
         :param state: The Agent's live state.
         :raises IntrinsicsError: See `intrinsics_core.errors`.
         """
-        if (call := self._call(state)) is not None:
-            await self.warm_up_async()
-            self._act(state, await arun(call, self._engine.runtime, profile=self.profile))
+        if (given := self._given(state)) is not None:
+            self._act(state, given, await self._aresult(self._call(given)))
 
-    def _call(self, state: State) -> Call[HallucinationDetection] | None:
+    def _given(self, state: State) -> Given | None:
         messages: list[ChatMessage] = state.data.get("messages") or []
         answer = messages[-1] if messages else None
         if answer is None or not answer.is_from(ChatRole.ASSISTANT) or answer.tool_calls or not text_of(answer).strip():
             return None
         at = _question(messages)
-        documents = state.data.get(self.documents_key) or self._texts(messages[at + 1 :])
+        documents = state.data.get(self.documents_key) or self._found(messages)
         if at < 0 or not documents:
             return None
         history = [m for m in messages[:at] if m.role in _SHOWN and text_of(m).strip()]
-        given = read(NAME, text_of(messages[at]), documents, history, answer)
-        return hallucination_detection(given.messages, given.passages, date=self.date)
+        return read(NAME, text_of(messages[at]), documents, history, answer, self.meta_fields_to_embed)
+
+    def _found(self, messages: Sequence[ChatMessage]) -> list[Document]:
+        """What tools said in the latest turn of the conversation in which any did."""
+        end = len(messages)
+        while (at := _question(messages[:end])) >= 0:
+            if texts := self._texts(messages[at + 1 : end]):
+                return texts
+            end = at
+        return []
 
     def _texts(self, messages: Sequence[ChatMessage]) -> list[Document]:
         results = [r for m in messages for r in m.tool_call_results if not r.error]
@@ -124,25 +147,93 @@ class RagIntrinsicsGroundednessHook(Lifecycle):
             if (self.tools is None or name in self.tools) and text.strip()
         ]
 
-    def _act(self, state: State, result: HallucinationDetection) -> None:
+    def _act(self, state: State, given: Given, result: HallucinationDetection) -> None:
         messages: list[ChatMessage] = list(state.data["messages"])
         again = any(_retried(m) for m in messages[_question(messages) + 1 :])
-        answer = replace(messages[-1], _meta=verdict(messages[-1].meta, NAME, result.model_dump(mode="json")))
-        if result.label in self.labels and self.mode == "block":
+        answer = replace(messages[-1], _meta=verdict(messages[-1].meta, NAME, given.told(result)))
+        wrong = result.label in self.labels and result.degraded is None
+        if wrong and self.mode == "block":
             answer = replace(answer, _content=[TextContent(self.answer)])
         messages[-1] = answer
-        if result.label in self.labels and self.mode == "retry" and not again:
+        if wrong and self.mode == "retry" and not again:
             lines = "\n".join(f"- {s.text}" for s in result.sentences if s.label in self.labels)
             messages.append(ChatMessage.from_user(RETRY.format(sentences=lines), meta={KEY: {"retry": True}}))
             state.set("continue_run", True)
+        elif again:
+            messages = _without_retry(messages, draft=False)
         state.set("messages", messages, handler_override=replace_values)
+
+
+class RagIntrinsicsRetryEnd:
+    """
+    Keeps what a groundedness hook told the model from being an Agent's last message.
+
+    Where an Agent's steps ran out, or its model said nothing, before it answered again, the first answer, with its
+    verdict, is the last message. `RagIntrinsicsGroundednessHook.hooks` has it where it is needed.
+
+    Usage example:
+
+    ```python
+    from haystack.components.agents import Agent
+    from haystack.components.generators.chat import OpenAIChatGenerator
+    from haystack_integrations.hooks.rag_intrinsics import RagIntrinsicsGroundednessHook, RagIntrinsicsRetryEnd
+
+    hooks = {"on_exit": [RagIntrinsicsGroundednessHook(mode="retry")], "after_run": [RagIntrinsicsRetryEnd()]}
+    agent = Agent(chat_generator=OpenAIChatGenerator(), tools=[], hooks=hooks)
+    ```
+    """
+
+    allowed_hook_points = ("after_run",)
+
+    def run(self, state: State) -> None:
+        """
+        Take an unanswered retry back.
+
+        :param state: The Agent's live state.
+        """
+        messages: list[ChatMessage] = state.data.get("messages") or []
+        if any(map(_retried, messages)):
+            state.set("messages", _without_retry(messages, draft=True), handler_override=replace_values)
+
+    async def run_async(self, state: State) -> None:
+        """
+        Take an unanswered retry back.
+
+        :param state: The Agent's live state.
+        """
+        self.run(state)
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Serialize to a dictionary.
+
+        :returns: Dictionary with serialized data.
+        """
+        return default_to_dict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> RagIntrinsicsRetryEnd:
+        """
+        Deserialize from a dictionary.
+
+        :param data: Dictionary to deserialize from.
+        :returns: The hook.
+        """
+        return default_from_dict(cls, data)
 
 
 _SHOWN = (ChatRole.SYSTEM, ChatRole.USER, ChatRole.ASSISTANT)
 
 
 def _retried(message: ChatMessage) -> bool:
-    return bool((message.meta.get(KEY) or {}).get("retry"))
+    own = message.meta.get(KEY)
+    return isinstance(own, dict) and bool(own.get("retry"))
+
+
+def _without_retry(messages: Sequence[ChatMessage], *, draft: bool) -> list[ChatMessage]:
+    """The messages without what the model was told; ``draft``: the answer it was told about stands, as the last one."""
+    at = next(i for i, message in enumerate(messages) if _retried(message))
+    return list(messages[:at]) if draft else [*messages[: at - 1], *messages[at + 1 :]]
 
 
 def _question(messages: Sequence[ChatMessage]) -> int:

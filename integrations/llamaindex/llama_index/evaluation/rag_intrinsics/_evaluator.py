@@ -11,9 +11,10 @@ from llama_index.core.base.response.schema import Response
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.llms import ChatMessage
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 from llama_index.rag_intrinsics._component import IntrinsicComponent
 from llama_index.rag_intrinsics._inputs import conversation, distinct, passages
+from llama_index.rag_intrinsics._responses import answer_of, sources_of
 from pydantic import Field
 
 from intrinsics_core import Call, InvalidInput
@@ -37,11 +38,15 @@ class Given:
     response: str | None
     contexts: Sequence[str | NodeWithScore]
     history: Sequence[ChatMessage] | None
+    shown: MetadataMode
 
     @property
     def documents(self) -> list[Any]:
+        """The contexts, in order; texts and nodes may be mixed."""
         nodes = [c for c in self.contexts if isinstance(c, NodeWithScore)]
-        return passages(distinct(nodes)) if nodes else list(self.contexts)
+        if len(nodes) < len(self.contexts):
+            return [passages([c], self.shown)[0] if isinstance(c, NodeWithScore) else c for c in self.contexts]
+        return passages(distinct(nodes), self.shown)
 
     @property
     def question(self) -> list[dict[str, str]]:
@@ -65,9 +70,15 @@ class Score:
 
 class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
     """Evaluates ``query``, ``response`` and ``contexts`` (texts, or the nodes themselves), or a response object with
-    its source nodes. ``chat_history=`` brings the turns before the query. Returns an :class:`IntrinsicEvaluation`; a
-    result that a fallback stands in for is marked as invalid, with the reason.
+    its source nodes. ``chat_history=`` brings the turns before the query. Returns an :class:`IntrinsicEvaluation`.
+
+    Where the judge failed, the result is marked as invalid, with the reason, and passes nothing: ``passing`` is None.
+    So one outage does not cost a whole run of a ``BatchEvalRunner``; ``on_error="raise"`` raises instead. Where there
+    was nothing to judge (an empty answer, nothing retrieved), ``passing`` is None too and ``feedback`` says why.
     """
+
+    on_error: str = "fallback"
+    metadata_mode: MetadataMode = MetadataMode.LLM
 
     @abstractmethod
     def _ask(self, given: Given) -> Call[Any]:
@@ -110,7 +121,7 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
     def evaluate_response(
         self, query: str | QueryBundle | None = None, response: Response | None = None, **kwargs: Any
     ) -> IntrinsicEvaluation:
-        """Evaluate a response by its source nodes, whose ids the verdict names."""
+        """Evaluate a response of any of LlamaIndex's classes by its source nodes, whose ids the verdict names."""
         return self.evaluate(query, *_parts(response), **kwargs)
 
     async def aevaluate_response(
@@ -123,22 +134,33 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
         if contexts is None and TABLE[self.intrinsic].needs_documents:
             raise InvalidInput("there are no contexts: the documents to judge by", intrinsic=self.intrinsic,
                                expected="contexts=[...], which may be empty")  # fmt: skip
-        return Given(query, response, contexts or (), history)
+        return Given(query, response, contexts or (), history, self.metadata_mode)
 
     def _evaluation(self, given: Given, result: Result) -> IntrinsicEvaluation:
-        found = self._score(result)
+        found, failed = self._score(result), result.degraded is not None
         return IntrinsicEvaluation(
             query=None if given.query is None else str(given.query),
             response=given.response,
             contexts=[c if isinstance(c, str) else c.get_content() for c in given.contexts],
-            passing=found.passing,
+            passing=None if failed else found.passing,
             score=found.score,
-            feedback=found.feedback,
-            invalid_result=result.degraded is not None,
+            feedback=result.degraded or result.reason or found.feedback,
+            invalid_result=failed,
             invalid_reason=result.degraded,
-            verdict=result.model_dump(mode="json"),
+            verdict=self._verdict(given, result),
         )
 
+    def _verdict(self, given: Given, result: Result) -> dict[str, Any]:
+        """The verdict as the command line writes it."""
+        return result.model_dump(mode="json")
 
-def _parts(response: Response | None) -> tuple[str | None, Sequence[NodeWithScore] | None]:
-    return (None, None) if response is None else (response.response, response.source_nodes)
+
+def reached(score: float | None, threshold: float | None, otherwise: bool) -> bool | None:
+    """Whether a score reaches the threshold; ``otherwise`` where none is set, None where there is no score."""
+    if threshold is None:
+        return otherwise
+    return None if score is None else score >= threshold
+
+
+def _parts(response: Any) -> tuple[str | None, Sequence[NodeWithScore] | None]:
+    return (None, None) if response is None else (answer_of(response), sources_of(response))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from llama_index.evaluation.rag_intrinsics._evaluator import Given, IntrinsicEvaluator, Score
+from llama_index.evaluation.rag_intrinsics._evaluator import Given, IntrinsicEvaluator, Score, reached
+from pydantic import Field
 
 from intrinsics_core import Call, answerability
 from intrinsics_core.results import Answerability
@@ -14,7 +15,7 @@ class AnswerabilityEvaluator(IntrinsicEvaluator):
     """Do the contexts answer the query? Passing where they do; the score is the probability of it.
 
     Args:
-        on_error: ``"raise"``, or ``"open"`` or ``"closed"``: count as answerable, or not, where the judgement failed.
+        threshold: passing from this probability on, whatever the label; None: by the label.
 
     Example:
         >>> from llama_index.evaluation.rag_intrinsics import AnswerabilityEvaluator
@@ -25,8 +26,11 @@ class AnswerabilityEvaluator(IntrinsicEvaluator):
 
     intrinsic: ClassVar[str] = "answerability"
 
+    threshold: float | None = Field(default=None, ge=0, le=1)
+
     def _ask(self, given: Given) -> Call[Answerability]:
         return answerability(given.question, given.documents, **self._settings())
 
     def _score(self, result: Answerability) -> Score:
-        return Score(result.answerable, result.probability, result.label)
+        passing = reached(result.probability, self.threshold, result.answerable)
+        return Score(passing, result.probability, result.label)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from llama_index.evaluation.rag_intrinsics._evaluator import Given, IntrinsicEvaluator, Score
+from llama_index.evaluation.rag_intrinsics._evaluator import Given, IntrinsicEvaluator, Score, reached
 from pydantic import Field
 
 from intrinsics_core import Call, fact_check
@@ -61,5 +61,4 @@ class FactCheckEvaluator(IntrinsicEvaluator):
             for source in result.sources
             if source.score is not None
         ]
-        passing = None if result.score is None else result.score >= self.threshold
-        return Score(passing, result.score, "\n".join(read))
+        return Score(reached(result.score, self.threshold, False), result.score, "\n".join(read))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from llama_index.evaluation.rag_intrinsics._evaluator import Given, IntrinsicEvaluator, Score
+from llama_index.evaluation.rag_intrinsics._evaluator import Given, IntrinsicEvaluator, Score, reached
 from pydantic import Field
 
 from intrinsics_core import Call, uncertainty
@@ -34,6 +34,5 @@ class UncertaintyEvaluator(IntrinsicEvaluator):
         return uncertainty(given.answered, given.documents, **self._settings())
 
     def _score(self, result: Uncertainty) -> Score:
-        if result.certainty is None:
-            return Score(None, None, result.reason or result.degraded or "")
-        return Score(result.certainty >= self.threshold, result.certainty, f"certainty {result.certainty:.2f}")
+        said = "" if result.certainty is None else f"certainty {result.certainty:.2f}"
+        return Score(reached(result.certainty, self.threshold, False), result.certainty, said)

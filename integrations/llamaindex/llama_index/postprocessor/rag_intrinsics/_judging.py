@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -10,32 +9,46 @@ from typing import Any
 from llama_index.core.callbacks import CBEventType, EventPayload
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.instrumentation.events.rerank import ReRankEndEvent, ReRankStartEvent
+from llama_index.core.llms import ChatMessage
+from llama_index.core.memory import BaseMemory
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
+from llama_index.rag_intrinsics import _marks
 from llama_index.rag_intrinsics._component import IntrinsicComponent
-from llama_index.rag_intrinsics._inputs import conversation, passages, required
+from llama_index.rag_intrinsics._inputs import aremembered, asked_in, conversation, passages, remembered, required
+from pydantic import Field
 
 from intrinsics_core import Call
-from intrinsics_core.results import Result
+from intrinsics_core.results import Ranking, Result
 
 dispatcher = get_dispatcher(__name__)
 
-RETRIEVAL_SCORE, VERDICTS = "retrieval_score", "rag_intrinsics"
+_SHOWN = ("label", "rank", "score", "wins")  # of a row; where it stood and what it was are the node's
+
+Messages = Sequence[dict[str, str]]
+Documents = Sequence[dict[str, Any]]
 
 
 class JudgingPostprocessor(IntrinsicComponent, BaseNodePostprocessor):
     """Returns copies: ``score`` is the intrinsic's, ``metadata["retrieval_score"]`` what it was before any intrinsic,
-    ``metadata["rag_intrinsics"]`` the verdict. Both keys are kept out of what LLMs and embeddings read. No nodes in, no
-    nodes out.
+    and further flat keys hold the verdict. None of them is in what LLMs and embeddings read. No nodes in, no nodes out.
+
+    The turns before the question come from the query (a :class:`~llama_index.rag_intrinsics.ConversationQuery`) or from
+    ``memory``. A chat engine gives its postprocessors the bare follow-up: give them the engine's memory.
     """
 
-    @abstractmethod
-    def _ask(self, messages: Sequence[dict[str, str]], documents: Sequence[dict[str, Any]]) -> Call[Any]:
-        """The call of the core."""
+    memory: BaseMemory | None = Field(default=None, exclude=True, repr=False)
+    metadata_mode: MetadataMode = MetadataMode.LLM
 
-    @abstractmethod
+    # Not abstract: LlamaIndex makes a span of every method that implements an abstract one.
+
+    def _ask(self, messages: Messages, documents: Documents) -> Call[Any]:
+        """The call of the core."""
+        raise NotImplementedError
+
     def _rows(self, result: Any) -> Sequence[Any]:
         """The rows of the result that name the nodes to return, in order."""
+        raise NotImplementedError
 
     @property
     def _most(self) -> int | None:
@@ -48,9 +61,10 @@ class JudgingPostprocessor(IntrinsicComponent, BaseNodePostprocessor):
         with self._traced(nodes, query_bundle) as end:
             if not nodes:
                 return end([])
-            documents = passages(nodes)
-            result = self._result(self._ask(conversation(required(query_bundle, self.intrinsic)), documents))
-            return end(self._judged(nodes, result))
+            query = required(query_bundle, self.intrinsic)
+            documents = passages(nodes, self.metadata_mode, asked=asked_in(query))
+            result = self._result(self._about(query, remembered(query, self.memory), documents))
+            return end(self._judged(nodes, documents, result, asked_in(query)))
 
     @dispatcher.span
     async def _apostprocess_nodes(
@@ -59,16 +73,27 @@ class JudgingPostprocessor(IntrinsicComponent, BaseNodePostprocessor):
         with self._traced(nodes, query_bundle) as end:
             if not nodes:
                 return end([])
-            documents = passages(nodes)
-            result = await self._aresult(self._ask(conversation(required(query_bundle, self.intrinsic)), documents))
-            return end(self._judged(nodes, result))
+            query = required(query_bundle, self.intrinsic)
+            documents = passages(nodes, self.metadata_mode, asked=asked_in(query))
+            result = await self._aresult(self._about(query, await aremembered(query, self.memory), documents))
+            return end(self._judged(nodes, documents, result, asked_in(query)))
 
-    def _judged(self, nodes: Sequence[NodeWithScore], result: Result) -> list[NodeWithScore]:
-        why = {} if result.degraded is None else {"degraded": result.degraded}
-        return [
-            _copy(nodes[row.index], row.score, {self.intrinsic: row.model_dump(exclude={"document_id"}) | why})
-            for row in self._rows(result)
-        ]
+    def _about(self, query: str | QueryBundle, history: Sequence[ChatMessage], documents: Documents) -> Call[Any]:
+        return self._ask(conversation(query, history=history), documents)
+
+    def _judged(
+        self, nodes: Sequence[NodeWithScore], documents: Documents, result: Result, asked: str
+    ) -> list[NodeWithScore]:
+        odd = {name: value for name in ("cut", "unread") if (value := getattr(result, name, None))}
+        found = []
+        for row in self._rows(result):
+            item = nodes[row.index]
+            why = _own_reason(row, result)
+            verdict = _marks.flat(self.intrinsic, {name: getattr(row, name, None) for name in _SHOWN} | odd | why)
+            # A fallback has no score of its own, at best the one that it was given: the node's then stands.
+            fallen = row.score is None or (why and row.score == documents[row.index]["score"])
+            found.append(_marks.marked(item, asked, verdict, item.score if fallen else row.score))
+        return found
 
     @contextmanager
     def _traced(
@@ -93,22 +118,10 @@ class JudgingPostprocessor(IntrinsicComponent, BaseNodePostprocessor):
             yield end
 
 
-def _copy(item: NodeWithScore, score: float | None, verdict: dict[str, Any]) -> NodeWithScore:
-    """The node with a score and verdict. Where a fallback stands in for a score, the node keeps the one it has."""
-    node = item.node
-    metadata = dict(node.metadata)
-    if item.score is not None:
-        metadata.setdefault(RETRIEVAL_SCORE, item.score)
-    metadata[VERDICTS] = {**(metadata.get(VERDICTS) or {}), **verdict}
-    copy = node.model_copy(
-        update={
-            "metadata": metadata,
-            "excluded_llm_metadata_keys": _with_ours(node.excluded_llm_metadata_keys),
-            "excluded_embed_metadata_keys": _with_ours(node.excluded_embed_metadata_keys),
-        }
-    )
-    return item.model_copy(update={"node": copy, "score": item.score if score is None else score})
-
-
-def _with_ours(keys: Sequence[str]) -> list[str]:
-    return [*keys, *(key for key in (RETRIEVAL_SCORE, VERDICTS) if key not in keys)]
+def _own_reason(row: Any, result: Result) -> dict[str, str]:
+    """Why this node's verdict is none: its own reason where rows have one, never those of all the others."""
+    if "degraded" in type(row).model_fields:
+        why = row.degraded
+    else:
+        why = result.degraded if row.score is None or isinstance(result, Ranking) else None
+    return {"degraded": why} if why else {}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from llama_index.postprocessor.rag_intrinsics._judging import JudgingPostprocessor
+from llama_index.postprocessor.rag_intrinsics._judging import Documents, JudgingPostprocessor, Messages
+from pydantic import field_validator
 
 from intrinsics_core import Call, context_relevance
 from intrinsics_core.results import ContextRelevance, Judgement, Relevance
@@ -14,12 +15,15 @@ from intrinsics_core.results import ContextRelevance, Judgement, Relevance
 class ContextRelevancePostprocessor(JudgingPostprocessor):
     """The nodes that help to answer the question, in their own order.
 
-    ``metadata["rag_intrinsics"]["context-relevance"]`` holds the label.
+    ``metadata["context_relevance"]`` holds the label, ``metadata["context_relevance_score"]`` its probability.
 
     Args:
         labels: which labels to keep.
         similarity_cutoff: keep only nodes that score at least this; None for all. A node without a score of ours (its
-            judgement failed, and ``on_error`` is ``"fallback"``) is kept.
+            judgement failed, and ``on_error`` is ``"fallback"``) is kept; ``context_relevance_degraded`` says why.
+        memory: the memory of a chat engine, to read the turns before the question from.
+        metadata_mode: which metadata is read beside the text: what LLMs are shown of a node, what is embedded of it
+            (``MetadataMode.EMBED``), or none.
 
     Example:
         >>> from llama_index.core.schema import NodeWithScore, TextNode
@@ -35,7 +39,12 @@ class ContextRelevancePostprocessor(JudgingPostprocessor):
     labels: tuple[Relevance, ...] = ("relevant", "partially relevant")
     similarity_cutoff: float | None = None
 
-    def _ask(self, messages: Sequence[dict[str, str]], documents: Sequence[dict[str, Any]]) -> Call[ContextRelevance]:
+    @field_validator("labels", mode="before")
+    @classmethod
+    def _several(cls, labels: object) -> object:
+        return (labels,) if isinstance(labels, str) else labels  # one label, not its letters
+
+    def _ask(self, messages: Messages, documents: Documents) -> Call[ContextRelevance]:
         return context_relevance(messages, documents, **self._settings())
 
     def _rows(self, result: ContextRelevance) -> Sequence[Judgement]:

@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from llama_index.postprocessor.rag_intrinsics._judging import JudgingPostprocessor
+from llama_index.core.schema import MetadataMode
+from llama_index.postprocessor.rag_intrinsics._judging import Documents, JudgingPostprocessor, Messages
 from pydantic import Field
 
 from intrinsics_core import Call, reranking
-from intrinsics_core.intrinsics.reranking import WINDOW, Mode
+from intrinsics_core.intrinsics.reranking import MAX_CHARACTERS, WINDOW, Mode
 from intrinsics_core.results import RankedDocument, Ranking
 
 
 class IntrinsicsRerank(JudgingPostprocessor):
     """Nodes in the order in which they answer the question, best first.
 
-    ``metadata["rag_intrinsics"]["reranking"]`` holds rank and wins.
+    ``metadata`` gets ``reranking_rank``, ``reranking_score`` and, where comparisons were held, ``reranking_wins``. A
+    scoring runtime such as the embedded one lets the retriever's own scores take part, where all nodes have one; a
+    score that a reranker of ours wrote for another question does not count. Its scores are probabilities that do not
+    depend on the list, so LlamaIndex's ``SimilarityPostprocessor`` fits behind it. No threshold fits the lists and
+    comparisons of a language model.
 
     Args:
         top_n: return at most this many; None for all.
@@ -25,6 +30,10 @@ class IntrinsicsRerank(JudgingPostprocessor):
             own. See :func:`intrinsics_core.reranking`.
         window: documents in one list.
         both_orders: ask about each list or pair in both orders, against position bias, at twice the requests.
+        max_characters: of each node in a list; None shows them whole. ``reranking_cut`` says how many were cut.
+        memory: the memory of a chat engine, to read the turns before the question from.
+        metadata_mode: which metadata is read beside the text: what is embedded of a node (as LlamaIndex's own
+            cross-encoder reranker reads it), what LLMs are shown (``MetadataMode.LLM``), or none.
 
     Example:
         >>> from llama_index.core.schema import NodeWithScore, TextNode
@@ -42,13 +51,16 @@ class IntrinsicsRerank(JudgingPostprocessor):
     mode: Mode | None = None
     window: int = Field(default=WINDOW, ge=2)
     both_orders: bool = False
+    max_characters: int | None = Field(default=MAX_CHARACTERS, ge=1)
+    metadata_mode: MetadataMode = MetadataMode.EMBED
 
     @property
     def _most(self) -> int | None:
         return self.top_n
 
-    def _ask(self, messages: Sequence[dict[str, str]], documents: Sequence[dict[str, Any]]) -> Call[Ranking]:
+    def _ask(self, messages: Messages, documents: Documents) -> Call[Ranking]:
         how: dict[str, Any] = {"mode": self.mode, "window": self.window, "both_orders": self.both_orders}
+        how["max_characters"] = self.max_characters
         return reranking(messages, documents, **how, **self._settings())
 
     def _rows(self, result: Ranking) -> Sequence[RankedDocument]:

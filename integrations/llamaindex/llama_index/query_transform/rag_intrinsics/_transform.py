@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,13 +30,15 @@ class ConversationTransform(IntrinsicComponent, BaseQueryTransform):
 
     memory: BaseMemory | None = Field(default=None, exclude=True, repr=False)
 
-    @abstractmethod
+    # Not abstract: LlamaIndex makes a span of every method that implements an abstract one.
+
     def _ask(self, messages: Sequence[dict[str, str]], documents: Sequence[dict[str, Any]]) -> Call[Any]:
         """The call of the core."""
+        raise NotImplementedError
 
-    @abstractmethod
     def _tell(self, query: QueryBundle, result: Any) -> QueryBundle:
         """The query that comes of it."""
+        raise NotImplementedError
 
     def _run(self, query_bundle: QueryBundle, metadata: dict[str, Any]) -> QueryBundle:
         history = _given(query_bundle, metadata) or (self.memory.get() if self.memory else ())

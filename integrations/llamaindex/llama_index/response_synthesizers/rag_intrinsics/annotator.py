@@ -2,39 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
-from llama_index.core.base.response.schema import PydanticResponse, Response
-from llama_index.core.chat_engine.types import AgentChatResponse
+from llama_index.core.agent.workflow import AgentOutput
+from llama_index.core.base.response.schema import StreamingResponse
+from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.llms import ChatMessage
-from llama_index.core.schema import NodeWithScore, QueryType
+from llama_index.core.schema import MetadataMode, NodeWithScore, QueryType
 from llama_index.rag_intrinsics._component import IntrinsicComponent
-from llama_index.rag_intrinsics._inputs import conversation, distinct, passages
+from llama_index.rag_intrinsics._inputs import History, conversation, distinct, passages
+from llama_index.rag_intrinsics._responses import answer_of, sources_of, under_way
+from llama_index.response_synthesizers.rag_intrinsics.streams import AnnotatedChatStream
 
-from intrinsics_core import Call, IntrinsicsError, arun_many, citations, hallucination_detection, run_many
+from intrinsics_core import Call, IntrinsicsError, arun_many, audit, citations, hallucination_detection, run_many
+from intrinsics_core.intrinsics._common import OnError
+from intrinsics_core.results import Audit, AuditedSentence, Result
+from intrinsics_core.streaming import StreamChecker, StreamEvent
 
 dispatcher = get_dispatcher(__name__)
+logger = logging.getLogger(__name__)
 
-KEY = "rag_intrinsics"
-Finished = TypeVar("Finished", Response, PydanticResponse, AgentChatResponse)
+KEY, SENTENCES = "rag_intrinsics", "sentences"
 Shown = TypeVar("Shown")
 Verdicts = dict[str, Any]
-History = Sequence[ChatMessage] | None
 
 
 class ResponseAnnotator(IntrinsicComponent):
-    """Adds to a finished response, of a query engine or a chat engine, what its source nodes say about it.
+    """Adds to a response what its source nodes say about it.
 
-    Returns a copy whose ``metadata["rag_intrinsics"]`` holds, by intrinsic, what the command line writes:
-    ``"citations"`` with the spans that each sentence rests on, ``"hallucination-detection"`` with a verdict for each
-    sentence. Offsets count in the response's text and in the nodes' own texts. Both are asked for at the same time.
+    Takes what query engines, chat engines and agents give: ``Response``, ``PydanticResponse``, ``AgentChatResponse``,
+    ``AgentOutput`` (its sources are what its tools returned), and streams. Returns a copy whose
+    ``metadata["rag_intrinsics"]`` holds, by intrinsic, what the command line writes: ``"citations"`` with the spans
+    that each sentence rests on, ``"hallucination-detection"`` with a verdict for each sentence. Offsets count in the
+    response's text and in the nodes' own texts. Both are asked for at the same time.
+
+    A stream streams on, and its verdicts are in the metadata when it has ended. An ``AgentOutput`` has no metadata:
+    its verdicts are in ``response.additional_kwargs["rag_intrinsics"]``. An answer without sources is judged by
+    nothing; a judge that fails leaves a verdict that says so (``degraded``), and the answer as it is.
 
     Args:
         citations: whether to cite.
         hallucination: whether to judge each sentence.
+        audit: whether to judge the answer in every way at once: ``"audit"`` then holds whether the nodes answer the
+            question, a verdict with citations for each sentence, a certainty, whether the question is addressed, and
+            what these disagree about. One request, where a language model judges. It has citations and verdicts in it:
+            the other two are then off unless asked for.
+        stream_verdicts: whether each sentence of a stream is judged as it closes: ``"sentences"`` grows while tokens
+            pass, and ``"audit"`` comes with the end. A language model is asked once more for each.
+        metadata_mode: which metadata of the nodes is read beside their text: what LLMs are shown, by default.
+        on_error: ``"fallback"``, or ``"raise"`` where a judge's failure is to reach you in place of the answer.
 
     Example:
         >>> from llama_index.core.base.response.schema import Response
@@ -49,10 +70,14 @@ class ResponseAnnotator(IntrinsicComponent):
 
     intrinsic: ClassVar[str] = "citations"
 
-    citations: bool = True
-    hallucination: bool = True
+    on_error: str = "fallback"
+    citations: bool | None = None
+    hallucination: bool | None = None
+    audit: bool = False
+    stream_verdicts: bool = False
+    metadata_mode: MetadataMode = MetadataMode.LLM
 
-    def annotate(self, query: QueryType, response: Finished, *, chat_history: History = None) -> Finished:
+    def annotate(self, query: QueryType, response: Shown, *, chat_history: History = None) -> Shown:
         """The response with verdicts.
 
         Args:
@@ -60,13 +85,19 @@ class ResponseAnnotator(IntrinsicComponent):
             chat_history: the turns before the question.
 
         Raises:
-            IntrinsicsError: see :mod:`intrinsics_core.errors`.
+            IntrinsicsError: with ``on_error="raise"``; see :mod:`intrinsics_core.errors`.
         """
-        return annotated(response, self.verdicts(query, text_of(response), response.source_nodes, chat_history))
+        if under_way(response):
+            streaming: Shown = self.on_the_way(query, response, sources_of(response), {}, chat_history)
+            return streaming
+        return annotated(response, self.verdicts(query, answer_of(response), sources_of(response), chat_history))
 
-    async def aannotate(self, query: QueryType, response: Finished, *, chat_history: History = None) -> Finished:
+    async def aannotate(self, query: QueryType, response: Shown, *, chat_history: History = None) -> Shown:
         """Like :meth:`annotate`, without ever blocking the event loop."""
-        return annotated(response, await self.averdicts(query, text_of(response), response.source_nodes, chat_history))
+        if under_way(response):
+            streaming: Shown = self.on_the_way(query, response, sources_of(response), {}, chat_history)
+            return streaming
+        return annotated(response, await self.averdicts(query, answer_of(response), sources_of(response), chat_history))
 
     @dispatcher.span
     def verdicts(
@@ -77,8 +108,11 @@ class ResponseAnnotator(IntrinsicComponent):
         history: Sequence[ChatMessage] | None = None,
     ) -> Verdicts:
         """What :meth:`annotate` adds, for an answer and its nodes."""
-        calls = self._calls(query, answer, nodes, history)
-        return _named(calls, run_many(calls.values(), self.engine, profile=self.profile))
+        try:
+            calls = self._calls(query, answer, nodes, history)
+            return self._told(calls, run_many(calls.values(), self.engine, profile=self.profile))
+        except Exception as error:  # the answer is there: whatever a judge does wrong does not cost it
+            return self._failed(error)
 
     @dispatcher.span
     async def averdicts(
@@ -89,37 +123,173 @@ class ResponseAnnotator(IntrinsicComponent):
         history: Sequence[ChatMessage] | None = None,
     ) -> Verdicts:
         """Like :meth:`verdicts`, without ever blocking the event loop."""
-        calls = self._calls(query, answer, nodes, history)
-        return _named(calls, await arun_many(calls.values(), self.engine, profile=self.profile))
+        try:
+            calls = self._calls(query, answer, nodes, history)
+            return self._told(calls, await arun_many(calls.values(), self.engine, profile=self.profile))
+        except Exception as error:
+            return self._failed(error)
+
+    def on_the_way(
+        self,
+        query: QueryType,
+        response: Any,
+        nodes: Sequence[NodeWithScore],
+        before: Verdicts,
+        history: Sequence[ChatMessage] | None = None,
+    ) -> Any:
+        """The same stream, which writes its verdicts into the metadata as it ends."""
+        if isinstance(response, StreamingAgentChatResponse):
+            found: Verdicts = dict(before)
+
+            def finish(text: str) -> None:
+                found.update(self.verdicts(query, text, sources_of(response), history))
+
+            async def afinish(text: str) -> None:
+                found.update(await self.averdicts(query, text, sources_of(response), history))
+
+            return AnnotatedChatStream.of(response, {KEY: found}, finish, afinish)
+        signed = annotated(response, before)
+        verdicts = signed.metadata[KEY]
+        if isinstance(response, StreamingResponse):
+            return replace(signed, response_gen=self._tokens(signed.response_gen, query, nodes, verdicts, history))
+        return replace(signed, response_gen=self._atokens(signed.response_gen, query, nodes, verdicts, history))
+
+    def _tokens(
+        self,
+        tokens: Iterator[str],
+        query: QueryType,
+        nodes: Sequence[NodeWithScore],
+        verdicts: Verdicts,
+        history: History,
+    ) -> Iterator[str]:
+        checker, said = self._checker(query, nodes, history), []
+        for token in tokens:
+            said.append(token)
+            yield token
+            checker = self._fed(checker, token, verdicts)
+        if checker is None or not self._closed(checker, verdicts):
+            verdicts.update(self.verdicts(query, "".join(said), nodes, history))
+
+    async def _atokens(
+        self,
+        tokens: AsyncIterator[str],
+        query: QueryType,
+        nodes: Sequence[NodeWithScore],
+        verdicts: Verdicts,
+        history: History,
+    ) -> AsyncIterator[str]:
+        checker, said = self._checker(query, nodes, history), []
+        if checker is None:
+            async for token in tokens:
+                said.append(token)
+                yield token
+            verdicts.update(await self.averdicts(query, "".join(said), nodes, history))
+            return
+        # Tokens pass at once, however long a verdict takes.
+        async with aclosing(cast(AsyncGenerator[StreamEvent, None], checker.acheck(tokens))) as events:
+            async for event in events:
+                verdicts.setdefault(SENTENCES, []).extend(_dumped(event.sentences))
+                if event.audit is not None:
+                    verdicts.update(self._parts(event.audit))
+                if event.text:
+                    yield event.text
+
+    # --- sentences as they close --------------------------------------------------------------------------------------
+
+    def _checker(self, query: QueryType, nodes: Sequence[NodeWithScore], history: History) -> StreamChecker | None:
+        if not self.stream_verdicts:
+            return None
+        try:
+            documents = passages(distinct(nodes), self.metadata_mode)
+            turns, choice = conversation(query, history=history), cast(OnError, self.on_error)
+            return StreamChecker(
+                turns, documents, runtime=self.engine, profile=self.profile, on_error=choice, date=self.date
+            )
+        except Exception as error:
+            self._failed(error)
+            return None  # judged as a whole then, which says what is wrong
+
+    def _fed(self, checker: StreamChecker | None, token: str, verdicts: Verdicts) -> StreamChecker | None:
+        try:
+            if checker is not None:
+                verdicts.setdefault(SENTENCES, []).extend(_dumped(checker.feed(token)))
+            return checker
+        except Exception as error:
+            self._failed(error)
+            return None
+
+    def _closed(self, checker: StreamChecker, verdicts: Verdicts) -> bool:
+        try:
+            verdicts.update(self._parts(checker.close()))
+            return True
+        except Exception as error:
+            self._failed(error)
+            return False
+
+    def _parts(self, judged: Audit) -> Verdicts:
+        """An audit as those verdicts that are wanted."""
+        found: dict[str, Result] = {
+            "citations": judged.citations,
+            "hallucination-detection": judged.hallucination,
+            "audit": judged,
+        }
+        return {name: found[name].model_dump(mode="json") for name in self._wanted()}
 
     def _calls(
         self, query: QueryType, answer: str, nodes: Sequence[NodeWithScore], history: History
     ) -> dict[str, Call[Any]]:
-        messages, documents = conversation(query, answer, history), passages(distinct(nodes))
-        wanted = {
-            "citations": citations if self.citations else None,
-            "hallucination-detection": hallucination_detection if self.hallucination else None,
-        }
-        return {name: ask(messages, documents, **self._settings()) for name, ask in wanted.items() if ask}
+        messages = conversation(query, answer, history)
+        documents = passages(distinct(nodes), self.metadata_mode)
+        return {name: _ASKED[name](messages, documents, **self._settings()) for name in self._wanted()}
+
+    def _wanted(self) -> list[str]:
+        wanted = {"citations": self.citations, "hallucination-detection": self.hallucination, "audit": self.audit}
+        return [name for name, is_wanted in wanted.items() if (not self.audit if is_wanted is None else is_wanted)]
+
+    def _told(self, calls: Mapping[str, Call[Any]], results: Sequence[Any]) -> Verdicts:
+        verdicts = {}
+        for (name, call), result in zip(calls.items(), results, strict=True):
+            if isinstance(result, IntrinsicsError):
+                if call.fallback is None:
+                    raise result
+                result = call.fallback(call.task, f"{type(result).__name__}: {result}")
+            if result.degraded:
+                logger.warning("%s fell back: %s", name, result.degraded)
+            verdicts[name] = result.model_dump(mode="json")
+        return verdicts
+
+    def _failed(self, error: Exception) -> Verdicts:
+        """Where not even a fallback could be made of it: why there are no verdicts."""
+        if self.on_error == "raise":
+            raise error
+        logger.warning("%s: no verdicts", self.class_name(), exc_info=error)
+        return {name: {"degraded": f"{type(error).__name__}: {error}"} for name in self._wanted()}
 
 
-def text_of(response: Response | PydanticResponse | AgentChatResponse) -> str:
-    """What the response says; a structured one says its JSON."""
-    if response.response is None or isinstance(response.response, str):
-        return response.response or ""
-    return str(response)
+_ASKED: dict[str, Callable[..., Call[Any]]] = {
+    "citations": citations,
+    "hallucination-detection": hallucination_detection,
+    "audit": audit,
+}
+
+
+def _dumped(sentences: Iterable[AuditedSentence]) -> list[dict[str, Any]]:
+    return [sentence.model_dump(mode="json") for sentence in sentences]
 
 
 def annotated(response: Shown, verdicts: Verdicts) -> Shown:
     """A copy of any response, streaming ones too, with verdicts beside those that are there."""
-    any_response: Any = response  # LlamaIndex's responses are dataclasses without a common base
-    before = any_response.metadata or {}
-    copy: Shown = replace(any_response, metadata={**before, KEY: {**before.get(KEY, {}), **verdicts}})
-    return copy
+    any_response: Any = response  # LlamaIndex's responses have no common base
+    if isinstance(any_response, AgentOutput):
+        message = any_response.response
+        noted = {"additional_kwargs": _beside(message.additional_kwargs, verdicts)}
+        copy: Any = any_response.model_copy(update={"response": message.model_copy(update=noted)})
+    else:
+        copy = replace(any_response, metadata=_beside(any_response.metadata or {}, verdicts))
+    shown: Shown = copy
+    return shown
 
 
-def _named(names: dict[str, Call[Any]], results: Sequence[Any]) -> Verdicts:
-    for result in results:
-        if isinstance(result, IntrinsicsError):
-            raise result
-    return {name: result.model_dump(mode="json") for name, result in zip(names, results, strict=True)}
+def _beside(before: Mapping[str, Any], verdicts: Verdicts) -> dict[str, Any]:
+    ours = before.get(KEY)  # a node may be called so too: what is not ours is replaced, not read
+    return {**before, KEY: {**(ours if isinstance(ours, Mapping) else {}), **verdicts}}

@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
-from llama_index.core.base.response.schema import (
-    RESPONSE_TYPE,
-    AsyncStreamingResponse,
-    StreamingResponse,
-)
+from llama_index.core.base.response.schema import RESPONSE_TYPE, AsyncStreamingResponse, StreamingResponse
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent, SynthesizeStartEvent
+from llama_index.core.llms import LLM, ChatMessage
+from llama_index.core.llms.structured_llm import StructuredLLM
+from llama_index.core.memory import BaseMemory
 from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
-from llama_index.core.response_synthesizers import BaseSynthesizer
-from llama_index.core.schema import NodeWithScore, QueryType
-from llama_index.core.types import RESPONSE_TEXT_TYPE, TokenAsyncGen, TokenGen
-from llama_index.rag_intrinsics._inputs import conversation, distinct, passages
-from llama_index.response_synthesizers.rag_intrinsics.annotator import (
-    KEY,
-    ResponseAnnotator,
-    Verdicts,
-    annotated,
-    text_of,
-)
+from llama_index.core.response_synthesizers import BaseSynthesizer, get_response_synthesizer
+from llama_index.core.schema import MetadataMode, NodeWithScore, QueryType
+from llama_index.core.types import RESPONSE_TEXT_TYPE
+from llama_index.rag_intrinsics._inputs import aremembered, asked_in, conversation, distinct, passages, remembered
+from llama_index.rag_intrinsics._responses import answer_of
+from llama_index.response_synthesizers.rag_intrinsics.annotator import ResponseAnnotator, Verdicts, annotated
+from llama_index.response_synthesizers.rag_intrinsics.refusals import Canned, atokens, refusal, tokens
+from pydantic import BaseModel
 
-from intrinsics_core import Call, answerability, arun, run
+from intrinsics_core import Call, InvalidInput, answerability, arun, run
 from intrinsics_core.flows import CANNED
+from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.results import Answerability
-
-OnError = Literal["raise", "open", "closed"]
 
 dispatcher = get_dispatcher(__name__)
 
@@ -43,52 +38,86 @@ class GroundedSynthesizer(BaseSynthesizer):
     ``response.metadata["rag_intrinsics"]`` under the intrinsics' names. A streaming answer streams on, token by token;
     its citations and verdicts are in the metadata when the stream has ended.
 
+    The judges see of a node what the answering LLM is shown of it: its text and the metadata that it does not exclude.
+
     Args:
-        inner: the synthesizer that answers.
+        inner: the synthesizer that answers, or an LLM, for LlamaIndex's default one with it; None: with its default.
         answerability: whether to gate.
-        citations: whether to cite.
-        hallucination: whether to judge each sentence.
-        canned: the answer to what the nodes do not answer.
-        runtime: where the judging is done: a core runtime, a config, a LlamaIndex LLM, or None (embedded).
+        citations: whether to cite; left out, where no audit is asked for, which has citations in it.
+        hallucination: whether to judge each sentence; left out as for citations.
+        audit: whether to judge the answer in every way at once (``"audit"``); see :class:`ResponseAnnotator`.
+        stream_verdicts: whether each sentence of a stream is judged as it closes, in ``"sentences"``, while tokens
+            pass; see :class:`ResponseAnnotator`.
+        canned: the answer to what the nodes do not answer: a text, a function of the question that gives it (in
+            asynchronous use it may be awaited), or, for structured answers, an object of their class. A structured
+            answer that is refused with a text is a response without an object, whose fields read as None.
+        memory: the memory of a chat engine, to read the turns before the question from; a
+            :class:`~llama_index.rag_intrinsics.ConversationQuery` brings its own.
+        metadata_mode: which metadata of the nodes the judges read beside their text.
+        runtime: where the judging is done: a core runtime, a config, a LlamaIndex LLM, a name, or None (embedded).
+        api_key: the key for a runtime config.
         profile: a profile or its name; the runtime's own where left out.
-        on_error: what the gate does where its judgement failed: ``"raise"``, ``"open"`` or ``"closed"``; the verdict
-            then says that it is degraded.
+        on_error: what the gate does where its judgement failed: ``"raise"``, ``"open"`` (also ``"fallback"``) or
+            ``"closed"``; the verdict then says that it is degraded.
+        on_judging_error: what is done where a judgement of the answer failed: ``"fallback"`` keeps the answer, and the
+            verdict says that it is degraded; ``"raise"`` loses it.
         date: date text for prompts that carry one; the day of the call where left out.
+        streaming: whether the synthesizer that is made of an LLM streams; one that is given does as it was made to.
+
+    Raises:
+        InvalidInput: ``on_error`` or ``on_judging_error`` is unknown, or ``inner`` is neither a synthesizer nor an LLM.
 
     Example:
-        >>> from llama_index.core import get_response_synthesizer
         >>> from llama_index.core.llms import MockLLM
         >>> from llama_index.core.schema import NodeWithScore, TextNode
         >>> from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
         >>> node = NodeWithScore(node=TextNode(id_="mill", text="Ada Brink built the tide mill in 1911."))
-        >>> synthesizer = GroundedSynthesizer(get_response_synthesizer(llm=MockLLM()))
-        >>> response = synthesizer.synthesize("Who built the tide mill?", [node])
+        >>> response = GroundedSynthesizer(MockLLM()).synthesize("Who built the tide mill?", [node])
         >>> sorted(response.metadata["rag_intrinsics"])
         ['answerability', 'citations', 'hallucination-detection']
     """
 
     def __init__(
         self,
-        inner: BaseSynthesizer,
+        inner: BaseSynthesizer | LLM | None = None,
         *,
         answerability: bool = True,
-        citations: bool = True,
-        hallucination: bool = True,
-        canned: str = CANNED,
+        citations: bool | None = None,
+        hallucination: bool | None = None,
+        audit: bool = False,
+        stream_verdicts: bool = False,
+        canned: Canned = CANNED,
+        memory: BaseMemory | None = None,
+        metadata_mode: MetadataMode = MetadataMode.LLM,
         runtime: Any = None,
+        api_key: Any = None,
         profile: Any = None,
-        on_error: OnError = "raise",
+        on_error: str = "raise",
+        on_judging_error: str = "fallback",
         date: str | None = None,
+        streaming: bool = False,
     ) -> None:
+        inner = _synthesizer(inner, streaming)
         super().__init__(
             llm=inner._llm,
             callback_manager=inner.callback_manager,
             prompt_helper=inner._prompt_helper,
             streaming=inner._streaming,
+            output_cls=inner._output_cls,
         )
-        self._inner, self._gate, self._canned, self._on_error = inner, answerability, canned, on_error
+        self._inner, self._gate, self._canned, self._memory = inner, answerability, canned, memory
+        self._on_error = TABLE["answerability"].chosen(on_error)
         self._annotator = ResponseAnnotator(
-            citations=citations, hallucination=hallucination, runtime=runtime, profile=profile, date=date
+            citations=citations,
+            hallucination=hallucination,
+            audit=audit,
+            stream_verdicts=stream_verdicts,
+            metadata_mode=metadata_mode,
+            runtime=runtime,
+            api_key=api_key,
+            profile=profile,
+            on_error=on_judging_error,
+            date=date,
         )
 
     def __repr__(self) -> str:
@@ -103,15 +132,18 @@ class GroundedSynthesizer(BaseSynthesizer):
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
         **response_kwargs: Any,
     ) -> RESPONSE_TYPE:
-        gate = self._verdict(query, passages(distinct(nodes)))
+        history = remembered(query, self._memory)
+        gate = self._verdict(query, self._passages(nodes), history)
         if gate and not gate.answerable:
-            return self._refusal(query, nodes, gate, self._canned_tokens() if self._streaming else None)
+            canned = self._said(query)
+            return self._refusal(query, [*nodes, *(additional_source_nodes or ())], gate, canned, "stream")
+        _ = self._annotator.engine  # what is wrong with the runtime is told before an answer is paid for
         response = self._inner.synthesize(query, nodes, additional_source_nodes, **response_kwargs)
         if isinstance(response, StreamingResponse | AsyncStreamingResponse):
-            return self._on_the_way(query, nodes, response, gate)
-        text = text_of(response)
-        verdicts = self._annotator.verdicts(query, text, nodes) if _checkable(text, nodes) else {}
-        return annotated(response, {**_signed(gate), **verdicts})
+            streaming: RESPONSE_TYPE = self._annotator.on_the_way(query, response, nodes, _signed(gate), history)
+            return streaming
+        verdicts = self._annotator.verdicts(query, answer_of(response), nodes, history)
+        return annotated(response, _signed(gate) | verdicts)
 
     async def asynthesize(
         self,
@@ -120,102 +152,89 @@ class GroundedSynthesizer(BaseSynthesizer):
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
         **response_kwargs: Any,
     ) -> RESPONSE_TYPE:
-        gate = await self._averdict(query, passages(distinct(nodes)))
+        history = await aremembered(query, self._memory)
+        gate = await self._averdict(query, self._passages(nodes), history)
         if gate and not gate.answerable:
-            return self._refusal(query, nodes, gate, self._canned_atokens() if self._streaming else None)
+            canned = await self._asaid(query)
+            return self._refusal(query, [*nodes, *(additional_source_nodes or ())], gate, canned, "astream")
+        _ = self._annotator.engine
         response = await self._inner.asynthesize(query, nodes, additional_source_nodes, **response_kwargs)
         if isinstance(response, StreamingResponse | AsyncStreamingResponse):
-            return self._on_the_way(query, nodes, response, gate)
-        text = text_of(response)
-        verdicts = await self._annotator.averdicts(query, text, nodes) if _checkable(text, nodes) else {}
-        return annotated(response, {**_signed(gate), **verdicts})
+            streaming: RESPONSE_TYPE = self._annotator.on_the_way(query, response, nodes, _signed(gate), history)
+            return streaming
+        verdicts = await self._annotator.averdicts(query, answer_of(response), nodes, history)
+        return annotated(response, _signed(gate) | verdicts)
+
+    def _passages(self, nodes: Sequence[NodeWithScore]) -> list[Any]:
+        return passages(distinct(nodes), self._annotator.metadata_mode)
 
     # --- with texts alone: there is no metadata to write into, so this is the gate and the inner synthesizer ----------
 
     def get_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> RESPONSE_TEXT_TYPE:
-        gate = self._verdict(query_str, text_chunks)
+        gate = self._verdict(query_str, text_chunks, remembered(query_str, self._memory))
         if gate and not gate.answerable:
-            return self._canned_tokens() if self._streaming else self._canned
+            canned = self._said(query_str)
+            return tokens(canned) if self._streaming and isinstance(canned, str) else canned
         return self._inner.get_response(query_str, text_chunks, **response_kwargs)
 
     async def aget_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
     ) -> RESPONSE_TEXT_TYPE:
-        gate = await self._averdict(query_str, text_chunks)
+        gate = await self._averdict(query_str, text_chunks, await aremembered(query_str, self._memory))
         if gate and not gate.answerable:
-            return self._canned_atokens() if self._streaming else self._canned
+            canned = await self._asaid(query_str)
+            return atokens(canned) if self._streaming and isinstance(canned, str) else canned
         return await self._inner.aget_response(query_str, text_chunks, **response_kwargs)
 
     # --- the gate ---------------------------------------------------------------------------------------------------
 
-    def _verdict(self, query: QueryType, documents: Sequence[Any]) -> Answerability | None:
-        if not self._gate or not documents:
-            return _NOTHING_FOUND if self._gate else None
-        return run(self._ask(query, documents), self._annotator.engine, profile=self._annotator.profile)
+    def _verdict(
+        self, query: QueryType, documents: Sequence[Any], history: Sequence[ChatMessage]
+    ) -> Answerability | None:
+        if not self._gate:
+            return None
+        return run(self._ask(query, documents, history), self._annotator.engine, profile=self._annotator.profile)
 
-    async def _averdict(self, query: QueryType, documents: Sequence[Any]) -> Answerability | None:
-        if not self._gate or not documents:
-            return _NOTHING_FOUND if self._gate else None
-        return await arun(self._ask(query, documents), self._annotator.engine, profile=self._annotator.profile)
+    async def _averdict(
+        self, query: QueryType, documents: Sequence[Any], history: Sequence[ChatMessage]
+    ) -> Answerability | None:
+        if not self._gate:
+            return None
+        call = self._ask(query, documents, history)
+        return await arun(call, self._annotator.engine, profile=self._annotator.profile)
 
-    def _ask(self, query: QueryType, documents: Sequence[Any]) -> Call[Answerability]:
-        return answerability(conversation(query), documents, on_error=self._on_error, date=self._annotator.date)
+    def _ask(self, query: QueryType, documents: Sequence[Any], history: Sequence[ChatMessage]) -> Call[Answerability]:
+        choice: Any = self._on_error
+        return answerability(
+            conversation(query, history=history), documents, on_error=choice, date=self._annotator.date
+        )
+
+    def _said(self, query: QueryType) -> str | BaseModel:
+        """The canned answer to this question."""
+        said: str | BaseModel = self._canned(asked_in(query)) if callable(self._canned) else self._canned
+        return said
+
+    async def _asaid(self, query: QueryType) -> str | BaseModel:
+        said: Any = self._said(query)
+        awaited: str | BaseModel = await said if inspect.isawaitable(said) else said
+        return awaited
 
     def _refusal(
         self,
         query: QueryType,
-        nodes: Sequence[NodeWithScore],
+        nodes: list[NodeWithScore],
         gate: Answerability,
-        tokens: TokenGen | TokenAsyncGen | None,
+        canned: str | BaseModel,
+        stream: str,
     ) -> RESPONSE_TYPE:
         """The canned answer, in the form in which ``inner`` would have answered, with the events of a synthesis."""
         dispatcher.event(SynthesizeStartEvent(query=query))
-        text = self._canned if tokens is None else tokens
-        response = annotated(self._prepare_response_output(text, list(nodes)), _signed(gate))
+        structured = self._output_cls is not None or isinstance(self._llm, StructuredLLM)
+        metadata = self._get_metadata_for_response([item.node for item in nodes]) or {}
+        told = refusal(canned, nodes, metadata, stream if self._streaming else "whole", structured)
+        response = annotated(told, _signed(gate))
         dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
-
-    def _canned_tokens(self) -> TokenGen:
-        yield self._canned
-
-    async def _canned_atokens(self) -> TokenAsyncGen:
-        yield self._canned
-
-    # --- streams ----------------------------------------------------------------------------------------------------
-
-    def _on_the_way(
-        self,
-        query: QueryType,
-        nodes: Sequence[NodeWithScore],
-        response: StreamingResponse | AsyncStreamingResponse,
-        gate: Answerability | None,
-    ) -> StreamingResponse | AsyncStreamingResponse:
-        """The same stream, which writes its verdicts into the metadata as it ends."""
-        signed = annotated(response, _signed(gate))
-        verdicts = (signed.metadata or {})[KEY]
-        if isinstance(signed, StreamingResponse):
-            return replace(signed, response_gen=self._tokens(signed.response_gen, query, nodes, verdicts))
-        return replace(signed, response_gen=self._atokens(signed.response_gen, query, nodes, verdicts))
-
-    def _tokens(
-        self, tokens: TokenGen, query: QueryType, nodes: Sequence[NodeWithScore], verdicts: Verdicts
-    ) -> TokenGen:
-        said = []
-        for token in tokens:
-            said.append(token)
-            yield token
-        if _checkable(text := "".join(said), nodes):
-            verdicts.update(self._annotator.verdicts(query, text, nodes))
-
-    async def _atokens(
-        self, tokens: TokenAsyncGen, query: QueryType, nodes: Sequence[NodeWithScore], verdicts: Verdicts
-    ) -> TokenAsyncGen:
-        said = []
-        async for token in tokens:
-            said.append(token)
-            yield token
-        if _checkable(text := "".join(said), nodes):
-            verdicts.update(await self._annotator.averdicts(query, text, nodes))
 
     # --- prompts: the inner synthesizer's ---------------------------------------------------------------------------
 
@@ -229,12 +248,13 @@ class GroundedSynthesizer(BaseSynthesizer):
         """They are updated by their names, ``inner:…``."""
 
 
-# As in the core's flows: nothing found is nothing to answer from.
-_NOTHING_FOUND = Answerability(label="unanswerable", probability=0.0)
-
-
-def _checkable(text: str, nodes: Sequence[NodeWithScore]) -> bool:
-    return bool(nodes) and bool(text.strip())
+def _synthesizer(inner: Any, streaming: bool) -> BaseSynthesizer:
+    if isinstance(inner, BaseSynthesizer):
+        return inner
+    if inner is None or isinstance(inner, LLM):
+        return get_response_synthesizer(llm=inner, streaming=streaming)
+    raise InvalidInput("inner neither answers nor is an LLM", expected="a synthesizer, e.g. of "
+                       "get_response_synthesizer(...), or an LLM", got=type(inner).__name__)  # fmt: skip
 
 
 def _signed(gate: Answerability | None) -> Verdicts:

@@ -23,7 +23,7 @@ class IntrinsicsRetriever(QueryFusionRetriever):
     and filters go behind it, as the query engine's ``node_postprocessors``.
 
     Args:
-        retrievers: one or more.
+        retrievers: one, or several.
         rewriter: makes the question stand alone; give it the chat engine's memory, and it sees the conversation. Its
             form for retrieval, where its runtime gives one, is what the retrievers get.
         expander: makes several queries of the rewritten question; None asks one.
@@ -47,7 +47,7 @@ class IntrinsicsRetriever(QueryFusionRetriever):
 
     def __init__(
         self,
-        retrievers: Sequence[BaseRetriever],
+        retrievers: BaseRetriever | Sequence[BaseRetriever],
         *,
         rewriter: QueryRewriteTransform | None = None,
         expander: QueryExpansionTransform | None = None,
@@ -58,7 +58,7 @@ class IntrinsicsRetriever(QueryFusionRetriever):
         **kwargs: Any,
     ) -> None:
         super().__init__(
-            list(retrievers),
+            [retrievers] if isinstance(retrievers, BaseRetriever) else list(retrievers),
             llm=MockLLM(),  # never asked: the queries are the intrinsics'
             mode=mode,
             retriever_weights=retriever_weights,

@@ -1,5 +1,6 @@
 """Fact checker."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from haystack import Document, component
@@ -14,7 +15,7 @@ class RagIntrinsicsFactChecker(ReplyIntrinsic):
     """
     Says how true an answer is by its sources, from 0 to 1, and which sources that rests on.
 
-    Replies come out as copies with `meta["rag_intrinsics"]["fact-check"]`.
+    Replies come out as copies with `meta["rag_intrinsics"]["fact_check"]`.
 
     Usage example:
 
@@ -41,8 +42,9 @@ class RagIntrinsicsFactChecker(ReplyIntrinsic):
         aggregate: Literal["max", "min", "weighted"] = "max",
         sources: Literal["passages", "sentences"] = "passages",
         combine: Literal["mean", "min"] = "mean",
+        meta_fields_to_embed: Sequence[str] | None = None,
         profile: Profile | str | None = None,
-        on_error: str = "raise",
+        on_error: str = "fallback",
         date: str | None = None,
     ) -> None:
         """
@@ -56,11 +58,14 @@ class RagIntrinsicsFactChecker(ReplyIntrinsic):
             relevance.
         :param sources: What is one source: each document (`"passages"`), or each of its sentences.
         :param combine: Of the scores of an answer's sentences: their `"mean"`, or the `"min"`.
+        :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
+            the judge is shown them too, after the title.
         :param profile: A profile or its name; the runtime's own where left out.
-        :param on_error: There is no fallback: a failure is always raised.
+        :param on_error: `"fallback"`: where the judgement failed the reply passes with no score, and its
+            result says that it is degraded and why; or `"raise"`.
         :param date: Date text for prompts that carry one; the day of the call where left out.
         """
-        self._keep(runtime, profile, on_error, date)
+        self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
         self.top_k, self.top_p, self.aggregate = top_k, top_p, aggregate
         self.sources, self.combine = sources, combine
 
@@ -77,14 +82,15 @@ class RagIntrinsicsFactChecker(ReplyIntrinsic):
 
         :param query: The question.
         :param replies: Answers to it, as generators return them.
-        :param documents: What the answer should rest on; one or more.
+        :param documents: What the answer should rest on; without any, nothing is judged.
         :param history: Turns before the question, where it needs them to be understood.
         :returns: `replies`: copies, the score in `meta`; `results`: score, claims and sources of each.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         given = self._replies(replies)
-        results = self._results(self._calls(query, given, documents, history, **self._selection()))
-        return self._told(given, results)
+        givens = self._givens(query, given, documents, history)
+        results = self._results(self._calls(givens, **self._selection()))
+        return self._told(given, givens, results)
 
     @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
     async def run_async(
@@ -99,14 +105,15 @@ class RagIntrinsicsFactChecker(ReplyIntrinsic):
 
         :param query: The question.
         :param replies: Answers to it, as generators return them.
-        :param documents: What the answer should rest on; one or more.
+        :param documents: What the answer should rest on; without any, nothing is judged.
         :param history: Turns before the question, where it needs them to be understood.
         :returns: `replies`: copies, the score in `meta`; `results`: score, claims and sources of each.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         given = self._replies(replies)
-        results = await self._aresults(self._calls(query, given, documents, history, **self._selection()))
-        return self._told(given, results)
+        givens = self._givens(query, given, documents, history)
+        results = await self._aresults(self._calls(givens, **self._selection()))
+        return self._told(given, givens, results)
 
     def _selection(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("top_k", "top_p", "aggregate", "sources", "combine")}

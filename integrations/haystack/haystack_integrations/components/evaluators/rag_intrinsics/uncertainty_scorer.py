@@ -1,5 +1,6 @@
 """Uncertainty scorer."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from haystack import Document, component
@@ -35,8 +36,9 @@ class RagIntrinsicsUncertaintyScorer(ReplyIntrinsic):
         self,
         runtime: Any = None,
         *,
+        meta_fields_to_embed: Sequence[str] | None = None,
         profile: Profile | str | None = None,
-        on_error: str = "raise",
+        on_error: str | None = None,
         date: str | None = None,
     ) -> None:
         """
@@ -44,11 +46,15 @@ class RagIntrinsicsUncertaintyScorer(ReplyIntrinsic):
 
         :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
             Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
+        :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
+            the judge is shown them too, after the title.
         :param profile: A profile or its name; the runtime's own where left out.
-        :param on_error: There is no fallback: a failure is always raised.
+        :param on_error: `"raise"`, or `"fallback"`: no certainty, and the result says that it is degraded and why.
+            None: `"fallback"` for replies, which a failing judge must not cost, `"raise"` where there is none yet.
         :param date: Date text for prompts that carry one; the day of the call where left out.
         """
-        self._keep(runtime, profile, on_error, date)
+        self._keep(runtime, profile, on_error or "fallback", date, meta_fields_to_embed)
+        self.on_error = on_error  # of which each run makes its own choice
 
     @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
     def run(
@@ -69,8 +75,9 @@ class RagIntrinsicsUncertaintyScorer(ReplyIntrinsic):
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         given = self._replies(replies)
-        results = self._results(self._calls(query, given or [None], documents, history))
-        return self._told(given, results)
+        givens = self._givens(query, given or [None], documents, history)
+        results = self._results(self._calls(givens, on_error=self._choice(given)))
+        return self._told(given, givens, results)
 
     @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
     async def run_async(
@@ -91,5 +98,9 @@ class RagIntrinsicsUncertaintyScorer(ReplyIntrinsic):
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         given = self._replies(replies)
-        results = await self._aresults(self._calls(query, given or [None], documents, history))
-        return self._told(given, results)
+        givens = self._givens(query, given or [None], documents, history)
+        results = await self._aresults(self._calls(givens, on_error=self._choice(given)))
+        return self._told(given, givens, results)
+
+    def _choice(self, replies: list[ChatMessage]) -> str:
+        return self.on_error or ("fallback" if replies else "raise")

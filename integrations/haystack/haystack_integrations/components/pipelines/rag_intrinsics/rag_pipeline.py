@@ -1,12 +1,16 @@
 """A RAG pipeline with intrinsics in their places."""
 
+import json
+from collections.abc import Sequence
 from typing import Any
 
-from haystack import Pipeline, default_from_dict, default_to_dict, super_component
+from haystack import Pipeline, SuperComponent, default_from_dict, default_to_dict, super_component
 from haystack.components.builders import AnswerBuilder, ChatPromptBuilder
 from haystack.components.joiners import BranchJoiner
 from haystack.dataclasses import ChatMessage
+from haystack_integrations.common.rag_intrinsics.base import listed, with_shared_runtime
 from haystack_integrations.common.rag_intrinsics.engine import Engine
+from haystack_integrations.components.pipelines.rag_intrinsics.turns import CannedReply, ConversationTurns
 from haystack_integrations.components.query.rag_intrinsics import RagIntrinsicsQueryRewriter
 from haystack_integrations.components.rankers.rag_intrinsics import RagIntrinsicsRanker
 from haystack_integrations.components.routers.rag_intrinsics import RagIntrinsicsAnswerabilityRouter
@@ -15,6 +19,7 @@ from haystack_integrations.components.validators.rag_intrinsics import (
     RagIntrinsicsGroundednessChecker,
 )
 
+from intrinsics_core import InvalidInput
 from intrinsics_core.flows import CANNED
 
 PROMPT = """\
@@ -22,7 +27,8 @@ Answer in one or two sentences, from these documents alone.
 
 {% for document in documents %}
 {% if document.meta.title %}{{ document.meta.title }}: {% endif %}{{ document.content }}
-
+{% for field in meta_fields_to_embed if document.meta.get(field) is not none %}{{ field }}: {{ document.meta[field] }}
+{% endfor %}
 {% endfor %}
 Question: {{ query }}"""
 
@@ -34,6 +40,11 @@ class RagIntrinsicsPipeline:
 
     The question is rewritten to stand alone, documents are retrieved and ranked, and a question that they do not answer
     gets the canned answer. Other answers are checked sentence by sentence, cited, and built with references.
+
+    `run` and `run_async` take `query` and, where wanted, `history`; `top_k`; `retriever_top_k` and `filters`, where the
+    retriever takes them; `streaming_callback` and `generation_kwargs`, where the generator does; `system_prompt`;
+    and the prompt's own variables by name. What is none of these is refused. The chunks of a stream are the
+    generator's, or the canned answer; verdicts and references come with the result.
 
     Usage example:
 
@@ -63,34 +74,49 @@ class RagIntrinsicsPipeline:
         top_k: int = 5,
         canned: str = CANNED,
         prompt: str = PROMPT,
+        system_prompt: str | None = None,
+        meta_fields_to_embed: Sequence[str] | None = None,
+        on_error: str = "raise",
     ) -> None:
         """
         Create the pipeline. Nothing is loaded before `warm_up` or the first run.
 
         :param retriever: Any component from `query` to `documents`.
-        :param chat_generator: Writes the answers.
+        :param chat_generator: Writes the answers. It is shown the history too.
         :param runtime: Where the intrinsics' work is done, as for every component; they share it.
         :param top_k: Documents that an answer may rest on.
         :param canned: The answer where the documents do not answer.
-        :param prompt: The template of the user's turn, with `documents` and `query`.
+        :param prompt: The template of the user's turn, with `documents` and `query`, and `meta_fields_to_embed` where
+            it wants them; other variables in it are taken by `run`, by their names.
+        :param system_prompt: What the generator is told first.
+        :param meta_fields_to_embed: Fields of the documents' `meta` that are shown beside the text: to the generator,
+            by the default prompt, and to the judges.
+        :param on_error: What a failing rewriter, ranker or router does: `"raise"`, or `"fallback"`: the question as it
+            was, the original order, the gate open. Judges of an answer never cost it: their verdicts then say that they
+            are degraded.
+        :raises InvalidInput: If `canned` is no text, or a variable of `prompt` has the name of another input.
         """
+        if not isinstance(canned, str):
+            raise InvalidInput("canned is not text", expected="a string", got=type(canned).__name__)
         self.retriever, self.chat_generator = retriever, chat_generator
-        self.top_k, self.canned, self.prompt = top_k, canned, prompt
-        self._engine = Engine.of(runtime)
-        # Text without variables: a canned answer is no template, and this turn is not rendered.
-        refusal = ChatPromptBuilder(
-            [ChatMessage.from_assistant(canned)], variables=["query"], required_variables=["query"]
-        )
+        self.top_k, self.canned, self.prompt, self.system_prompt = top_k, canned, prompt, system_prompt
+        self.meta_fields_to_embed, self.on_error = listed("meta_fields_to_embed", meta_fields_to_embed or ()), on_error
+        self._engine = Engine(runtime)
+        asking: dict[str, Any] = {"runtime": self._engine, "on_error": on_error}
+        shown: dict[str, Any] = {"meta_fields_to_embed": self.meta_fields_to_embed}
+        fields = f"{{% set meta_fields_to_embed = {json.dumps(self.meta_fields_to_embed)} %}}"
         parts: dict[str, Any] = {
-            "rewriter": RagIntrinsicsQueryRewriter(self._engine),
+            "rewriter": RagIntrinsicsQueryRewriter(**asking),
             "retriever": retriever,
-            "ranker": RagIntrinsicsRanker(self._engine, top_k=top_k),
-            "router": RagIntrinsicsAnswerabilityRouter(self._engine),
-            "prompt": ChatPromptBuilder([ChatMessage.from_user(prompt)], required_variables=["documents", "query"]),
+            "ranker": RagIntrinsicsRanker(**asking, **shown, top_k=top_k),
+            "router": RagIntrinsicsAnswerabilityRouter(**asking, **shown),
+            "prompt": ChatPromptBuilder([ChatMessage.from_user(fields + prompt)], required_variables=_REQUIRED),
+            "turns": ConversationTurns(system_prompt),
+            # Before the generator, which is then the last part that streams, as servers look for it.
+            "refusal": CannedReply(canned),
             "generator": chat_generator,
-            "checker": RagIntrinsicsGroundednessChecker(self._engine),
-            "citations": RagIntrinsicsCitationBuilder(self._engine),
-            "refusal": refusal,
+            "checker": RagIntrinsicsGroundednessChecker(self._engine, **shown),
+            "citations": RagIntrinsicsCitationBuilder(self._engine, **shown),
             "replies": BranchJoiner(list[ChatMessage]),
             "answers": AnswerBuilder(reference_pattern=r"\[(\d+)\]"),
         }
@@ -99,8 +125,44 @@ class RagIntrinsicsPipeline:
             self.pipeline.add_component(name, part)
         for sender, receiver in _WIRES:
             self.pipeline.connect(sender, receiver)
-        self.input_mapping = {"query": ["rewriter.query"], "history": ["rewriter.history"]}
+        self.input_mapping = _inputs(self.pipeline)
         self.output_mapping = dict(_OUTPUTS)
+
+    def run(self, **kwargs: Any) -> dict[str, Any]:
+        """
+        Answer a question.
+
+        :param kwargs: `query`, and what else the class says that it takes.
+        :returns: `answers`, `replies`, `query` as it was rewritten, `documents` as they were ranked, `answerability`.
+        :raises InvalidInput: If there is an argument that neither it nor its retriever, generator or prompt takes.
+        :raises IntrinsicsError: See `intrinsics_core.errors`.
+        """
+        found: dict[str, Any] = SuperComponent.run(self, **self._given(kwargs))  # type: ignore[arg-type]
+        return found
+
+    async def run_async(self, **kwargs: Any) -> dict[str, Any]:
+        """
+        Answer a question without blocking the event loop.
+
+        :param kwargs: `query`, and what else the class says that it takes.
+        :returns: `answers`, `replies`, `query` as it was rewritten, `documents` as they were ranked, `answerability`.
+        :raises InvalidInput: If there is an argument that neither it nor its retriever, generator or prompt takes.
+        :raises IntrinsicsError: See `intrinsics_core.errors`.
+        """
+        found: dict[str, Any] = await SuperComponent.run_async(self, **self._given(kwargs))  # type: ignore[arg-type]
+        return found
+
+    def _given(self, given: dict[str, Any]) -> dict[str, Any]:
+        """What was given, less what is None, which Haystack's parts do not all take for "not given".
+
+        A filter that got lost would answer from documents that this user must not see.
+        """
+        for name in given:
+            if name not in self.input_mapping:
+                raise InvalidInput(
+                    f"{name} is not taken", expected=f"some of {', '.join(self.input_mapping)}", got=name
+                )
+        return {name: value for name, value in given.items() if value is not None}
 
     @property
     def runtime(self) -> Any:
@@ -122,6 +184,9 @@ class RagIntrinsicsPipeline:
             top_k=self.top_k,
             canned=self.canned,
             prompt=self.prompt,
+            system_prompt=self.system_prompt,
+            meta_fields_to_embed=self.meta_fields_to_embed,
+            on_error=self.on_error,
         )
 
     @classmethod
@@ -132,7 +197,7 @@ class RagIntrinsicsPipeline:
         :param data: Dictionary to deserialize from.
         :returns: The pipeline.
         """
-        return default_from_dict(cls, data)
+        return default_from_dict(cls, with_shared_runtime(data))
 
 
 class _Telling(Pipeline):
@@ -144,6 +209,37 @@ class _Telling(Pipeline):
         return await super().run_async(data, include_outputs_from or _TOLD, concurrency_limit)
 
 
+def _inputs(pipeline: Pipeline) -> dict[str, list[str]]:
+    """What `run` takes, and where it goes: all that the retriever, the generator and the prompt have places for."""
+    places = pipeline.inputs()
+    found = {
+        name: [where for where in wheres if where.partition(".")[2] in places.get(where.partition(".")[0], {})]
+        for name, wheres in _TAKEN.items()
+    }
+    if not any(where.startswith("generator.") for where in found["streaming_callback"]):
+        del found["streaming_callback"]  # the canned answer alone is no stream
+    for variable in places.get("prompt", {}):
+        if variable in _TEMPLATES:
+            continue
+        if variable in _TAKEN:
+            raise InvalidInput(f"prompt has a variable {variable!r}, which is an argument of run already",
+                               expected="another name")  # fmt: skip
+        found[variable] = [f"prompt.{variable}"]
+    return {name: wheres for name, wheres in found.items() if wheres}
+
+
+_REQUIRED = ["documents", "query"]
+_TEMPLATES = ("template", "template_variables")  # the builder's own
+_TAKEN = {
+    "query": ["rewriter.query"],
+    "history": ["rewriter.history", "turns.history"],
+    "top_k": ["ranker.top_k"],
+    "filters": ["retriever.filters"],
+    "retriever_top_k": ["retriever.top_k"],
+    "system_prompt": ["turns.system_prompt"],
+    "streaming_callback": ["generator.streaming_callback", "refusal.streaming_callback"],
+    "generation_kwargs": ["generator.generation_kwargs"],
+}
 _OUTPUTS = {
     "answers.answers": "answers",
     "replies.value": "replies",
@@ -160,7 +256,8 @@ _WIRES = [
     ("ranker.documents", "router.documents"),
     ("rewriter.query", "prompt.query"),
     ("router.answerable", "prompt.documents"),
-    ("prompt.prompt", "generator.messages"),
+    ("prompt.prompt", "turns.prompt"),
+    ("turns.messages", "generator.messages"),
     ("rewriter.query", "checker.query"),
     ("generator.replies", "checker.replies"),
     ("router.answerable", "checker.documents"),
@@ -169,7 +266,7 @@ _WIRES = [
     ("router.answerable", "citations.documents"),
     ("router.unanswerable", "refusal.query"),
     ("citations.replies", "replies.value"),
-    ("refusal.prompt", "replies.value"),
+    ("refusal.replies", "replies.value"),
     ("rewriter.query", "answers.query"),
     ("replies.value", "answers.replies"),
     ("ranker.documents", "answers.documents"),

@@ -1,5 +1,6 @@
 """Query expander."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from haystack import Document, component
@@ -35,6 +36,7 @@ class RagIntrinsicsQueryExpander(Intrinsic):
         self,
         runtime: Any = None,
         *,
+        meta_fields_to_embed: Sequence[str] | None = None,
         profile: Profile | str | None = None,
         on_error: str = "raise",
         date: str | None = None,
@@ -44,11 +46,13 @@ class RagIntrinsicsQueryExpander(Intrinsic):
 
         :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
             Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
+        :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
+            the judge is shown them too, after the title.
         :param profile: A profile or its name; the runtime's own where left out.
         :param on_error: `"raise"`, or `"fallback"`: the question alone, and `result` says that it is degraded.
         :param date: Date text for prompts that carry one; the day of the call where left out.
         """
-        self._keep(runtime, profile, on_error, date)
+        self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
 
     @component.output_types(queries=list[str], result=dict[str, Any])
     def run(

@@ -1,15 +1,15 @@
 """Context relevance filter."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
-from haystack_integrations.common.rag_intrinsics.base import Intrinsic
-from haystack_integrations.common.rag_intrinsics.given import Given, judged
+from haystack_integrations.common.rag_intrinsics.base import Intrinsic, listed
+from haystack_integrations.common.rag_intrinsics.given import Given, scored
 
 from intrinsics_core import Profile
-from intrinsics_core.results import ContextRelevance, Relevance
+from intrinsics_core.results import ContextRelevance, Judgement, Relevance
 
 
 @component
@@ -17,8 +17,9 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
     """
     Keeps the documents that help to answer the query, in their own order.
 
-    Returns copies: `score` holds the probability of being of use, `meta["rag_intrinsics"]["context-relevance"]` label
-    and score; ids and all other metadata stay. No documents in, no documents out.
+    Returns copies: `score` holds the probability of being of use, `meta` the label as `context_relevance`, the score as
+    `context_relevance_score` and the retriever's as `retrieval_score`; ids and all other metadata stay. No documents
+    in, no documents out.
 
     Usage example:
 
@@ -43,8 +44,9 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
         self,
         runtime: Any = None,
         *,
-        labels: Sequence[Relevance] = ("relevant", "partially relevant"),
+        labels: Relevance | Sequence[Relevance] = ("relevant", "partially relevant"),
         score_threshold: float | None = None,
+        meta_fields_to_embed: Sequence[str] | None = None,
         profile: Profile | str | None = None,
         on_error: str = "raise",
         date: str | None = None,
@@ -54,15 +56,20 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
 
         :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
             Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
-        :param labels: Which labels to keep.
+        :param labels: Which labels to keep, one or several.
         :param score_threshold: Keep only documents that score at least this; None for all. A document without a score
             (its judgement failed, and `on_error` is `"fallback"`) is kept.
+        :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
+            the judge is shown them too, after the title.
         :param profile: A profile or its name; the runtime's own where left out.
-        :param on_error: `"raise"`, or `"fallback"`: a document whose judgement failed is kept, and `meta` says so.
+        :param on_error: `"raise"`, or `"fallback"`: a document whose judgement failed is kept, with the score it
+            came with, and its `meta` says why as `context_relevance_degraded`.
         :param date: Date text for prompts that carry one; the day of the call where left out.
+        :raises InvalidInput: If `labels` or `on_error` has what it does not take.
         """
-        self._keep(runtime, profile, on_error, date)
-        self.labels, self.score_threshold = list(labels), score_threshold
+        self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
+        self.labels = listed("labels", labels, get_args(Relevance))
+        self.score_threshold = score_threshold
 
     @component.output_types(documents=list[Document], result=dict[str, Any])
     def run(
@@ -78,7 +85,7 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         given = self._read(query, documents, history)
-        return self._told(given, self._result(self._call(given)) if given.documents else _NOTHING)
+        return self._told(given, self._result(self._call(given)))
 
     @component.output_types(documents=list[Document], result=dict[str, Any])
     async def run_async(
@@ -94,17 +101,21 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         given = self._read(query, documents, history)
-        return self._told(given, await self._aresult(self._call(given)) if given.documents else _NOTHING)
+        return self._told(given, await self._aresult(self._call(given)))
 
     def _told(self, given: Given, result: ContextRelevance) -> dict[str, Any]:
         floor = float("-inf") if self.score_threshold is None else self.score_threshold
+        sources = given.sources
         kept = [
-            row for row in result.judgements if row.label in self.labels and (row.score is None or row.score >= floor)
+            scored(sources[row.index], row.score, _flat(row))
+            for row in result.judgements
+            if row.label in self.labels and (row.score is None or row.score >= floor)
         ]
-        return {
-            "documents": judged(given, kept, self.intrinsic, result),
-            "result": result.model_dump(mode="json"),
-        }
+        return {"documents": kept, "result": given.told(result)}
 
 
-_NOTHING = ContextRelevance(judgements=())
+def _flat(row: Judgement) -> dict[str, Any]:
+    return {NAME: row.label, f"{NAME}_score": row.score, f"{NAME}_degraded": row.failure}
+
+
+NAME = "context_relevance"

@@ -1,15 +1,16 @@
 """Ranker."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic
-from haystack_integrations.common.rag_intrinsics.given import Given, judged
+from haystack_integrations.common.rag_intrinsics.given import Given, scored
 
 from intrinsics_core import InvalidInput, Profile, reranking
-from intrinsics_core.intrinsics.reranking import WINDOW
-from intrinsics_core.results import Ranking
+from intrinsics_core.intrinsics.reranking import MAX_CHARACTERS, WINDOW
+from intrinsics_core.results import RankedDocument, Ranking
 
 
 @component
@@ -17,8 +18,10 @@ class RagIntrinsicsRanker(Intrinsic):
     """
     Ranks documents by how well they answer the query, best first.
 
-    Returns copies: `score` holds the ranker's score, `meta["rag_intrinsics"]["reranking"]` rank, score and wins; ids
-    and all other metadata stay. A document that comes twice, by its id, is ranked once.
+    Returns copies: `score` holds the ranker's score, `meta` the same as `reranking_score`, the rank as `reranking_rank`
+    and the retriever's score as `retrieval_score`; ids and all other metadata stay. The retriever's score takes part in
+    the order; one that a ranker or filter of ours wrote, for whatever query, does not. A document that comes twice,
+    with the same id and text, is ranked once.
 
     Usage example:
 
@@ -48,6 +51,8 @@ class RagIntrinsicsRanker(Intrinsic):
         mode: str | None = None,
         window: int = WINDOW,
         both_orders: bool = False,
+        max_characters: int | None = MAX_CHARACTERS,
+        meta_fields_to_embed: Sequence[str] | None = None,
         profile: Profile | str | None = None,
         on_error: str = "raise",
         date: str | None = None,
@@ -58,24 +63,29 @@ class RagIntrinsicsRanker(Intrinsic):
         :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
             Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
         :param top_k: Return at most this many; None for all.
-        :param score_threshold: Return only documents that score at least this; None for all. Scores of comparing models
-            are shares within one ranking, so a threshold fits scoring runtimes such as the embedded one.
+        :param score_threshold: Return only documents that score at least this; None for all. It is for scores that are
+            probabilities: those of the embedded encoder, and of the pointwise mode. Where a model compared documents,
+            or a fallback stands in, all pass, and `result` has a `warning`.
         :param mode: How a language model ranks: `"listwise"` (one call up to `window` documents), `"pairwise"`
             (comparisons), `"pointwise"` (one call a document, scores that a threshold fits); None for the profile's
             own.
         :param window: Documents in one list, from 2.
         :param both_orders: Ask about each list or pair in both orders, against position bias, at twice the requests.
+        :param max_characters: Of each document in a list; `cut` in `result` counts those that are longer. None: whole.
+        :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
+            the judge is shown them too, after the title.
         :param profile: A profile or its name; the runtime's own where left out.
-        :param on_error: `"raise"`, or `"fallback"`: the original order, and `meta` says that it is degraded.
+        :param on_error: `"raise"`, or `"fallback"`: the original order with the scores that were there; `result`, and
+            `meta` as `reranking_degraded`, say why.
         :param date: Date text for prompts that carry one; the day of the call where left out.
-        :raises InvalidInput: If `top_k`, `mode` or `window` is none that it takes.
+        :raises InvalidInput: If `top_k`, `mode`, `window`, `max_characters` or `on_error` is none that it takes.
         """
-        self._keep(runtime, profile, on_error, date)
+        self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
         self.top_k, self.score_threshold = self._checked(top_k), score_threshold
-        self.mode, self.window, self.both_orders = mode, window, both_orders
+        self.mode, self.window, self.both_orders, self.max_characters = mode, window, both_orders, max_characters
         reranking([{"role": "user", "content": "?"}], [], **self._how)  # told now, not at the first run
 
-    @component.output_types(documents=list[Document])
+    @component.output_types(documents=list[Document], result=dict[str, Any])
     def run(
         self,
         query: str,
@@ -90,13 +100,14 @@ class RagIntrinsicsRanker(Intrinsic):
         :param documents: Any number of documents.
         :param history: Turns before the question, where it needs them to be understood.
         :param top_k: Overrides the component's own.
-        :returns: `documents`: copies, best first.
+        :returns: `documents`: copies, best first; `result`: the ranking of all, with a `warning` where the threshold
+            was not applied.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         limit, given = self._checked(top_k), self._read(query, documents, history)
         return self._told(given, self._result(self._call(given, **self._how)), limit)
 
-    @component.output_types(documents=list[Document])
+    @component.output_types(documents=list[Document], result=dict[str, Any])
     async def run_async(
         self,
         query: str,
@@ -111,7 +122,8 @@ class RagIntrinsicsRanker(Intrinsic):
         :param documents: Any number of documents.
         :param history: Turns before the question, where it needs them to be understood.
         :param top_k: Overrides the component's own.
-        :returns: `documents`: copies, best first.
+        :returns: `documents`: copies, best first; `result`: the ranking of all, with a `warning` where the threshold
+            was not applied.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         limit, given = self._checked(top_k), self._read(query, documents, history)
@@ -119,16 +131,29 @@ class RagIntrinsicsRanker(Intrinsic):
 
     @property
     def _how(self) -> dict[str, Any]:
-        return {"mode": self.mode, "window": self.window, "both_orders": self.both_orders}
+        return {name: getattr(self, name) for name in ("mode", "window", "both_orders", "max_characters")}
 
     def _told(self, given: Given, result: Ranking, top_k: int | None) -> dict[str, Any]:
-        floor = float("-inf") if self.score_threshold is None else self.score_threshold
-        kept = [row for row in result.ranking if row.score is None or row.score >= floor or result.degraded]
-        limit = self.top_k if top_k is None else top_k
-        return {"documents": judged(given, kept[:limit], self.intrinsic, result)}
+        rows, dump = result.ranking, given.told(result)
+        if self.score_threshold is not None and rows:
+            if result.mode == "pointwise" and result.degraded is None:
+                rows = tuple(row for row in rows if row.score is not None and row.score >= self.score_threshold)
+            else:
+                dump["warning"] = "score_threshold was not applied: " + (result.degraded or _COMPARED)
+        sources, limit = given.sources, self.top_k if top_k is None else top_k
+        ranked = [scored(sources[row.index], row.score, _flat(row, result.degraded)) for row in rows[:limit]]
+        return {"documents": ranked, "result": dump}
 
     def _checked(self, top_k: int | None) -> int | None:
         if top_k is not None and (isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1):
             raise InvalidInput("top_k is out of range", intrinsic=self.intrinsic, expected="a number from 1, or None",
                                got=repr(top_k))  # fmt: skip
         return top_k
+
+
+def _flat(row: RankedDocument, degraded: str | None) -> dict[str, Any]:
+    said = {"rank": row.rank, "score": row.score, "wins": row.wins, "degraded": degraded}
+    return {f"reranking_{name}": value for name, value in said.items()}
+
+
+_COMPARED = "these scores are places in one list, no probabilities"

@@ -1,5 +1,6 @@
 """Answerability router."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from haystack import Document, component
@@ -39,6 +40,7 @@ class RagIntrinsicsAnswerabilityRouter(Intrinsic):
         self,
         runtime: Any = None,
         *,
+        meta_fields_to_embed: Sequence[str] | None = None,
         profile: Profile | str | None = None,
         on_error: str = "raise",
         date: str | None = None,
@@ -48,12 +50,14 @@ class RagIntrinsicsAnswerabilityRouter(Intrinsic):
 
         :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
             Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
+        :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
+            the judge is shown them too, after the title.
         :param profile: A profile or its name; the runtime's own where left out.
         :param on_error: `"raise"`, or `"open"` or `"closed"`: let the question pass, or stop it, where the judgement
             failed; `result` then says that it is degraded.
         :param date: Date text for prompts that carry one; the day of the call where left out.
         """
-        self._keep(runtime, profile, on_error, date)
+        self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
 
     @component.output_types(answerable=list[Document], unanswerable=str, result=dict[str, Any])
     def run(

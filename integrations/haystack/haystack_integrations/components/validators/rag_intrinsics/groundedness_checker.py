@@ -1,5 +1,6 @@
 """Groundedness checker."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from haystack import Document, component
@@ -14,7 +15,7 @@ class RagIntrinsicsGroundednessChecker(ReplyIntrinsic):
     """
     Says for each sentence of an answer whether the documents support it.
 
-    Replies come out as copies with `meta["rag_intrinsics"]["hallucination-detection"]`: a label and a score for the
+    Replies come out as copies with `meta["rag_intrinsics"]["hallucination_detection"]`: a label and a score for the
     answer as a whole, and for each sentence its place, label, score and explanation.
 
     Usage example:
@@ -41,8 +42,9 @@ class RagIntrinsicsGroundednessChecker(ReplyIntrinsic):
         self,
         runtime: Any = None,
         *,
+        meta_fields_to_embed: Sequence[str] | None = None,
         profile: Profile | str | None = None,
-        on_error: str = "raise",
+        on_error: str = "fallback",
         date: str | None = None,
     ) -> None:
         """
@@ -50,11 +52,14 @@ class RagIntrinsicsGroundednessChecker(ReplyIntrinsic):
 
         :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
             Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
+        :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
+            the judge is shown them too, after the title.
         :param profile: A profile or its name; the runtime's own where left out.
-        :param on_error: There is no fallback: a failure is always raised.
+        :param on_error: `"fallback"`: where the judgement failed the reply passes with every sentence NA, and its
+            result says that it is degraded and why; or `"raise"`.
         :param date: Date text for prompts that carry one; the day of the call where left out.
         """
-        self._keep(runtime, profile, on_error, date)
+        self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
 
     @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
     def run(
@@ -69,14 +74,15 @@ class RagIntrinsicsGroundednessChecker(ReplyIntrinsic):
 
         :param query: The question.
         :param replies: Answers to it, as generators return them.
-        :param documents: What the answer should rest on; one or more.
+        :param documents: What the answer should rest on; without any, nothing is judged.
         :param history: Turns before the question, where it needs them to be understood.
         :returns: `replies`: copies, the verdict in `meta`; `results`: label, score and sentences of each.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         given = self._replies(replies)
-        results = self._results(self._calls(query, given, documents, history))
-        return self._told(given, results)
+        givens = self._givens(query, given, documents, history)
+        results = self._results(self._calls(givens))
+        return self._told(given, givens, results)
 
     @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
     async def run_async(
@@ -91,11 +97,12 @@ class RagIntrinsicsGroundednessChecker(ReplyIntrinsic):
 
         :param query: The question.
         :param replies: Answers to it, as generators return them.
-        :param documents: What the answer should rest on; one or more.
+        :param documents: What the answer should rest on; without any, nothing is judged.
         :param history: Turns before the question, where it needs them to be understood.
         :returns: `replies`: copies, the verdict in `meta`; `results`: label, score and sentences of each.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
         given = self._replies(replies)
-        results = await self._aresults(self._calls(query, given, documents, history))
-        return self._told(given, results)
+        givens = self._givens(query, given, documents, history)
+        results = await self._aresults(self._calls(givens))
+        return self._told(given, givens, results)

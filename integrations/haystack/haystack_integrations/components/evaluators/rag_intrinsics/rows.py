@@ -1,0 +1,94 @@
+"""Evaluators in Haystack's sense: lists in, a score for each row and one for all out. One failed row is one row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from haystack import Document, logging
+from haystack_integrations.common.rag_intrinsics.base import Intrinsic
+
+from intrinsics_core import INTRINSICS, Call, IntrinsicsError, InvalidInput, arun_many, run_many
+from intrinsics_core.results import Result
+
+_log = logging.getLogger(__name__)
+
+
+class RowEvaluator(Intrinsic):
+    """A component that judges rows by one intrinsic. A subclass says what score a verdict is."""
+
+    def _score(self, result: Any) -> float | None:
+        """The score of a verdict, from 0 to 1; None where there was nothing to judge."""
+        raise NotImplementedError
+
+    def _settings(self) -> dict[str, Any]:
+        """Further arguments of the intrinsic."""
+        return {}
+
+    def _told(self, result: Any) -> dict[str, Any]:
+        """What else a row says."""
+        return {}
+
+    def _rows(self, given: Mapping[str, Any]) -> list[Call[Any]]:
+        lengths = {name: len(_listed(name, values, self.intrinsic)) for name, values in given.items()}
+        if len(set(lengths.values())) > 1:
+            raise InvalidInput("lists of different lengths", intrinsic=self.intrinsic,
+                               expected="one entry a row in each", got=repr(lengths))  # fmt: skip
+        answers = [given[ANSWERS]] if ANSWERS in given else []
+        found = zip(given["questions"], given["contexts"], *answers, strict=True)
+        return [self._row(at, *row) for at, row in enumerate(found)]
+
+    def _row(self, at: int, question: Any, contexts: Any, *answer: Any) -> Call[Any]:
+        messages = [{"role": "user", "content": _text(f"questions[{at}]", question, self.intrinsic)}]
+        for said in answer:
+            messages.append({"role": "assistant", "content": _text(f"{ANSWERS}[{at}]", said, self.intrinsic)})
+        name = f"contexts[{at}]"
+        documents = [_content(name, value, self.intrinsic) for value in _listed(name, contexts, self.intrinsic)]
+        return INTRINSICS[self.intrinsic](messages, documents, date=self.date, **self._settings())
+
+    def _evaluated(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        return self._summed(run_many(self._rows(given), self._ready(), profile=self.profile))
+
+    async def _aevaluated(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        return self._summed(await arun_many(self._rows(given), await self._aready(), profile=self.profile))
+
+    def _summed(self, outcomes: Sequence[Result | IntrinsicsError]) -> dict[str, Any]:
+        results = [self._outcome(outcome) for outcome in outcomes]
+        scores = [row["score"] for row in results if row["status"] == EVALUATED]
+        if failed := sum(row["status"] == ERROR for row in results):
+            _log.warning("{failed} of {all} rows could not be judged and are not in the score; see results",
+                         failed=failed, all=len(results))  # fmt: skip
+        mean = sum(scores) / len(scores) if scores else 0.0
+        return {"score": mean, "individual_scores": [row["score"] for row in results], "results": results}
+
+    def _outcome(self, outcome: Result | IntrinsicsError) -> dict[str, Any]:
+        if isinstance(outcome, IntrinsicsError):
+            if self.on_error == "raise" or isinstance(outcome, InvalidInput):
+                raise outcome
+            return {"status": ERROR, "score": 0.0, "reason": f"{type(outcome).__name__}: {outcome}"}
+        dump = outcome.model_dump(mode="json")
+        score = self._score(outcome)
+        why = {"reason": outcome.reason or _NOTHING} if score is None else {}
+        told = {"status": EVALUATED if score is not None else NOTHING, "score": score or 0.0}
+        return {**dump, **told, **why, **self._told(outcome)}
+
+
+ANSWERS = "predicted_answers"
+EVALUATED, NOTHING, ERROR = "evaluated", "nothing to judge", "error"
+_NOTHING = "nothing in the answer makes a claim"
+
+
+def _listed(name: str, values: Any, intrinsic: str) -> list[Any]:
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise InvalidInput(f"{name} is not a list", intrinsic=intrinsic, expected="a list", got=type(values).__name__)
+    return list(values)
+
+
+def _content(name: str, value: Any, intrinsic: str) -> str:
+    return value.content or "" if isinstance(value, Document) else _text(name, value, intrinsic)
+
+
+def _text(name: str, value: Any, intrinsic: str) -> str:
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} is not text", intrinsic=intrinsic, expected="a string", got=type(value).__name__)
+    return value

@@ -1,0 +1,86 @@
+"""The embedding model."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from llama_index.core.base.embeddings.base import BaseEmbedding, Embedding
+from llama_index.rag_intrinsics import _runtime
+from pydantic import ConfigDict, Field, PrivateAttr, field_serializer
+
+from intrinsics_core import InvalidInput
+from intrinsics_core.runtimes.embedded import EmbeddedRuntime
+
+NAME = "rag-intrinsics/all-MiniLM-L6-v2"
+
+
+class IntrinsicsEmbedding(BaseEmbedding):
+    """The sentence encoder of the embedded runtime, for any vector store: no key, no GPU, no network, no torch.
+
+    All components of a process share one model with it. Vectors have length 1; a long text is the mean of its windows.
+    What is embedded of a node is LlamaIndex's to say: its text with the metadata that it does not exclude.
+
+    Args:
+        runtime: None or ``"embedded"`` for the encoder that ships; a config such as ``{"kind": "embedded", "path":
+            FOLDER}`` for another one; or an embedded runtime, to share it.
+        embed_batch_size: texts per call; within one the encoder sorts by length and uses every core.
+
+    Raises:
+        InvalidInput: the runtime does not embed.
+
+    Example:
+        >>> from llama_index.core import VectorStoreIndex
+        >>> from llama_index.core.schema import TextNode
+        >>> from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
+        >>> nodes = [TextNode(id_="cranes", text="The harbour has two cranes."),
+        ...          TextNode(id_="mill", text="Ada Brink built the tide mill in 1911.")]
+        >>> index = VectorStoreIndex(nodes, embed_model=IntrinsicsEmbedding())
+        >>> index.as_retriever(similarity_top_k=1).retrieve("Who was the engineer of the water mill?")[0].node_id
+        'mill'
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", protected_namespaces=())
+
+    model_name: str = NAME
+    embed_batch_size: int = Field(default=64, gt=0, le=2048)
+    runtime: Any = None
+
+    _engine: EmbeddedRuntime = PrivateAttr()
+
+    def __init__(self, runtime: Any = None, **settings: Any) -> None:
+        super().__init__(runtime=runtime, **settings)
+        # Nothing is loaded yet: the model comes with the first text.
+        engine = _runtime.engine(self.runtime, None)
+        if not isinstance(engine, EmbeddedRuntime):
+            raise InvalidInput("runtime: it does not embed", expected="None, 'embedded', {'kind': 'embedded', ...} or "
+                               "an EmbeddedRuntime", got=type(engine).__name__)  # fmt: skip
+        self._engine = engine
+
+    @field_serializer("runtime")
+    def _shown_runtime(self, value: Any) -> Any:
+        return _runtime.shown(value)
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "IntrinsicsEmbedding"
+
+    def _get_query_embedding(self, query: str) -> Embedding:
+        return self._engine.embed([query], kind="query")[0]
+
+    def _get_text_embedding(self, text: str) -> Embedding:
+        return self._get_text_embeddings([text])[0]
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[Embedding]:
+        return self._engine.embed(texts, kind="passage")
+
+    # The encoder computes: the event loop is left to others meanwhile.
+
+    async def _aget_query_embedding(self, query: str) -> Embedding:
+        return await asyncio.to_thread(self._get_query_embedding, query)
+
+    async def _aget_text_embedding(self, text: str) -> Embedding:
+        return await asyncio.to_thread(self._get_text_embedding, text)
+
+    async def _aget_text_embeddings(self, texts: list[str]) -> list[Embedding]:
+        return await asyncio.to_thread(self._get_text_embeddings, texts)

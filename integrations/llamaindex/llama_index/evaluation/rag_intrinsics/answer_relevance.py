@@ -1,0 +1,39 @@
+"""Answer relevance."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from llama_index.evaluation.rag_intrinsics._evaluator import Given, IntrinsicEvaluator, Score, reached
+from pydantic import Field
+
+from intrinsics_core import Call, answer_relevance
+from intrinsics_core.results import AnswerRelevance
+
+
+class AnswerRelevanceEvaluator(IntrinsicEvaluator):
+    """Does the response address the query, be it true or not? The score is the probability. Where a language model
+    judges, ``verdict["rewrite"]`` may be a response that does it better.
+
+    Args:
+        threshold: passing from this score on, whatever the label; None: by the label.
+
+    Example:
+        >>> from llama_index.evaluation.rag_intrinsics import AnswerRelevanceEvaluator
+        >>> AnswerRelevanceEvaluator().evaluate(
+        ...     query="Who built the tide mill?", response="Ada Brink built the tide mill.").passing
+        True
+    """
+
+    intrinsic: ClassVar[str] = "answer-relevance"
+
+    threshold: float | None = Field(default=None, ge=0, le=1)
+
+    def _ask(self, given: Given) -> Call[AnswerRelevance]:
+        return answer_relevance(given.answered, given.documents, **self._settings())
+
+    def _score(self, result: AnswerRelevance) -> Score:
+        if result.label is None:
+            return Score(None, None, "")
+        passing = reached(result.score, self.threshold, result.label != "irrelevant")
+        return Score(passing, result.score, result.label)

@@ -1,0 +1,194 @@
+"""Programs that look at an answer whole: audited engines, verdicts while tokens pass, answers put right, ratings."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from llama_index.core import VectorStoreIndex
+from llama_index.core.base.response.schema import PydanticResponse, Response
+from llama_index.core.evaluation import BatchEvalRunner
+from llama_index.core.llms import ChatMessage
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.tools import QueryEngineTool, ToolMetadata
+from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
+from llama_index.evaluation.rag_intrinsics import AnswerRelevanceEvaluator, RatedEvaluator
+from llama_index.query_engine.rag_intrinsics import AuditedQueryEngine
+from llama_index.rag_intrinsics import ConversationQuery
+from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer, ResponseAnnotator, ResponseReviser
+
+from integrations.llamaindex.tests.llms import FAITHFUL, INVENTED, QUESTION, Says, judging, nodes, texts
+from intrinsics_core import InvalidInput, RuntimeUnavailable, audit, run
+from tests.scripted import Scripted
+
+ANSWER = f"{FAITHFUL} {INVENTED}"
+
+
+def engine(inner: Says) -> RetrieverQueryEngine:
+    index = VectorStoreIndex(texts(), embed_model=IntrinsicsEmbedding())
+    return RetrieverQueryEngine(index.as_retriever(similarity_top_k=2), inner)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_an_engine_is_audited_in_one_line(asynchronous: bool) -> None:
+    runtime = judging()
+    audited = AuditedQueryEngine(engine(Says(ANSWER)), runtime=runtime)
+    response: Any = asyncio.run(audited.aquery(QUESTION)) if asynchronous else audited.query(QUESTION)
+    assert response.response == ANSWER
+    assert len([request for wave in runtime.waves for request in wave]) == 1  # one request for everything
+    found = response.metadata["rag_intrinsics"]["audit"]
+    assert found["answerability"]["label"] == "answerable"
+    assert [s["label"] for s in found["sentences"]] == ["faithful", "unfaithful"]
+    (cited,) = found["sentences"][0]["citations"]
+    assert cited["document_id"] == "mill"
+    assert set(response.metadata["rag_intrinsics"]) == {"audit"}
+
+
+def test_it_goes_wherever_an_engine_goes_and_never_costs_the_answer() -> None:
+    down = Scripted(lambda request: RuntimeUnavailable("connection refused"))
+    audited = AuditedQueryEngine(engine(Says(ANSWER)), runtime=down)
+    tool = QueryEngineTool(audited, ToolMetadata("What the archive knows.", "archive"))
+    output = tool.call(QUESTION)
+    assert output.content == ANSWER
+    assert "connection refused" in output.raw_output.metadata["rag_intrinsics"]["audit"]["degraded"]
+    assert audited.retrieve(ConversationQuery(QUESTION))[0].node_id == "mill"
+    assert "text_qa_template" in str(audited.get_prompts()) or audited.get_prompts() == {}
+
+
+def test_an_audit_without_sources_says_why() -> None:
+    annotated = ResponseAnnotator(audit=True).annotate(QUESTION, Response(FAITHFUL))
+    found = (annotated.metadata or {})["rag_intrinsics"]["audit"]
+    assert found["reason"] == "nothing retrieved" and found["label"] == "NA"
+
+
+# --- verdicts while tokens pass -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_each_sentence_is_judged_as_it_closes(asynchronous: bool) -> None:
+    inner = Says(f"{ANSWER} So it goes.", streaming=True)
+    grounded = GroundedSynthesizer(inner, stream_verdicts=True)
+    before_the_end: list[list[str]] = []
+
+    def look(response: Any) -> None:
+        rows = response.metadata["rag_intrinsics"].get("sentences", ())
+        before_the_end.append([row["label"] for row in rows])
+
+    async def main() -> Any:
+        response: Any = await grounded.asynthesize(QUESTION, nodes())
+        count = 0
+        async for _ in response.async_response_gen():
+            count += 1
+            look(response)
+            # Tokens do not wait for verdicts, so the reader does, once: the first sentence has seven words.
+            while count == 10 and before_the_end[-1] == []:
+                await asyncio.sleep(0.001)
+                look(response)
+        return response
+
+    if asynchronous:
+        response = asyncio.run(main())
+    else:
+        response = grounded.synthesize(QUESTION, nodes())
+        for _ in response.response_gen:
+            look(response)
+    assert ["faithful"] in before_the_end  # before the last token had come
+    found = response.metadata["rag_intrinsics"]
+    assert [row["label"] for row in found["sentences"]][:2] == ["faithful", "unfaithful"]
+    # The end carries everything, the same as without a stream.
+    whole: Any = GroundedSynthesizer(Says(f"{ANSWER} So it goes. ")).synthesize(QUESTION, nodes())
+    for name in ("answerability", "citations", "hallucination-detection"):
+        assert found[name] == whole.metadata["rag_intrinsics"][name]
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_judge_that_is_out_while_tokens_pass_stops_no_token(asynchronous: bool) -> None:
+    down = Scripted(lambda request: RuntimeUnavailable("connection refused"))
+    inner = Says(ANSWER, streaming=True)
+    grounded = GroundedSynthesizer(inner, answerability=False, stream_verdicts=True, runtime=down)
+
+    async def main() -> Any:
+        response: Any = await grounded.asynthesize(QUESTION, nodes())
+        return [token async for token in response.async_response_gen()], response
+
+    if asynchronous:
+        tokens, response = asyncio.run(main())
+    else:
+        response = grounded.synthesize(QUESTION, nodes())
+        tokens = list(response.response_gen)
+    assert "".join(tokens).strip() == ANSWER
+    assert "connection refused" in response.metadata["rag_intrinsics"]["citations"]["degraded"]
+
+
+def test_an_audited_stream() -> None:
+    response: Any = AuditedQueryEngine(engine(Says(ANSWER, streaming=True)), stream_verdicts=True).query(QUESTION)
+    assert "".join(response.response_gen).strip() == ANSWER
+    assert set(response.metadata["rag_intrinsics"]) == {"sentences", "audit"}
+    turns = [{"role": "user", "content": QUESTION}, {"role": "assistant", "content": f"{ANSWER} "}]
+    documents = [{"id": n.node_id, "text": n.text, "title": t} for n, t in
+                 ((n, n.metadata.get("title")) for n in (s.node for s in response.source_nodes))]  # fmt: skip
+    core = run(audit(turns, documents)).model_dump(mode="json")
+    assert [s["label"] for s in response.metadata["rag_intrinsics"]["audit"]["sentences"]] == [
+        s["label"] for s in core["sentences"]
+    ]
+
+
+# --- answers put right ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_what_was_made_up_is_taken_out(asynchronous: bool) -> None:
+    reviser, response = ResponseReviser(), Response(ANSWER, source_nodes=nodes(), metadata={"kept": 1})
+    response = ResponseAnnotator().annotate(QUESTION, response)
+    revised = asyncio.run(reviser.arevise(QUESTION, response)) if asynchronous else reviser.revise(QUESTION, response)
+    assert revised.response.strip() == FAITHFUL and response.response == ANSWER
+    metadata = revised.metadata or {}
+    assert metadata["kept"] == 1 and set(metadata["rag_intrinsics"]) == {"revise"}  # old verdicts were on the old text
+    (change,) = metadata["rag_intrinsics"]["revise"]["changes"]
+    assert ANSWER[change["begin"] : change["end"]] == change["before"] and INVENTED in change["before"]
+
+
+def test_what_cannot_be_revised_is_told_or_stays() -> None:
+    down = Scripted(lambda request: RuntimeUnavailable("connection refused"))
+    kept = ResponseReviser(runtime=down).revise(QUESTION, Response(ANSWER, source_nodes=nodes()))
+    assert kept.response == ANSWER
+    assert "connection refused" in (kept.metadata or {})["rag_intrinsics"]["revise"]["degraded"]
+    with pytest.raises(InvalidInput, match="no text to revise"):
+        ResponseReviser().revise(QUESTION, PydanticResponse(None))
+    with pytest.raises(InvalidInput, match="no text to revise"):
+        ResponseReviser().revise(QUESTION, Says(ANSWER, streaming=True).synthesize(QUESTION, nodes()))
+    without: Any = ResponseReviser().revise(QUESTION, Response(ANSWER))
+    assert without.response == ANSWER
+    assert without.metadata["rag_intrinsics"]["revise"]["reason"] == "nothing retrieved"
+
+
+# --- ratings ------------------------------------------------------------------------------------------------------
+
+
+def test_rated_metrics_in_a_batch() -> None:
+    names = ("faithfulness", "coherence")
+    runner = BatchEvalRunner({name: RatedEvaluator(metrics=name, runtime=judging()) for name in names}, workers=2)
+    found = runner.evaluate_responses([QUESTION], [Response(FAITHFUL, source_nodes=nodes())])
+    for name in names:
+        (result,) = found[name]
+        assert result.feedback.startswith(f"{name}: ") and not result.invalid_result
+        (metric,) = result.verdict["metrics"]
+        assert metric["name"] == name and metric["explanation"]
+
+
+def test_what_only_a_language_model_rates_is_not_rated_without_one() -> None:
+    every = RatedEvaluator().evaluate(QUESTION, FAITHFUL, [FAITHFUL])
+    assert every.passing is True  # by faithfulness
+    assert [m["rating"] for m in every.verdict["metrics"]] == ["yes", None, None, None]
+    assert "not rated" in every.feedback
+    strict = RatedEvaluator(threshold=1.0).evaluate(QUESTION, FAITHFUL, [FAITHFUL])
+    assert strict.passing is False and strict.score == every.score
+
+
+def test_relevance_to_the_question_counts_the_conversation() -> None:
+    evaluator = AnswerRelevanceEvaluator()
+    assert evaluator.evaluate(QUESTION, FAITHFUL).passing
+    assert not evaluator.evaluate(QUESTION, INVENTED).passing
+    empty = evaluator.evaluate(QUESTION, "", chat_history=[ChatMessage("Hello.")])
+    assert empty.passing is None and empty.feedback == "nothing said"

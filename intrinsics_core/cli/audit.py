@@ -1,0 +1,40 @@
+"""``intrinsics audit``: everything about the answers of a file of JSON Lines."""
+
+from __future__ import annotations
+
+from intrinsics_core.cli import options
+from intrinsics_core.cli.run import run
+
+EPILOG = """
+The same as `intrinsics run audit`. A row in: `{"id": any, "messages": [...], "documents": [...]}`, the last message an
+answer. A row out: whether the documents answer the question, a verdict and citations for each sentence, certainty,
+answer relevance, and which of these do not go together.
+
+Example: `intrinsics audit --input answers.jsonl --output audited.jsonl`
+"""
+
+
+def audit(
+    input: options.Input,
+    output: options.Output,
+    runtime: options.RuntimeConfig = None,
+    profile: options.ProfileName = None,
+    date: options.DateText = None,
+    concurrency: options.Concurrency = None,
+    on_error: options.OnError = "raise",
+    resume: options.Resume = False,
+    overwrite: options.Overwrite = False,
+) -> None:
+    """Judge answers in every way at once."""
+    run(
+        intrinsic="audit",
+        input=input,
+        output=output,
+        runtime=runtime,
+        profile=profile,
+        date=date,
+        concurrency=concurrency,
+        on_error=on_error,
+        resume=resume,
+        overwrite=overwrite,
+    )

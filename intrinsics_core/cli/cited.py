@@ -1,0 +1,39 @@
+"""What ``--citations`` writes under ``cited``: a text with its citations in one of the four modes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from intrinsics_core.conversation import Task
+from intrinsics_core.errors import InvalidInput
+from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.render.citations import Mode, Style, View, as_json, metric_views, view, write
+from intrinsics_core.replies.statements import sources
+from intrinsics_core.results import Citations, Evaluation, Result
+
+Show = Callable[[Result, Task], Any]
+
+_CITING = (Citations, Evaluation)
+
+
+def shower(intrinsic: str, mode: Mode, style: Style) -> Show:
+    """A function from a result and its task to what is shown: a text, or by metric of an evaluation one each.
+
+    Raises:
+        InvalidInput: the intrinsic cites nothing.
+    """
+    if not issubclass(TABLE[intrinsic].result, _CITING):
+        known = ", ".join(name for name, record in TABLE.items() if issubclass(record.result, _CITING))
+        raise InvalidInput("--citations: the intrinsic has none", expected=f"one of {known}", got=repr(intrinsic))
+
+    def written(shown: View) -> Any:
+        return as_json(shown) if style == "json" else write(shown, style)
+
+    def show(result: Result, task: Task) -> Any:
+        if isinstance(result, Evaluation):
+            return {name: written(each) for name, each in metric_views(result, sources(task), mode).items()}
+        assert isinstance(result, Citations)
+        return written(view(result, task.response, task.documents, mode))
+
+    return show

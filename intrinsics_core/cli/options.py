@@ -1,0 +1,43 @@
+"""Options that several commands take, in the same words."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+Input = Annotated[str, typer.Option("--input", "-i", metavar="FILE", help="JSON Lines; `-` is standard input.")]
+Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="JSON Lines; `-` is standard output.")]
+RuntimeConfig = Annotated[
+    str | None,
+    typer.Option(
+        metavar="JSON|FILE",
+        help='Runtime config, e.g. `{"kind": "embedded"}`, or a file that holds it.',
+        show_default="embedded",
+    ),
+]
+ProfileName = Annotated[str | None, typer.Option(metavar="NAME", help="Profile.", show_default="the runtime's own")]
+DateText = Annotated[
+    str | None,
+    typer.Option(metavar="TEXT", help="Date for prompts that carry one, e.g. `April 1, 2025`.", show_default="today"),
+]
+Concurrency = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Rows under way at once.", show_default="the runtime's own"),
+]
+OnError = Annotated[
+    Literal["raise", "fallback"],
+    typer.Option(
+        help="A row that fails: `raise` writes an error line, `fallback` a degraded result where the intrinsic has one."
+    ),
+]
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        metavar="KEY=VALUE",
+        help="An option of the intrinsic, e.g. `top_k=3`. May be given more than once.",
+    ),
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue an interrupted run of the same settings and input.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing output file.")]

@@ -1,0 +1,51 @@
+"""Verdicts on one answer that do not go together, in words: told instead of hidden."""
+
+from __future__ import annotations
+
+from intrinsics_core.results import Answerability, Citations, HallucinationDetection
+
+_SURE, _UNSURE = 0.75, 0.35  # certainties from, and up to, which an answer counts as certain and as uncertain
+_BESIDE = 0.5  # answer relevance below which an answer does not address the question
+_RICHLY = 2  # citations
+
+
+def between(
+    *,
+    answerability: Answerability | None,
+    hallucination: HallucinationDetection | None,
+    citations: Citations | None,
+    certainty: float | None,
+    answer_relevance: float | None = None,
+    answered: bool = True,
+) -> list[str]:
+    """What disagrees; a part that is None agrees with everything.
+
+    Args:
+        answered: whether this is an answer, or the canned text that stands in for one.
+    """
+    label = hallucination.label if hallucination else None
+    gate = answerability.answerable if answerability else None
+    count = len(citations.citations) if citations else None
+    found = {
+        "certain, but unfaithful to the documents": certainty is not None
+        and certainty >= _SURE
+        and label == "unfaithful",
+        "faithful to the documents, but uncertain": certainty is not None
+        and certainty <= _UNSURE
+        and label == "faithful",
+        "unanswerable by the gate, but richly cited": gate is False and count is not None and count >= _RICHLY,
+        "answerable by the gate, but nothing to cite": gate is True and count == 0 and answered,
+        "cited, but unfaithful to the documents": label == "unfaithful" and _all_cited(hallucination, citations),
+        "faithful to the documents, but beside the question": answer_relevance is not None
+        and answer_relevance < _BESIDE
+        and label == "faithful",
+    }
+    return [words for words, holds in found.items() if holds]
+
+
+def _all_cited(hallucination: HallucinationDetection | None, citations: Citations | None) -> bool:
+    if hallucination is None or citations is None:
+        return False
+    cited = {(c.response_begin, c.response_end) for c in citations.citations}
+    claims = [s for s in hallucination.sentences if s.label != "NA"]
+    return bool(claims) and all((s.begin, s.end) in cited for s in claims)

@@ -1,0 +1,80 @@
+"""Answer relevance: does the answer address the question, be it true or not; and one that does."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from intrinsics_core.conversation import Task
+from intrinsics_core.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.table import register
+from intrinsics_core.profiles.base import Profile
+from intrinsics_core.program import Call
+from intrinsics_core.requests import Program
+from intrinsics_core.results import AnswerRelevance
+
+
+def _unjudged(task: Task, why: str) -> AnswerRelevance:
+    return AnswerRelevance(label=None, score=None, reason=why)
+
+
+def _failed(task: Task, why: str) -> AnswerRelevance:
+    return AnswerRelevance(label=None, score=None, degraded=why)
+
+
+@register(
+    "answer-relevance",
+    result=AnswerRelevance,
+    ends_with=("assistant",),
+    empty=_unjudged,
+    fallbacks={"fallback": _failed},
+    score=lambda result: result.score,
+    judges="the answer addresses the question",
+    needs="question, answer",
+    gives="whether the answer addresses the question, and one that does",
+)
+def answer_relevance(
+    messages: Messages,
+    documents: Documents = (),
+    *,
+    rewrite: bool = True,
+    on_error: OnError = "raise",
+    date: str | None = None,
+) -> Call[AnswerRelevance]:
+    """Judge whether the last assistant turn addresses the last user turn before it.
+
+    Args:
+        messages: ends with an assistant turn, the answer, after a user turn, the question.
+        documents: what a rewritten answer may say, if anything; the verdict is about the question.
+        rewrite: ask for a better answer where this one is not relevant: a second request, in those cases alone. Only a
+            language model writes one.
+        on_error: ``"fallback"`` gives no verdict, marked as degraded; where only the rewrite failed the verdict stays.
+        date: date text for prompts that carry one; the day of the call where left out.
+
+    Returns:
+        A call whose result has a label, the probability that goes with it, and a rewritten answer or None.
+
+    Raises:
+        InvalidInput: at once, where the input is wrong.
+
+    Source: the answer-relevance classifier and rewriter of IBM's granite-io.
+    """
+    program = partial(_program, rewrite=rewrite, keep=on_error == "fallback")
+    made = call("answer-relevance", messages, documents, date=date, program=program, on_error=on_error)
+    if not made.task.query.strip():
+        raise InvalidInput("messages has no user turn: the question that is answered", intrinsic="answer-relevance",
+                           expected="a user turn before the answer")  # fmt: skip
+    return made
+
+
+def _program(task: Task, profile: Profile, *, rewrite: bool, keep: bool) -> Program[AnswerRelevance]:
+    judged: AnswerRelevance = yield from profile.ask(task.intrinsic, task)
+    if not rewrite or judged.label == "relevant" or "answer-rewrite" not in profile:
+        return judged
+    try:
+        text = yield from profile.ask("answer-rewrite", task)
+    except IntrinsicsError as error:
+        if not keep or isinstance(error, InvalidInput):
+            raise
+        return judged.model_copy(update={"degraded": f"no rewrite: {type(error).__name__}: {error.message}"})
+    return judged.model_copy(update={"rewrite": text})

@@ -1,0 +1,247 @@
+"""Audit: everything about an answer at once.
+
+A profile with a format of this name (``prompted``) is asked for all of it in one request: one schema, one reading of
+the documents. Others are asked for the parts side by side, in one wave: adapters over one shared prefix, encoders with
+no text encoded twice. What a base, or a route of its own, serves is asked there, in the same wave. A part that fails,
+or that nobody serves, costs that part alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from intrinsics_core.conversation import Task
+from intrinsics_core.errors import IntrinsicsError, UnsupportedIntrinsic
+from intrinsics_core.intrinsics import _disagreements
+from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics._costs import checked
+from intrinsics_core.intrinsics.table import register
+from intrinsics_core.profiles.base import Profile
+from intrinsics_core.program import Call, asked_once, merge
+from intrinsics_core.replies import sentence_ids
+from intrinsics_core.requests import Program
+from intrinsics_core.results import (
+    Answerability,
+    Audit,
+    AuditedSentence,
+    AuditParts,
+    Citation,
+    SentenceVerdict,
+)
+
+NAME = "audit"
+# Part of an audit, by the intrinsic that judges it alone -> its field in `AuditParts`.
+PARTS: Mapping[str, str] = {
+    "answerability": "answerability",
+    "hallucination-detection": "hallucination",
+    "citations": "citations",
+    "uncertainty": "uncertainty",
+    "answer-relevance": "answer_relevance",
+}
+_OF_THE_QUESTION = ("answerability", "answer-relevance")  # parts that there are none of without a user turn
+
+
+@dataclass(frozen=True)
+class _Ask:
+    """One format to ask, and the parts that its value holds."""
+
+    format: str
+    parts: tuple[str, ...]
+    task: Task
+    profile: Profile
+
+
+def _unjudged(task: Task, why: str) -> Audit:
+    said = bool(task.response.strip())
+    gate = Answerability(label="unanswerable", probability=0.0, reason=why) if said and task.query else None
+    return put_together(task, AuditParts(answerability=gate)).model_copy(update={"reason": why, "disagreements": ()})
+
+
+def _failed(task: Task, why: str) -> Audit:
+    return put_together(task, AuditParts()).model_copy(update={"degraded": why})
+
+
+@register(
+    NAME,
+    result=Audit,
+    ends_with=("assistant",),
+    needs_documents=True,
+    empty=_unjudged,
+    fallbacks={"fallback": _failed},
+    needs="answer, documents",
+    gives="all verdicts on an answer in one call, and what they disagree about",
+)
+def audit(
+    messages: Messages, documents: Documents, *, on_error: OnError = "raise", date: str | None = None
+) -> Call[Audit]:
+    """Judge the last assistant turn in every way at once.
+
+    Whether the documents answer the question at all, a verdict and citations for each sentence, how certain the answer
+    is to be right, whether it addresses the question, and which of these verdicts do not go together.
+
+    Args:
+        messages: a conversation that ends with an assistant turn. Without a user turn there is no question, and
+            ``answerability`` and ``answer_relevance`` are None.
+        documents: any number; without them every sentence is NA, the question unanswerable, and there is a reason.
+        on_error: for the case that nothing could be judged: ``"fallback"`` gives NA for every sentence, marked as
+            degraded. A part that fails by itself is None (its sentences NA, its citations none) either way, and
+            ``degraded`` names it; a part that the profile does not serve is None, and ``reason`` names it.
+        date: date text for prompts that carry one; the day of the call where left out.
+
+    Returns:
+        A call whose result holds it all, with exact offsets. ``result.hallucination`` and ``result.citations`` are its
+        verdicts and citations as those intrinsics give them.
+
+    Raises:
+        InvalidInput: at once, where the input is wrong.
+    """
+    return audit_of(PARTS, messages, documents, on_error=on_error, date=date)
+
+
+def audit_of(
+    parts: Sequence[str] | Mapping[str, str],
+    messages: Messages,
+    documents: Documents,
+    *,
+    on_error: str = "raise",
+    date: str | None = None,
+) -> Call[Audit]:
+    """An audit of some of the :data:`PARTS` alone; the others are None, and nothing is said of them."""
+    program = partial(_program, parts=tuple(parts))
+    made = call(NAME, messages, documents, date=date, program=program, on_error=on_error)
+    return replace(made, composite=True)
+
+
+def _program(task: Task, profile: Profile, *, parts: tuple[str, ...]) -> Program[Audit]:
+    notes: list[str] = []
+    if not task.query:
+        parts = tuple(part for part in parts if part not in _OF_THE_QUESTION)
+        notes.append("no question: nothing to judge answerability and answer relevance by")
+    asks, unserved = _asks(task, profile, parts)
+    if not asks:
+        raise UnsupportedIntrinsic(f"profile {profile.name!r} serves no part of it", intrinsic=NAME,
+                                   expected=f"one of {', '.join(parts)}", got=profile.name)  # fmt: skip
+    if unserved:
+        notes.append(f"not served by profile {profile.name!r}: {', '.join(unserved)}")
+    values = yield from asked_once(merge([_asked(ask) for ask in asks], width=len(asks)))
+    checked(values)
+    found: dict[str, Any] = {}
+    lost: list[str] = []
+    for ask, value in zip(asks, values, strict=True):
+        if isinstance(value, IntrinsicsError):
+            lost.append(f"no {', '.join(ask.parts)}: {type(value).__name__}: {value.message}")
+        elif isinstance(value, AuditParts):
+            found |= {name: one for name in PARTS.values() if (one := getattr(value, name)) is not None}
+            lost += [value.degraded] if value.degraded else []
+        else:
+            found[PARTS[ask.parts[0]]] = value if ask.format != "answer-relevance" else _score(value)
+    lost += [one.degraded for one in found.values() if getattr(one, "degraded", None)]
+    told = {"degraded": "; ".join(lost) or None, "reason": "; ".join(notes) or None}
+    return put_together(task, AuditParts(**found)).model_copy(update=told)
+
+
+def _asks(task: Task, profile: Profile, parts: tuple[str, ...]) -> tuple[list[_Ask], list[str]]:
+    """What to ask of whom, and the parts that nobody serves.
+
+    A part with a route of its own goes there, unless the audit has one; the others go where the audit goes. There, the
+    profile that has a format for the whole is asked for all the parts that it serves itself at once.
+    """
+    apart = [] if profile.routes_apart(NAME) else [part for part in parts if profile.routes_apart(part)]
+    asks = [
+        _Ask(part, (part,), replace(_task_of(part, task), intrinsic=part), serving)
+        for part in apart
+        if part in (serving := profile.serving(part))
+    ]
+    rest = [part for part in parts if part not in apart]
+    if not rest:
+        return asks, _missing(parts, asks)
+    try:
+        own = profile.serving(NAME)
+    except UnsupportedIntrinsic:  # some parts have routes, the rest has none
+        return asks, _missing(parts, asks)
+    whole = own.owner(NAME)
+    together = tuple(part for part in rest if whole and (own.owner(part) or whole) is whole)
+    if together:
+        options = {**task.options, "parts": together}
+        asks.append(_Ask(NAME, together, replace(task, options=options), own))
+    asks += [_Ask(part, (part,), _task_of(part, task), own) for part in rest if part not in together and part in own]
+    return asks, _missing(parts, asks)
+
+
+def _missing(parts: Sequence[str], asks: Sequence[_Ask]) -> list[str]:
+    served = {part for ask in asks for part in ask.parts}
+    return [part for part in parts if part not in served]
+
+
+def _task_of(part: str, task: Task) -> Task:
+    """What the part is asked about: answerability about the question, all others about the answer."""
+    if part != "answerability":
+        return task
+    turns = list(task.messages)
+    while turns[-1].role != "user":
+        turns.pop()
+    return replace(task, messages=tuple(turns))
+
+
+def _asked(ask: _Ask) -> Program[Any]:
+    return (yield from ask.profile.ask(ask.format, ask.task))
+
+
+def _score(value: Any) -> float | None:
+    score: float | None = getattr(value, "score", None)
+    return score
+
+
+def put_together(task: Task, parts: AuditParts) -> Audit:
+    """The parts as one result: each citation with its sentence, and what the parts disagree about."""
+    verdicts = parts.hallucination or sentence_ids.hallucination(task, ())
+    cited = _by_sentence(verdicts.sentences, parts.citations.citations if parts.citations else ())
+    certainty = parts.uncertainty.certainty if parts.uncertainty else None
+    return Audit(
+        answerability=parts.answerability,
+        sentences=tuple(
+            AuditedSentence(**_fields(sentence), citations=citations)
+            for sentence, citations in zip(verdicts.sentences, cited, strict=True)
+        ),
+        label=verdicts.label,
+        score=verdicts.score,
+        certainty=certainty,
+        answer_relevance=parts.answer_relevance,
+        disagreements=tuple(
+            _disagreements.between(
+                answerability=parts.answerability,
+                hallucination=parts.hallucination,
+                citations=parts.citations,
+                certainty=certainty,
+                answer_relevance=parts.answer_relevance,
+            )
+        ),
+        dropped=verdicts.dropped + (parts.citations.dropped if parts.citations else 0),
+    )
+
+
+def _fields(sentence: SentenceVerdict) -> dict[str, Any]:
+    return {name: getattr(sentence, name) for name in SentenceVerdict.model_fields}
+
+
+def _by_sentence(sentences: Sequence[SentenceVerdict], citations: Sequence[Citation]) -> list[tuple[Citation, ...]]:
+    """Each citation at its own sentence, or, where another profile split otherwise, at the one it shares most with."""
+    rows: list[list[Citation]] = [[] for _ in sentences]
+    exact = {(s.begin, s.end): i for i, s in enumerate(sentences)}
+    for citation in citations:
+        place = exact.get((citation.response_begin, citation.response_end))
+        if place is None and sentences:
+            place = max(range(len(sentences)), key=_shared_with(citation, sentences))
+        if place is not None:
+            rows[place].append(citation)
+    return [tuple(row) for row in rows]
+
+
+def _shared_with(citation: Citation, sentences: Sequence[SentenceVerdict]) -> Callable[[int], int]:
+    def shared(i: int) -> int:
+        return min(citation.response_end, sentences[i].end) - max(citation.response_begin, sentences[i].begin)
+
+    return shared

@@ -1,0 +1,87 @@
+"""Which of two answers is better, asked in both orders: models prefer what they read first, or last.
+
+Not in the table of intrinsics: it takes two answers instead of documents alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from intrinsics_core.conversation import Task, check
+from intrinsics_core.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.intrinsics._common import NOTHING_SAID, Documents, Messages, OnError
+from intrinsics_core.profiles.base import Profile
+from intrinsics_core.program import Call
+from intrinsics_core.requests import Program
+from intrinsics_core.results import Preference
+
+_ON_ERROR = ("raise", "fallback")
+
+
+def _failed(task: Task, why: str) -> Preference:
+    return Preference(choice="tie", score=None, degraded=why)
+
+
+def compare(
+    messages: Messages,
+    first: str,
+    second: str,
+    documents: Documents = (),
+    *,
+    on_error: OnError = "raise",
+    date: str | None = None,
+) -> Call[Preference]:
+    """Choose the better of two answers to the last user turn. One wave of two requests, one for each order.
+
+    Args:
+        messages: a conversation that ends with a user turn.
+        first, second: the answers. Against one without words the other wins, and nothing is asked.
+        documents: what the answers should rest on, if anything.
+        on_error: ``"fallback"`` gives a tie without a score, marked as degraded.
+        date: date text for prompts that carry one; the day of the call where left out.
+
+    Returns:
+        A call whose ``choice`` is the answer that wins in both orders, else a tie; ``score`` is the mean probability
+        that the first is the better one.
+
+    Raises:
+        InvalidInput: at once, where the input is wrong.
+        UnsupportedIntrinsic: when run, where the profile has no language model to ask.
+
+    Source: *REC: Rate, Explain and Cite* (2024), pairwise evaluation.
+    """
+    if on_error not in _ON_ERROR:
+        raise InvalidInput("on_error is unknown", intrinsic="compare", expected=f"one of {', '.join(_ON_ERROR)}",
+                           got=repr(on_error))  # fmt: skip
+    for name, text in (("first", first), ("second", second)):
+        if not isinstance(text, str):
+            raise InvalidInput(f"{name} is not text", intrinsic="compare", expected="a string", got=repr(text))
+    task = check("compare", messages, documents, ends_with=("user",), date=date)
+    task = replace(task, arguments={"A": first, "B": second})
+    return Call(task, _program, _failed if on_error == "fallback" else None)
+
+
+def _program(task: Task, profile: Profile) -> Program[Preference]:
+    first, second = task.arguments["A"], task.arguments["B"]
+    if not (first.strip() and second.strip()):
+        likely = 0.5 if not first.strip() and not second.strip() else 1.0 if first.strip() else 0.0
+        return _preference([likely]).model_copy(update={"reason": NOTHING_SAID})
+    if first == second:
+        return _preference([0.5]).model_copy(update={"reason": "the answers are the same"})
+    turned = replace(task, arguments={"A": second, "B": first})
+    found = yield from profile.ask_many("preference", [task, turned])
+    for each in found:
+        if isinstance(each, IntrinsicsError):
+            raise each
+    return _preference([found[0], 1 - found[1]])
+
+
+def _preference(likely: Sequence[float]) -> Preference:
+    """From the probability that the first is better, in each order."""
+    score = min(1.0, max(0.0, sum(likely) / len(likely)))
+    if all(share > 0.5 for share in likely):
+        return Preference(choice="first", score=score)
+    if all(share < 0.5 for share in likely):
+        return Preference(choice="second", score=score)
+    return Preference(choice="tie", score=score)

@@ -1,0 +1,195 @@
+"""Evaluation of an answer (REC): each metric rated, explained, and cited to exact places.
+
+A profile with the format ``evaluate`` rates every metric, one request each, all in one wave. One without it rates what
+its other formats show: faithfulness, from hallucination detection and citations. What an encoder cannot see (whether
+something is missing, an instruction broken, a text hard to read) it does not rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import get_args
+
+from intrinsics_core.conversation import Task
+from intrinsics_core.errors import IntrinsicsError, InvalidInput, UnsupportedIntrinsic
+from intrinsics_core.intrinsics import _costs
+from intrinsics_core.intrinsics._common import NOTHING_RETRIEVED, Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.query_expansion import together
+from intrinsics_core.intrinsics.table import register
+from intrinsics_core.profiles.base import Profile
+from intrinsics_core.program import Call
+from intrinsics_core.requests import Program
+from intrinsics_core.results import (
+    Citations,
+    Evaluation,
+    Faithfulness,
+    HallucinationDetection,
+    Metric,
+    Quote,
+    RatedMetric,
+    SentenceVerdict,
+    Statement,
+)
+
+METRICS: tuple[Metric, ...] = get_args(Metric)
+
+_SAID: dict[Faithfulness, str] = {
+    "faithful": "Supported by the documents",
+    "partial": "Supported in part",
+    "unfaithful": "Not supported by the documents",
+}
+
+
+def _unrated(task: Task, why: str) -> Evaluation:
+    return Evaluation(metrics=tuple(_null(name, why) for name in _asked(task)), reason=why)
+
+
+def _failed(task: Task, why: str) -> Evaluation:
+    return Evaluation(metrics=tuple(_null(name, why) for name in _asked(task)), degraded=why)
+
+
+def _asked(task: Task) -> Sequence[Metric]:
+    found: Sequence[Metric] = task.options.get("metrics") or METRICS
+    return found
+
+
+def _null(name: Metric, why: str) -> RatedMetric:
+    return RatedMetric(name=name, rating=None, score=None, reason=why)
+
+
+@register(
+    "evaluate",
+    result=Evaluation,
+    ends_with=("assistant",),
+    empty=_unrated,
+    fallbacks={"fallback": _failed},
+    needs="prompt, answer",
+    gives="metrics rated, explained and cited, with offsets",
+)
+def evaluate(
+    messages: Messages,
+    documents: Documents = (),
+    *,
+    metrics: str | Iterable[str] | None = None,
+    on_error: OnError = "raise",
+    date: str | None = None,
+) -> Call[Evaluation]:
+    """Rate, explain and cite the last assistant turn.
+
+    Args:
+        messages: ends with an assistant turn, the answer; what comes before is the prompt that it answers.
+        documents: what the answer should rest on, if anything. Without them faithfulness is to the conversation.
+        metrics: some of ``faithfulness``, ``instruction-following``, ``coherence``, ``completeness``, as a list or a
+            text with commas; all four where left out. One that is named must be ratable.
+        on_error: ``"fallback"`` gives no rating to a metric whose judgement failed, and marks the result as degraded.
+        date: date text for prompts that carry one; the day of the call where left out.
+
+    Returns:
+        A call whose result has each metric in the order asked, with a rating, the probability of "yes", an explanation,
+        and statements whose citations are verbatim: ``text[begin:end]`` of the response, of ``messages[i]`` or of
+        ``documents[i]``. A quote of the model's that stands in none of them is dropped and counted. A runtime without
+        a language model rates faithfulness alone, and gives the reason for the others.
+
+    Raises:
+        InvalidInput: at once, where the input is wrong.
+        UnsupportedIntrinsic: when run, where a metric was named that the profile cannot rate.
+
+    Source: *REC: Rate, Explain and Cite* (2024); the metrics and their wording.
+    """
+    named = _checked(metrics)
+    program = partial(_program, named=named is not None, keep=on_error == "fallback")
+    return call("evaluate", messages, documents, date=date, program=program, on_error=on_error,
+                options={"metrics": named or METRICS})  # fmt: skip
+
+
+def _checked(metrics: str | Iterable[str] | None) -> tuple[Metric, ...] | None:
+    if metrics is None:
+        return None
+    given = metrics.split(",") if isinstance(metrics, str) else metrics
+    try:
+        names = tuple(dict.fromkeys(str(name).strip() for name in given))
+    except TypeError:
+        names = ()
+    wrong = [name for name in names if name not in METRICS]
+    if wrong or not names:
+        raise InvalidInput("metrics is unknown", intrinsic="evaluate", expected=f"some of {', '.join(METRICS)}",
+                           got=repr(wrong or metrics))  # fmt: skip
+    return tuple(name for name in names if name in METRICS)
+
+
+def _program(task: Task, profile: Profile, *, named: bool, keep: bool) -> Program[Evaluation]:
+    metrics = _asked(task)
+    if task.intrinsic not in profile and "hallucination-detection" in profile:
+        return (yield from _by_support(task, profile, metrics, named=named))
+    asked = [replace(task, options={**task.options, "metric": name}) for name in metrics]
+    found: list[Evaluation | IntrinsicsError] = yield from profile.ask_many(task.intrinsic, asked)
+    if not keep:
+        for each in found:
+            if isinstance(each, IntrinsicsError):
+                raise each
+    failures = _costs.checked(found)
+    rated = [
+        _null(name, f"{type(each).__name__}: {each.message}") if isinstance(each, IntrinsicsError) else each.metrics[0]
+        for name, each in zip(metrics, found, strict=True)
+    ]
+    return Evaluation(
+        metrics=tuple(rated),
+        dropped=sum(each.dropped for each in found if isinstance(each, Evaluation)),
+        degraded=_costs.told(failures, len(found), "metrics were not rated"),
+    )
+
+
+# --- without a language model -----------------------------------------------------------------------------------------
+
+
+def _by_support(task: Task, profile: Profile, metrics: Sequence[Metric], *, named: bool) -> Program[Evaluation]:
+    """Faithfulness from verdicts on the sentences; the others are not rated, and must not have been asked for."""
+    others = [name for name in metrics if name != "faithfulness"]
+    if named and others:
+        raise UnsupportedIntrinsic(
+            f"profile {profile.name!r} cannot rate {' and '.join(others)}: it takes a language model",
+            intrinsic=task.intrinsic,
+            expected="metrics of faithfulness alone, or left out, or another runtime",
+            got=", ".join(metrics),
+        )
+    rated: dict[Metric, RatedMetric] = {
+        name: _null(name, f"profile {profile.name!r} has no language model to rate it") for name in others
+    }
+    dropped = 0
+    if "faithfulness" in metrics and not task.documents:
+        rated["faithfulness"] = _null("faithfulness", NOTHING_RETRIEVED)
+    elif "faithfulness" in metrics:
+        wanted = [name for name in ("hallucination-detection", "citations") if name in profile]
+        verdicts, *cited = yield from together([profile.ask_many(name, [task]) for name in wanted])
+        rated["faithfulness"] = _supported(task, verdicts, cited[0] if cited else Citations(citations=()))
+        dropped = verdicts.dropped + sum(each.dropped for each in cited)
+    return Evaluation(metrics=tuple(rated[name] for name in metrics), dropped=dropped)
+
+
+def _supported(task: Task, verdicts: HallucinationDetection, cited: Citations) -> RatedMetric:
+    claims = [verdict for verdict in verdicts.sentences if verdict.label != "NA"]
+    if not claims or verdicts.score is None:
+        return _null("faithfulness", "nothing claimed")
+    lacking = sum(verdict.label != "faithful" for verdict in claims)
+    return RatedMetric(
+        name="faithfulness",
+        rating="yes" if verdicts.label == "faithful" else "no",
+        score=verdicts.score,
+        explanation=f"{lacking or 'none'} of {len(claims)} sentences with claims not fully supported by the documents",
+        statements=tuple(_statement(verdict, cited) for verdict in claims),
+    )
+
+
+def _statement(verdict: SentenceVerdict, cited: Citations) -> Statement:
+    said = _SAID[verdict.label]
+    own = [c for c in cited.citations if c.response_begin < verdict.end and verdict.begin < c.response_end]
+    quotes = [Quote(source="response", begin=verdict.begin, end=verdict.end, text=verdict.text)]
+    for c in own:
+        place = f"documents[{c.document_index}]"
+        quotes.append(Quote(source=place, begin=c.document_begin, end=c.document_end, text=c.document_text))
+    return Statement(
+        text=f"{said}: {verdict.explanation}" if verdict.explanation else f"{said}.",
+        citations=tuple(dict.fromkeys(quotes)),
+    )

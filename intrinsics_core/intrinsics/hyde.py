@@ -1,0 +1,60 @@
+"""HyDE: a made-up passage that answers the question, to be embedded in its place."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from intrinsics_core.conversation import Task
+from intrinsics_core.errors import UnsupportedIntrinsic
+from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.table import register
+from intrinsics_core.profiles.base import Profile
+from intrinsics_core.program import Call
+from intrinsics_core.requests import Program
+from intrinsics_core.results import HypotheticalPassage
+
+
+def _query(task: Task, why: str) -> HypotheticalPassage:
+    return HypotheticalPassage(passage=task.query, degraded=why)
+
+
+@register(
+    "hyde",
+    result=HypotheticalPassage,
+    ends_with=("user",),
+    fallbacks={"fallback": _query},
+    needs_model=True,
+    needs="a last user turn",
+    gives="a made-up passage to search with",
+)
+def hyde(
+    messages: Messages, documents: Documents = (), *, on_error: OnError = "raise", date: str | None = None
+) -> Call[HypotheticalPassage]:
+    """Write a passage that would answer the last user turn. Passages are nearer to it than a question is.
+
+    Args:
+        messages: a conversation that ends with a user turn.
+        documents: not needed; accepted so that all intrinsics are called alike.
+        on_error: ``"fallback"`` gives the question itself, marked as degraded, also where the profile has no language
+            model to write one.
+        date: date text for prompts that carry one; the day of the call where left out.
+
+    Raises:
+        InvalidInput: at once, where the input is wrong.
+        UnsupportedIntrinsic: when run, where the profile has no language model.
+
+    Source: Gao et al., *Precise Zero-Shot Dense Retrieval without Relevance Labels*, ACL 2023.
+    """
+    program = partial(_program, keep=on_error == "fallback")
+    return call("hyde", messages, documents, date=date, program=program, on_error=on_error)
+
+
+def _program(task: Task, profile: Profile, *, keep: bool) -> Program[HypotheticalPassage]:
+    try:
+        passage: HypotheticalPassage = yield from profile.ask(task.intrinsic, task)
+    except UnsupportedIntrinsic as error:
+        if not keep:
+            raise
+        # Not the caller's mistake here: the question is what one searches with anyway.
+        return _query(task, f"{type(error).__name__}: {error.message}")
+    return passage

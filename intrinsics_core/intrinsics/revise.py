@@ -1,0 +1,166 @@
+"""Revise: an answer without what the documents do not say. Correct, then check again.
+
+The sentences are judged, those that the documents do not support are given to the model to mend or to drop, and the
+result is judged again. No other sentence is touched. A profile without such a format (an encoder writes no text) drops
+what is unfaithful and leaves what is supported in part, which is then among ``unsupported``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from intrinsics_core.conversation import Message, Task
+from intrinsics_core.errors import InvalidInput, UnsupportedIntrinsic
+from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.hallucination_detection import hallucination_detection
+from intrinsics_core.intrinsics.table import register
+from intrinsics_core.profiles.base import Profile
+from intrinsics_core.program import Call
+from intrinsics_core.requests import Program
+from intrinsics_core.results import (
+    Audit,
+    Change,
+    HallucinationDetection,
+    Mendings,
+    RevisedAnswer,
+    SentenceVerdict,
+)
+
+NAME = "revise"
+NOTHING_LEFT = "no sentence of the answer is supported"
+_DOUBTED = ("partial", "unfaithful")
+_DROPPED = ("unfaithful",)  # without a model that could mend: half of a sentence cannot be dropped
+
+
+def _as_it_is(task: Task, why: str) -> RevisedAnswer:
+    return RevisedAnswer(answer=task.response if task.response.strip() else "", changes=(), unsupported=(), reason=why)
+
+
+def _failed(task: Task, why: str) -> RevisedAnswer:
+    return RevisedAnswer(answer=task.response, changes=(), unsupported=(), degraded=why)
+
+
+@register(
+    NAME,
+    result=RevisedAnswer,
+    ends_with=("assistant",),
+    needs_documents=True,
+    empty=_as_it_is,
+    fallbacks={"fallback": _failed},
+    needs="answer, documents",
+    gives="the answer without what the documents do not say, what changed, what stays unsupported",
+)
+def revise(
+    messages: Messages,
+    documents: Documents,
+    *,
+    verdicts: HallucinationDetection | Audit | None = None,
+    mend: bool = True,
+    on_error: OnError = "raise",
+    date: str | None = None,
+) -> Call[RevisedAnswer]:
+    """Mend or drop the sentences of the last assistant turn that the documents do not support, and check again.
+
+    Args:
+        messages: a conversation that ends with an assistant turn.
+        documents: any number; without them there is nothing to check by: the answer stays, and there is a reason.
+        verdicts: on this very answer, where it was judged before; it is judged first where left out.
+        mend: False only drops: the sentences that are unfaithful, no other. So does a profile without a language model.
+        on_error: ``"fallback"`` gives the answer as it was, marked as degraded.
+        date: date text for prompts that carry one; the day of the call where left out.
+
+    Returns:
+        A call whose result has the new answer, each change with exact offsets in the old one (making them gives the new
+        one), and the sentences of the new one that are still not supported. Where nothing is left the answer is empty
+        and ``reason`` says so.
+
+    Raises:
+        InvalidInput: at once, where the input is wrong, or the verdicts are not about this answer.
+    """
+    made = call(NAME, messages, documents, date=date, program=partial(_program, verdicts=verdicts, mend=mend),
+                on_error=on_error)  # fmt: skip
+    for i, sentence in enumerate(verdicts.sentences if verdicts else ()):
+        if made.task.response[sentence.begin : sentence.end] != sentence.text:
+            raise InvalidInput(f"verdicts.sentences[{i}] is no sentence of this answer", intrinsic=NAME,
+                               expected="verdicts on the last assistant turn", got=repr(sentence.text))  # fmt: skip
+    return replace(made, composite=True)
+
+
+def _program(
+    task: Task, profile: Profile, *, verdicts: HallucinationDetection | Audit | None, mend: bool
+) -> Program[RevisedAnswer]:
+    judged = verdicts or (yield from _judged(task, profile, task.response))
+    sentences: Sequence[SentenceVerdict] = judged.sentences
+    writer = _writer(profile) if mend else None
+    wanted = _DOUBTED if writer else _DROPPED
+    flagged = {i: s.explanation or s.label for i, s in enumerate(sentences) if s.label in wanted}
+    if not flagged:
+        return RevisedAnswer(answer=task.response, changes=(), unsupported=_unsupported(judged))
+    texts, dropped = dict.fromkeys(flagged, ""), 0
+    if writer:
+        spans = tuple((s.begin, s.end, s.text) for s in sentences)
+        asked = replace(task, options={"sentences": spans, "flagged": flagged})
+        mended: Mendings = yield from writer.ask(NAME, asked)
+        texts = {one.sentence: one.text for one in mended.mended}
+        dropped = mended.dropped
+    changes = changed(task.response, [(s.begin, s.end) for s in sentences], texts, flagged)
+    answer = applied(task.response, changes)
+    if not answer.strip():
+        return RevisedAnswer(answer="", changes=changes, unsupported=(), reason=NOTHING_LEFT, dropped=dropped)
+    again = judged if not changes else (yield from _judged(task, profile, answer))
+    return RevisedAnswer(answer=answer, changes=changes, unsupported=_unsupported(again), dropped=dropped)
+
+
+def _judged(task: Task, profile: Profile, answer: str) -> Program[HallucinationDetection]:
+    messages = (*task.messages[:-1], Message("assistant", answer))
+    return (yield from hallucination_detection(messages, task.documents, date=task.date).start(profile))
+
+
+def _writer(profile: Profile) -> Profile | None:
+    """The profile that mends, where one does."""
+    try:
+        serving = profile.serving(NAME)
+    except UnsupportedIntrinsic:
+        return None
+    return serving if NAME in serving else None
+
+
+def _unsupported(judged: HallucinationDetection | Audit) -> tuple[SentenceVerdict, ...]:
+    kept = judged.hallucination if isinstance(judged, Audit) else judged
+    return tuple(sentence for sentence in kept.sentences if sentence.label in _DOUBTED)
+
+
+def changed(
+    answer: str, sentences: Sequence[tuple[int, int]], texts: Mapping[int, str], why: Mapping[int, str]
+) -> tuple[Change, ...]:
+    """The changes that put these texts in place of sentences, by number. What is as it was is no change.
+
+    A sentence that is dropped takes the space behind it along; the last ones the space before them.
+    """
+    kept = [i for i in range(len(sentences)) if texts.get(i, "as it is").strip()]
+    last = kept[-1] if kept else -1
+    changes = []
+    for i, (begin, end) in enumerate(sentences):
+        if i not in texts:
+            continue
+        after = texts[i].strip()
+        if not after and i < last:
+            end = sentences[i + 1][0]
+        elif not after:
+            begin, end = (sentences[i - 1][1] if i else 0), (len(answer) if i + 1 == len(sentences) else end)
+        if after != answer[begin:end]:
+            changes.append(Change(begin=begin, end=end, before=answer[begin:end], after=after, why=why.get(i, "")))
+    return tuple(changes)
+
+
+def applied(answer: str, changes: Sequence[Change]) -> str:
+    """The answer with these changes made; they do not overlap."""
+    parts: list[Any] = []
+    at = 0
+    for change in sorted(changes, key=lambda change: change.begin):
+        parts += [answer[at : change.begin], change.after]
+        at = change.end
+    return "".join([*parts, answer[at:]])

@@ -1,0 +1,105 @@
+"""Self-consistency: several answers are drawn, and the one that most of them agree with is taken.
+
+Answers that are the same but for case, space and marks around them agree. Where that leaves several, the model is asked
+once which say the same: votes are over meanings, not spellings.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from intrinsics_core.conversation import Task
+from intrinsics_core.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.intrinsics import _costs
+from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.table import register
+from intrinsics_core.profiles.base import Profile
+from intrinsics_core.program import Call
+from intrinsics_core.requests import Program
+from intrinsics_core.results import Sample, SelfConsistency
+
+SAMPLES = 5
+MOST = 100  # answers that one list shows a model
+
+
+def _failed(task: Task, why: str) -> SelfConsistency:
+    return SelfConsistency(answer=None, share=None, samples=(), degraded=why)
+
+
+@register(
+    "self-consistency",
+    result=SelfConsistency,
+    ends_with=("user",),
+    fallbacks={"fallback": _failed},
+    needs_model=True,
+    needs="a last user turn",
+    gives="the answer that most samples agree with, and their share",
+)
+def self_consistency(
+    messages: Messages,
+    documents: Documents = (),
+    *,
+    samples: int = SAMPLES,
+    on_error: OnError = "raise",
+    date: str | None = None,
+) -> Call[SelfConsistency]:
+    """Answer the last user turn several times, and vote. The share of the winner is a measure of certainty.
+
+    Args:
+        messages: a conversation that ends with a user turn.
+        documents: what the answers should rest on, if anything.
+        samples: answers to draw, from 1 to 100, in one wave; where they differ, one more request.
+        on_error: ``"fallback"`` gives no answer, marked as degraded. Samples that fail beside others that come are left
+            out in any case, and ``degraded`` says how many.
+        date: date text for prompts that carry one; the day of the call where left out.
+
+    Returns:
+        A call whose ``answer`` is the first sample of the largest group (of the first such group), ``share`` the part
+        of all samples in it, and ``samples`` all of them, in the order drawn.
+
+    Raises:
+        InvalidInput: at once, where the input is wrong.
+        UnsupportedIntrinsic: when run, where the profile has no language model.
+
+    Source: Wang et al., *Self-Consistency Improves Chain of Thought Reasoning*, ICLR 2023; for free text, a model says
+    which answers agree, after Chen et al., *Universal Self-Consistency* (2023).
+    """
+    if isinstance(samples, bool) or not isinstance(samples, int) or not 1 <= samples <= MOST:
+        raise InvalidInput("samples is out of range", intrinsic="self-consistency",
+                           expected=f"a whole number from 1 to {MOST}", got=repr(samples))  # fmt: skip
+    return call("self-consistency", messages, documents, date=date, program=partial(_program, samples=samples),
+                on_error=on_error)  # fmt: skip
+
+
+def _program(task: Task, profile: Profile, *, samples: int) -> Program[SelfConsistency]:
+    asked = [replace(task, options={**task.options, "seed": seed}) for seed in range(samples)]
+    drawn: list[str | IntrinsicsError] = yield from profile.ask_many("candidate", asked)
+    failures = _costs.checked(drawn)
+    texts = [text for text in drawn if isinstance(text, str)]
+    groups = _same_words(texts)
+    if len(groups) > 1:
+        leaders = tuple(texts[group[0]] for group in groups)
+        meant: Sequence[Sequence[int]] = yield from profile.ask(
+            "agreement", replace(task, options={**task.options, "answers": leaders})
+        )
+        groups = [sorted(number for leader in group for number in groups[leader]) for group in meant]
+    largest = max(groups, key=lambda group: (len(group), -group[0]))
+    return SelfConsistency(
+        answer=texts[largest[0]],
+        share=len(largest) / len(texts),
+        samples=tuple(Sample(text=text, agrees=number in largest) for number, text in enumerate(texts)),
+        degraded=_costs.told(failures, samples, "samples failed"),
+    )
+
+
+def _same_words(texts: Sequence[str]) -> list[list[int]]:
+    """Numbers of texts that differ in case, space and the marks around them alone."""
+    groups: dict[Any, list[int]] = {}
+    for number, text in enumerate(texts):
+        plain = unicodedata.normalize("NFKC", " ".join(text.casefold().split()))
+        groups.setdefault(plain.strip(" .!?。！？\"'`*“”‘’") or plain, []).append(number)
+    return list(groups.values())

@@ -1,0 +1,269 @@
+"""A whole audit as one request of the ``prompted`` profile: one schema, one reading of the documents.
+
+The reply's fields are read one by one. One that is malformed costs its own part; only where none can be read is the
+reply as a whole malformed, and asked for again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from intrinsics_core.conversation import Message, Task
+from intrinsics_core.errors import InvalidInput, MalformedReply
+from intrinsics_core.intrinsics.audit import PARTS
+from intrinsics_core.profiles.asking import (
+    CONFIDENCE,
+    PREAMBLE,
+    TAIL,
+    TEXT,
+    UNTOLD,
+    array_of,
+    enum_of,
+    id_of,
+    numbered,
+    object_of,
+    read_object,
+    said,
+    turns_shown,
+)
+from intrinsics_core.profiles.base import Format
+from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
+from intrinsics_core.requests import Generate, Generated, JsonSchema, Reply
+from intrinsics_core.results import AuditParts
+from intrinsics_core.text.markup import defuse
+
+_ADDRESSES = ("yes", "no")
+_SENTENCES = ("hallucination-detection", "citations")  # the parts that are said sentence by sentence
+_VERDICT = '"reason": "...", "faithfulness": "faithful" | "partial" | "unfaithful" | "NA"'
+_SOURCES = '"sources": ["c3", "c4"]'
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What one part adds to the request: words, the reply's shape, schema fields, tokens (of each sentence, too)."""
+
+    instruction: str
+    shape: str
+    schema: Mapping[str, Any]
+    tokens: int = 0
+    each: int = 0
+    row: Mapping[str, Any] = field(default_factory=dict)
+
+
+# In the order of the reply. A sentence's verdict comes after its reason, what is said of the whole after the sentences.
+_SAID: Mapping[str, _Said] = {
+    "answerability": _Said(
+        "Judge whether the documents hold the information needed to answer the last user turn of the conversation: the "
+        "documents alone, not what you know. State your confidence in the label from 0 to 1.",
+        '"answerability": "answerable" | "unanswerable", "confidence": 0.0-1.0',
+        {"answerability": enum_of(readers.ANSWERABLE), "confidence": CONFIDENCE},
+        tokens=60,
+    ),
+    "hallucination-detection": _Said(
+        "For each response sentence, compare what it claims with the documents alone. First give the reason, quoting "
+        "the document where you can, then the verdict: 'faithful' if the documents support all of it, 'partial' if "
+        "they support a part, 'unfaithful' if they do not support it or contradict it, 'NA' if it claims nothing (a "
+        "greeting, a question, an offer).",
+        _VERDICT,
+        {},
+        each=99,
+        row={"reason": TEXT, "faithfulness": enum_of(readers.FAITHFULNESS)},
+    ),
+    "citations": _Said(
+        "For each response sentence, list the ids of the document sentences that it rests on: as few as carry all of "
+        "its claims, none if there are none.",
+        _SOURCES,
+        {},
+        each=64,
+        row={"sources": array_of(id_of("c"))},
+    ),
+    "answer-relevance": _Said(
+        "Judge whether the response addresses the last user turn of the conversation, true or not: 'yes' or 'no'.",
+        '"answers_question": "yes" | "no"',
+        {"answers_question": enum_of(_ADDRESSES)},
+        tokens=30,
+    ),
+    "uncertainty": _Said(
+        "Judge how certain it is that the response is correct. Say it with a digit: 0 is a 5% chance, 1 is 15%, and so "
+        "on to 9, which is 95%.",
+        '"certainty": "0" … "9"',
+        {"certainty": enum_of(readers.DIGITS)},
+        tokens=30,
+    ),
+}
+assert set(_SAID) == set(PARTS)
+
+
+def _asked(task: Task) -> tuple[str, ...]:
+    """The parts that are asked for, in the order of the reply."""
+    wanted = task.options.get("parts", PARTS)
+    return tuple(part for part in _SAID if part in wanted)
+
+
+def _render(task: Task) -> Sequence[Generate]:
+    parts = [(part, _SAID[part]) for part in _asked(task)]
+    rows = {name: kind for _, said in parts for name, kind in said.row.items()}
+    shapes: list[str] = []
+    fields: dict[str, Any] = {}
+    for part, about in parts:
+        if part not in _SENTENCES:
+            shapes.append(about.shape)
+            fields |= about.schema
+        elif "sentences" not in fields:
+            inner = ", ".join(said.shape for name, said in parts if name in _SENTENCES)
+            shapes.append(f'"sentences": [{{"id": "r0", {inner}}}, ...]')
+            fields["sentences"] = array_of(object_of(id=id_of("r"), **rows))
+    each = sum(about.each for _, about in parts)
+    shape = "{" + ", ".join(shapes) + "}" + (", one entry of sentences per response sentence." if each else "")
+    instruction = "The response and the documents are given sentence by sentence. "
+    instruction += " ".join(about.instruction for _, about in parts)
+    return [
+        Generate(
+            intrinsic=task.intrinsic,
+            messages=(
+                Message("system", PREAMBLE + instruction + TAIL + shape),
+                Message("user", json.dumps(_shown(task), ensure_ascii=False)),
+            ),
+            constraint=JsonSchema({"title": "audit", **object_of(**fields)}),
+            max_tokens=50 + sum(about.tokens for _, about in parts) + each * (1 + len(task.response_sentences)),
+            logprobs=True,
+        )
+    ]
+
+
+def _shown(task: Task) -> dict[str, Any]:
+    # The documents first: what follows them differs from one answer to the next, and a server keeps what it read.
+    documents, start = [], 0
+    for i, (document, sentences) in enumerate(zip(task.documents, task.document_sentences, strict=True)):
+        title = {"title": defuse(document.title)} if document.title else {}
+        documents.append({"id": f"d{i}", **title, "sentences": numbered(sentences, "c", start)})
+        start += len(sentences)
+    return {
+        "documents": documents,
+        "conversation": turns_shown(task)[:-1],
+        "response": numbered(task.response_sentences, "r"),
+    }
+
+
+# --- how the reply is read ----------------------------------------------------------------------------------------
+
+
+def _parse(task: Task, replies: Sequence[Reply]) -> AuditParts:
+    value, reply = read_object(replies, "one object with " + ", ".join(_asked(task)))
+    found: dict[str, Any] = {}
+    failed: list[tuple[str, MalformedReply]] = []
+    for part in _asked(task):
+        try:
+            found[PARTS[part]] = _READ[part](task, value, reply)
+        except MalformedReply as error:
+            failed.append((part, error))
+    if not found:
+        raise failed[0][1]
+    why = "; ".join(f"no {part}: {type(error).__name__}: {error.message}" for part, error in failed)
+    return AuditParts(**found, degraded=why or None)
+
+
+def _answerability(task: Task, value: dict[str, Any], reply: Generated) -> Any:
+    label = json_reply.field(value, "answerability", str, "a label", reply.text)
+    return readers.answerability(
+        label, reply, readers.value_start(reply.text, "answerability"), value.get("confidence")
+    )
+
+
+def _rows(value: dict[str, Any], reply: Generated) -> list[dict[str, Any]]:
+    expected = '{"sentences": [{...}, ...]}'
+    return readers.objects(json_reply.field(value, "sentences", list, "a list", reply.text), reply, expected)
+
+
+def _hallucination(task: Task, value: dict[str, Any], reply: Generated) -> Any:
+    verdicts: list[tuple[Any, sentence_ids.Verdict]] = []
+    for row in _rows(value, reply):
+        label = readers.faithfulness(json_reply.field(row, "faithfulness", str, "a label", reply.text), reply)
+        reason = row.get("reason")
+        number = readers.sentence_number(row.get("id"), "r")
+        verdicts.append((number, (label, None, reason if isinstance(reason, str) else None)))
+    return sentence_ids.hallucination(task, verdicts)
+
+
+def _citations(task: Task, value: dict[str, Any], reply: Generated) -> Any:
+    links = []
+    for row in _rows(value, reply):
+        sources = json_reply.field(row, "sources", list, "a list of sentence ids", reply.text)
+        number = readers.sentence_number(row.get("id"), "r")
+        links += [(number, readers.sentence_number(source, "c")) for source in sources]
+    return sentence_ids.citations(task, links)
+
+
+def _addresses(task: Task, value: dict[str, Any], reply: Generated) -> float:
+    text = json_reply.field(value, "answers_question", str, "yes or no", reply.text)
+    chosen = json_reply.label(text, _ADDRESSES, reply.text)
+    start = _last_start(reply.text, "answers_question")
+    return min(1.0, readers.probabilities(chosen, _ADDRESSES, reply, start)["yes"])
+
+
+def _certainty(task: Task, value: dict[str, Any], reply: Generated) -> Any:
+    digit = json_reply.field(value, "certainty", (str, int), '"0" … "9"', reply.text)
+    return readers.certainty(str(digit), reply, _last_start(reply.text, "certainty"))
+
+
+def _last_start(text: str, name: str) -> int:
+    """Where the value of a field behind the sentences begins: a reason before it may spell the field's name."""
+    at = text.rfind(f'"{name}"')
+    return text.find(":", at if at >= 0 else text.rfind(f"'{name}'")) + 1
+
+
+_READ: Mapping[str, Callable[[Task, dict[str, Any], Generated], Any]] = {
+    "answerability": _answerability,
+    "hallucination-detection": _hallucination,
+    "citations": _citations,
+    "answer-relevance": _addresses,
+    "uncertainty": _certainty,
+}
+
+
+# --- how a result is written as a reply -----------------------------------------------------------------------------
+
+
+def _write(task: Task, value: AuditParts) -> str:
+    writers.given(value, AuditParts)
+    parts = _asked(task)
+    reply: dict[str, Any] = {}
+    for part in parts:
+        if getattr(value, PARTS[part]) is None:
+            raise InvalidInput(f"{PARTS[part]}: is asked for and not there", expected="a verdict", got="None")
+    if value.answerability is not None and "answerability" in parts:
+        reply |= _gate(value.answerability)
+    if any(part in parts for part in _SENTENCES):
+        reply["sentences"] = _written_rows(task, value, parts)
+    if value.answer_relevance is not None and "answer-relevance" in parts:
+        reply["answers_question"] = _ADDRESSES[0] if writers.share(value.answer_relevance) >= 0.5 else _ADDRESSES[1]
+    if value.uncertainty is not None and "uncertainty" in parts:
+        reply["certainty"] = writers.certainty(value.uncertainty)
+    return said(**reply)
+
+
+def _gate(value: Any) -> dict[str, Any]:
+    label = writers.answerability(value)
+
+    def read(stated: float) -> float:
+        return readers.answerability(label, UNTOLD, stated=stated).probability or 0.0
+
+    confidence = writers.confidence(value.probability or 0.0, len(readers.ANSWERABLE), read)
+    return {"answerability": label, "confidence": confidence}
+
+
+def _written_rows(task: Task, value: AuditParts, parts: Sequence[str]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = [{"id": f"r{i}"} for i in range(len(task.response_sentences))]
+    if value.hallucination is not None and "hallucination-detection" in parts:
+        for row, verdict in zip(rows, writers.verdicts(task, value.hallucination), strict=True):
+            row |= {"reason": writers.explanation(verdict), "faithfulness": verdict.label}
+    if value.citations is not None and "citations" in parts:
+        for row, numbers in zip(rows, writers.cited(task, value.citations), strict=True):
+            row["sources"] = [f"c{number}" for number in numbers]
+    return rows
+
+
+FORMAT = Format(_render, _parse, _write)

@@ -1,0 +1,195 @@
+"""How an instruction-following model is asked to judge answers: rate, explain and cite; compare; relevance.
+
+The four metrics and their wording follow *REC: Rate, Explain and Cite* (2024). All metrics of one answer are asked with
+the same beginning (the system turn, documents, conversation, response), so that a server reads it once; what to rate
+comes last. The explanation comes before the rating: a rating that was given first is only defended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from intrinsics_core.conversation import Task
+from intrinsics_core.profiles.asking import (
+    CONFIDENCE,
+    PAIR,
+    TEXT,
+    UNTOLD,
+    Labelled,
+    array_of,
+    asking,
+    documents_shown,
+    enum_of,
+    label_said,
+    object_of,
+    preferred,
+    read_object,
+    said,
+    share_said,
+    turns_shown,
+)
+from intrinsics_core.profiles.base import Format
+from intrinsics_core.replies import json_reply, readers, statements, writers
+from intrinsics_core.requests import Reply
+from intrinsics_core.results import AnswerRelevance, Evaluation, RatedMetric
+from intrinsics_core.text.markup import defuse
+
+_RATINGS = ("yes", "no")
+_CITED = object_of(source={"type": "string", "pattern": "^(response|[dm][0-9]+)$"}, quote=TEXT)
+
+# --- what the model is shown --------------------------------------------------------------------------------------
+
+
+def _answered(task: Task) -> dict[str, Any]:
+    """Documents first: they are the longest part that calls have in common."""
+    turns = [{"id": f"m{i}", **turn} for i, turn in enumerate(turns_shown(task)[:-1])]
+    return {"documents": documents_shown(task), "conversation": turns, "response": defuse(task.response)}
+
+
+def _rated(task: Task) -> dict[str, Any]:
+    return _answered(task) | {"metric": task.options.get("metric", "faithfulness")}
+
+
+def _two_answers(task: Task) -> dict[str, Any]:
+    pair = {name: defuse(task.arguments.get(name, "")) for name in PAIR}
+    return {"documents": documents_shown(task), "conversation": turns_shown(task), "responses": pair}
+
+
+# --- how a reply is read and written ------------------------------------------------------------------------------
+
+
+def _evaluation(task: Task, replies: Sequence[Reply]) -> Evaluation:
+    value, reply = read_object(replies, '{"explanation": ..., "statements": [...], "rating": "yes" | "no", ...}')
+    explanation = json_reply.field(value, "explanation", str, "a string", reply.text).strip()
+    rows = json_reply.field(value, "statements", list, "a list of statements", reply.text)
+    chosen = json_reply.label(json_reply.field(value, "rating", str, "yes or no", reply.text), _RATINGS, reply.text)
+    # The last place that looks like the field: the texts before it may speak of one.
+    begin = reply.text.rfind('"rating"')
+    start = begin + len('"rating"') + 1 if begin >= 0 else readers.value_start(reply.text, "rating")
+    share = readers.probabilities(chosen, _RATINGS, reply, start, value.get("confidence"))["yes"]
+    found, dropped = statements.read(task, rows, reply)
+    rated = {
+        "name": task.options.get("metric", "faithfulness"),
+        "rating": chosen,
+        "score": min(1.0, share),
+        "explanation": explanation or None,
+        "statements": found,
+    }
+    return Evaluation(metrics=(RatedMetric.model_validate(rated),), dropped=dropped)
+
+
+def _write_evaluation(task: Task, value: Evaluation) -> str:
+    (rated,) = writers.given(value, Evaluation).metrics
+    rating, score = writers.rating(rated)
+
+    def read(stated: float) -> float:
+        return readers.probabilities(rating, _RATINGS, UNTOLD, stated=stated)["yes"]
+
+    return said(
+        explanation=rated.explanation or "",
+        statements=statements.written(task, rated.statements),
+        rating=rating,
+        confidence=writers.confidence(score, len(_RATINGS), read),
+    )
+
+
+def _answer_relevance(task: Task, replies: Sequence[Reply]) -> AnswerRelevance:
+    found = Labelled.read(replies, "answer_relevance", readers.RELEVANCE)
+    label, score = readers.relevance(found.text, found.reply, found.start, found.stated)
+    return AnswerRelevance.model_validate({"label": label, "score": score})
+
+
+def _write_answer_relevance(task: Task, value: AnswerRelevance) -> str:
+    label, score = writers.answer_relevance(value)
+
+    def read(stated: float) -> float:
+        return readers.relevance(label, UNTOLD, stated=stated)[1]
+
+    return label_said("answer_relevance", label, score, len(readers.RELEVANCE), read)
+
+
+def _rewritten(task: Task, replies: Sequence[Reply]) -> str:
+    return readers.text_field(readers.generated(replies), "rewritten_answer")
+
+
+def _write_rewritten(task: Task, value: str) -> str:
+    return said(rewritten_answer=writers.free_text(value))
+
+
+# --- the table ----------------------------------------------------------------------------------------------------
+
+FORMATS: Mapping[str, Format[Any]] = {
+    "evaluate": Format(
+        asking(
+            "evaluate",
+            "Judge the response, which answers the conversation, by the one metric that the field 'metric' names:\n"
+            "- faithfulness: the response holds only truthful content, and no invented or misleading facts that the "
+            "documents (or, where there are none, the conversation) do not support.\n"
+            "- instruction-following: the response is relevant and does what was asked, without further or repeated "
+            "tasks.\n"
+            "- coherence: the response is easy to understand, hangs together and has no errors of grammar.\n"
+            "- completeness: the response covers all of the content that was asked for, or names what is missing.\n"
+            "First explain your judgement in one to three sentences. Then give the statements that it rests on, each "
+            "with citations: the id of the source ('d0' … for documents, 'm0' … for turns of the conversation, "
+            "'response') and a quote copied from it character by character, as short as carries the point. A "
+            "statement on something that is missing has no citations. Last give the rating, 'yes' if the response "
+            "meets the metric, else 'no', and your confidence in it from 0 to 1.",
+            '{"explanation": "...", "statements": [{"text": "...", "citations": [{"source": "d0", "quote": "..."}]}, '
+            '...], "rating": "yes" | "no", "confidence": 0.0-1.0}',
+            object_of(
+                explanation=TEXT,
+                statements=array_of(object_of(text=TEXT, citations=array_of(_CITED))),
+                rating=enum_of(_RATINGS),
+                confidence=CONFIDENCE,
+            ),
+            _rated,
+            1536,
+        ),
+        _evaluation,
+        _write_evaluation,
+    ),
+    "preference": Format(
+        asking(
+            "preference",
+            "Judge which of the two responses, A or B, answers the last user turn of the conversation better: "
+            "faithful to the documents where there are any, doing what was asked, complete and clear. Neither the "
+            "order of the responses nor their length means anything. State your confidence in the choice from 0 to 1.",
+            '{"preferred": "A" | "B", "confidence": 0.0-1.0}',
+            object_of(preferred=enum_of(PAIR), confidence=CONFIDENCE),
+            _two_answers,
+            100,
+        ),
+        preferred,
+        share_said("preferred", PAIR),
+    ),
+    "answer-relevance": Format(
+        asking(
+            "answer-relevance",
+            "Judge whether the response addresses the last user turn of the conversation, be it true or not. Say "
+            "'relevant' if it answers what was asked, 'partially relevant' if it answers a part, is vague, or buries "
+            "the answer in what was not asked, 'irrelevant' if it answers something else or does not attempt to "
+            "answer. State your confidence in the label from 0 to 1.",
+            '{"answer_relevance": "relevant" | "partially relevant" | "irrelevant", "confidence": 0.0-1.0}',
+            object_of(answer_relevance=enum_of(readers.RELEVANCE), confidence=CONFIDENCE),
+            _answered,
+            100,
+        ),
+        _answer_relevance,
+        _write_answer_relevance,
+    ),
+    "answer-rewrite": Format(
+        asking(
+            "answer-rewrite",
+            "The response does not address the last user turn of the conversation well. Rewrite it so that it answers "
+            "what was asked, fully and directly, and leaves out what was not. Use facts from the documents alone, or, "
+            "where there are none, from the response. If they do not hold the answer, say so.",
+            '{"rewritten_answer": "..."}',
+            object_of(rewritten_answer=TEXT),
+            _answered,
+            1024,
+        ),
+        _rewritten,
+        _write_rewritten,
+    ),
+}

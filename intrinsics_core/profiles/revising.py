@@ -1,0 +1,101 @@
+"""How any instruction-following model is asked to mend sentences: a format of the ``prompted`` profile."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from intrinsics_core.conversation import Message, Task
+from intrinsics_core.errors import InvalidInput
+from intrinsics_core.profiles.asking import (
+    PREAMBLE,
+    TAIL,
+    TEXT,
+    array_of,
+    documents_shown,
+    id_of,
+    numbered,
+    object_of,
+    read_object,
+    said,
+    turns_shown,
+)
+from intrinsics_core.profiles.base import Format
+from intrinsics_core.replies import json_reply, readers, writers
+from intrinsics_core.requests import Generate, JsonSchema, Reply
+from intrinsics_core.results import MendedSentence, Mendings
+from intrinsics_core.text.markup import defuse
+from intrinsics_core.text.sentences import Span
+
+_INSTRUCTION = (
+    "The response is given sentence by sentence. Some sentences were flagged: the documents do not support them, for "
+    "the reason given. Mend each flagged sentence so that the documents support all of it: correct what is wrong, "
+    "leave out what is not there, add nothing, keep its language, style and place in the response. Where nothing of it "
+    "can be kept, give an empty text: the sentence is then dropped. Name no other sentence."
+)
+_SHAPE = '{"mended": [{"id": "r1", "text": "..."}, ...]}, one entry per flagged sentence.'
+_SCHEMA = object_of(mended=array_of(object_of(id=id_of("r"), text=TEXT)))
+
+
+def _sentences(task: Task) -> Sequence[Span]:
+    given = task.options.get("sentences")
+    return task.response_sentences if given is None else [Span(*span) for span in given]
+
+
+def _flagged(task: Task) -> Mapping[int, str]:
+    """Why, by the number of the sentence; all of them, where nothing is said about which."""
+    found: Mapping[int, str] = task.options.get("flagged", dict.fromkeys(range(len(_sentences(task))), ""))
+    return found
+
+
+def _render(task: Task) -> Sequence[Generate]:
+    sentences, flagged = _sentences(task), _flagged(task)
+    shown = {
+        "documents": documents_shown(task),
+        "conversation": turns_shown(task)[:-1],
+        "response": numbered(sentences, "r"),
+        "flagged": {f"r{i}": defuse(why) for i, why in flagged.items()},
+    }
+    written = sum(len(sentences[i].text) for i in flagged)
+    return [
+        Generate(
+            intrinsic=task.intrinsic,
+            messages=(
+                Message("system", PREAMBLE + _INSTRUCTION + TAIL + _SHAPE),
+                Message("user", json.dumps(shown, ensure_ascii=False)),
+            ),
+            constraint=JsonSchema({"title": "revise", **_SCHEMA}),
+            max_tokens=100 + 32 * len(flagged) + written,
+        )
+    ]
+
+
+def _parse(task: Task, replies: Sequence[Reply]) -> Mendings:
+    expected = '{"mended": [{"id", "text"}, ...]}'
+    value, reply = read_object(replies, expected)
+    rows = readers.objects(json_reply.field(value, "mended", list, "a list", reply.text), reply, expected)
+    flagged, found, dropped = _flagged(task), dict[int, str](), 0
+    for row in rows:
+        number = readers.sentence_number(row.get("id"), "r")
+        text = json_reply.field(row, "text", (str, type(None)), "text, empty to drop the sentence", reply.text)
+        if number is not None and number in flagged and number not in found:
+            found[number] = (text or "").strip()
+        else:
+            dropped += 1
+    return Mendings(
+        mended=tuple(MendedSentence(sentence=number, text=found[number]) for number in sorted(found)), dropped=dropped
+    )
+
+
+def _write(task: Task, value: Mendings) -> str:
+    writers.given(value, Mendings)
+    for i, one in enumerate(value.mended):
+        if one.sentence not in _flagged(task):
+            raise InvalidInput(f"mended[{i}].sentence: was not to be mended", got=repr(one.sentence),
+                               expected=", ".join(map(str, _flagged(task))))  # fmt: skip
+    rows: list[dict[str, Any]] = [{"id": f"r{one.sentence}", "text": one.text.strip()} for one in value.mended]
+    return said(mended=rows)
+
+
+FORMAT = Format(_render, _parse, _write)

@@ -1,0 +1,145 @@
+"""How an instruction-following model is asked for texts: a made-up passage, sampled answers, which of them agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from intrinsics_core.conversation import Task
+from intrinsics_core.errors import InvalidInput
+from intrinsics_core.profiles.asking import (
+    TEXT,
+    array_of,
+    asking,
+    documents_shown,
+    id_of,
+    object_of,
+    read_object,
+    said,
+    turns_shown,
+)
+from intrinsics_core.profiles.base import Format
+from intrinsics_core.replies import json_reply, readers, writers
+from intrinsics_core.requests import Generate, Reply
+from intrinsics_core.results import HypotheticalPassage
+from intrinsics_core.text.markup import defuse
+
+TEMPERATURE = 0.7  # of sampled answers: as Wang et al., *Self-Consistency* (2022), who found .5 to .7 alike
+
+Groups = tuple[tuple[int, ...], ...]  # numbers of answers that say the same, each once, in order of the first
+
+
+# --- a made-up passage ----------------------------------------------------------------------------------------------
+
+
+def _conversation(task: Task) -> dict[str, Any]:
+    return {"conversation": turns_shown(task)}
+
+
+def _passage(task: Task, replies: Sequence[Reply]) -> HypotheticalPassage:
+    return HypotheticalPassage(passage=readers.text_field(readers.generated(replies), "passage"))
+
+
+def _write_passage(task: Task, value: HypotheticalPassage) -> str:
+    return said(passage=writers.free_text(writers.given(value, HypotheticalPassage).passage))
+
+
+# --- sampled answers ------------------------------------------------------------------------------------------------
+
+
+def _with_documents(task: Task) -> dict[str, Any]:
+    return {"documents": documents_shown(task), "conversation": turns_shown(task)}
+
+
+_ask = asking(
+    "candidate",
+    "Answer the last user turn of the conversation: from the facts in the documents alone where there are any, else "
+    "from what you know. First reason in a few sentences, then give the answer, as briefly as it can be given. If "
+    "there are documents and they do not hold the information, answer that it is not in the documents.",
+    '{"reasoning": "...", "answer": "..."}',
+    object_of(reasoning=TEXT, answer=TEXT),
+    _with_documents,
+    1024,
+)
+
+
+def _sample(task: Task) -> Sequence[Generate]:
+    """One answer, drawn with the seed that the options name. What is voted on is the answer, not how it was come by."""
+    (request,) = _ask(task)
+    return [replace(request, temperature=TEMPERATURE, seed=int(task.options.get("seed", 0)), logprobs=False)]
+
+
+def _answer(task: Task, replies: Sequence[Reply]) -> str:
+    return readers.text_field(readers.generated(replies), "answer")
+
+
+def _write_answer(task: Task, value: str) -> str:
+    return said(reasoning="", answer=writers.free_text(value))
+
+
+# --- which of them agree --------------------------------------------------------------------------------------------
+
+
+def _answers(task: Task) -> dict[str, Any]:
+    texts = {f"a{i}": defuse(text) for i, text in enumerate(task.options.get("answers", ()))}
+    return _conversation(task) | {"answers": texts}
+
+
+def _groups(task: Task, replies: Sequence[Reply]) -> Groups:
+    """What the reply groups. An answer counts in the first group that names it, and one that none names is alone.
+
+    Raises:
+        MalformedReply: a group is no list.
+    """
+    value, reply = read_object(replies, '{"groups": [["a0", "a2"], ["a1"]]}')
+    count = len(task.options.get("answers", ()))
+    left = set(range(count))
+    groups = []
+    for row in json_reply.field(value, "groups", list, "a list of lists of ids", reply.text):
+        named = json_reply.field({"group": row}, "group", list, "a list of ids", reply.text)
+        numbers = dict.fromkeys(readers.sentence_number(name, "a") for name in named)
+        group = tuple(sorted(number for number in numbers if number in left))
+        left -= set(group)
+        if group:
+            groups.append(group)
+    return tuple(sorted([*groups, *((number,) for number in left)]))
+
+
+def _write_groups(task: Task, value: Groups) -> str:
+    if sorted(number for group in value for number in group) != list(range(len(task.options.get("answers", ())))):
+        raise InvalidInput("value: does not hold every answer once", expected="groups of all answers", got=repr(value))
+    return said(groups=[[f"a{number}" for number in group] for group in value])
+
+
+FORMATS: Mapping[str, Format[Any]] = {
+    "hyde": Format(
+        asking(
+            "hyde",
+            "Write the passage of a document that would answer the last user turn of the conversation: one paragraph, "
+            "in the style and the words of such a document, as specific as it would be. It need not be true: it is "
+            "used to look for the real one. Do not address the user.",
+            '{"passage": "..."}',
+            object_of(passage=TEXT),
+            _conversation,
+            512,
+        ),
+        _passage,
+        _write_passage,
+    ),
+    "candidate": Format(_sample, _answer, _write_answer),
+    "agreement": Format(
+        asking(
+            "agreement",
+            "The answers were given to the last user turn of the conversation. Group those that say the same: two "
+            "answers belong together if whoever asked would take the same from both, in whatever words, and not if "
+            "they differ in a fact, a number or a name. Name every answer, each once.",
+            '{"groups": [["a0", "a2"], ["a1"]]}',
+            object_of(groups=array_of(array_of(id_of("a")))),
+            _answers,
+            512,
+        ),
+        _groups,
+        _write_groups,
+    ),
+}

@@ -1,0 +1,133 @@
+"""Statements with quotes: a model's reply to rated metrics with exact citations, and back (REC: rate, explain, cite).
+
+A quote is looked for in the text that the reply names, as it stands, then in what the model was shown of it, then by
+what does not change its words (`quotes`). Where it is not there but stands verbatim in exactly one of the other texts,
+that one is meant. Everything else is dropped and counted: no citation is invented.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from intrinsics_core.conversation import Task
+from intrinsics_core.errors import InvalidInput
+from intrinsics_core.replies import json_reply, quotes, readers
+from intrinsics_core.requests import Generated
+from intrinsics_core.results import Quote, Statement
+from intrinsics_core.text.markup import defuse
+
+MOST = 256  # quotes that are looked for; a reply that repeats itself to its last token holds more
+
+RESPONSE = "response"
+_SHORT = {"d": "documents", "m": "messages"}
+_NAMED = re.compile(r"\A(?:documents?|messages?|[dm])[\s\[]*+([0-9]{1,6})\]?\Z", re.IGNORECASE)
+
+
+def sources(task: Task) -> dict[str, str]:
+    """Every text that can be cited, by the name that results have for it, documents first."""
+    documents = {f"documents[{i}]": document.text for i, document in enumerate(task.documents)}
+    turns = {f"messages[{i}]": message.content for i, message in enumerate(task.messages[:-1])}
+    return documents | turns | {RESPONSE: task.last.content}
+
+
+def short(source: str) -> str:
+    """``"documents[3]"`` as prompts and replies have it: ``"d3"``."""
+    return source if source == RESPONSE else source[0] + source[source.index("[") + 1 : -1]
+
+
+def read(task: Task, rows: Sequence[Any], reply: Generated) -> tuple[tuple[Statement, ...], int]:
+    """The statements of a reply, and how many quotes (and blank statements) were dropped.
+
+    Raises:
+        MalformedReply: an entry is no statement.
+    """
+    texts = sources(task)
+    found: list[Statement] = []
+    looked = dropped = 0
+    for row in readers.objects(list(rows), reply, '[{"text": ..., "citations": [...]}, ...]'):
+        text = str(json_reply.field(row, "text", str, "a string", reply.text)).strip()
+        named = row.get("citations", [])
+        cited: dict[Quote, None] = {}
+        for each in named if isinstance(named, list) else [named]:
+            looked += 1
+            quote = _located(each, texts) if looked <= MOST else None
+            if quote is None or quote in cited:
+                dropped += 1
+            else:
+                cited[quote] = None
+        if text:
+            found.append(Statement(text=text, citations=tuple(cited)))
+        else:
+            dropped += 1
+    return tuple(found), dropped
+
+
+def _located(cited: Any, texts: Mapping[str, str]) -> Quote | None:
+    if not isinstance(cited, dict) or not isinstance(quote := cited.get("quote"), str) or not quote.strip():
+        return None
+    name = _name(cited.get("source"))
+    if name in texts and (place := _place(quote, texts[name])):
+        return _quote(name, texts[name], place)
+    elsewhere = [other for other in texts if other != name and quote.strip() in texts[other]]
+    if len(elsewhere) == 1 and (place := quotes.locate(quote, texts[elsewhere[0]])):
+        return _quote(elsewhere[0], texts[elsewhere[0]], place)
+    return None
+
+
+def _quote(name: str, text: str, place: tuple[int, int]) -> Quote:
+    return Quote(source=name, begin=place[0], end=place[1], text=text[place[0] : place[1]])
+
+
+def _name(source: Any) -> str:
+    if not isinstance(source, str):
+        return ""
+    source = source.strip()
+    if match := _NAMED.match(source):
+        return f"{_SHORT[source[0].lower()]}[{int(match[1])}]"
+    return str(source.lower())
+
+
+def _place(quote: str, text: str) -> tuple[int, int] | None:
+    """Where a quote stands; also one of words that were shown with a space in a special token."""
+    if found := quotes.locate(quote, text):
+        return found
+    shown = defuse(text)
+    if shown == text or not (found := quotes.locate(quote, shown)):
+        return None
+    origins = list(_origins(text, shown))
+    begin, end = origins[found[0]], origins[found[1]]
+    return (begin, end) if begin < end else None
+
+
+def _origins(text: str, shown: str) -> Iterator[int]:
+    """For each place in what was shown, the place in the text: what was shown has some spaces more."""
+    at = 0
+    for character in shown:
+        yield at
+        at += at < len(text) and text[at] == character
+    yield at
+
+
+def written(task: Task, statements: Sequence[Statement]) -> list[dict[str, Any]]:
+    """Statements as a reply holds them.
+
+    Raises:
+        InvalidInput: a statement is blank, or a reader would take a quote for another place than it is.
+    """
+    texts = sources(task)
+    rows = []
+    for i, statement in enumerate(statements):
+        if not (text := statement.text.strip()):
+            raise InvalidInput(f"statements[{i}].text is blank", expected="text")
+        cited = []
+        for k, quote in enumerate(statement.citations):
+            whole = texts.get(quote.source)
+            if whole is None or _place(quote.text, whole) != (quote.begin, quote.end):
+                raise InvalidInput(f"statements[{i}].citations[{k}] is not what a reader finds by its words",
+                                   expected="the first place of a text that is in its source",
+                                   got=repr((quote.source, quote.begin, quote.end, quote.text)))  # fmt: skip
+            cited.append({"source": short(quote.source), "quote": quote.text})
+        rows.append({"text": text, "citations": cited})
+    return rows

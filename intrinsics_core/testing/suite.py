@@ -1,0 +1,190 @@
+"""Labelled cases through a chain and the judges, and what that comes to, with its interval.
+
+A case is a question, or a conversation, with what is known of it:
+
+    {"id": "price", "question": "What is the entry?", "documents": ["..."], "answer": "...", "answerable": true}
+
+``documents`` and ``answer`` are what your chain gave when the case was recorded; with a chain of your own (the fixture
+``intrinsics_chain``) they are made anew. ``answerable`` is the label of the question.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from intrinsics_core.drivers import ProfileLike, RuntimeLike, run_many
+from intrinsics_core.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.evaluation.tables import own
+from intrinsics_core.evaluation.tables.base import Observed
+from intrinsics_core.evaluation.tables.folder import read_rows
+from intrinsics_core.evaluation.tables.intervals import interval, mean_of
+from intrinsics_core.intrinsics import answerability, hallucination_detection
+from intrinsics_core.program import Call
+
+Chain = Callable[[Sequence[Mapping[str, str]]], Any]
+
+# What a bound may be set on, and what it is.
+METRICS = {
+    "faithfulness": "mean faithfulness of the answers to the documents, 0..1",
+    "answerability": "share of questions whose answerable / unanswerable is judged as labelled, 0..1",
+}
+
+
+@dataclass(frozen=True)
+class Gated:
+    """One case: what was asked, what the chain gave, the label where there is one."""
+
+    id: str
+    messages: tuple[Mapping[str, str], ...]
+    documents: tuple[Any, ...] | None
+    answer: str | None
+    answerable: bool | None
+
+    def through(self, chain: Chain) -> Gated:
+        """With what the chain gives now.
+
+        Raises:
+            InvalidInput: it is no mapping with ``documents`` and ``answer``.
+        """
+        given = chain(self.messages)
+        if not isinstance(given, Mapping) or "documents" not in given or "answer" not in given:
+            got = f"keys {list(given)}" if isinstance(given, Mapping) else type(given).__name__
+            expected = "a mapping with documents and answer"
+            raise InvalidInput("intrinsics_chain gave something else", expected=expected, got=got)
+        answer = given["answer"]
+        text = answer if isinstance(answer, str) or answer is None else str(getattr(answer, "text", answer))
+        return Gated(self.id, self.messages, tuple(given["documents"]), text, self.answerable)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one case: values by metric, the labels behind them, or the error."""
+
+    values: Mapping[str, float] = field(default_factory=dict)
+    told: Mapping[str, str] = field(default_factory=dict)
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A metric over all cases: the mean, its 95% interval, the bound, and whether it holds.
+
+    A bound fails where the whole interval lies below it: a few unlucky cases do not break a build, a loss does.
+    """
+
+    metric: str
+    n: int
+    value: float
+    low: float
+    high: float
+    bound: float | None = None
+
+    @property
+    def holds(self) -> bool:
+        return self.bound is None or self.high >= self.bound
+
+    def __str__(self) -> str:
+        bound = "" if self.bound is None else f", bound {self.bound:g}: {'holds' if self.holds else 'FAILS'}"
+        return f"{self.metric} {self.value:.3f} [{self.low:.3f}, {self.high:.3f}] of {self.n} cases{bound}"
+
+
+def read_cases(file: Path) -> list[Gated]:
+    """The cases of a file.
+
+    Raises:
+        InvalidInput: a row cannot be read, or two have one id; the message names file and row.
+    """
+    found: list[Gated] = []
+    for number, row in enumerate(read_rows(file), start=1):
+        try:
+            messages = tuple(own.conversation(row, answered=False))
+            documents = None if row.get("documents") is None else tuple(own.documents(row))
+            label = None if row.get("answerable") is None else own.truth(row, column="answerable", others={})
+        except InvalidInput as error:
+            where = f"{file.name}, row {number}: {error.message}"
+            raise InvalidInput(where, expected=error.expected, got=error.got) from None
+        identity = str(row.get("id", number))
+        if identity in {case.id for case in found}:
+            where = f"{file.name}, row {number}"
+            raise InvalidInput(f"{where}: the id {identity!r} is there twice", expected="ids of their own")
+        found.append(Gated(identity, messages, documents, row.get("answer"), label))
+    if not found:
+        raise InvalidInput(f"{file.name} has no cases")
+    return found
+
+
+def judge(
+    cases: Sequence[Gated], runtime: RuntimeLike = None, *, profile: ProfileLike = None, chain: Chain | None = None
+) -> list[Outcome]:
+    """Each case's outcome, all judged in one go; a case that fails costs no other."""
+    outcomes: list[dict[str, Any]] = [{"values": {}, "told": {}, "error": None} for _ in cases]
+    calls: list[Call[Any]] = []
+    about: list[tuple[int, str]] = []
+    for i, case in enumerate(cases):
+        try:
+            given = case.through(chain) if chain else case
+            if given.documents is None:
+                raise InvalidInput(f"case {case.id} has no documents", expected="documents, or a chain that finds some")
+            if case.answerable is not None:
+                calls.append(answerability(list(case.messages), given.documents))
+                about.append((i, "answerability"))
+            if given.answer is not None:
+                turns = [*case.messages, {"role": "assistant", "content": given.answer}]
+                calls.append(hallucination_detection(turns, given.documents))
+                about.append((i, "faithfulness"))
+        except Exception as error:  # the chain is the user's: whatever it raises is this case's own
+            outcomes[i]["error"] = f"{type(error).__name__}: {error}"
+    results = run_many(calls, runtime, profile=profile)
+    for (i, metric), result in zip(about, results, strict=True):
+        if isinstance(result, IntrinsicsError):
+            outcomes[i]["error"] = f"{type(result).__name__}: {result}"
+            continue
+        outcomes[i]["told"][metric] = result.label
+        if metric == "answerability":
+            outcomes[i]["values"][metric] = float((result.label == "answerable") == cases[i].answerable)
+        elif result.score is not None:
+            outcomes[i]["values"][metric] = result.score
+    return [Outcome(**outcome) for outcome in outcomes]
+
+
+def standing(metric: str, values: Sequence[float], bound: float | None = None) -> Standing:
+    """A metric over the values of the cases that have it."""
+    observed = [Observed({metric: value}) for value in values]
+    mean = sum(values) / len(values)
+    low, high = interval(observed, mean_of(metric)) or (mean, mean)
+    return Standing(metric, len(values), mean, low, high, bound)
+
+
+def bounds(texts: Sequence[str]) -> dict[str, float]:
+    """``faithfulness=0.8`` texts as bounds.
+
+    Raises:
+        InvalidInput: no such metric, or no number in 0..1.
+    """
+    found = {}
+    for text in texts:
+        metric, _, number = (part.strip() for part in text.partition("="))
+        try:
+            found[metric] = float(number)
+        except ValueError:
+            found[metric] = -1.0
+        if metric not in METRICS or not 0 <= found[metric] <= 1:
+            expected = f"{' or '.join(METRICS)}, =, and a number in 0..1"
+            raise InvalidInput("a bound cannot be read", expected=expected, got=repr(text))
+    return found
+
+
+def summary(file: str, standings: Sequence[Standing], failed: Mapping[str, str]) -> str:
+    """Markdown for GitHub's job summary; ids are shown as code, and nothing else of the cases."""
+    lines = [f"### Intrinsics: {file}", ""]
+    lines += ["| metric | value | 95% interval | cases | bound | |", "|---|---|---|---|---|---|"]
+    for one in standings:
+        bound, holds = "" if one.bound is None else f"{one.bound:g}", "holds" if one.holds else "**fails**"
+        interval_ = f"{one.low:.3f} .. {one.high:.3f}"
+        lines.append(f"| {one.metric} | {one.value:.3f} | {interval_} | {one.n} | {bound} | {holds} |")
+    lines += ["", *(f"- case {json.dumps(name)} failed" for name in failed)] if failed else []
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,87 @@
+"""``intrinsics bench``: tables into a folder, resumed, compared, and refused where something is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import read
+from tests.evaluation.data_folder import write_folder
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return write_folder(tmp_path / "data")
+
+
+def test_a_table_in_all_its_forms(invoke: Callable[..., Any], data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "tables"
+    done = invoke("bench", "answerability", "--data", data, "--output", out, "--set", "everyday")
+    assert done.exit_code == 0, done.output
+    assert done.output.startswith("## answerability (embedded, profile embedded)")
+    assert (out / "answerability.md").read_text("utf-8") in done.output
+    filled = json.loads((out / "answerability.json").read_text("utf-8"))
+    assert {line["measure"] for line in filled["lines"]} >= {"AUROC", "weighted F1"}
+    assert (out / "answerability.svg").read_text("utf-8").startswith("<?xml")
+    assert len(read(out / "answerability.jsonl")) == 5
+
+
+def test_it_stops_and_goes_on(invoke: Callable[..., Any], data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "tables"
+    again = ("bench", "citations", "--data", data, "--output", out, "--no-picture")
+    assert invoke(*again).exit_code == 0
+    whole = (out / "citations.jsonl").read_bytes()
+    report = (out / "citations.md").read_bytes()
+    refused = invoke(*again)
+    assert refused.exit_code == 2 and "--overwrite or --resume" in refused.output
+    (out / "citations.jsonl").write_bytes(whole[:-9])  # killed in the middle of a line
+    assert invoke(*again, "--resume").exit_code == 0
+    assert (out / "citations.jsonl").read_bytes() == whole
+    assert (out / "citations.md").read_bytes() == report
+    other = invoke(*again, "--resume", "--limit", 1, "--set", "wice", "--profile", "prompted")
+    assert other.exit_code == 2 and "cannot be resumed" in other.output
+
+
+def test_against_another_runtime(invoke: Callable[..., Any], data: Path, tmp_path: Path) -> None:
+    script = tmp_path / "replies.json"
+    script.write_text(json.dumps([{"answerability": "answerable", "confidence": 0.7}] * 4), encoding="utf-8")
+    other = json.dumps({"kind": "scripted", "replies": str(script)})
+    out = tmp_path / "tables"
+    done = invoke("bench", "answerability", "--data", data, "-o", out, "--set", "everyday", "--against", other)
+    assert done.exit_code == 0, done.output
+    assert "| scripted | difference |" in done.output
+    assert [("error" in row) for row in read(out / "answerability.against.jsonl")].count(True) == 1
+
+
+def test_a_file_of_ones_own_and_a_column_by_another_name(
+    invoke: Callable[..., Any], write: Callable[..., Path], tmp_path: Path
+) -> None:
+    rows = [{"question": "Who?", "answer": f"It was {who}.", "documents": ["It was Ada."], "is_ok": who == "Ada"}
+            for who in ("Ada", "Bob")]  # fmt: skip
+    arguments = ("bench", "hallucination-detection", "--data", write(rows), "-o", tmp_path / "t", "--no-picture")
+    done = invoke(*arguments, "--column", "label=is_ok")
+    assert done.exit_code == 0 and "| own | AUROC | 2 | 0 |" in done.output
+    assert "row 1: the row has no 'label'" in invoke(*arguments, "--overwrite").output
+    assert "NAME=COLUMN" in invoke(*arguments, "--overwrite", "--column", "label").output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("rewrites",), "there is no table 'rewrites'"),
+        (("all", "--set", "everyday"), "--set names a set of one table"),
+        (("citations", "--resume", "--overwrite"), "exclude each other"),
+        (("citations", "--set", "mtrag"), "citations has no set 'mtrag'"),
+        (("citations", "--runtime", '{"kind": "none"}'), "kind"),
+    ],
+)
+def test_what_is_refused(
+    invoke: Callable[..., Any], data: Path, tmp_path: Path, arguments: tuple[str, ...], told: str
+) -> None:
+    done = invoke("bench", *arguments, "--data", data, "--output", tmp_path / "t")
+    assert done.exit_code == 2
+    assert done.output.startswith("intrinsics: ") and told in done.output and done.output.count("\n") == 1

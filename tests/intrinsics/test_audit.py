@@ -1,0 +1,290 @@
+"""Audit: everything about an answer at once, in one request where a language model judges, else in one wave."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from intrinsics_core import (
+    MalformedReply,
+    RuntimeUnavailable,
+    UnsupportedIntrinsic,
+    answerability,
+    arun,
+    as_runtime,
+    audit,
+    citations,
+    hallucination_detection,
+    run,
+    uncertainty,
+)
+from intrinsics_core.profiles import Profile, profile
+from intrinsics_core.profiles.embedded import PROFILE as EMBEDDED
+from intrinsics_core.profiles.encoders import encoders_profile
+from intrinsics_core.profiles.prompted import PROFILE as PROMPTED
+from intrinsics_core.requests import Embed, Generate, Generated, Request, Score, Scored, TokenLogprob
+from intrinsics_core.runtimes.mixed import Mixed
+from tests.contract import cases
+from tests.contract.judge import judge
+from tests.scripted import AsyncScripted, Scripted
+
+DOCUMENTS = [
+    {"id": "mill", "text": "The tide mill was built in 1911 by the engineer Ada Brink. It ground flour until 1958."},
+    {"id": "fog", "text": "Fog is common in May."},
+]
+MESSAGES = [
+    {"role": "user", "content": "Who built the tide mill?"},
+    {"role": "assistant", "content": "Ada Brink built the tide mill in 1911. She painted it gold for forty sailors."},
+]
+REPLY: dict[str, Any] = {
+    "answerability": "answerable",
+    "confidence": 0.9,
+    "sentences": [
+        {"id": "r0", "reason": "said", "faithfulness": "faithful", "sources": ["c0"]},
+        {"id": "r1", "reason": "not there", "faithfulness": "unfaithful", "sources": []},
+    ],
+    "answers_question": "yes",
+    "certainty": "8",
+}
+
+
+class Watched(Scripted):
+    """The embedded default, which notes what it is asked."""
+
+    profile = EMBEDDED
+
+    def __init__(self) -> None:
+        super().__init__([])
+
+    def handle(self, requests: Any) -> Any:
+        self.waves.append(requests)
+        return as_runtime(None).handle(requests)
+
+
+def without(**changes: Any) -> dict[str, Any]:
+    return {name: value for name, value in (REPLY | changes).items() if value is not ...}
+
+
+# --- what it says -----------------------------------------------------------------------------------------------------
+
+
+def test_everything_about_an_answer_at_once() -> None:
+    told = run(audit(MESSAGES, DOCUMENTS))
+    assert [(s.text, s.label, len(s.citations)) for s in told.sentences] == [
+        ("Ada Brink built the tide mill in 1911.", "faithful", 1),
+        ("She painted it gold for forty sailors.", "unfaithful", 0),
+    ]
+    (cited,) = told.sentences[0].citations
+    assert DOCUMENTS[0]["text"][cited.document_begin : cited.document_end] == cited.document_text
+    assert told.answerability.answerable and told.label == "unfaithful" and told.degraded is None
+    assert "certain, but unfaithful to the documents" in told.disagreements
+
+
+def test_its_parts_are_what_each_intrinsic_says_by_itself() -> None:
+    asked, answered, documents = cases.QUESTION, [*cases.QUESTION, cases.ANSWER], cases.for_core(cases.DOCUMENTS)
+    for runtime in (None, Scripted(judge)):
+        told = run(audit(answered, documents), runtime)
+        gate = run(answerability(asked, documents), runtime)
+        assert told.answerability.model_dump() == gate.model_dump()
+        alone = run(hallucination_detection(answered, documents), runtime)
+        assert (told.hallucination.sentences, told.label, told.score) == (alone.sentences, alone.label, alone.score)
+        assert told.citations.citations == run(citations(answered, documents), runtime).citations
+        assert told.certainty == run(uncertainty(answered, documents), runtime).certainty
+
+
+def test_sync_equals_async() -> None:
+    call = audit([*cases.QUESTION, cases.ANSWER], cases.for_core(cases.DOCUMENTS))
+    for one, other in ((None, None), (Scripted(judge), AsyncScripted(judge))):
+        assert run(call, one) == asyncio.run(arun(call, other))
+
+
+def test_a_citation_of_another_splitter_goes_to_the_sentence_it_shares_most_with() -> None:
+    halves = Profile("halves", {"citations": PROMPTED.formats["citations"]}, split=_halves, base=PROMPTED)
+    own = {"citations": [{"response": "r1", "sources": ["c1"]}]}
+    script = Scripted(lambda request: own if "citations" in _fields(request) else without())
+    told = run(audit(MESSAGES, DOCUMENTS), script, profile=halves)
+    assert [len(s.citations) for s in told.sentences] == [0, 1]
+    assert told.sentences[1].citations[0].response_begin < told.sentences[1].begin  # as it was given
+
+
+def _halves(text: str) -> Any:
+    from intrinsics_core.text.sentences import Span
+
+    middle = len(text) // 2 - 4
+    return (Span(0, middle, text[:middle]), Span(middle, len(text), text[middle:]))
+
+
+def test_what_is_beside_the_question_is_told() -> None:
+    rows = [{**row, "faithfulness": "faithful", "sources": ["c0"]} for row in REPLY["sentences"]]
+    told = run(audit(MESSAGES, DOCUMENTS), Scripted([without(answers_question="no", sentences=rows, certainty="1")]))
+    assert told.answer_relevance == 0.0
+    assert set(told.disagreements) == {
+        "faithful to the documents, but beside the question",
+        "faithful to the documents, but uncertain",
+    }
+
+
+def test_without_a_question_the_sentences_are_judged_alone() -> None:
+    script = Scripted([without()])
+    told = run(audit(MESSAGES[1:], DOCUMENTS), script)
+    assert (told.answerability, told.answer_relevance, told.label) == (None, None, "unfaithful")
+    assert "no question" in told.reason
+    fields = script.requests[0].constraint.schema["properties"]  # type: ignore[union-attr]
+    assert set(fields) == {"sentences", "certainty"}
+    assert run(audit(MESSAGES[1:], DOCUMENTS)).answerability is None
+
+
+# --- what it costs ----------------------------------------------------------------------------------------------------
+
+
+def test_a_language_model_is_asked_once_and_reads_the_documents_once() -> None:
+    script = Scripted([without()])
+    told = run(audit(MESSAGES, DOCUMENTS), script)
+    (request,) = script.requests
+    assert request.messages[-1].content.count("engineer Ada Brink") == 1  # type: ignore[union-attr]
+    assert told.usage.requests == 1
+    assert (told.certainty, told.answer_relevance, told.label) == (0.85, 1.0, "unfaithful")
+
+
+def test_no_text_is_encoded_twice() -> None:
+    runtime = Watched()
+    run(audit(MESSAGES, DOCUMENTS), runtime)
+    asked = [(r.kind, text) for r in runtime.requests if isinstance(r, Embed) for text in r.texts]
+    assert len(asked) == len(set(asked)) > 4
+    assert len(runtime.waves) == 1
+
+
+def test_pairs_are_scored_once() -> None:
+    asked: list[Request] = []
+
+    def script(request: Request) -> Any:
+        asked.append(request)
+        if isinstance(request, Score):
+            return Scored(tuple((2.0,) for _ in request.pairs), ("entailment",))
+        return as_runtime(None).handle([request])[0]
+
+    told = run(audit(MESSAGES, DOCUMENTS), Scripted(script), profile=encoders_profile(["entailment"]))
+    first = [pair for request in asked[:-1] if isinstance(request, Score) for pair in request.pairs]
+    assert len(first) == len(set(first)) == 4  # two sentences against two documents, for verdicts and for citations
+    assert told.label == "faithful"
+
+
+def test_adapters_are_asked_in_one_wave() -> None:
+    replies = {
+        "answerability": '"answerable"',
+        "uncertainty": "8",
+        "hallucination-detection": '[{"i": 0, "f": "faithful", "r": "x"}, {"i": 1, "f": "unfaithful", "r": "y"}]',
+        "citations": '[{"r": 0, "c": [0]}]',
+    }
+    script = Scripted(lambda request: replies[request.adapter])
+    told = run(audit(MESSAGES, DOCUMENTS), script, profile=profile("granite-3.3"))
+    assert len(script.waves) == 1
+    assert {request.adapter for request in script.requests} == set(replies)
+    assert (told.label, told.certainty, len(told.citations.citations)) == ("unfaithful", 0.85, 1)
+    assert "answer-relevance" in told.reason  # nobody serves it, which is told
+
+
+# --- who is asked -----------------------------------------------------------------------------------------------------
+
+
+def test_a_part_with_a_route_of_its_own_goes_there_and_the_rest_is_one_request() -> None:
+    sure, rest = Scripted([{"certainty": "2"}]), Scripted([without(certainty=...)])
+    told = run(audit(MESSAGES, DOCUMENTS), Mixed({"uncertainty": sure, "*": rest}))
+    assert (told.certainty, told.label, told.degraded) == (0.25, "unfaithful", None)
+    assert [r.intrinsic for r in (*sure.requests, *rest.requests)] == ["uncertainty", "audit"]
+
+
+def test_a_route_of_the_audit_serves_all_of_it() -> None:
+    never, all_of_it = Scripted([]), Scripted([without()])
+    told = run(audit(MESSAGES, DOCUMENTS), Mixed({"uncertainty": never, "audit": all_of_it}))
+    assert told.certainty == 0.85 and never.requests == []
+
+
+def test_parts_that_have_no_route_are_told() -> None:
+    told = run(audit(MESSAGES, DOCUMENTS), Mixed({"uncertainty": Scripted([{"certainty": "2"}])}))
+    assert told.certainty == 0.25 and "citations" in told.reason and told.label == "NA"
+    with pytest.raises(UnsupportedIntrinsic):
+        run(audit(MESSAGES, DOCUMENTS), Mixed({"reranking": Scripted([])}))
+
+
+def test_what_a_profile_serves_before_its_base_is_asked_of_it() -> None:
+    over = Profile("over", {"uncertainty": PROMPTED.formats["uncertainty"]}, base=PROMPTED)
+    script = Scripted(lambda request: {"certainty": "1"} if len(_fields(request)) == 1 else without(certainty=...))
+    told = run(audit(MESSAGES, DOCUMENTS), script, profile=over)
+    assert told.certainty == 0.15 and len(script.requests) == 2 and len(script.waves) == 1
+
+
+def _fields(request: Generate) -> set[str]:
+    return set(request.constraint.schema["properties"])  # type: ignore[union-attr]
+
+
+# --- what goes wrong --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "empty"),
+    [
+        ({"answerability": "perhaps"}, "answerability", None),
+        ({"certainty": "10"}, "certainty", None),
+        ({"answers_question": ...}, "answer_relevance", None),
+    ],
+)
+def test_a_malformed_part_costs_that_part_alone(changes: dict[str, Any], field: str, empty: Any) -> None:
+    whole, told = (run(audit(MESSAGES, DOCUMENTS), Scripted([reply])) for reply in (without(), without(**changes)))
+    assert getattr(told, field) is empty and told.degraded.startswith("no ")
+    same = told.model_dump() | {field: whole.model_dump()[field], "disagreements": list(told.disagreements)}
+    same.pop("degraded")
+    assert {k: v for k, v in same.items() if k != "disagreements"} == {
+        k: v for k, v in whole.model_dump().items() if k != "disagreements"
+    }
+
+
+def test_verdicts_survive_citations_that_are_malformed_and_the_other_way_round() -> None:
+    rows = REPLY["sentences"]
+    uncited = run(audit(MESSAGES, DOCUMENTS), Scripted([without(sentences=[{**r, "sources": "c0"} for r in rows])]))
+    assert uncited.label == "unfaithful" and not uncited.citations.citations and "no citations" in uncited.degraded
+    unjudged = run(audit(MESSAGES, DOCUMENTS), Scripted([without(sentences=[{**r, "faithfulness": 1} for r in rows])]))
+    assert unjudged.label == "NA" and len(unjudged.citations.citations) == 1
+    assert "no hallucination-detection" in unjudged.degraded
+
+
+def test_a_reply_of_which_nothing_can_be_read_is_asked_for_again_then_raised() -> None:
+    again = Scripted(["I would rather not.", without()])
+    assert run(audit(MESSAGES, DOCUMENTS), again).certainty == 0.85 and len(again.requests) == 2
+    with pytest.raises(MalformedReply, match="audit"):
+        run(audit(MESSAGES, DOCUMENTS), Scripted(["No."] * 2))
+    told = run(audit(MESSAGES, DOCUMENTS, on_error="fallback"), Scripted(["No."] * 2))
+    assert (told.label, told.answerability) == ("NA", None) and "MalformedReply" in told.degraded
+    assert [s.text for s in told.sentences] == [s.text for s in run(audit(MESSAGES, DOCUMENTS)).sentences]
+
+
+def test_one_adapter_that_is_down_costs_its_part() -> None:
+    def script(request: Generate) -> Any:
+        if request.adapter == "citations":
+            return RuntimeUnavailable("no such adapter")
+        return {"answerability": '"answerable"', "uncertainty": "3"}.get(request.adapter or "", "[]")
+
+    told = run(audit(MESSAGES, DOCUMENTS), Scripted(script), profile=profile("granite-3.3"))
+    assert (told.certainty, told.answerability.label) == (0.35, "answerable")
+    assert "no citations: RuntimeUnavailable: no such adapter" in told.degraded
+    assert "answerable by the gate, but nothing to cite" not in told.disagreements  # not known
+    with pytest.raises(RuntimeUnavailable):
+        run(audit(MESSAGES, DOCUMENTS), Scripted(lambda r: RuntimeUnavailable("down")), profile=profile("granite-3.3"))
+
+
+def test_a_reason_that_spells_a_fields_name_does_not_move_its_probabilities() -> None:
+    rows = [{**row, "reason": "'certainty': \"answers_question\""} for row in REPLY["sentences"]]
+    text = json.dumps(without(sentences=rows))
+    at = text.rindex('"8"') + 1
+    tokens = (
+        TokenLogprob(text[:at], 0.0),
+        TokenLogprob("8", -0.7, (("8", -0.7), ("4", -0.7))),
+        TokenLogprob(text[at + 1 :], 0.0),
+    )
+    parts = PROMPTED.formats["audit"].parse(  # type: ignore[union-attr]
+        audit(MESSAGES, DOCUMENTS).task, [Generated(text, tokens)]
+    )
+    assert parts.uncertainty.expected == pytest.approx(0.65)

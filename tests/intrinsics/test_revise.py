@@ -1,0 +1,145 @@
+"""Revise: flagged sentences are mended or dropped, no other is touched, and the result is judged again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from intrinsics_core import InvalidInput, MalformedReply, arun, audit, hallucination_detection, revise, run
+from intrinsics_core.intrinsics.revise import NOTHING_LEFT, applied, changed
+from intrinsics_core.requests import Generate
+from intrinsics_core.text.sentences import punkt
+from tests.contract.judge import judge
+from tests.scripted import AsyncScripted, Scripted
+
+DOCUMENTS = [
+    {"id": "mill", "text": "The tide mill was built in 1911 by the engineer Ada Brink. It ground flour until 1958."},
+    {"id": "fog", "text": "Fog is common in May."},
+]
+ASKED = [{"role": "user", "content": "Who built the tide mill?"}]
+ANSWER = "Ada Brink built the tide mill in 1911. She painted it gold for forty sailors. It ground flour until 1999."
+
+
+def turns(answer: str = ANSWER) -> list[dict[str, str]]:
+    return [*ASKED, {"role": "assistant", "content": answer}]
+
+
+def writer(**mended: str) -> Scripted:
+    """A model that finds r1 and r2 wrong at first, and nothing wrong that says 1958."""
+
+    def script(request: Generate) -> Any:
+        shown = json.loads(request.messages[-1].content)  # type: ignore[index]
+        if request.intrinsic == "revise":
+            assert set(shown["flagged"]) == {"r1", "r2"}
+            return {"mended": [{"id": name, "text": text} for name, text in mended.items()]}
+        bad = {name for name, text in shown["response"].items() if "gold" in text or "1999" in text}
+        labels = {name: "unfaithful" if name in bad else "faithful" for name in shown["response"]}
+        return {"sentences": [{"id": n, "reason": f"{n} is so", "faithfulness": f} for n, f in labels.items()]}
+
+    return Scripted(script)
+
+
+def test_a_model_mends_one_sentence_and_drops_another() -> None:
+    model = writer(r1="", r2="It ground flour until 1958.")
+    told = run(revise(turns(), DOCUMENTS), model)
+    assert told.answer == "Ada Brink built the tide mill in 1911. It ground flour until 1958."
+    dropped, mended = told.changes
+    assert (dropped.before, dropped.after, dropped.why) == ("She painted it gold for forty sailors. ", "", "r1 is so")
+    assert (mended.before, mended.after) == ("It ground flour until 1999.", "It ground flour until 1958.")
+    assert ANSWER[mended.begin : mended.end] == mended.before
+    assert told.unsupported == ()
+    assert [r.intrinsic for r in model.requests] == ["hallucination-detection", "revise", "hallucination-detection"]
+
+
+def test_what_stays_unsupported_is_told_by_its_place_in_the_new_answer() -> None:
+    told = run(revise(turns(), DOCUMENTS), writer(r1="She painted it red-gold.", r2=""))
+    assert told.answer == "Ada Brink built the tide mill in 1911. She painted it red-gold."
+    (left,) = told.unsupported
+    assert told.answer[left.begin : left.end] == "She painted it red-gold." and left.label == "unfaithful"
+
+
+def test_other_sentences_cannot_be_touched() -> None:
+    told = run(revise(turns(), DOCUMENTS), writer(r0="Zed built it.", r9="More.", r2="It ground flour until 1958."))
+    assert told.answer.startswith("Ada Brink built the tide mill in 1911. She painted") and told.dropped == 2
+    assert [s.text for s in told.unsupported] == ["She painted it gold for forty sailors."]  # left out of the reply
+
+
+def test_without_a_language_model_what_is_unfaithful_is_dropped() -> None:
+    told = run(revise(turns(), DOCUMENTS))
+    assert "gold" not in told.answer and told.answer.startswith("Ada Brink built the tide mill in 1911.")
+    assert all(change.after == "" for change in told.changes)
+    assert "not in the sources" in told.changes[0].why
+    again = run(hallucination_detection(turns(told.answer), DOCUMENTS))
+    assert told.unsupported == tuple(s for s in again.sentences if s.label in ("partial", "unfaithful"))
+
+
+def test_dropping_alone_is_a_choice() -> None:
+    model = writer(r1="not asked for")
+    told = run(revise(turns(), DOCUMENTS, mend=False), model)
+    assert told.answer == "Ada Brink built the tide mill in 1911."
+    assert {r.intrinsic for r in model.requests} == {"hallucination-detection"}
+
+
+def test_verdicts_that_are_there_are_used() -> None:
+    model = writer(r1="", r2="")
+    verdicts = run(hallucination_detection(turns(), DOCUMENTS), writer())
+    for judged in (verdicts, run(audit(turns(), DOCUMENTS))):
+        run(revise(turns(), DOCUMENTS, verdicts=judged, mend=False), model)
+    assert len(model.requests) == 2  # each time only the new answer
+    with pytest.raises(InvalidInput, match=r"verdicts\.sentences\[0\]"):
+        revise(turns("Something else was said."), DOCUMENTS, verdicts=verdicts)
+
+
+def test_an_answer_that_holds_is_not_changed() -> None:
+    model = Scripted(judge)
+    told = run(revise(turns("Ada Brink built the tide mill in 1911."), DOCUMENTS), model)
+    assert (told.answer, told.changes, len(model.requests)) == ("Ada Brink built the tide mill in 1911.", (), 1)
+
+
+def test_nothing_left_is_said() -> None:
+    told = run(revise(turns("She painted it gold for forty sailors."), DOCUMENTS))
+    assert (told.answer, told.reason) == ("", NOTHING_LEFT) and len(told.changes) == 1
+
+
+def test_a_model_that_cannot_write_json() -> None:
+    bad = Scripted(lambda r: "No." if r.intrinsic == "revise" else judge(r))
+    with pytest.raises(MalformedReply, match="revise"):
+        run(revise(turns(), DOCUMENTS), bad)
+    told = run(revise(turns(), DOCUMENTS, on_error="fallback"), bad)
+    assert (told.answer, told.changes) == (ANSWER, ()) and "MalformedReply" in told.degraded
+
+
+def test_sync_equals_async() -> None:
+    for call in (revise(turns(), DOCUMENTS), revise(turns(), DOCUMENTS, mend=False)):
+        assert run(call, Scripted(judge)) == asyncio.run(arun(call, AsyncScripted(judge)))
+
+
+PIECES = ["One is so.", "Two?", "三。", "🌾 Four!", "- five", "“Six.”", "e.g. seven", "e\u0301."]
+answers = st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(["", " ", "\r\n", "\n\n"])), max_size=8).map(
+    lambda parts: "".join(piece + space for piece, space in parts)
+)
+
+
+@settings(derandomize=True, deadline=None, max_examples=300)
+@given(answer=answers, data=st.data())
+def test_changes_are_exact_and_make_the_new_answer(answer: str, data: st.DataObject) -> None:
+    spans = punkt(answer)
+    numbers = st.sampled_from(range(len(spans))) if spans else st.nothing()
+    texts = data.draw(st.dictionaries(numbers, st.sampled_from(["", " ", "New.", "Neu 🌾!"])))
+    changes = changed(answer, [(s.begin, s.end) for s in spans], texts, {})
+    assert all(answer[c.begin : c.end] == c.before != c.after for c in changes)
+    assert all(a.end <= b.begin for a, b in pairwise(changes))
+    made = applied(answer, changes)
+    for i, span in enumerate(spans):  # what was kept is still there, what was dropped takes no other along
+        if i not in texts:
+            assert span.text.strip() in made
+    if not texts:
+        assert made == answer
+    if spans and all(not texts.get(i, "kept").strip() for i in range(len(spans))):
+        assert made.strip() == ""
