@@ -1,11 +1,10 @@
-"""Speed of the shipped reader, and that a score never depends on what else is in the call.
+"""What the reader costs: an answer of eight sentences against five passages of about 150 tokens, texts always new.
 
-    python -m benchmarks.reader_speed [READER] [--pairs 40] [--rounds 5]
+    python -m benchmarks.reader_speed [--rounds 5] [--reader FOLDER]
 
-Pairs of made-up text, by the words of both texts together: milliseconds of CPU time a pair (all cores together: what a
-busy machine leaves comparable), and pairs a second by the clock with one thread and with every core. Median over the
-rounds; the lengths take turns within each. Last line: the largest difference between a pair's logit alone and among all
-the others, which must be 0.
+With the reader and without take turns within each round, so that whatever else the machine does falls on both alike.
+CPU time of the process, all threads together; medians, and the ratio. Memory is the most that a process of its own
+held.
 """
 
 from __future__ import annotations
@@ -13,59 +12,74 @@ from __future__ import annotations
 import argparse
 import random
 import statistics
+import subprocess
+import sys
 import time
 from pathlib import Path
 
+from intrinsics_core import answerability, hallucination_detection, run
 from intrinsics_core.embedded.lexical import background
-from intrinsics_core.embedded.reader import Reader
+from intrinsics_core.runtimes.embedded import EmbeddedRuntime
 
-SHIPPED = Path(__file__).resolve().parent.parent / "intrinsics_core" / "data" / "reader"
-LENGTHS = (20, 40, 70, 100)
+PASSAGES, SENTENCES = 5, 8
 
 
-def pairs(words: int, count: int) -> list[tuple[str, str]]:
-    """(source, claim) of common words, the claim a quarter of them; the same ones on every machine."""
-    common = sorted(w for w, rarity in background().table.items() if w.isalpha() and w.isascii() and rarity < 6)
-    draw, claim = random.Random(words), words // 4
+def texts(draw: random.Random) -> tuple[str, list[str]]:
+    """An answer and passages of made-up sentences of 12 to 18 common words, never the same twice."""
+    words = sorted(w for w, rarity in background().table.items() if w.isalpha() and w.isascii() and rarity < 6)
 
-    def text(length: int) -> str:
-        return " ".join(draw.choice(common) for _ in range(length)).capitalize() + "."
+    def sentence() -> str:
+        return " ".join(draw.choices(words, k=draw.randint(12, 18))).capitalize() + "."
 
-    return [(text(words - claim), text(claim)) for _ in range(count)]
+    return " ".join(sentence() for _ in range(SENTENCES)), [
+        " ".join(sentence() for _ in range(8)) for _ in range(PASSAGES)
+    ]
+
+
+def cpu(runtime: EmbeddedRuntime, gate: bool, answer: str, passages: list[str]) -> float:
+    begun = time.process_time()
+    question = {"role": "user", "content": passages[0].split(".")[0] + "?"}
+    if gate:
+        run(answerability([question], passages), runtime)
+    else:
+        run(hallucination_detection([question, {"role": "assistant", "content": answer}], passages), runtime)
+    return time.process_time() - begun
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("reader", type=Path, nargs="?", default=SHIPPED)
-    parser.add_argument("--pairs", type=int, default=40)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--reader", type=Path, help="a reader folder; left out, the one that ships")
+    parser.add_argument("--alone", choices=("with", "without"), help="one call in this process: prints its memory")
     args = parser.parse_args()
-    with Reader(args.reader, threads=1) as alone, Reader(args.reader) as every:
-        begun = time.process_time()
-        alone.logits("entailment", [("Loaded.", "Loaded?")])
-        loading = time.process_time() - begun
-        every.logits("entailment", [("Loaded.", "Loaded?")])
-        texts = {words: pairs(words, args.pairs) for words in LENGTHS}
-        spent: dict[tuple[int, str], list[float]] = {}
+    kinds = {"without": EmbeddedRuntime(reader=False), "with": EmbeddedRuntime(reader=args.reader)}
+    if not kinds["with"].has_reader:
+        sys.exit("no reader: name its folder with --reader")
+    draw = random.Random(0)
+    if args.alone:
+        cpu(kinds[args.alone], False, *texts(draw))
+        status = Path("/proc/self/status").read_text(
+            "utf-8"
+        )  # what getrusage says is the parent's, where that held more
+        print(next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM")))
+        return
+    for runtime in kinds.values():
+        runtime.warm_up()
+    print("| | without, ms | with, ms | ratio |\n|---|---|---|---|")
+    for name, gate in (("hallucination detection", False), ("answerability", True)):
+        spent: dict[str, list[float]] = {kind: [] for kind in kinds}
         for _ in range(args.rounds):
-            for words, some in texts.items():
-                for name, reader in (("one", alone), ("all", every)):
-                    cpu, wall = time.process_time(), time.perf_counter()
-                    reader.logits("entailment", some)
-                    if name == "one":
-                        spent.setdefault((words, "cpu"), []).append(time.process_time() - cpu)
-                    spent.setdefault((words, name), []).append(time.perf_counter() - wall)
-        print(f"{args.reader.name}: {loading:.2f} s of CPU time to load; threads of the last column: {every.threads}")
-        print("words   ms of CPU a pair   pairs a second, one thread   every core")
-        for words in LENGTHS:
-            cpu, one, all_ = (statistics.median(spent[words, n]) / args.pairs for n in ("cpu", "one", "all"))
-            print(f"{words:5} {1000 * cpu:18.2f} {1 / one:28.0f} {1 / all_:12.0f}")
-        mixed = [pair for some in texts.values() for pair in some[:10]]
-        together = every.logits("entailment", mixed)
-        single = [alone.logits("entailment", [pair])[0] for pair in mixed]
-        print("largest difference of a logit alone and among others:", max(
-            abs(a - b) for a, b in zip(together, single, strict=True)
-        ))  # fmt: skip
+            for kind, runtime in kinds.items():
+                spent[kind].append(1000 * cpu(runtime, gate, *texts(draw)))
+        without, with_it = (statistics.median(spent[kind]) for kind in ("without", "with"))
+        print(f"| {name} | {without:.0f} | {with_it:.0f} | {with_it / without:.2f} |")
+    command = [sys.executable, "-m", "benchmarks.reader_speed", "--alone"]
+    more = ["--reader", str(args.reader)] if args.reader else []
+    held = [
+        float(subprocess.run([*command, kind, *more], check=True, capture_output=True, text=True).stdout)
+        for kind in kinds
+    ]
+    print(f"\nmost memory of a process, MB: {held[0]:.0f} without, {held[1]:.0f} with")
 
 
 if __name__ == "__main__":
