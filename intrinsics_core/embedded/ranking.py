@@ -36,13 +36,15 @@ class Fusion:
         lexical: weight of BM25 in a long list; in a list of n it is `lexical * n / (n + doubt)`, since a handful of
             passages that a retriever picked for their words hardly differ in them. Cosine has the rest up to 1.
         doubt: size of the list at which BM25 has half its weight.
-        prior: weight of the retriever's own scores, on top of 1.
+        prior: weight of the retriever's own scores, on top of 1: as much as words and meaning together. A good
+            retriever's order is not harmed (90 ELSER lists of MT-RAG, nDCG@5: its own .334, without its scores .334,
+            with .3 of them .342, with 1 .359, with 3 .347), and a weak one's gains less.
         background: how many candidates the background rarity of a word is worth (`lexical.candidate_idf`).
     """
 
     lexical: float = 0.4
     doubt: float = 10.0
-    prior: float = 0.3
+    prior: float = 1.0
     background: float = 10.0
 
 

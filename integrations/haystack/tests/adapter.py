@@ -20,8 +20,10 @@ from haystack_integrations.components.rankers.rag_intrinsics import (
 )
 from haystack_integrations.components.routers.rag_intrinsics import RagIntrinsicsAnswerabilityRouter
 from haystack_integrations.components.validators.rag_intrinsics import (
+    RagIntrinsicsAuditor,
     RagIntrinsicsCitationBuilder,
     RagIntrinsicsGroundednessChecker,
+    RagIntrinsicsReviser,
 )
 
 COMPONENTS: dict[str, Any] = {
@@ -34,6 +36,8 @@ COMPONENTS: dict[str, Any] = {
     "hallucination-detection": RagIntrinsicsGroundednessChecker,
     "citations": RagIntrinsicsCitationBuilder,
     "fact-check": RagIntrinsicsFactChecker,
+    "audit": RagIntrinsicsAuditor,
+    "revise": RagIntrinsicsReviser,
 }
 FROM_CHAT = {
     "user": ChatMessage.from_user,
@@ -142,6 +146,8 @@ def _routed(inputs: Mapping[str, Any], output: dict[str, Any]) -> dict[str, Any]
 def _replied(intrinsic: str, inputs: Mapping[str, Any], output: Mapping[str, Any]) -> dict[str, Any]:
     [result], [reply] = output["results"], output["replies"]
     assert reply.meta["rag_intrinsics"][intrinsic.replace("-", "_")] == result
-    if intrinsic != "citations":
+    if intrinsic == "revise":
+        assert reply.text == result["answer"]
+    elif intrinsic not in ("citations", "audit"):
         assert reply.text == inputs["replies"][0].text
     return dict(result)

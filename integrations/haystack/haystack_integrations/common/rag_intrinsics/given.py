@@ -61,16 +61,18 @@ class Given:
 
     def told(self, result: Result) -> dict[str, Any]:
         """A result as plain values; positions in it are those of the documents as they came."""
-        dump = result.model_dump(mode="json")
-        if len(self.positions) < len(self.documents):
-            for name, key in _POSITIONS.items():
-                for row in dump.get(name) or ():
-                    row[key] = self.positions[row[key]]
-        return dump
+        dump: dict[str, Any] = result.model_dump(mode="json")
+        return dump if len(self.positions) == len(self.documents) else self._placed(dump)
 
-
-# Rows of results that name a document, and the field that does.
-_POSITIONS = {"judgements": "index", "ranking": "index", "sources": "index", "citations": "document_index"}
+    def _placed(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._placed(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        return {
+            key: self.positions[item] if key in ("index", "document_index") else self._placed(item)
+            for key, item in value.items()
+        }
 
 
 def read(

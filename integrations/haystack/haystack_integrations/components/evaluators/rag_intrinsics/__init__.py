@@ -1,5 +1,6 @@
 """Evaluators: how certain an answer is, how true by its sources, and whole runs of rows at once."""
 
+from haystack_integrations.components.evaluators.rag_intrinsics.answer_evaluator import RagIntrinsicsAnswerEvaluator
 from haystack_integrations.components.evaluators.rag_intrinsics.answerability_evaluator import (
     RagIntrinsicsAnswerabilityEvaluator,
 )
@@ -13,6 +14,7 @@ from haystack_integrations.components.evaluators.rag_intrinsics.faithfulness_eva
 from haystack_integrations.components.evaluators.rag_intrinsics.uncertainty_scorer import RagIntrinsicsUncertaintyScorer
 
 __all__ = [
+    "RagIntrinsicsAnswerEvaluator",
     "RagIntrinsicsAnswerabilityEvaluator",
     "RagIntrinsicsContextRelevanceEvaluator",
     "RagIntrinsicsFactChecker",

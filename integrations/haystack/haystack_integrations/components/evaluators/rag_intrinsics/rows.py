@@ -21,6 +21,10 @@ class RowEvaluator(Intrinsic):
         """The score of a verdict, from 0 to 1; None where there was nothing to judge."""
         raise NotImplementedError
 
+    def _settings(self) -> dict[str, Any]:
+        """Further arguments of the intrinsic."""
+        return {}
+
     def _told(self, result: Any) -> dict[str, Any]:
         """What else a row says."""
         return {}
@@ -40,7 +44,7 @@ class RowEvaluator(Intrinsic):
             messages.append({"role": "assistant", "content": _text(f"{ANSWERS}[{at}]", said, self.intrinsic)})
         name = f"contexts[{at}]"
         documents = [_content(name, value, self.intrinsic) for value in _listed(name, contexts, self.intrinsic)]
-        return INTRINSICS[self.intrinsic](messages, documents, date=self.date)
+        return INTRINSICS[self.intrinsic](messages, documents, date=self.date, **self._settings())
 
     def _evaluated(self, given: Mapping[str, Any]) -> dict[str, Any]:
         return self._summed(run_many(self._rows(given), self._ready(), profile=self.profile))

@@ -1,8 +1,15 @@
-"""Validators: what an answer rests on, sentence by sentence, and what it made up."""
+"""Validators: what in an answer the documents support, where, and what it is without the rest."""
 
+from haystack_integrations.components.validators.rag_intrinsics.auditor import RagIntrinsicsAuditor
 from haystack_integrations.components.validators.rag_intrinsics.citation_builder import RagIntrinsicsCitationBuilder
 from haystack_integrations.components.validators.rag_intrinsics.groundedness_checker import (
     RagIntrinsicsGroundednessChecker,
 )
+from haystack_integrations.components.validators.rag_intrinsics.reviser import RagIntrinsicsReviser
 
-__all__ = ["RagIntrinsicsCitationBuilder", "RagIntrinsicsGroundednessChecker"]
+__all__ = [
+    "RagIntrinsicsAuditor",
+    "RagIntrinsicsCitationBuilder",
+    "RagIntrinsicsGroundednessChecker",
+    "RagIntrinsicsReviser",
+]

@@ -1,15 +1,22 @@
 """Citation builder."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from haystack import Document, component
-from haystack.dataclasses import ChatMessage, TextContent
+from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
-from haystack_integrations.common.rag_intrinsics.given import KEY, text_of
+from haystack_integrations.common.rag_intrinsics.given import Given, text_of
+from haystack_integrations.components.validators.rag_intrinsics.markers import (
+    marked,
+    unsupported,
+    verdict_on,
+    with_text,
+)
 
-from intrinsics_core import Profile
+from intrinsics_core import InvalidInput, Profile
+from intrinsics_core.render.citations import MODES, STYLES, Mode, Style, view, write
+from intrinsics_core.results import Citations
 
 
 @component
@@ -49,6 +56,8 @@ class RagIntrinsicsCitationBuilder(ReplyIntrinsic):
         runtime: Any = None,
         *,
         markers: bool = True,
+        citations: Mode | None = None,
+        style: Style = "text",
         meta_fields_to_embed: Sequence[str] | None = None,
         profile: Profile | str | None = None,
         on_error: str = "fallback",
@@ -60,6 +69,11 @@ class RagIntrinsicsCitationBuilder(ReplyIntrinsic):
         :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
             Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
         :param markers: Whether to put `[n]` into the text; n counts the documents from 1, in the order they came in.
+            A sentence that a groundedness checker before found unfaithful gets none.
+        :param citations: Write them in one of four modes instead of `[n]`: `"postfix"` (after the text, what it rests
+            on), `"inline"` (in the text, which claim rests on what), each also with the cited words
+            (`"postfix-snippet"`, `"inline-snippet"`); `intrinsics_core.render.citations.parse` reads them back.
+        :param style: How these are written: as `"text"`, as `"markdown"` with footnotes, or as `"json"`.
         :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
             the judge is shown them too, after the title.
         :param profile: A profile or its name; the runtime's own where left out.
@@ -68,7 +82,11 @@ class RagIntrinsicsCitationBuilder(ReplyIntrinsic):
         :param date: Date text for prompts that carry one; the day of the call where left out.
         """
         self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
-        self.markers = markers
+        self.markers, self.citations, self.style = markers, citations, style
+        for name, value, known in (("citations", citations, (None, *MODES)), ("style", style, STYLES)):
+            if value not in known:
+                expected = f"one of {', '.join(map(str, known))}"
+                raise InvalidInput(f"{name} is unknown", intrinsic=self.intrinsic, expected=expected, got=repr(value))
 
     @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
     def run(
@@ -91,7 +109,7 @@ class RagIntrinsicsCitationBuilder(ReplyIntrinsic):
         given = self._replies(replies)
         givens = self._givens(query, given, documents, history)
         results = self._results(self._calls(givens))
-        return self._marked(self._told(given, givens, results))
+        return self._shown(self._told(given, givens, results), givens, results)
 
     @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
     async def run_async(
@@ -114,46 +132,28 @@ class RagIntrinsicsCitationBuilder(ReplyIntrinsic):
         given = self._replies(replies)
         givens = self._givens(query, given, documents, history)
         results = await self._aresults(self._calls(givens))
-        return self._marked(self._told(given, givens, results))
+        return self._shown(self._told(given, givens, results), givens, results)
 
-    def _marked(self, told: dict[str, Any]) -> dict[str, Any]:
+    def _shown(self, told: dict[str, Any], givens: Sequence[Given], results: Sequence[Citations]) -> dict[str, Any]:
+        if self.citations is not None:
+            pairs = zip(told["replies"], givens, results, strict=True)
+            return {
+                **told,
+                "replies": [self._written(reply, given, found, self.citations) for reply, given, found in pairs],
+            }
         if not self.markers:
             return told
-        marked = [_with_markers(r, result) for r, result in zip(told["replies"], told["results"], strict=True)]
-        return {**told, "replies": marked}
+        pairs_ = zip(told["replies"], told["results"], strict=True)
+        return {**told, "replies": [marked(reply, row["citations"], _wrong(reply)) for reply, row in pairs_]}
+
+    def _written(self, reply: ChatMessage, given: Given, found: Citations, mode: Mode) -> ChatMessage:
+        wrong = _wrong(reply)
+        kept = tuple(c for c in found.citations if (c.response_begin, c.response_end) not in wrong)
+        if not text_of(reply).strip():
+            return reply
+        shown = view(Citations(citations=kept), text_of(reply), given.passages, mode)
+        return with_text(reply, write(shown, self.style))
 
 
-def _with_markers(reply: ChatMessage, result: dict[str, Any]) -> ChatMessage:
-    text, wrong = text_of(reply), _judged_wrong(reply)
-    places: dict[int, set[int]] = {}
-    for row in result["citations"]:
-        begin, end = row["response_begin"], row["response_end"]
-        if (begin, end) in wrong:
-            continue
-        number = row["document_index"] + 1
-        if f"[{number}]" not in text[begin : end + _LOOK]:  # the model may have cited it already
-            places.setdefault(begin + len(_claim(text[begin:end])), set()).add(number)
-    for place in sorted(places, reverse=True):
-        text = f"{text[:place]} {''.join(f'[{n}]' for n in sorted(places[place]))}{text[place:]}"
-    others = [part for part in reply._content if not isinstance(part, TextContent)]
-    return replace(reply, _content=[*others, TextContent(text)] if places else reply._content)
-
-
-def _claim(sentence: str) -> str:
-    """A sentence without what ends it: a marker stands before the full stop, and inside the last cell of a table."""
-    before = sentence.rstrip()
-    if before.endswith("|"):
-        return before[:-1].rstrip()
-    return before.rstrip(_STOPS).rstrip()
-
-
-def _judged_wrong(reply: ChatMessage) -> set[tuple[int, int]]:
-    """The sentences that a groundedness checker before us found unsupported: a reference would say otherwise."""
-    verdicts = reply.meta.get(KEY)
-    found = verdicts.get("hallucination_detection") if isinstance(verdicts, dict) else None
-    rows = found.get("sentences") or () if isinstance(found, dict) else ()
-    return {(row["begin"], row["end"]) for row in rows if row["label"] == "unfaithful"}
-
-
-_STOPS = ".!?…。！？"
-_LOOK = 6  # characters after a sentence where a reference to its source may stand: ". [12]"
+def _wrong(reply: ChatMessage) -> set[tuple[int, int]]:
+    return unsupported(verdict_on(reply, "hallucination_detection"))

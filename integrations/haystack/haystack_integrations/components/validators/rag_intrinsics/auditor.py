@@ -1,0 +1,126 @@
+"""Auditor."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from haystack import Document, component
+from haystack.dataclasses import ChatMessage
+from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
+from haystack_integrations.components.validators.rag_intrinsics.markers import marked, unsupported
+
+from intrinsics_core import Profile
+
+
+@component
+class RagIntrinsicsAuditor(ReplyIntrinsic):
+    """
+    Says everything about an answer at once: one request to a language model instead of four.
+
+    Whether the documents answer the question at all, a verdict and citations for each sentence, how certain the answer
+    is to be right, whether it addresses the question, and which of these verdicts do not go together. Replies come out
+    as copies with `meta["rag_intrinsics"]["audit"]`, and with `[n]` markers in the text; offsets are those of the text
+    as it came in.
+
+    Usage example:
+
+    ```python
+    from haystack import Document
+    from haystack_integrations.components.validators.rag_intrinsics import RagIntrinsicsAuditor
+
+    documents = [Document(id="mill", content="Ada Brink built the tide mill in 1911.")]
+    result = RagIntrinsicsAuditor().run(
+        query="Who built the tide mill?",
+        replies=["Ada Brink built the tide mill in 1911. She sold umbrellas."],
+        documents=documents,
+    )
+    print(result["replies"][0].text)
+    print([sentence["label"] for sentence in result["results"][0]["sentences"]])
+    # Ada Brink built the tide mill in 1911 [1]. She sold umbrellas.
+    # ['faithful', 'unfaithful']
+    ```
+    """
+
+    intrinsic: ClassVar[str] = "audit"
+
+    def __init__(
+        self,
+        runtime: Any = None,
+        *,
+        markers: bool = True,
+        meta_fields_to_embed: Sequence[str] | None = None,
+        profile: Profile | str | None = None,
+        on_error: str = "fallback",
+        date: str | None = None,
+    ) -> None:
+        """
+        Create an auditor. Nothing is loaded before `warm_up` or the first run.
+
+        :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
+            Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
+        :param markers: Whether to put `[n]` into the text, after sentences that are not unfaithful; n counts the
+            documents from 1, in the order they came in.
+        :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
+            the judge is shown them too, after the title.
+        :param profile: A profile or its name; the runtime's own where left out.
+        :param on_error: `"fallback"`: where the judgement failed the reply passes with every sentence NA, and its
+            result says that it is degraded and why; or `"raise"`.
+        :param date: Date text for prompts that carry one; the day of the call where left out.
+        """
+        self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
+        self.markers = markers
+
+    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
+    def run(
+        self,
+        query: str,
+        replies: list[str] | list[ChatMessage],
+        documents: list[Document],
+        history: list[ChatMessage] | None = None,
+    ) -> dict[str, Any]:
+        """
+        Audit answers.
+
+        :param query: The question.
+        :param replies: Answers to it, as generators return them.
+        :param documents: What the answer should rest on; without any, nothing is judged.
+        :param history: Turns before the question, where it needs them to be understood.
+        :returns: `replies`: copies, marked, the audit in `meta`; `results`: the audit of each.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        """
+        given = self._replies(replies)
+        givens = self._givens(query, given, documents, history)
+        results = self._results(self._calls(givens))
+        return self._shown(self._told(given, givens, results))
+
+    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
+    async def run_async(
+        self,
+        query: str,
+        replies: list[str] | list[ChatMessage],
+        documents: list[Document],
+        history: list[ChatMessage] | None = None,
+    ) -> dict[str, Any]:
+        """
+        Audit answers without blocking the event loop.
+
+        :param query: The question.
+        :param replies: Answers to it, as generators return them.
+        :param documents: What the answer should rest on; without any, nothing is judged.
+        :param history: Turns before the question, where it needs them to be understood.
+        :returns: `replies`: copies, marked, the audit in `meta`; `results`: the audit of each.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        """
+        given = self._replies(replies)
+        givens = self._givens(query, given, documents, history)
+        results = await self._aresults(self._calls(givens))
+        return self._shown(self._told(given, givens, results))
+
+    def _shown(self, told: dict[str, Any]) -> dict[str, Any]:
+        if not self.markers:
+            return told
+        pairs = zip(told["replies"], told["results"], strict=True)
+        return {**told, "replies": [marked(reply, _cited(audit), unsupported(audit)) for reply, audit in pairs]}
+
+
+def _cited(audit: dict[str, Any]) -> list[dict[str, Any]]:
+    return [citation for sentence in audit["sentences"] for citation in sentence["citations"]]

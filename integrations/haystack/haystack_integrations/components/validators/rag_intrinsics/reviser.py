@@ -1,0 +1,142 @@
+"""Reviser."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from haystack import Document, component
+from haystack.dataclasses import ChatMessage
+from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
+from haystack_integrations.common.rag_intrinsics.given import KEY, Given, text_of
+from haystack_integrations.components.validators.rag_intrinsics.markers import verdict_on, with_text
+
+from intrinsics_core import Call, Profile
+from intrinsics_core.results import Audit, HallucinationDetection
+
+
+@component
+class RagIntrinsicsReviser(ReplyIntrinsic):
+    """
+    Mends or drops what the documents do not support in an answer, and checks it again.
+
+    No other sentence is touched. Without a language model the unfaithful sentences are dropped. Replies come out as
+    copies with the new text and `meta["rag_intrinsics"]["revise"]`: each change, with its reason, and what is still not
+    supported; verdicts on the text as it was are taken out. Where nothing is left the text is empty, and the result
+    says so. A groundedness checker, or an auditor without markers, before it saves the first judgement.
+
+    Usage example:
+
+    ```python
+    from haystack import Document
+    from haystack_integrations.components.validators.rag_intrinsics import RagIntrinsicsReviser
+
+    documents = [Document(id="mill", content="Ada Brink built the tide mill in 1911.")]
+    result = RagIntrinsicsReviser().run(
+        query="Who built the tide mill?",
+        replies=["Ada Brink built the tide mill in 1911. She sold umbrellas."],
+        documents=documents,
+    )
+    print(result["replies"][0].text)
+    # Ada Brink built the tide mill in 1911.
+    ```
+    """
+
+    intrinsic: ClassVar[str] = "revise"
+
+    def __init__(
+        self,
+        runtime: Any = None,
+        *,
+        mend: bool = True,
+        meta_fields_to_embed: Sequence[str] | None = None,
+        profile: Profile | str | None = None,
+        on_error: str = "fallback",
+        date: str | None = None,
+    ) -> None:
+        """
+        Create a reviser. Nothing is loaded before `warm_up` or the first run.
+
+        :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
+            Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
+        :param mend: Whether a language model may mend sentences; otherwise the unfaithful ones are dropped.
+        :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
+            the judge is shown them too, after the title.
+        :param profile: A profile or its name; the runtime's own where left out.
+        :param on_error: `"fallback"`: where the judgement failed the reply passes with its text as it was, and its
+            result says that it is degraded and why; or `"raise"`.
+        :param date: Date text for prompts that carry one; the day of the call where left out.
+        """
+        self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
+        self.mend = mend
+
+    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
+    def run(
+        self,
+        query: str,
+        replies: list[str] | list[ChatMessage],
+        documents: list[Document],
+        history: list[ChatMessage] | None = None,
+    ) -> dict[str, Any]:
+        """
+        Revise answers.
+
+        :param query: The question.
+        :param replies: Answers to it, as generators return them.
+        :param documents: What the answer should rest on; without any, nothing is judged.
+        :param history: Turns before the question, where it needs them to be understood.
+        :returns: `replies`: copies, revised; `results`: the answer, its changes and what is unsupported, of each.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        """
+        given = self._replies(replies)
+        givens = self._givens(query, given, documents, history)
+        results = self._results(self._asked(givens))
+        return self._shown(self._told(given, givens, results))
+
+    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
+    async def run_async(
+        self,
+        query: str,
+        replies: list[str] | list[ChatMessage],
+        documents: list[Document],
+        history: list[ChatMessage] | None = None,
+    ) -> dict[str, Any]:
+        """
+        Revise answers without blocking the event loop.
+
+        :param query: The question.
+        :param replies: Answers to it, as generators return them.
+        :param documents: What the answer should rest on; without any, nothing is judged.
+        :param history: Turns before the question, where it needs them to be understood.
+        :returns: `replies`: copies, revised; `results`: the answer, its changes and what is unsupported, of each.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        """
+        given = self._replies(replies)
+        givens = self._givens(query, given, documents, history)
+        results = await self._aresults(self._asked(givens))
+        return self._shown(self._told(given, givens, results))
+
+    def _asked(self, givens: Sequence[Given]) -> list[Call[Any]]:
+        return [self._call(given, mend=self.mend, verdicts=_verdicts(given.turns[-1])) for given in givens]
+
+    def _shown(self, told: dict[str, Any]) -> dict[str, Any]:
+        pairs = zip(told["replies"], told["results"], strict=True)
+        return {**told, "replies": [_revised(reply, result) for reply, result in pairs]}
+
+
+def _verdicts(reply: ChatMessage) -> HallucinationDetection | None:
+    """What was said of this very text before, if anything was."""
+    for name, kind in (("hallucination_detection", HallucinationDetection), ("audit", Audit)):
+        said = verdict_on(reply, name)
+        if not said or "degraded" in said or "reason" in said:
+            continue
+        found = kind.model_validate(said)
+        if all(text_of(reply)[s.begin : s.end] == s.text for s in found.sentences):
+            return found if isinstance(found, HallucinationDetection) else found.hallucination
+    return None
+
+
+def _revised(reply: ChatMessage, result: dict[str, Any]) -> ChatMessage:
+    if not result["changes"]:
+        return reply
+    meta = {**reply.meta, KEY: {"revise": result}}  # what else was said there is about another text
+    return replace(with_text(reply, result["answer"]), _meta=meta)

@@ -1,0 +1,168 @@
+"""Audit, revise, rate and cite in a pipeline: everything about an answer, and what to do with it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from haystack import Document, Pipeline
+from haystack.components.builders import AnswerBuilder
+from haystack.dataclasses import ChatMessage, ToolCall
+from haystack.evaluation import EvaluationRunResult
+from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsAnswerEvaluator
+from haystack_integrations.components.validators.rag_intrinsics import (
+    RagIntrinsicsAuditor,
+    RagIntrinsicsCitationBuilder,
+    RagIntrinsicsGroundednessChecker,
+    RagIntrinsicsReviser,
+)
+
+from integrations.haystack.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
+from intrinsics_core import InvalidInput, RuntimeUnavailable
+from intrinsics_core.render.citations import MODES, parse, restored
+from intrinsics_core.results import Citations
+from tests.contract.judge import judge
+from tests.scripted import Scripted
+
+BOTH = f"{FAITHFUL} {INVENTED}"
+
+
+def given(*replies: Any) -> dict[str, Any]:
+    return {"query": QUESTION, "replies": list(replies) or [BOTH], "documents": documents()}
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_20_an_audit_is_one_request_and_builds_the_answer(asynchronous: bool) -> None:
+    runtime = judging()
+    pipeline = Pipeline()
+    pipeline.add_component("audit", RagIntrinsicsAuditor(runtime))
+    pipeline.add_component("answers", AnswerBuilder(reference_pattern=r"\[(\d+)\]"))
+    pipeline.connect("audit.replies", "answers.replies")
+    data = {"audit": given(), "answers": {"query": QUESTION, "documents": documents()}}
+    found = asyncio.run(pipeline.run_async(data)) if asynchronous else pipeline.run(data)
+    [answer] = found["answers"]["answers"]
+    assert len(runtime.requests) == 1
+    assert answer.data == f"Ada Brink built the mill in 1911 [2]. {INVENTED}"
+    assert [d.id for d in answer.documents] == ["mill"]
+    audit = answer.meta["rag_intrinsics"]["audit"]
+    assert [s["label"] for s in audit["sentences"]] == ["faithful", "unfaithful"]
+    assert audit["answerability"]["label"] == "answerable" and audit["certainty"] is not None
+    for sentence in audit["sentences"]:
+        assert BOTH[sentence["begin"] : sentence["end"]] == sentence["text"]
+
+
+def test_20_an_audit_of_nothing_and_by_a_judge_that_is_down() -> None:
+    call = ChatMessage.from_assistant(tool_calls=[ToolCall(tool_name="send", arguments={}, id="1")])
+    nothing = RagIntrinsicsAuditor().run(query=QUESTION, replies=["", call, FAITHFUL], documents=[])
+    assert [r["reason"] for r in nothing["results"]] == ["nothing said", "nothing said", "nothing retrieved"]
+    assert nothing["replies"][1].tool_calls == call.tool_calls
+    down = Scripted(lambda request: RuntimeUnavailable("refused"))
+    found = RagIntrinsicsAuditor(down).run(**given())
+    assert found["replies"][0].text == BOTH and "refused" in found["results"][0]["degraded"]
+    with pytest.raises(RuntimeUnavailable):
+        RagIntrinsicsAuditor(down, on_error="raise").run(**given())
+
+
+def test_20_positions_are_those_of_the_list_that_came_in() -> None:
+    twice = [documents()[0], documents()[0], documents()[1]]
+    found = RagIntrinsicsAuditor(judging()).run(query=QUESTION, replies=[FAITHFUL], documents=twice)
+    assert found["replies"][0].text == "Ada Brink built the mill in 1911 [3]."
+    [row] = found["results"][0]["sentences"][0]["citations"]
+    assert row["document_index"] == 2
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_21_an_answer_is_revised_by_what_a_checker_found(asynchronous: bool) -> None:
+    runtime = judging()
+    pipeline = Pipeline()
+    pipeline.add_component("checker", RagIntrinsicsGroundednessChecker(runtime))
+    pipeline.add_component("reviser", RagIntrinsicsReviser(runtime))
+    pipeline.add_component("citations", RagIntrinsicsCitationBuilder(runtime))
+    pipeline.connect("checker.replies", "reviser.replies")
+    pipeline.connect("reviser.replies", "citations.replies")
+    rest = {"query": QUESTION, "documents": documents()}
+    data = {"checker": given(), "reviser": rest, "citations": rest}
+    told = {"reviser"}
+    found = (
+        asyncio.run(pipeline.run_async(data, include_outputs_from=told))
+        if asynchronous
+        else pipeline.run(data, include_outputs_from=told)
+    )
+    [reply] = found["citations"]["replies"]
+    assert reply.text == "Ada Brink built the mill in 1911 [2]."
+    [result] = found["reviser"]["results"]
+    [change] = result["changes"]
+    assert BOTH[change["begin"] : change["end"]] == change["before"] and change["why"]
+    assert set(reply.meta["rag_intrinsics"]) == {"revise", "citations"}  # nothing about a text that is no more
+    # Judged once before and once after: the checker's verdicts were not asked for again.
+    assert [r.intrinsic for r in runtime.requests].count("hallucination-detection") == 2
+
+
+def test_21_what_stands_is_left_alone() -> None:
+    call = ChatMessage.from_assistant(tool_calls=[ToolCall(tool_name="send", arguments={}, id="1")])
+    reply = ChatMessage.from_assistant(FAITHFUL, meta={"model": "m"})
+    found = RagIntrinsicsReviser().run(**given(reply, call, ""))
+    assert [r.text for r in found["replies"]] == [FAITHFUL, None, ""]
+    assert found["replies"][0].meta["model"] == "m" and found["results"][0]["changes"] == []
+    empty = RagIntrinsicsReviser().run(**given(INVENTED))
+    assert empty["replies"][0].text == "" and "no sentence" in empty["results"][0]["reason"]
+
+
+@pytest.mark.parametrize("style", ["text", "markdown", "json"])
+@pytest.mark.parametrize("mode", MODES)
+def test_22_citations_in_four_modes_are_read_back(mode: Any, style: Any) -> None:
+    twice = [documents()[0], documents()[0], *documents()[1:]]
+    builder = RagIntrinsicsCitationBuilder(judging(), citations=mode, style=style)
+    found = builder.run(query=QUESTION, replies=[f"{FAITHFUL} Port Ellery has two cranes."], documents=twice)
+    shown = parse(found["replies"][0].text)
+    assert shown.response == f"{FAITHFUL} Port Ellery has two cranes." and len(shown.references) == 2
+    if mode == "inline-snippet":
+        plain = [{"text": d.content, "id": d.id} for d in documents()]
+        dump = Citations.model_validate(found["results"][0])
+        again = restored(shown, plain).citations
+        assert [(c.document_id, c.document_begin, c.response_begin) for c in again] == [
+            (c.document_id, c.document_begin, c.response_begin) for c in dump.citations
+        ]
+    with pytest.raises(InvalidInput, match="citations is unknown"):
+        RagIntrinsicsCitationBuilder(citations="footnote")  # type: ignore[arg-type]
+    pipeline = Pipeline()
+    pipeline.add_component("it", RagIntrinsicsCitationBuilder(citations=mode, style=style))
+    assert Pipeline.loads(pipeline.dumps()).dumps() == pipeline.dumps()
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_23_answers_rated_metric_by_metric(asynchronous: bool) -> None:
+    rows: dict[str, Any] = {
+        "questions": [QUESTION] * 3,
+        "contexts": [[FAITHFUL]] * 3,
+        "predicted_answers": [FAITHFUL, INVENTED, ""],
+    }
+    evaluator = RagIntrinsicsAnswerEvaluator(judging())
+    found = asyncio.run(evaluator.run_async(**rows)) if asynchronous else evaluator.run(**rows)
+    report = EvaluationRunResult("mine", inputs=rows, results={"all": found, **found["metrics"]})
+    names = report.aggregated_report()["metrics"]  # type: ignore[index,call-overload]
+    assert names == ["all", "faithfulness", "instruction-following", "coherence", "completeness"]
+    assert [r["status"] for r in found["results"]] == ["evaluated", "evaluated", "nothing to judge"]
+    assert found["individual_scores"][0] > found["individual_scores"][1] > found["individual_scores"][2] == 0
+    report.detailed_report()
+    quotes = [q for m in found["results"][0]["metrics"] for s in m["statements"] for q in s["citations"]]
+    assert quotes and all(q["text"] in FAITHFUL or q["text"] in QUESTION for q in quotes)
+    alone = RagIntrinsicsAnswerEvaluator().run(**rows)
+    assert set(alone["metrics"]) >= {"faithfulness"}
+    with pytest.raises(InvalidInput, match="metrics"):
+        RagIntrinsicsAnswerEvaluator(metrics="beauty")  # type: ignore[arg-type]
+
+
+def test_23_one_row_that_fails_is_one_row() -> None:
+    def sometimes(request: Any) -> Any:
+        return RuntimeUnavailable("refused") if INVENTED in str(request) else judge(request)
+
+    rows: dict[str, Any] = {
+        "questions": [QUESTION] * 2,
+        "contexts": [[Document(content=FAITHFUL)]] * 2,
+        "predicted_answers": [FAITHFUL, INVENTED],
+    }
+    found = RagIntrinsicsAnswerEvaluator(Scripted(sometimes)).run(**rows)
+    assert [r["status"] for r in found["results"]] == ["evaluated", "error"]
+    assert found["metrics"]["faithfulness"]["individual_scores"][1] == 0.0
