@@ -132,8 +132,7 @@ def _judged(output: Mapping[str, Any]) -> dict[str, Any]:
         meta = document.meta
         label, score = meta["context_relevance"], meta.get("context_relevance_score")
         assert score == document.score or "context_relevance_degraded" in meta
-        unsure = {"unsure": True} if meta.get("context_relevance_unsure") else {}
-        rows.append({"document_id": document.id, "label": label, "score": score, **unsure})
+        rows.append({"document_id": document.id, "label": label, "score": score})
     return {"judgements": rows, **_degraded(output["result"])}
 
 
@@ -148,7 +147,7 @@ def _replied(intrinsic: str, inputs: Mapping[str, Any], output: Mapping[str, Any
     [result], [reply] = output["results"], output["replies"]
     assert reply.meta["rag_intrinsics"][intrinsic.replace("-", "_")] == result
     if intrinsic == "revise":
-        assert reply.text == result["answer"]
+        assert reply.text == (result["answer"] if result["changes"] else inputs["replies"][0].text)
     elif intrinsic not in ("citations", "audit"):
         assert reply.text == inputs["replies"][0].text
     return dict(result)
