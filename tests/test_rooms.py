@@ -43,6 +43,7 @@ ROOMS = (
     "evaluation.tables",
     "render",
     "",  # the package itself: what users import, also what is below
+    "training",
     "demo",
     "cli",
     "testing",

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from intrinsics_core import __version__
-from intrinsics_core.cli import adapters, audit, bench, check, demo, run, serve
+from intrinsics_core.cli import adapters, audit, bench, check, demo, run, serve, train
 
 app = typer.Typer(
     name="intrinsics",
@@ -40,4 +40,5 @@ app.command("audit", epilog=audit.EPILOG)(audit.audit)
 app.command("demo")(demo.demo)
 app.command("serve", epilog=serve.EPILOG)(serve.serve)
 app.command("check", epilog=check.EPILOG)(check.check)
+app.command("train", epilog=train.EPILOG)(train.train)
 app.command("adapters", epilog=adapters.EPILOG)(adapters.adapters)
