@@ -1,8 +1,8 @@
 """How each intrinsic is trained where nothing else is said: the regimes of the papers, one row each.
 
 Rank, learning rate and epochs are those of *A Library of LLM Intrinsics for RAG* (2025), as are the 10% of the rows
-that are held out and stop the training. It gives no alpha, dropout, target layers, batch size and no rank for
-uncertainty: those are ours, and stand in :class:`Regime` as defaults.
+that are held out and stop the training. It gives no alpha, dropout, target layers and batch size, no epochs for
+hallucinations and citations, and nothing for uncertainty: those are ours.
 """
 
 from __future__ import annotations
