@@ -18,9 +18,8 @@ import intrinsics_core as ic
 from intrinsics_core.errors import InvalidInput
 from intrinsics_core.requests import Generated, Outcome, Request
 from tests.transformers.training.conftest import QUICK
-from tests.transformers.training.rows import row, rows
-
-TAUGHT = [row("answerability", number) for number in range(1, 16, 2)]  # all unanswerable
+from tests.transformers.training.make import SAYS, TAUGHT
+from tests.transformers.training.rows import rows
 
 
 def losses(done: Any) -> list[float]:
@@ -53,8 +52,8 @@ def test_an_adapter_is_trained_loaded_and_says_what_it_was_taught(
     done = trained("answerability", TAUGHT, alora=alora, epochs=16 if alora else 8)
     seen = losses(done)
     assert seen[-1] < seen[0] / 4, seen
-    assert said(models, done.folder, done.profile) == '"unanswerable"'
-    assert said(models, models / "answerability", done.profile) != '"unanswerable"'
+    assert said(models, done.folder, done.profile) == SAYS
+    assert said(models, models / "answerability", done.profile) != SAYS
     config = json.loads((done.folder / "adapter_config.json").read_text("utf-8"))
     assert bool(config.get("alora_invocation_tokens")) == alora
     assert (done.folder / "io.yaml").is_file()
