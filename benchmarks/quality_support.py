@@ -1,12 +1,11 @@
 """How well the embedded support scores tell supported from unsupported text, and choose citations.
 
-    python -m benchmarks.quality_support --data "$RAG_INTRINSICS_DATA" [--leave-out] [--cache FILE.npz]
+    python -m benchmarks.quality_support --data "$RAG_INTRINSICS_DATA" [--reader FOLDER] [--cache FILE.npz]
 
 Positives are the *unsupported* claims or unfaithful responses. AUROC and AP need no threshold; F1 is of the label
 (anything but ``faithful`` counts as flagged), beside the F1 of flagging everything and the best F1 any threshold
-reaches on that set. ECE is over ten equal bins. The sets marked "fitted" went into the shipped head; ``--leave-out``
-refits weights, calibration and threshold without each such set before it is measured (the shipped features and
-citation rule stay).
+reaches on that set. ECE is over ten equal bins. Of the sets marked "fitted" some rows went into the shipped head; the
+head file's own validation leaves each of them out in turn.
 """
 
 from __future__ import annotations
@@ -21,8 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
-from intrinsics_core.embedded.support import SupportHead, cite, load_head, makes_claim, response_label, sentence_label
-from training.support import LIMIT, SUPPORT_SETS, fit_head, sentence_f1
+from intrinsics_core.embedded.reader import Reader
+from intrinsics_core.embedded.support import (
+    SupportHead,
+    cite,
+    load_head,
+    makes_claim,
+    response_label,
+    response_odds,
+    sentence_label,
+    uncovered,
+)  # fmt: skip
+from training.support import LIMIT, SUPPORT_SETS, sentence_f1
 from training.support_data import SETS, Measured, Vectors, load, measured
 
 Array = NDArray[np.float64]
@@ -38,16 +47,17 @@ def sigmoid(z: Array) -> Array:
 def claim_scores(measures: list[Measured], head: SupportHead) -> tuple[Array, Array]:
     """Per labelled sentence: probability of being unsupported, and whether it is."""
     pairs = [
-        (float(e.features @ np.array(head.weights)) + head.bias if makes_claim(s) else -30.0, 1.0 - label)
+        (head.odds(e, z) if makes_claim(s) else -30.0, 1.0 - label)
         for m in measures
-        for s, e, label in zip(m.example.sentences, m.evidence, m.example.labels, strict=True)
+        for s, e, z, label in zip(m.example.sentences, m.evidence, m.logits, m.example.labels, strict=True)
         if label is not None
     ]
     return sigmoid(np.array([z for z, _ in pairs])), np.array([y for _, y in pairs])
 
 
-def response_scores(name: str, measures: list[Measured], head: SupportHead) -> tuple[Array, Array, Array]:
-    """Per response: one minus its faithfulness, whether any part is unsupported, whether its label is not faithful.
+def response_scores(name: str, measures: list[Measured], head: SupportHead) -> tuple[Array, Array, Array, Array]:
+    """Per response: one minus its faithfulness, whether any part is unsupported, whether its label is not faithful, and
+    the share of its words that no source holds.
 
     ExpertQA's claims are grouped.
     """
@@ -55,22 +65,26 @@ def response_scores(name: str, measures: list[Measured], head: SupportHead) -> t
     for i, m in enumerate(measures):
         if m.example.label is not None:
             groups[m.example.group if name == "expertqa" else str(i)].append(m)
-    slope, bias = head.response
-    scores, truth, flagged = [], [], []
+    scores, truth, flagged, words = [], [], [], []
     for group in groups.values():
-        odds = [
-            float(e.features @ np.array(head.weights)) + head.bias
+        rows = [
+            (head.odds(e, z), e)
             for m in group
-            for s, e in zip(m.example.sentences, m.evidence, strict=True)
+            for s, e, z in zip(m.example.sentences, m.evidence, m.logits, strict=True)
             if makes_claim(s)
         ]
-        worst = sorted(odds, reverse=True)[: head.weakest]
-        scores.append(slope * float(np.mean(worst)) + bias if worst else -30.0)
-        labels = [sentence_label(float(1 - sigmoid(np.array(z))), head.thresholds) for z in odds]
+        odds, claimed = [z for z, _ in rows], [e for _, e in rows]
+        scores.append(response_odds(odds, uncovered(claimed), head) if rows else -30.0)
+        words.append(uncovered(claimed))
+        labels = [
+            "partial" if label == "faithful" and (e.invented or e.stray) else label
+            for z, e in rows
+            for label in [sentence_label(float(1 - sigmoid(np.array(z))), head.thresholds)]
+        ]
         enough = float(1 - sigmoid(np.array(scores[-1]))) >= head.thresholds["response"]
         flagged.append(response_label(labels, enough) not in ("faithful", "NA"))
         truth.append(max(1.0 - float(m.example.label or 0) for m in group))
-    return sigmoid(np.array(scores)), np.array(truth), np.array(flagged)
+    return sigmoid(np.array(scores)), np.array(truth), np.array(flagged), np.array(words)
 
 
 def ece(p: Array, y: Array, bins: int = 10) -> float:
@@ -80,12 +94,13 @@ def ece(p: Array, y: Array, bins: int = 10) -> float:
     return float(sum(gaps))
 
 
-def row(name: str, p: Array, y: Array, called: Array) -> str:
+def row(name: str, p: Array, y: Array, called: Array, words: Array) -> str:
     tops = [f1_score(y, p >= t) for t in np.unique(np.quantile(p, np.linspace(0, 1, 101)))]
-    fitted = "fitted" if SETS[name].fit and name in SUPPORT_SETS else "unseen"
+    fitted = "fitted" if SETS[name].fit and any(n.startswith(name) for n in SUPPORT_SETS) else "unseen"
     share = y.mean()
     numbers = (
         roc_auc_score(y, p),
+        roc_auc_score(y, words),
         average_precision_score(y, p),
         f1_score(y, called),
         2 * share / (1 + share),
@@ -99,8 +114,8 @@ def row(name: str, p: Array, y: Array, called: Array) -> str:
 
 
 HEADER = (
-    "| set | | n | share unsupported | AUROC | AP | F1 | F1 of flagging all | best F1 | ECE |\n"
-    "|---|---|---|---|---|---|---|---|---|---|"
+    "| set | | n | share unsupported | AUROC | word coverage | AP | F1 | F1 of flagging all | best F1 | ECE |\n"
+    "|---|---|---|---|---|---|---|---|---|---|---|"
 )
 
 
@@ -119,30 +134,32 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=os.environ.get("RAG_INTRINSICS_DATA"))
     parser.add_argument("--cache", type=Path, help="keep sentence vectors in this .npz file between runs")
-    parser.add_argument("--leave-out", action="store_true", help="refit without each fitted set before measuring it")
+    parser.add_argument("--reader", type=Path, help="a reader folder: measure the head that reads")
+    parser.add_argument("--limit", type=int, default=LIMIT, help="rows of a set")
     args = parser.parse_args()
     if args.data is None:
         parser.error("name the data folder with --data or RAG_INTRINSICS_DATA")
     vectors = Vectors(args.cache)
-    names = dict.fromkeys((*RESPONSES, *CLAIMS, *CITED, *(SUPPORT_SETS if args.leave_out else ())))
-    found = {n: measured(load(Path(args.data), n, LIMIT), vectors) for n in names}
-    shipped = load_head()
+    names = dict.fromkeys((*RESPONSES, *CLAIMS, *CITED))
+    reader = Reader(args.reader) if args.reader else None
+    shipped = load_head(reads=reader is not None)
+    found = {n: measured(load(Path(args.data), n, args.limit), vectors, shipped.citations, reader) for n in names}
 
-    def head_for(name: str) -> SupportHead:
-        if not (args.leave_out and name in SUPPORT_SETS):
-            return shipped
-        return fit_head({n: found[n] for n in SUPPORT_SETS if n != name}, shipped.entailment, shipped.citations)
-
-    heads = {name: head_for(name) for name in names}
     print(f"## Responses: faithfulness and label\n\n{HEADER}")
     for name in RESPONSES:
-        print(row(name, *response_scores(name, found[name], heads[name])))
+        print(row(name, *response_scores(name, found[name], shipped)))
     print(f"\n## Claims: probability of a sentence at the 'faithful' threshold\n\n{HEADER}")
     for name in CLAIMS:
-        p, y = claim_scores(found[name], heads[name])
-        print(row(name, p, y, p > 1 - heads[name].thresholds["faithful"]))
+        p, y = claim_scores(found[name], shipped)
+        words = [
+            float(e.features[0])
+            for m in found[name]
+            for e, label in zip(m.evidence, m.example.labels, strict=True)
+            if label is not None
+        ]
+        print(row(name, p, y, p > 1 - shipped.thresholds["faithful"], np.array(words)))
     print("\n## Reliability of response faithfulness (lfqa_rag, unseen)\n")
-    p, y, called = response_scores("lfqa_rag", found["lfqa_rag"], shipped)
+    p, y, called, _ = response_scores("lfqa_rag", found["lfqa_rag"], shipped)
     print(reliability(p, y))
     caught, false = (called[y == label].mean() for label in (1, 0))
     weighted = {share: 2 * share * caught / (share * caught + (1 - share) * false + share) for share in (0.1, 0.2, 0.4)}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from intrinsics_core.drivers import RuntimeLike, run_many
+from intrinsics_core.drivers import ProfileLike, RuntimeLike, run_many
 from intrinsics_core.errors import IntrinsicsError, InvalidInput
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.runtimes import as_runtime
@@ -20,7 +20,9 @@ def calibrate(
     examples: Iterable[Mapping[str, Any]],
     runtime: RuntimeLike = None,
     *,
+    profile: ProfileLike = None,
     objective: Any = "weighted_f1",
+    false_acceptance: float | None = None,
     path: str | Path | None = None,
 ) -> Calibration:
     """Fit a calibration of one intrinsic on labelled examples, and save it where a path is given.
@@ -31,9 +33,12 @@ def calibrate(
         examples: ``{"messages", "documents", "label": bool}`` each, at least ten, of both labels.
         runtime: what gives the scores: the embedded default where left out. It must not be calibrated for this
             intrinsic already.
+        profile: a profile or its name; the runtime's own where left out.
         objective: what the threshold maximises: ``"weighted_f1"``, ``"f1"``, ``"accuracy"``, or a function of
             (labels, predictions).
-        path: a JSON file to write; give it to ``{"kind": "embedded", "calibrations": {intrinsic: path}}``.
+        false_acceptance: the threshold accepts at most this share of the examples that are labelled false, instead of
+            maximising an objective.
+        path: a JSON file to write; give it to any runtime: ``{"kind": …, "calibrations": {intrinsic: path}}``.
 
     Returns:
         The calibration, with AUROC, ECE, Brier score and reliability table before and after.
@@ -66,7 +71,7 @@ def calibrate(
             raise InvalidInput(f"examples[{number}].label", expected="true or false", got=repr(label))
         labels.append(bool(label))
     scores, kept = [], []
-    for number, (result, label) in enumerate(zip(run_many(calls, engine), labels, strict=True)):
+    for number, (result, label) in enumerate(zip(run_many(calls, engine, profile=profile), labels, strict=True)):
         if isinstance(result, IntrinsicsError):
             raise result
         score = scores_of[intrinsic](result)
@@ -75,7 +80,7 @@ def calibrate(
                                expected="a response that claims something")  # fmt: skip
         scores.append(score)
         kept.append(label)
-    fitted = fit(scores, kept, objective=objective)
+    fitted = fit(scores, kept, objective=objective, false_acceptance=false_acceptance)
     if path is not None:
         Path(path).write_text(fitted.to_json(), encoding="utf-8")
     return fitted

@@ -1,10 +1,11 @@
 """Typed results. ``model_dump()`` of each is the JSON that the command line writes.
 
 All are frozen. Left out of the dump where there is nothing to say: ``reason`` (why there was nothing to judge),
-``degraded`` (why a fallback stands in for a verdict), ``dropped`` (how many unusable entries of a reply were left out),
-``cut`` (how many documents or earlier turns were read in part alone), ``unread`` (how many tokens of the documents
-were not read, being more than the runtime's ``max_document_tokens``), ``read`` (the share of the sources' text that was
-read, where a fact check or an encoder tells it), and ``usage`` (always).
+``degraded`` (why a fallback stands in for a verdict), ``unsure`` (the verdict lies in a band where the models do not
+know; its label stands), ``dropped`` (how many unusable entries of a reply were left out), ``cut`` (how many documents
+or earlier turns were read in part alone), ``unread`` (how many tokens of the documents were not read, being more than
+the runtime's ``max_document_tokens``), ``read`` (the share of the sources' text that was read, where a fact check or an
+encoder tells it), and ``usage`` (always).
 
 Ids are the caller's and may repeat: ``index`` is the position of a document among those given, from 0.
 """
@@ -39,6 +40,7 @@ class Result(Frozen):
     reason: str | None = Field(default=None, description="why there was nothing to judge; no failure")
     degraded: str | None = Field(default=None, description="why a fallback stands here instead of a verdict")
     dropped: int = Field(default=0, ge=0, description="entries of the reply that named nothing, or came twice")
+    unsure: bool = Field(default=False, description="the verdict lies in a band where the models do not know")
     unread: int = Field(default=0, ge=0, description="tokens of the documents beyond the most that the runtime reads")
     cut: int = Field(default=0, ge=0, description="documents or earlier turns that were read in part alone")
     read: float | None = Field(default=None, ge=0, le=1, description="share of the sources' text that was read")
@@ -48,7 +50,7 @@ class Result(Frozen):
     def _without_silence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
         # What the result is comes first, what is odd about it last.
-        odd = {key: data.pop(key, None) for key in ("reason", "degraded", "dropped", "cut", "unread", "read")}
+        odd = {key: data.pop(key, None) for key in ("reason", "degraded", "unsure", "dropped", "cut", "unread", "read")}
         return data | {key: value for key, value in odd.items() if value or (key == "read" and value is not None)}
 
 
@@ -87,6 +89,7 @@ class QueryExpansion(Result):
 class Judgement(Frozen):
     """``score`` in 0..1 is the probability of being of use; None where a fallback kept the document.
 
+    Of the embedded default, *partially relevant* is what it does not know.
     Where a language model gives neither log-probabilities nor a confidence, it is the label alone: 1, 0.5 or 0.
     ``failure`` is why a fallback kept this document, in short; not in the dump, whose ``degraded`` tells all.
     """
@@ -163,7 +166,8 @@ class FlaggedSpan(Frozen):
 class SentenceVerdict(Frozen):
     """One response sentence: ``response[begin:end] == text``; ``score`` is faithfulness in 0..1, None for NA.
 
-    ``spans`` are the words at fault, from models that tell; left out of the dump where there are none.
+    ``spans`` are the words at fault, from models that tell; ``unsure`` says that the score lies in a band where the
+    models do not know. Both are left out of the dump where there is nothing to say.
     """
 
     begin: int = Field(ge=0)
@@ -173,11 +177,12 @@ class SentenceVerdict(Frozen):
     score: float | None = Field(ge=0, le=1)
     explanation: str | None = None
     spans: tuple[FlaggedSpan, ...] = ()
+    unsure: bool = False
 
     @model_serializer(mode="wrap")
-    def _without_no_spans(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_silence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
-        return data if self.spans else {key: value for key, value in data.items() if key != "spans"}
+        return {key: value for key, value in data.items() if value or key not in ("spans", "unsure")}
 
 
 class HallucinationDetection(Result):

@@ -1,11 +1,12 @@
-"""Fit the answering head: does a passage answer a question?
+"""Fit the answering heads: does a passage answer a question?
 
-    python -m training.answering --data $RAG_INTRINSICS_DATA --out intrinsics_core/data/heads/answering.json
+    python -m training.answering --data $RAG_INTRINSICS_DATA --reader intrinsics_core/data/reader
 
-Logistic regression over `answering.FEATURES` on SQuAD 2.0 (CC BY-SA 4.0) and CLAPNQ (Apache-2.0; text Wikipedia,
+writes `answering.json` (without a reader) and, where there is one, `answering_read.json` beside it. Logistic regression
+over `answering.FEATURES` (and what the reader says) on SQuAD 2.0 (CC BY-SA 4.0) and CLAPNQ (Apache-2.0; text Wikipedia,
 CC BY-SA), each set with the same total weight however many rows it has; CLAPNQ with and without the title in front of
-the passage, since users pass both. Validated by five folds that keep an article's
-questions together, and by leaving one set out.
+the passage, since users pass both. Only the rows that no reader was trained on (`training.reader.splits`). Validated by
+five folds that keep an article's questions together, and by leaving one set out.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import os
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,24 +23,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from intrinsics_core.embedded.answering import FEATURES, features
+from intrinsics_core.embedded.answering import FEATURES, READ, features, read_as, to_read
 from intrinsics_core.embedded.encoder import Encoder
 from intrinsics_core.embedded.ranking import with_title
+from intrinsics_core.embedded.reader import Reader
 from intrinsics_core.evaluation.calibration import quality, weighted_f1
+from training.reader.data import QUESTIONS, Question
 
 FOLDS = 5
+LIMIT = 1000
+RIDGE = 2.0
+REFUSED = 0.2  # share of questions with an answer in the passage that the gate may refuse
+FALSE_ACCEPTANCE = 0.2  # share of questions without an answer that may score above the band in which the head doubts
+FALSE_REFUSAL = 0.1  # share of questions with one that may score below it
 LICENCES = {"squad2_dev_b": "CC BY-SA 4.0", "clapnq_dev": "Apache-2.0 (text: Wikipedia CC BY-SA)"}
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A question, one passage, whether the passage answers it, and the article it comes from."""
+    """A question, one passage and its title, whether the passage answers it, and the article it comes from."""
 
     question: str
-    passage: str
+    text: str
+    title: str | None
     label: bool
     group: str
+
+    @property
+    def passage(self) -> str:
+        return with_title(self.text, self.title)
 
 
 def rows(folder: Path, name: str) -> list[dict[str, Any]]:
@@ -48,40 +62,50 @@ def rows(folder: Path, name: str) -> list[dict[str, Any]]:
 
 
 def squad(folder: Path) -> list[Pair]:
-    return [Pair(r["question"], r["context"], bool(r["answerable"]), r["title"]) for r in rows(folder, "squad2_dev_b")]
+    return [_pair(q, None) for part in ("dev", "held") for q in QUESTIONS["squad2_dev_b"](folder, part)]
 
 
 def clapnq(folder: Path) -> list[Pair]:
-    return [
-        Pair(r["question"], with_title(" ".join(r["sentences"]), title), bool(r["answerable"]), r["title"])
-        for r in rows(folder, "clapnq_dev")
-        for title in (None, r["title"])
-    ]
+    found = [q for part in ("dev", "held") for q in QUESTIONS["clapnq_dev"](folder, part)]
+    return [_pair(q, title) for q in found for title in (None, q.title)]
+
+
+def _pair(question: Question, title: str | None) -> Pair:
+    text = " ".join(question.sentences)
+    return Pair(question.question, text, title, question.answerable, question.title or question.sentences[0])
 
 
 SETS = {"squad2_dev_b": squad, "clapnq_dev": clapnq}
 
 
-def measured(pairs: list[Pair], encoder: Encoder) -> tuple[Array, Array, Array]:
-    """Features, labels, and the fold of each pair (by article)."""
+def measured(pairs: list[Pair], encoder: Encoder, reader: Reader | None) -> tuple[Array, Array, Array]:
+    """Features (the reader's last), labels, and the fold of each pair (by article)."""
     questions = encoder.encode([p.question for p in pairs], kind="query")
     passages = encoder.encode([p.passage for p in pairs], kind="passage")
     x = np.array([features(p.question, p.passage, q, v) for p, q, v in zip(pairs, questions, passages, strict=True)])
+    if reader:
+        logits = reader.logits("answers", [(p.question, to_read(p.question, p.text, p.title)) for p in pairs])
+        x = np.column_stack([x, [read_as(logit) for logit in logits]])
     folds = np.array([zlib.crc32(p.group.encode()) % FOLDS for p in pairs])
     return x, np.array([p.label for p in pairs]), folds
 
 
 def fit(parts: list[tuple[Array, Array]]) -> tuple[Array, float]:
-    """Weights over raw features, and bias; every part has the same say."""
+    """Weights over raw features, and bias; every part has the same say.
+
+    The two sets can hardly tell apart how much each feature is worth, so shares are drawn strongly towards equal ones,
+    which transfer best; slope and bias are then fitted along that direction.
+    """
     from sklearn.linear_model import LogisticRegression
 
     x, y = np.concatenate([x for x, _ in parts]), np.concatenate([y for _, y in parts])
     say = np.concatenate([np.full(len(y), 1.0 / len(y)) for _, y in parts])
     say *= len(y) / say.sum()
     mean, spread = x.mean(0), x.std(0) + 1e-9
-    model = LogisticRegression(C=0.3, max_iter=2000).fit((x - mean) / spread, y, sample_weight=say)
+    model = LogisticRegression(C=RIDGE / len(y), max_iter=2000).fit((x - mean) / spread, y, sample_weight=say)
     weights = model.coef_[0] / spread
-    return weights, float(model.intercept_[0] - weights @ mean)
+    along = LogisticRegression(C=1e6, max_iter=2000).fit((x @ weights)[:, None], y, sample_weight=say)
+    return weights * along.coef_[0, 0], float(along.intercept_[0])
 
 
 def predict(x: Array, weights: Array, bias: float) -> Array:
@@ -97,45 +121,73 @@ def scores(y: Array, p: Array, threshold: float = 0.5) -> dict[str, float]:
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--out", type=Path, default=Path("intrinsics_core/data/heads/answering.json"))
-    args = parser.parse_args()
-
-    with Encoder() as encoder:
-        pairs = {name: read(args.data) for name, read in SETS.items()}
-        data = {name: measured(some, encoder) for name, some in pairs.items()}
+def head(name: str, data: dict[str, tuple[Array, Array, Array]]) -> dict[str, Any]:
+    """The content of a head file."""
     validation: dict[str, Any] = {}
     held: dict[str, Array] = {name: np.zeros(len(y)) for name, (_, y, _) in data.items()}
     for fold in range(FOLDS):
         weights, bias = fit([(x[f != fold], y[f != fold]) for x, y, f in data.values()])
-        for name, (x, _, f) in data.items():
-            held[name][f == fold] = predict(x[f == fold], weights, bias)
-    for name, (x, y, _) in data.items():
-        others = [(a, b) for other, (a, b, _) in data.items() if other != name]
+        for set_, (x, _, f) in data.items():
+            held[set_][f == fold] = predict(x[f == fold], weights, bias)
+    for set_, (x, y, _) in data.items():
+        others = [(a, b) for other, (a, b, _) in data.items() if other != set_]
         cosine = [(a[:, :1], b) for a, b, _ in data.values()]
-        validation[name] = {
-            "five folds": scores(y, held[name]),
+        validation[set_] = {
+            "five folds": scores(y, held[set_]),
             "fitted on the other set": scores(y, predict(x, *fit(others))),
             "cosine alone": scores(y, predict(x[:, :1], *fit(cosine))),
+            "word coverage alone": round(quality(x[:, 1], y).auroc, 3),
         }
     weights, bias = fit([(x, y) for x, y, _ in data.values()])
-    head = {
-        "name": "answering",
-        "version": 1,
-        "features": list(FEATURES),
+    accepted, refused = (
+        _at(held, data, label, rate) for label, rate in ((False, FALSE_ACCEPTANCE), (True, FALSE_REFUSAL))
+    )
+    return {
+        "name": name,
+        "version": 2,
+        "features": list((*FEATURES, READ)[: len(weights)]),
         "weights": [round(float(w), 4) for w in weights],
         "bias": round(bias, 4),
-        # Probabilities are of "answers the question" where half of the passages do; .5 is the point of indifference.
-        "thresholds": {"relevant": 0.5, "partial": 0.3, "answerable": 0.5},
-        "trained_on": [{"set": name, "licence": LICENCES[name], "rows": len(some)} for name, some in pairs.items()],
+        # Probabilities are of "answers the question" where half of the passages do.
+        # Between `refused` and `accepted` the head does not know: see FALSE_ACCEPTANCE.
+        "thresholds": {
+            "relevant": 0.5, "partial": 0.3,
+            "answerable": round(min(_at(held, data, True, REFUSED), 0.5), 3), "accepted": round(max(accepted, 0.5), 3),
+            "refused": round(min(refused, 0.5), 3),
+        },
+        "rates": {"false acceptance": FALSE_ACCEPTANCE, "false refusal": FALSE_REFUSAL},
+        "trained_on": [{"set": set_, "licence": LICENCES[set_], "rows": len(y)} for set_, (_, y, _) in data.items()],
         "validation": validation,
         "method": "logistic regression, equal weight per set (training/answering.py)",
-    }
-    args.out.parent.mkdir(parents=True, exist_ok=True)
-    args.out.write_text(json.dumps(head, indent=2) + "\n", "utf-8")
-    print(json.dumps(head, indent=2))
+    }  # fmt: skip
+
+
+def _at(held: dict[str, Array], data: dict[str, tuple[Array, Array, Array]], label: bool, rate: float) -> float:
+    """The probability that a share ``rate`` of one kind of pair gets wrong, each set weighed alike."""
+    side = [held[set_][y == label] for set_, (_, y, _) in data.items()]
+    return float(np.mean([np.quantile(p, rate if label else 1 - rate) for p in side]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--data", type=Path, default=os.environ.get("RAG_INTRINSICS_DATA"), required=False)
+    parser.add_argument("--out", type=Path, default=Path("intrinsics_core/data/heads"))
+    parser.add_argument("--reader", type=Path, help="a reader folder; left out, only the head without one is fitted")
+    parser.add_argument("--limit", type=int, default=LIMIT, help="pairs of a set")
+    args = parser.parse_args()
+    if args.data is None:
+        parser.error("name the data folder with --data or RAG_INTRINSICS_DATA")
+    reader = Reader(args.reader) if args.reader else None
+    with Encoder() as encoder:
+        pairs = {name: read(args.data) for name, read in SETS.items()}
+        some = {name: every[:: max(1, len(every) // args.limit)] for name, every in pairs.items()}
+        data = {name: measured(few, encoder, reader) for name, few in some.items()}
+    alone = {name: (x[:, : len(FEATURES)], y, f) for name, (x, y, f) in data.items()}
+    for name, of in (("answering", alone), *((("answering_read", data),) if reader else ())):
+        found = head(name, of) | ({"reader": reader.name} if reader and name == "answering_read" else {})
+        args.out.mkdir(parents=True, exist_ok=True)
+        (args.out / f"{name}.json").write_text(json.dumps(found, indent=2) + "\n", "utf-8")
+        print(json.dumps(found, indent=2))
 
 
 if __name__ == "__main__":

@@ -12,14 +12,16 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from intrinsics_core.embedded.evidence import Evidence, Floats, Sources, measure
+from intrinsics_core.embedded.evidence import Evidence, Floats, Sources
+from intrinsics_core.embedded.reader import Reader
+from intrinsics_core.embedded.support import CitationRule, doubt, look_up, stated, to_read
+from intrinsics_core.text.layout import laid_out
 
 Row = dict[str, Any]
 
@@ -29,7 +31,6 @@ class Example:
     """One response with the sources it was written from.
 
     labels: per sentence 1.0 supported, 0.0 not, None unknown; `label` is the same for the whole response.
-    encoded: the text whose vector stands for sentence 0, where that is not the sentence itself.
     gold: alternatives of source-sentence indices (into the flat list) that support sentence 0, where known.
     """
 
@@ -41,7 +42,6 @@ class Example:
     question: str = ""
     gold: list[list[int]] = field(default_factory=list)
     group: str = ""
-    encoded: str = ""
 
     @property
     def sources(self) -> list[str]:
@@ -65,16 +65,9 @@ def rows(folder: Path, name: str) -> list[Row]:
         return [json.loads(line) for line in lines]
 
 
-@cache
-def _splitter() -> Any:
-    from nltk.tokenize.punkt import PunktSentenceTokenizer
-
-    return PunktSentenceTokenizer()
-
-
 def split(text: str) -> list[str]:
     """Sentences as the product splits them."""
-    return [s for s in _splitter().tokenize(text) if s.strip()]
+    return [span.text for span in laid_out(text)]
 
 
 def _claim(name: str, text: str, documents: list[list[str]], label: float | None, **more: Any) -> Example:
@@ -133,12 +126,6 @@ def halueval(folder: Path) -> Iterator[Example]:
                 question=row["question"],
                 group=row["question"],
             )
-
-
-def halueval_claim(folder: Path) -> Iterator[Example]:
-    """The fact check's form: words of the answer, vector of "The answer to the question Q is A"."""
-    for e in halueval(folder):
-        yield replace(e, set="halueval_claim", encoded=f"The answer to the question {e.question} is {e.sentences[0]}")
 
 
 def lfqa(folder: Path, with_documents_only: bool = False) -> Iterator[Example]:
@@ -237,7 +224,6 @@ SETS: dict[str, DataSet] = {
     "begin": DataSet(begin, "begin", "CC BY 4.0; CDLA-Sharing-1.0", True, "response"),
     "wice": DataSet(wice, "wice", "ODC-BY; CC BY-SA", True, "claim"),
     "halueval": DataSet(halueval, "halueval", "MIT", True, "claim"),
-    "halueval_claim": DataSet(halueval_claim, "halueval", "MIT", True, "claim"),
     "fm2": DataSet(fm2, "fm2", "Apache-2.0; CC BY-SA", True, "claim"),
     "fever": DataSet(fever, "fever_dev_nli", "CC BY-SA 3.0", True, "claim"),
     "snli": DataSet(snli, "snli_devtest", "CC BY-SA 4.0", True, "claim"),
@@ -289,27 +275,41 @@ class Vectors:
 
 @dataclass(frozen=True)
 class Measured:
-    """An example with the evidence of each of its sentences."""
+    """An example with the evidence of each of its sentences, and a reader's logits where one was asked."""
 
     example: Example
     evidence: list[Evidence]
+    logits: list[float | None]
 
     @property
     def features(self) -> Floats:
-        """(sentences, features)."""
-        return np.array([e.features for e in self.evidence])
+        """(sentences, features): one column more where there are logits."""
+        rows = [
+            e.features if z is None else [*e.features, doubt(z)]
+            for e, z in zip(self.evidence, self.logits, strict=True)
+        ]
+        return np.array(rows, dtype=np.float32)
 
 
-def measured(examples: Sequence[Example], vectors: Vectors) -> list[Measured]:
-    """Look every sentence of every example up in its sources; the question counts as given."""
-    vectors.learn(text for e in examples for text in (*e.sentences, *e.sources, *filter(None, [e.encoded])))
+def measured(
+    examples: Sequence[Example], vectors: Vectors, rule: CitationRule, reader: Reader | None = None
+) -> list[Measured]:
+    """Look every sentence of every example up in its sources, and have it read; the question counts as given."""
+    said = [[stated(s, e.question) for s in e.sentences] for e in examples]
+    vectors.learn(text for e, texts in zip(examples, said, strict=True) for text in (*texts, *e.sources))
     ready: dict[str, Sources] = {}
-    found: list[Measured] = []
-    for example in examples:
+    found: list[tuple[Example, list[Evidence], list[list[tuple[str, str]]]]] = []
+    for example, texts in zip(examples, said, strict=True):
         key = "\n\n".join("\n".join(document) for document in example.documents)
         if key not in ready:
             owner = [i for i, document in enumerate(example.documents) for _ in document]
             ready = {key: Sources(example.sources, [vectors[s] for s in example.sources], owner)}
-        evidence = [measure(s, vectors[example.encoded or s], ready[key], example.question) for s in example.sentences]
-        found.append(Measured(example, evidence))
-    return found
+        evidence = look_up(example.sentences, [vectors[s] for s in texts], ready[key], example.question)
+        pairs = [to_read(s, e, ready[key], rule) if reader else [] for s, e in zip(texts, evidence, strict=True)]
+        found.append((example, evidence, pairs))
+    asked = list(dict.fromkeys(pair for _, _, pairs in found for some in pairs for pair in some))
+    logits = dict(zip(asked, reader.logits("entailment", asked), strict=True)) if reader else {}
+    return [
+        Measured(example, evidence, [max(map(logits.__getitem__, some)) if some else None for some in pairs])
+        for example, evidence, pairs in found
+    ]

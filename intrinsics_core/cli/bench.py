@@ -31,7 +31,8 @@ Written into --output, by table: `TABLE.jsonl` (what was seen of each case; `--r
 DATA is a folder of the sets that docs/bench.md names, or one .jsonl file of your own: `question` (or `messages`),
 `answer`, `documents`, `label`; `--column label=is_ok` names a column that is called otherwise.
 
-Exit codes: 0 every case ended, 1 some failed (the report counts them), 2 usage or set-up, 130 interrupted.
+Exit codes: 0 every case ended, or is of a set that takes a language model where there is none; 1 some failed (they are
+counted); 2 usage or set-up; 130 interrupted.
 
 Example: `intrinsics bench answerability --data data/ --output tables/ --limit 100`
 """
@@ -87,7 +88,7 @@ def bench(
                 other = (their_mark if their_mark != mark else f"{their_mark}, the other", theirs)
             filled = report(one, cases, ours, runtime=mark, profile=chosen, missing=missing, other=other)
             _write(filled, output, picture)
-            failed += sum(case.error is not None for case in ours)
+            failed += sum(case.error is not None and not case.unserved for case in ours)
     raise typer.Exit(1 if failed else 0)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from intrinsics_core import __version__
-from intrinsics_core.cli import adapters, audit, bench, check, demo, run, serve, train, training_rows
+from intrinsics_core.cli import adapters, audit, bench, calibrate, check, demo, run, serve, train, training_rows
 
 app = typer.Typer(
     name="intrinsics",
@@ -37,6 +37,7 @@ def _root(
 app.command("run", epilog=run.EPILOG)(run.run)
 app.command("bench", epilog=bench.EPILOG)(bench.bench)
 app.command("audit", epilog=audit.EPILOG)(audit.audit)
+app.command("calibrate", epilog=calibrate.EPILOG)(calibrate.calibrate)
 app.command("demo")(demo.demo)
 app.command("serve", epilog=serve.EPILOG)(serve.serve)
 app.command("check", epilog=check.EPILOG)(check.check)

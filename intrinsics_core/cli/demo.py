@@ -18,7 +18,7 @@ from intrinsics_core.errors import InvalidInput
 _FRAMEWORKS = {
     "langchain": (
         "intrinsics_core.demo.langchain",
-        "pip install 'rag-intrinsics[langchain,demo]' (in a clone: pip install -e '.[demo]' -e integrations/langchain)",
+        "pip install 'rag-intrinsics[langchain]' (in a clone: pip install -e . -e integrations/langchain)",
     ),
     "llamaindex": (
         "intrinsics_core.demo.llamaindex",

@@ -134,8 +134,8 @@ def resumed(path: Path, run: Mapping[str, Any]) -> Journal:
             f"{path} cannot be resumed: {note_path(path).name}, which says what run it is, is not beside it",
             expected="--overwrite, or another --output",
         )
-    if different := [name for name in run if noted.get(name) != run[name]]:
-        told = "; ".join(_difference(name, noted.get(name), run[name]) for name in different)
+    if different := [name for name in dict.fromkeys((*run, *noted)) if noted.get(name) != run.get(name)]:
+        told = "; ".join(_difference(name, noted.get(name), run.get(name)) for name in different)
         raise InvalidInput(
             f"{path} cannot be resumed: it was begun with {told}",
             expected="the same settings, --overwrite, or another --output",

@@ -44,7 +44,7 @@ from intrinsics_core.results import (
     Uncertainty,
 )
 from intrinsics_core.runtimes import Runtime
-from intrinsics_core.text.sentences import punkt
+from intrinsics_core.text.layout import laid_out
 
 
 @component
@@ -77,7 +77,7 @@ class QuotingAnswerer:
         sentences = [
             Document(id=f"{d.id}:{span.begin}", content=span.text, meta={"passage": d.id, "begin": span.begin})
             for d in documents
-            for span in punkt(d.content or "")
+            for span in laid_out(d.content or "")
         ]
         ranked: list[Document] = self.ranker.run(query=query, documents=sentences)["documents"]
         same = [s for s in ranked if s.meta["passage"] == ranked[0].meta["passage"]][:QUOTED]

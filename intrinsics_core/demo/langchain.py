@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from operator import itemgetter
 from typing import Any
 
-import bm25s
-from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
-from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import Runnable, RunnableBranch, RunnableLambda, RunnablePassthrough
+from langchain_core.runnables import Runnable, RunnableLambda, RunnablePassthrough
+from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_rag_intrinsics import (
     AnswerabilityGate,
     CitationGenerator,
     ContextRelevanceFilter,
     FactChecker,
     HallucinationDetector,
+    IntrinsicsEmbeddings,
     IntrinsicsReranker,
     QueryRewriter,
     UncertaintyScorer,
 )
-from pydantic import PrivateAttr
 
 from intrinsics_core import conversation
 from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story
@@ -42,37 +39,23 @@ from intrinsics_core.results import (
     Uncertainty,
 )
 from intrinsics_core.runtimes import Runtime
-from intrinsics_core.text.sentences import punkt
+from intrinsics_core.text.layout import laid_out
 
 Assign = RunnablePassthrough.assign
 
 
-class CorpusRetriever(BaseRetriever):
-    """The passages that share most words with the query, by bm25s."""
+def searching(documents: Sequence[Document], k: int = RETRIEVED) -> Runnable[str, list[Document]]:
+    """The passages nearest to the query in LangChain's in-memory store, over the encoder that ships.
 
-    documents: list[Document]
-    k: int = RETRIEVED
-    _index: Any = PrivateAttr(default=None)
+    Each with the store's score: the reranker lets it take part.
+    """
+    store = InMemoryVectorStore.from_documents(list(documents), IntrinsicsEmbeddings())
 
-    def model_post_init(self, context: Any) -> None:
-        self._index = bm25s.BM25()
-        self._index.index(
-            _words([f"{d.metadata['title']}\n{d.page_content}" for d in self.documents]), show_progress=False
-        )
+    def search(query: str) -> list[Document]:
+        found = store.similarity_search_with_score(query, k=k)
+        return [d.model_copy(update={"metadata": {**d.metadata, "score": score}}) for d, score in found]
 
-    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        k = min(self.k, len(self.documents))
-        (places,), (scores,) = self._index.retrieve(_words([query]), k=k, show_progress=False)
-        found = zip(places, scores, strict=True)
-        return [_with_score(self.documents[int(place)], float(score)) for place, score in found if score > 0]
-
-
-def _words(texts: list[str]) -> Any:
-    return bm25s.tokenize(texts, stopwords="en", show_progress=False)
-
-
-def _with_score(document: Document, score: float) -> Document:
-    return document.model_copy(update={"metadata": {**document.metadata, "bm25": score}})
+    return RunnableLambda(search)
 
 
 def chain(documents: Sequence[conversation.Document], refusal: str, runtime: Runtime) -> Runnable[Any, Any]:
@@ -80,7 +63,7 @@ def chain(documents: Sequence[conversation.Document], refusal: str, runtime: Run
     corpus = [Document(d.text, id=d.id, metadata={"title": d.title}) for d in documents]
     with_it: dict[str, Any] = {"runtime": runtime}
 
-    retrieve = RunnableLambda(_for_retrieval) | CorpusRetriever(documents=corpus)
+    retrieve = RunnableLambda(_for_retrieval) | searching(corpus)
     rerank = RunnableLambda(_over("retrieved")) | IntrinsicsReranker(**with_it)
     relevant = RunnableLambda(_over("reranked")) | ContextRelevanceFilter(**with_it)
     answer = (
@@ -91,10 +74,9 @@ def chain(documents: Sequence[conversation.Document], refusal: str, runtime: Run
         | Assign(answer=HallucinationDetector(**with_it))
         | Assign(answer=UncertaintyScorer(**with_it))
         | Assign(answer=FactChecker(**with_it))
-        | itemgetter("answer")
     )
+    # Both of its exits give the state with an answer.
     gate = AnswerabilityGate(answerable=answer, otherwise=refusal, **with_it)
-    refuse: Runnable[Any, Any] = RunnableLambda(lambda _: AIMessage(refusal))
     return (
         Assign(rewrite=QueryRewriter(return_result=True, **with_it))
         | RunnableLambda(_standing_alone)
@@ -102,7 +84,7 @@ def chain(documents: Sequence[conversation.Document], refusal: str, runtime: Run
         | Assign(reranked=rerank)
         | Assign(relevant=relevant)
         | Assign(documents=lambda state: state["reranked"][:KEPT])
-        | Assign(answer=RunnableBranch((lambda state: not state["documents"], refuse), gate))
+        | gate
     )
 
 
@@ -145,7 +127,7 @@ def _as_sentences(state: dict[str, Any]) -> dict[str, Any]:
     sentences = [
         Document(span.text, id=f"{d.id}:{span.begin}", metadata={"passage": d.id, "begin": span.begin})
         for d in state["documents"]
-        for span in punkt(d.page_content)
+        for span in laid_out(d.page_content)
     ]
     return {"question": state["question"], "documents": sentences}
 
@@ -193,12 +175,13 @@ def _turn(question: Question, state: dict[str, Any], seconds: float) -> Turn:
     def found(name: str, kind: Any) -> Any:
         return kind.model_validate(verdicts[name]) if name in verdicts else None
 
-    gate = found("answerability", Answerability)
-    blocked = gate is None or not gate.answerable
+    gate = Answerability.model_validate(state["answerability"])
     judged = {d.id: d.metadata["rag_intrinsics"]["context-relevance"] for d in state["relevant"]}
     irrelevant = {"label": "irrelevant", "score": None}
     ranking = [
-        RankedDocument(document_id=str(d.id), **d.metadata["rag_intrinsics"]["reranking"]) for d in state["reranked"]
+        RankedDocument(document_id=str(d.id), **{name: row[name] for name in ("index", "rank", "score", "wins")})
+        for d in state["reranked"]
+        for row in [d.metadata["rag_intrinsics"]["reranking"]]
     ]
     return Turn(
         question=question.ask,
@@ -213,9 +196,9 @@ def _turn(question: Question, state: dict[str, Any], seconds: float) -> Turn:
                 for place, d in enumerate(state["reranked"])
             )
         ),
-        kept=() if blocked else tuple(map(_document, _context(state))),
+        kept=tuple(map(_document, _context(state))) if gate.answerable else (),
         gate=gate,
-        blocked=blocked,
+        blocked=not gate.answerable,
         citations=found("citations", Citations),
         hallucination=found("hallucination-detection", HallucinationDetection),
         certainty=found("uncertainty", Uncertainty),
@@ -225,5 +208,5 @@ def _turn(question: Question, state: dict[str, Any], seconds: float) -> Turn:
 
 
 def _document(document: Document) -> conversation.Document:
-    title, score = document.metadata["title"], document.metadata.get("bm25")
+    title, score = document.metadata["title"], document.metadata.get("score")
     return conversation.Document(document.page_content, id=document.id, title=title, score=score)

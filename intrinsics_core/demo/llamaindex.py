@@ -36,7 +36,7 @@ from intrinsics_core.results import (
     Uncertainty,
 )
 from intrinsics_core.runtimes import Runtime
-from intrinsics_core.text.sentences import punkt
+from intrinsics_core.text.layout import laid_out
 
 JUDGED = MetadataMode.EMBED
 
@@ -145,7 +145,7 @@ class Quoting(_Answering):
         sentences = [
             NodeWithScore(node=TextNode(text=span.text, metadata={"passage": passage, "begin": span.begin}))
             for passage, text in enumerate(texts)
-            for span in punkt(text)
+            for span in laid_out(text)
         ]
         ranked = IntrinsicsRerank(runtime=self.runtime).postprocess_nodes(sentences, query_str=question)
         same = [s for s in ranked if s.metadata["passage"] == ranked[0].metadata["passage"]][:QUOTED]

@@ -1,20 +1,18 @@
 """Does a passage bear on a question, and can the question be answered from the passages?
 
-A passage's score is a logistic regression over four numbers: the cosine of question and passage, how much of the
-question's idf mass its best sentence holds, names and numbers of the question that it lacks, and whether the question
-is negated. The weights were fitted by `training/answering.py` on SQuAD 2.0 and CLAPNQ with equal say, which keeps
-cosine in charge: a regression fitted on SQuAD alone learns how its unanswerable questions were made, and fails
-elsewhere. A question is as answerable as its best passage.
+A passage's score is a logistic regression over the cosine of question and passage, how much of the question's idf mass
+its best sentence holds and, where there is a reader, what it makes of the question beside the window of sentences that
+hold most of its words. The weights were fitted by `training/answering.py` on SQuAD 2.0 and CLAPNQ with equal say:
+``answering.json`` without the reader, ``answering_read.json`` with it. A question is as answerable as its best passage.
 
-What this is not: reading comprehension. It knows that a passage is about the matter, hardly whether the one fact asked
-for is stated; a question with a plausible false premise ("Who was the second king of ...", where there was one) passes.
-A language model or a reader trained on SQuAD 2.0 does clearly better there. Thresholds do not transfer between
-collections: fit them on some labelled questions of your own (`embedded.calibration`).
+What this is not: a language model. Without the reader it knows that a passage is about the matter, hardly whether the
+one fact asked for is stated; with it a question with a plausible false premise ("Who was the second king of ...", where
+there was one) passes less often, but still. Thresholds do not transfer between collections: fit them on some labelled
+questions of your own (`calibrate`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,17 +22,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intrinsics_core.embedded.head import LinearHead, load_head
-from intrinsics_core.embedded.lexical import idf, terms, tokens
+from intrinsics_core.embedded.lexical import idf, terms
 from intrinsics_core.embedded.ranking import best_cosine
 from intrinsics_core.errors import InvalidInput
-from intrinsics_core.text.sentences import punkt
+from intrinsics_core.text.layout import laid_out
 
 Vectors = NDArray[np.float32]
 Label = Literal["relevant", "partially relevant", "irrelevant"]
 
-FEATURES = ("cosine", "sentence_coverage", "names_missing", "negated")
+FEATURES = ("cosine", "sentence_coverage")
+READ = "reader"
+"""The reader's column: its logit of *answers*, from -1 where it is sure of no to 1 where it is sure of yes."""
 
-_NEGATION = re.compile(r"\b(?:not|no|never|none|without|except|cannot)\b|n['’]t\b", re.IGNORECASE)
+_SURE = 6.0  # a logit from which on the reader is as sure as it gets
+_WINDOW = 90  # words that are read at once; about what the reader was trained on
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +55,13 @@ class Answerable:
     best: int | None
 
 
-def shipped_head() -> LinearHead:
-    """The head in `data/heads/answering.json`: thresholds `relevant` and `partial` for a passage, `answerable` for a
-    question."""
-    return load_head("answering", FEATURES)
+def shipped_head(*, reads: bool = False) -> LinearHead:
+    """The head in `data/heads/answering.json`, or the one that reads, in `answering_read.json`.
+
+    Thresholds: `relevant` and `partial` for a passage, `answerable` for a question, and `refused` and `accepted`,
+    between which the head does not know.
+    """
+    return load_head("answering_read", (*FEATURES, READ)) if reads else load_head("answering", FEATURES)
 
 
 def context_relevance(
@@ -69,6 +73,7 @@ def context_relevance(
     relevant: float | None = None,
     partial: float | None = None,
     head: LinearHead | None = None,
+    logit: float | None = None,
 ) -> Relevance:
     """Judge one passage.
 
@@ -78,17 +83,18 @@ def context_relevance(
         question_vectors, passage_vectors: (windows, dim), rows L2-normalised.
         relevant: score from which a passage is relevant; None: the head's.
         partial: score from which it is at least partially relevant; None: the head's, or `relevant` where that is less.
-        head: fitted numbers; None: the shipped ones.
+        head: fitted numbers; None: the shipped ones, those that read where there is a logit.
+        logit: a reader's of the question and `to_read`.
 
     Raises:
         InvalidInput: `partial` above `relevant`, or either outside 0..1.
     """
-    chosen = head or shipped_head()
+    chosen = head or shipped_head(reads=logit is not None)
     high = _threshold("relevant", relevant, chosen.thresholds["relevant"])
     low = _threshold("partial", partial, min(high, chosen.thresholds["partial"]))
     if low > high:
         raise InvalidInput("partial", expected=f"at most `relevant` ({high})", got=str(low))
-    score = passage_score(question, passage, question_vectors, passage_vectors, head=chosen)
+    score = passage_score(question, passage, question_vectors, passage_vectors, head=chosen, logit=logit)
     return Relevance("relevant" if score >= high else "partially relevant" if score >= low else "irrelevant", score)
 
 
@@ -100,6 +106,7 @@ def answerability(
     *,
     threshold: float | None = None,
     head: LinearHead | None = None,
+    logits: Sequence[float | None] | None = None,
 ) -> Answerable:
     """Judge whether a question can be answered from passages. Without passages it cannot: probability 0.
 
@@ -109,20 +116,21 @@ def answerability(
         question_vectors: (windows, dim), rows L2-normalised.
         passage_vectors: the same per passage.
         threshold: probability from which the question counts as answerable; None: the head's.
-        head: fitted numbers; None: the shipped ones.
+        head: fitted numbers; None: the shipped ones, those that read where there are logits.
+        logits: a reader's per passage, of the question and `to_read`.
 
     Raises:
         InvalidInput: not one array of vectors per passage, or a threshold outside 0..1.
     """
-    chosen = head or shipped_head()
+    chosen = head or shipped_head(reads=logits is not None)
     limit = _threshold("threshold", threshold, chosen.thresholds["answerable"])
     if len(passage_vectors) != len(passages):
         raise InvalidInput(
             "passage_vectors", expected=f"one per passage ({len(passages)})", got=str(len(passage_vectors))
         )
     scores = [
-        passage_score(question, text, question_vectors, rows, head=chosen)
-        for text, rows in zip(passages, passage_vectors, strict=True)
+        passage_score(question, text, question_vectors, rows, head=chosen, logit=logit)
+        for text, rows, logit in zip(passages, passage_vectors, logits or [None] * len(passages), strict=True)
     ]
     if not scores:
         return Answerable(False, 0.0, None)
@@ -137,56 +145,65 @@ def passage_score(
     passage_vectors: Vectors,
     *,
     head: LinearHead | None = None,
+    logit: float | None = None,
 ) -> float:
     """Probability, 0 to 1, that the passage answers the question; 0 where either is empty."""
     if not question.strip() or not passage.strip():
         return 0.0
-    chosen = head or shipped_head()
-    return chosen.probability(features(question, passage, question_vectors, passage_vectors))
+    chosen = head or shipped_head(reads=logit is not None)
+    row = features(question, passage, question_vectors, passage_vectors)
+    return chosen.probability(row if len(chosen.features) == len(row) else (*row, read_as(logit or 0.0)))
+
+
+def read_as(logit: float) -> float:
+    """A reader's logit of *answers* as a column of a head, -1..1."""
+    return min(max(logit, -_SURE), _SURE) / _SURE
+
+
+def to_read(question: str, text: str, title: str | None = None) -> str:
+    """The window of a passage that a reader is shown: neighbouring sentences of at most 90 words (one longer sentence
+    alone) that hold most of the question's words, behind the title; of equals the first."""
+    asked = _asked(question)
+    spans = laid_out(text)
+    have = _read(text) if len(text) <= _KEPT else tuple(_sentences(text))
+    best, shown = -1.0, text
+    begin = 0
+    while begin < len(spans):
+        end, size = begin + 1, len(spans[begin].text.split())
+        while end < len(spans) and (size := size + len(spans[end].text.split())) <= _WINDOW:
+            end += 1
+        words = frozenset().union(*have[begin:end])
+        held = sum(weight for term, weight in asked.weights.items() if term in words)
+        if held > best:
+            best, shown = held, text[spans[begin].begin : spans[end - 1].end]
+        if end == len(spans):
+            break
+        begin = max(begin + 1, end - 1)
+    return f"{title}: {shown}" if title else shown
 
 
 def features(question: str, passage: str, question_vectors: Vectors, passage_vectors: Vectors) -> tuple[float, ...]:
-    """The numbers named in `FEATURES`: the first two to 1, names missing in words never seen (at most 3), 0 or 1."""
+    """The numbers named in `FEATURES`, each to 1."""
     asked = _asked(question)
-    held, lacking = 0.0, set(asked.names)
+    held = 0.0
     for have in _read(passage) if len(passage) <= _KEPT else _sentences(passage):
         held = max(held, sum(weight for term, weight in asked.weights.items() if term in have))
-        lacking -= have
-    missing = sum(idf(term) for term in sorted(lacking)) / _IDF_TOP
-    return (
-        best_cosine(question_vectors, passage_vectors),
-        held / asked.total,
-        min(missing, 3.0),
-        float(asked.negated),
-    )
+    return best_cosine(question_vectors, passage_vectors), held / asked.total
 
 
 _KEPT = 20_000  # characters of the longest passage whose terms are kept: the cache is bounded in bytes too
-_IDF_TOP = 10.0  # nats; about the idf of a word never seen
 
 
 @dataclass(frozen=True)
 class _Asked:
     weights: dict[str, float]
     total: float
-    names: frozenset[str]
-    negated: bool
 
 
 @lru_cache(maxsize=256)
 def _asked(question: str) -> _Asked:
-    words = tokens(question)
     weights = {term: idf(term) for term in sorted(set(terms(question)))}
-    # The first word is capitalised whatever it is.
-    names = frozenset(
-        t.term for i, t in enumerate(words) if not t.is_stop and (t.is_number or (i and t.is_capitalised))
-    )
-    return _Asked(
-        weights,
-        sum(weights.values()) or 1.0,
-        names,
-        bool(_NEGATION.search(question)),
-    )
+    return _Asked(weights, sum(weights.values()) or 1.0)
 
 
 @lru_cache(maxsize=1024)
@@ -196,7 +213,7 @@ def _read(passage: str) -> tuple[frozenset[str], ...]:
 
 def _sentences(passage: str) -> Iterator[frozenset[str]]:
     """The content terms of each sentence."""
-    return (frozenset(terms(span.text)) for span in punkt(passage))
+    return (frozenset(terms(span.text)) for span in laid_out(passage))
 
 
 def _threshold(name: str, given: float | None, default: float) -> float:

@@ -12,7 +12,7 @@ inference are not looked at: "Rome beat Carthage" is fully found in "Carthage be
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -21,25 +21,17 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from intrinsics_core.embedded.lexical import Token, background, idf, stem, terms, tokens
+from intrinsics_core.embedded.lexical import Token, background, idf, stem, tokens
 from intrinsics_core.errors import InvalidInput
 
 Floats = NDArray[np.float32]
 
 FEATURES: tuple[str, ...] = (
     "novel",  # share of the idf mass found in no source sentence
-    "novel_peak",  # idf of the rarest word not found, as a share of the largest idf there is
-    "novel_span",  # share of the idf mass found nowhere, in the worst stretch of five content words
     "novel_names",  # 1 - 2**-k for k capitalised words not found
     "novel_numbers",  # 1 - 2**-k for k numbers not found
-    "misplaced",  # 1 - 2**-k for k names and numbers missing from the passage nearest to the sentence
-    "scattered",  # share of the idf mass not found together: outside the best passage of three sentences
-    "scattered_span",  # share of the idf mass not found together, in the worst stretch of five content words
     "unpaired",  # share of neighbouring content words that no source sentence holds together
-    "unquoted",  # share of content bigrams that stand in no source sentence
-    "distance",  # 1 - cosine to the nearest source sentence; less for a claim of one or two content words
-    "distance_passage",  # the same to the nearest source sentence or passage of three, whichever is nearer
-    "denied",  # 1 - 2**-k for k fields of a record whose value is false, no or none, and which the claim asserts
+    "distance",  # 1 - cosine to the nearest sentence or passage of three; less for a claim of one or two content words
 )
 """Names of the columns of `measure`, in order. Larger means less supported, in every column."""
 
@@ -51,13 +43,6 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _COUNTED = re.compile(r"(?<![\w.,])(\d[\d.,]*)(?!(?:st|nd|rd|th|s)\b)([A-Za-z]{1,4})\b")
 _ORDINAL = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
 _DECIMAL = re.compile(r"^\d+(?:\.\d+)?$")
-_FIELD = re.compile(
-    r"""["']?\b([A-Za-z]\w*)["']?\s*:\s*(?:u?["'])?(?:(false|no|none|null)(?=["']?\s*(?:[,;}\])]|$)))?""",
-    re.IGNORECASE | re.MULTILINE,
-)
-_NEGATION = re.compile(
-    r"\b(?:no|not|none|never|neither|nor|without|lacks?|unavailable|cannot)\b|n['’]t\b", re.IGNORECASE
-)
 _DIGIT = re.compile(r"\d")
 
 _ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"  # noqa: E501
@@ -80,6 +65,7 @@ _ALIASES: dict[str, str] = {stem(m[:3]): stem(m) for m in _MONTHS.split()} | {
     "min": stem("minutes"), "mins": stem("minutes"), "tv": stem("television"), "usa": "us", "america": "us",
 }  # fmt: skip
 
+_USUAL = 0.6  # of the largest idf there is: words below need no source where the question has them
 _BLOCK = 4_096  # source sentences whose vectors are put into one array at a time
 _ALIKE = 1_000  # source terms with the same first letters that a term is compared with: prose of 1 MB has some hundreds
 
@@ -217,18 +203,16 @@ def _claim(sentence: str) -> Claim:
     return Claim(tuple(units), pairs)
 
 
-def _looked_up(sentence: str) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
-    """The keys under which a source sentence is found, and its content bigrams."""
+def keys_of(sentence: str) -> frozenset[str]:
+    """The keys under which a source sentence is found."""
     return _read(sentence) if len(sentence) <= _KEPT else _read.__wrapped__(sentence)
 
 
 @lru_cache(maxsize=8192)
-def _read(sentence: str) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
+def _read(sentence: str) -> frozenset[str]:
     text = clean(sentence)
     words = tokens(text)
-    keys = {key for i in range(len(words)) for key in _keys(words, i, text)}
-    content = [token.term for token in words if not token.is_stop]
-    return frozenset(keys | _initialisms(words)), frozenset(pairwise(content))
+    return frozenset({key for i in range(len(words)) for key in _keys(words, i, text)} | _initialisms(words))
 
 
 def _trigrams(term: str) -> set[str]:
@@ -241,12 +225,14 @@ class Sources:
     """Source sentences made ready for looking things up.
 
     texts: the sentences of all documents in order. vectors: per sentence (windows, dim), rows L2-normalised.
-    documents: for each sentence the index of its document; None: all of one document.
+    documents: for each sentence the index of its document; None: all of one document. titles: one a document, with the
+    metadata that frameworks write there, ``""`` for none; a word of theirs is found, wherever it is claimed.
     """
 
     texts: Sequence[str]
     vectors: Sequence[Floats]
     documents: Sequence[int] | None = None
+    titles: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if len(self.vectors) != len(self.texts):
@@ -261,34 +247,14 @@ class Sources:
         """For each key, the sentences that hold it."""
         found: dict[str, list[int]] = defaultdict(list)
         for i, text in enumerate(self.texts):
-            for key in _looked_up(text)[0]:
+            for key in keys_of(text):
                 found[key].append(i)
         return dict(found)
 
     @cached_property
-    def _bigrams(self) -> NDArray[np.int64]:
-        """Neighbouring content terms of every source sentence, as sorted hashes: eight bytes each, not two hundred."""
-        hashes = (hash(pair) for text in self.texts for pair in _looked_up(text)[1])
-        return np.unique(np.fromiter(hashes, dtype=np.int64))
-
-    def unquoted(self, bigrams: frozenset[tuple[str, str]]) -> int:
-        """How many of these pairs of neighbouring content terms no source sentence has."""
-        wanted = np.fromiter(map(hash, bigrams), dtype=np.int64, count=len(bigrams))
-        return len(bigrams) - int(np.isin(wanted, self._bigrams).sum())
-
-    @cached_property
-    def denials(self) -> list[frozenset[str]]:
-        """Terms of each field (``OutdoorSeating: False``) that a source record denies.
-
-        A term in three fields or more (``Restaurants…``) names the kind of record and is left out. A field that
-        another record affirms is not denied.
-        """
-        fields = [match.groups() for text in self.texts if ":" in text for match in _FIELD.finditer(text)]
-        names = {name for name, denied in fields if denied} - {name for name, denied in fields if not denied}
-        every = {name: frozenset(terms(clean(name))) for name, _ in fields}
-        common = Counter(term for own in every.values() for term in own)
-        found = {frozenset(term for term in every[name] if common[term] < 3) for name in names}
-        return sorted(found - {frozenset()}, key=sorted)
+    def entitled(self) -> frozenset[str]:
+        """The keys of what the titles say: evidence that no citation points at."""
+        return frozenset(key for title in self.titles if title for key in keys_of(title))
 
     @cached_property
     def _spelled(self) -> dict[str, list[str]]:
@@ -392,7 +358,8 @@ class Evidence:
     """What one response sentence has in the sources.
 
     features: one number in 0..1 a column of `FEATURES`. found: (units, sentences). cosine: per source sentence.
-    missing: the units found nowhere. denied: fields that a source record denies and the claim asserts.
+    missing: the units found nowhere. stray: the numbers that stand in the sources, but not where the rest of the
+    sentence stands: neither in the passage of three sentences nearest to it nor beside the same word elsewhere.
     """
 
     claim: Claim
@@ -400,7 +367,14 @@ class Evidence:
     found: Floats
     cosine: Floats
     missing: tuple[Unit, ...]
-    denied: tuple[frozenset[str], ...] = ()
+    stray: tuple[Unit, ...] = ()
+
+    @property
+    def invented(self) -> tuple[Unit, ...]:
+        """The names and numbers found nowhere, and the words that say of what a number is."""
+        numbers = {i for i, unit in enumerate(self.claim.units) if unit.is_number}
+        counted = {self.claim.units[b] for a, b in self.claim.pairs if a in numbers}
+        return tuple(unit for unit in self.missing if unit.is_detail or unit in counted)
 
 
 def covered(weights: Floats, found: Floats) -> Floats:
@@ -427,17 +401,6 @@ def _share(part: float, whole: float) -> float:
     return float(part / whole) if whole > 0 else 0.0
 
 
-def _worst_stretch(weights: Floats, found: Floats, size: int = 5) -> float:
-    """Smallest share of a stretch of content words that one column of ``found`` covers, taken from 1."""
-    if not len(weights):
-        return 0.0
-    size = min(size, len(weights))
-    ends = np.cumsum(np.vstack([np.zeros((1, found.shape[1])), weights[:, None] * found]), axis=0)
-    whole = np.convolve(weights, np.ones(size), "valid")
-    best = (ends[size:] - ends[:-size]).max(axis=1, initial=0.0)
-    return float(np.clip(1.0 - (best / whole).min(), 0.0, 1.0))
-
-
 def measure(sentence: str, vectors: Floats, sources: Sources, given: str = "") -> Evidence:
     """Look a response sentence up in its sources.
 
@@ -450,42 +413,42 @@ def measure(sentence: str, vectors: Floats, sources: Sources, given: str = "") -
     """
     asked = claim(sentence)
     weights = asked.weights
-    total = float(weights.sum())
     found = sources.incidence(asked)
     cosine = sources.cosines(vectors)
     known = {key for unit in claim(given).units if not unit.is_detail for key in unit.keys}
-    granted = np.array([not unit.is_detail and bool(unit.keys & known) for unit in asked.units], dtype=bool)
+    usual = _USUAL * background().default  # a rarer word may be a name in lower case
+    granted = np.array(
+        [
+            bool(unit.keys & sources.entitled or (not unit.is_detail and unit.weight < usual and unit.keys & known))
+            for unit in asked.units
+        ],
+        dtype=bool,
+    )
     anywhere = granted | (found.max(axis=1, initial=0.0) > 0)
     missing = tuple(unit for unit, hit in zip(asked.units, anywhere, strict=True) if not hit)
-    lost = [unit.weight for unit in missing]
-    together = found[:, sources.passages].max(axis=2) if sources.texts else found
-    passage = covered(weights, together)
-    nearby = granted
-    if sources.texts:
-        closeness = passage + 0.5 * cosine[sources.passages].mean(axis=1)
-        nearby = granted | (together[:, int(closeness.argmax())] > 0)
-    stray = sum(u.is_detail for u, here in zip(asked.units, nearby, strict=True) if not here)
-    held = {term for unit in asked.units for term in unit.keys}
-    denied = () if _NEGATION.search(sentence) else tuple(own for own in sources.denials if own <= held)
     first, second = np.array(asked.pairs, dtype=np.intp).reshape(-1, 2).T
     paired = (found[first] * found[second]).max(axis=1, initial=0.0)
-    bigrams = _looked_up(sentence)[1]
-    near = float(cosine.max(initial=0.0))
-    near_passage = max(near, sources.passage_cosine(vectors))
+    near = max(float(cosine.max(initial=0.0)), sources.passage_cosine(vectors))
     whole = min(1.0, len(asked.units) / 3)  # "Paris." is far from every sentence, right or wrong
     values = [
-        _share(sum(lost), total),
-        _share(max(lost, default=0.0), background().default),
-        _worst_stretch(weights, anywhere[:, None].astype(np.float32)),
+        _share(sum(unit.weight for unit in missing), float(weights.sum())),
         1.0 - 2.0 ** -sum(unit.is_name for unit in missing),
         1.0 - 2.0 ** -sum(unit.is_number for unit in missing),
-        1.0 - 2.0**-stray,
-        1.0 - float(passage.max(initial=0.0)) if total else 0.0,
-        _worst_stretch(weights, together),
         1.0 - float(paired.mean()) if len(paired) else 0.0,
-        _share(sources.unquoted(bigrams), len(bigrams)),
         whole * (1.0 - near),
-        whole * (1.0 - near_passage),
-        1.0 - 2.0 ** -len(denied),
     ]
-    return Evidence(asked, np.clip(np.array(values, dtype=np.float32), 0.0, 1.0), found, cosine, missing, denied)
+    features = np.clip(np.array(values, dtype=np.float32), 0.0, 1.0)
+    return Evidence(asked, features, found, cosine, missing, _stray(asked, found, cosine, anywhere, paired, sources))
+
+
+def _stray(
+    asked: Claim, found: Floats, cosine: Floats, anywhere: NDArray[np.bool_], paired: Floats, sources: Sources
+) -> tuple[Unit, ...]:
+    """The numbers that stand elsewhere in the sources than the rest of the claim."""
+    numbers = [i for i, unit in enumerate(asked.units) if unit.is_number and anywhere[i]]
+    if not numbers or not sources.texts or len(asked.units) == len(numbers):
+        return ()
+    together = found[:, sources.passages].max(axis=2)
+    nearest = int((covered(asked.weights, together) + 0.5 * cosine[sources.passages].mean(axis=1)).argmax())
+    beside = {i for pair, held in zip(asked.pairs, paired, strict=True) if held for i in pair}
+    return tuple(asked.units[i] for i in numbers if not together[i, nearest] and i not in beside and found[i].max() > 0)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,6 +23,7 @@ from numpy.typing import NDArray
 
 from intrinsics_core.embedded.encoder import windows
 from intrinsics_core.errors import InvalidInput, RuntimeUnavailable, UnsupportedIntrinsic
+from intrinsics_core.forks import Lock
 from intrinsics_core.requests import Score, Scored, ScoreTask
 
 Ids = NDArray[np.int64]
@@ -65,7 +65,7 @@ class Reader:
         self.max_query: int = self.about["max_query"]
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         self.threads = threads or cores
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._loaded: tuple[Any, Any, int, int] | None = None
         self._pool: tuple[int, ThreadPoolExecutor] | None = None
 
@@ -127,6 +127,10 @@ class Reader:
         for (i, _, _), value in zip(runs, self._map(read, runs), strict=True):
             best[i] = max(best[i], value)
         return [float(value) for value in best]
+
+    def warm_up(self) -> None:
+        """Load the model, which the first call would wait for."""
+        self._model()
 
     def close(self) -> None:
         """Free the model and the threads. Using the reader again loads them again."""

@@ -3,16 +3,18 @@
 Serves hallucination detection (a probability and a reason per sentence, one score per response), citations (which
 source sentences to name), and the fact check (does this source entail this claim).
 
-What it is: a logistic regression with weights of known sign over what `evidence` measures: words, names and numbers
-of the response that the sources lack, words that the sources hold but never together, and cosine distance of
-sentence embeddings. A response is as faithful as its weakest sentences. The numbers are fitted by
-`training/support.py` and ship in ``data/heads/support.json`` with the sets they come from and their validation.
+What it is: a logistic regression with weights of known sign over what `evidence` measures (words, names and numbers of
+the response that the sources lack, neighbouring words that the sources never hold together, cosine distance of sentence
+embeddings) and, where there is a reader, over what it makes of the claim beside the few sentences found. A response is
+as faithful as its two weakest sentences and as the words of it all that stand in the sources. The numbers are fitted by
+`training/support.py` and ship in ``data/heads/`` with the sets they come from and their validation: ``support.json``
+without the reader, ``support_read.json`` with it.
 
-What it is not: an entailment model. It sees invented details and foreign topics; it does not see a swapped role, a
-dropped "not", a wrong inference, arithmetic, or a detail that is wrong but made of words the source uses nearby. A
-paraphrase in wholly different words scores lower than it deserves. For those a language model (or the server and
-encoder runtimes) does better. Probabilities are calibrated on the sets in the head file, and thresholds do not
-carry over well from one kind of text to another: fit them to your own examples with `calibration.calibrate`.
+What it is not: a language model. Without the reader it does not see a swapped role, a dropped "not" or a wrong detail
+made of words the source uses nearby; with it it sees some of them, and it does no arithmetic either way. For those a
+language model (or the server and encoder runtimes) does better. Probabilities are calibrated on the sets in the head
+file, and thresholds do not carry over well from one kind of text to another: fit them to your own examples with
+`calibrate`.
 """
 
 from __future__ import annotations
@@ -28,7 +30,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from intrinsics_core.embedded.evidence import FEATURES, Evidence, Floats, Sources, claim, covered, measure
+from intrinsics_core.embedded.evidence import (
+    FEATURES,
+    Evidence,
+    Floats,
+    Sources,
+    Unit,
+    claim,
+    covered,
+    keys_of,
+    measure,
+)
 from intrinsics_core.errors import InvalidInput
 from intrinsics_core.evaluation.probabilities import sigmoid
 
@@ -51,32 +63,40 @@ class CitationRule:
     maximum: int
 
 
+READ = "doubted"
+"""The reader's column: 0 where it is sure that the claim is supported, 1 where it is sure that it is not."""
+
+_SURE = 6.0  # a logit from which on the reader is as sure as it gets
+
+
 @dataclass(frozen=True, slots=True)
 class SupportHead:
     """The fitted numbers.
 
-    weights: one a column of `evidence.FEATURES`, none negative; with ``bias`` they give the log-odds that a sentence
-    is *not* supported. response: slope and bias from the weakest sentences' log-odds to the response's.
-    entailment: weights and bias of `entailment`, last the bias. thresholds: ``faithful`` and ``unfaithful``
+    weights: one a column of `evidence.FEATURES`, and one more where the head reads, none negative; with ``bias`` they
+    give the log-odds that a sentence is *not* supported. response: slope of the weakest sentences' mean log-odds,
+    weight of the share of the response that is found nowhere, and bias. thresholds: ``faithful`` and ``unfaithful``
     (sentence probability at or above the first is faithful, below the second unfaithful, partial between) and
     ``response`` (faithfulness below it is not faithful, see `response_label`).
     """
 
     weights: tuple[float, ...]
     bias: float
-    response: tuple[float, float]
-    entailment: tuple[float, ...]
+    response: tuple[float, float, float]
     thresholds: Mapping[str, float]
     citations: CitationRule
     weakest: int = 2
 
     def __post_init__(self) -> None:
-        if len(self.weights) != len(FEATURES):
+        if len(self.weights) - len(FEATURES) not in (0, 1):
             raise InvalidInput(f"support head: {len(self.weights)} weights for {len(FEATURES)} features")
-        if len(self.entailment) != len(FEATURES) + 1:
-            raise InvalidInput(f"support head: {len(self.entailment)} entailment numbers, want {len(FEATURES) + 1}")
         if missing := {"faithful", "unfaithful", "response"} - set(self.thresholds):
             raise InvalidInput(f"support head: thresholds lack {sorted(missing)}")
+
+    @property
+    def reads(self) -> bool:
+        """Whether it wants a reader's logits."""
+        return len(self.weights) > len(FEATURES)
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> SupportHead:
@@ -86,14 +106,14 @@ class SupportHead:
             InvalidInput: the file's features are not the ones this code measures, or a part is missing.
         """
         try:
-            if tuple(raw["features"]) != FEATURES:
+            if tuple(raw["features"]) not in (FEATURES, (*FEATURES, READ)):
                 raise InvalidInput(f"support head: features {raw['features']}, want {list(FEATURES)}")
+            own = raw["response"]
             return cls(
                 weights=tuple(float(w) for w in raw["weights"]),
                 bias=float(raw["bias"]),
-                response=(float(raw["response"]["slope"]), float(raw["response"]["bias"])),
-                weakest=int(raw["response"]["weakest"]),
-                entailment=(*map(float, raw["entailment"]["weights"]), float(raw["entailment"]["bias"])),
+                response=(float(own["slope"]), float(own["novel"]), float(own["bias"])),
+                weakest=int(own["weakest"]),
                 thresholds={str(k): float(v) for k, v in raw["thresholds"].items()},
                 citations=CitationRule(**raw["citations"]),
             )
@@ -102,28 +122,40 @@ class SupportHead:
 
     def to_json(self) -> dict[str, Any]:
         """The fitted part of a head file; `from_json` reads it back."""
+        slope, novel, bias = self.response
         return {
-            "name": "support",
-            "version": 1,
-            "features": list(FEATURES),
+            "name": "support_read" if self.reads else "support",
+            "version": 2,
+            "features": [*FEATURES, READ] if self.reads else list(FEATURES),
             "weights": list(self.weights),
             "bias": self.bias,
-            "response": {"slope": self.response[0], "bias": self.response[1], "weakest": self.weakest},
-            "entailment": {"weights": list(self.entailment[:-1]), "bias": self.entailment[-1]},
+            "response": {"slope": slope, "novel": novel, "bias": bias, "weakest": self.weakest},
             "thresholds": dict(self.thresholds),
             "citations": asdict(self.citations),
         }
 
+    def odds(self, evidence: Evidence, logit: float | None = None) -> float:
+        """Log-odds that a claim is not supported."""
+        row = [*evidence.features, doubt(logit or 0.0)] if self.reads else evidence.features
+        return float(np.dot(row, self.weights)) + self.bias
 
-@lru_cache(maxsize=1)
-def _shipped() -> SupportHead:
-    text = (resources.files("intrinsics_core") / "data" / "heads" / "support.json").read_text("utf-8")
+
+def doubt(logit: float) -> float:
+    """A reader's logit of *supported* as a column of a head, 0..1."""
+    return 0.5 - min(max(logit, -_SURE), _SURE) / (2 * _SURE)
+
+
+@lru_cache(maxsize=2)
+def _shipped(name: str) -> SupportHead:
+    text = (resources.files("intrinsics_core") / "data" / "heads" / f"{name}.json").read_text("utf-8")
     return SupportHead.from_json(json.loads(text))
 
 
-def load_head(path: str | Path | None = None) -> SupportHead:
-    """The shipped head, or one from a JSON file such as `SupportHead.to_json` makes."""
-    return _shipped() if path is None else SupportHead.from_json(json.loads(Path(path).read_text("utf-8")))
+def load_head(path: str | Path | None = None, *, reads: bool = False) -> SupportHead:
+    """The shipped head, with a reader or without, or one from a JSON file such as `SupportHead.to_json` makes."""
+    if path is None:
+        return _shipped("support_read" if reads else "support")
+    return SupportHead.from_json(json.loads(Path(path).read_text("utf-8")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +217,19 @@ _NO_CLAIM = re.compile(
 )
 
 
+# What a list or a layout puts between claims: "[1]", "(Passage 2)", "Page 3 of 10", "a)".
+_MARKER = re.compile(
+    r"\A\W*+(?:(?:passage|document|doc|source|page|chunk|section|figure|fig|table|item|ref|citation|step)s?\b\W*+)?"
+    r"(?:\d{1,4}|[a-zA-Z])?+(?:\W++(?:(?:of|and|to)\W++)?\d{1,4}\b)*+\W*+\Z",
+    re.IGNORECASE,
+)
+_NUMBERING = re.compile(r"\A\W*+\d{1,3}\W*+\Z")
+# An answer that says nothing without its question.
+_BARE = re.compile(
+    r"\A\W*+(?:yes|no|yeah|yep|nope|true|false|never|always|both|neither|none|nothing|nobody)\W*+\Z",
+    re.IGNORECASE,
+)
+
 _PIECES = re.compile(r"[^.!?。！？]*[.!?。！？]+[\"'”’)*\s]*|[^.!?。！？]+$")
 _CLOSING = "\"'”’)* \t\r\n"
 _BUT = re.compile(r"\b(?:but|however|though|although|yet)\b", re.IGNORECASE)
@@ -204,7 +249,7 @@ def makes_claim(sentence: str) -> bool:
     another language counts as a claim unless it is a question or has no words.
     """
     text = sentence.strip()
-    if not claim(text).units:
+    if not claim(text).units or (_MARKER.match(text) and not _NUMBERING.match(text)):
         return False
     if text.rstrip(_CLOSING).endswith(("?", "？")):
         pieces = _PIECES.findall(text)
@@ -223,6 +268,30 @@ def makes_claim(sentence: str) -> bool:
         return False
     rest = text[turn.end() :]
     return len(claim(rest).units) > 2 and _NO_CLAIM.search(rest) is None
+
+
+def stated(sentence: str, question: str) -> str:
+    """What is looked up for a sentence: itself, or behind its question where it says nothing alone ("No.")."""
+    return f"{question} {sentence}" if question and _BARE.match(sentence) else sentence
+
+
+def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule) -> list[tuple[str, str]]:
+    """What a reader is shown for one claim: the sentence found, and the same with its neighbours, beside the claim."""
+    if not sources.texts:
+        return []
+    best = int(_scores(evidence, rule).argmax())
+    owner = sources.documents
+    near = [
+        i
+        for i in (best - 1, best, best + 1)
+        if 0 <= i < len(sources.texts) and (owner is None or owner[i] == owner[best])
+    ]
+    title = sources.titles[owner[best] if owner is not None else 0] if sources.titles else ""
+    shown = (sources.texts[best], " ".join(sources.texts[i] for i in near))
+    named = keys_of(title) if title else frozenset()
+    if any(unit.keys & named and not evidence.found[row, near].any() for row, unit in enumerate(evidence.claim.units)):
+        shown = (f"{title}: {shown[0]}", f"{title}: {shown[1]}")  # what the claim is about stands in the title alone
+    return [(source, text) for source in dict.fromkeys(shown)]
 
 
 def _scores(evidence: Evidence, rule: CitationRule) -> Floats:
@@ -267,36 +336,45 @@ def _missing(evidence: Evidence) -> tuple[str, ...]:
     return tuple(dict.fromkeys(unit.text for unit in ordered))
 
 
-def _explain(label: Label, missing: Sequence[str], denied: Sequence[frozenset[str]], nearest: str | None) -> str:
+def _quoted(words: Sequence[str]) -> str:
+    more = f" and {len(words) - 6} more" if len(words) > 6 else ""
+    return ", ".join(f"'{word}'" for word in words[:6]) + more
+
+
+def _explain(label: Label, missing: Sequence[str], stray: Sequence[Unit], nearest: str | None) -> str:
     if label == "NA":
         return "makes no claim that sources could support"
     if nearest is None:
         return "there are no source sentences"
-    parts = (
-        ["denied by the sources: " + ", ".join(f"'{' '.join(sorted(words))}'" for words in denied)] if denied else []
-    )
+    parts = []
     if missing:
-        more = f" and {len(missing) - 6} more" if len(missing) > 6 else ""
-        parts.append("not in the sources: " + ", ".join(f"'{word}'" for word in missing[:6]) + more)
-    elif label == "faithful" and not denied:
-        parts.append("its words and numbers stand in the sources")
-    else:
-        parts.append("its words stand in the sources, but not together")
+        parts.append("not in the sources: " + _quoted(missing))
+    if stray:
+        parts.append("not where the rest of it stands: " + _quoted([unit.text for unit in stray]))
+    if not parts:
+        held = label == "faithful"
+        parts.append("its words and numbers stand in the sources" + ("" if held else ", but not what it makes of them"))
     parts.append(f'closest source sentence: "{_clip(nearest)}"')
     return "; ".join(parts)
 
 
 def _judge(
-    sentence: str, vectors: Floats, sources: Sources, head: SupportHead, given: str
+    sentence: str,
+    evidence: Evidence,
+    sources: Sources,
+    head: SupportHead,
+    logit: float | None,
+    claims: bool,
+    bare: bool,
 ) -> tuple[SentenceSupport, float]:
     """The verdict on one sentence and its log-odds of not being supported."""
-    evidence = measure(sentence, vectors, sources, given)
     scores = _scores(evidence, head.citations)
     nearest = int(scores.argmax()) if len(scores) else None
-    claims = makes_claim(sentence)
-    odds = float(evidence.features @ np.array(head.weights)) + head.bias
+    odds = head.odds(evidence, logit)
     probability = 1.0 if not claims else 0.0 if nearest is None else float(sigmoid(-odds))
     label = sentence_label(probability, head.thresholds) if claims else "NA"
+    if label == "faithful" and (evidence.invented or evidence.stray or (bare and logit is None)):
+        label = "partial"  # whatever the rest of it looks like; a bare "No." must have been read
     missing = _missing(evidence) if claims else ()
     verdict = SentenceSupport(
         text=sentence,
@@ -306,9 +384,24 @@ def _judge(
         citations=cite(evidence, head.citations) if claims else (),
         nearest=nearest,
         missing=missing,
-        explanation=_explain(label, missing, evidence.denied, None if nearest is None else sources.texts[nearest]),
+        explanation=_explain(label, missing, evidence.stray, None if nearest is None else sources.texts[nearest]),
     )
     return verdict, odds
+
+
+def look_up(sentences: Sequence[str], vectors: Sequence[Floats], sources: Sources, given: str = "") -> list[Evidence]:
+    """`evidence.measure` for every sentence of a response, `stated` as it is judged.
+
+    Raises:
+        InvalidInput: as many vectors as sentences are not given.
+    """
+    if len(vectors) != len(sentences):
+        raise InvalidInput(f"support: {len(sentences)} sentences but {len(vectors)} vectors")
+    texts = [stated(sentence, given) for sentence in sentences]
+    return [
+        measure(text, rows, sources, given if text == sentence else "")
+        for sentence, text, rows in zip(sentences, texts, vectors, strict=True)
+    ]
 
 
 def support(
@@ -318,39 +411,58 @@ def support(
     head: SupportHead | None = None,
     *,
     given: str = "",
+    evidence: Sequence[Evidence] | None = None,
+    logits: Sequence[float | None] | None = None,
 ) -> ResponseSupport:
     """Judge every sentence of a response against its sources.
 
     Args:
         sentences: the response's sentences, in order.
-        vectors: per sentence (windows, dim) float32, rows L2-normalised.
+        vectors: per sentence (as `stated`) (windows, dim) float32, rows L2-normalised.
         sources: source sentences, their vectors, and which document each is of.
-        head: fitted numbers; None: the shipped ones.
+        head: fitted numbers; None: the shipped ones, those that read where there are logits.
         given: the question the response answers; its words need no source, but its names and numbers do, because a
             question may presume what is not so.
+        evidence: what `look_up` gave, where that was asked before.
+        logits: per sentence a reader's largest logit over `to_read`, for a head that reads.
 
     Returns:
         One verdict a sentence, in order, and the response's faithfulness: the mean log-odds of its ``head.weakest``
-        least supported claims, put through a fitted logistic. The response's label is `response_label`'s.
+        least supported claims and the share of all claims that is found nowhere, put through a fitted logistic. The
+        response's label is `response_label`'s.
 
     Raises:
         InvalidInput: as many vectors as sentences are not given.
     """
-    if len(vectors) != len(sentences):
-        raise InvalidInput(f"support: {len(sentences)} sentences but {len(vectors)} vectors")
-    numbers = head or load_head()
-    judged = [_judge(s, v, sources, numbers, given) for s, v in zip(sentences, vectors, strict=True)]
+    numbers = head or load_head(reads=logits is not None)
+    measured = look_up(sentences, vectors, sources, given) if evidence is None else evidence
+    judged = []
+    for i, (sentence, found) in enumerate(zip(sentences, measured, strict=True)):
+        bare = stated(sentence, given) != sentence
+        claims = bare or (makes_claim(sentence) and not (len(sentences) > 1 and _NUMBERING.match(sentence)))
+        judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare))
     odds = [value for verdict, value in judged if verdict.label != "NA"]
     if not odds:
         faithfulness = 1.0
     elif not sources.texts:
         faithfulness = 0.0
     else:
-        worst = sorted(odds, reverse=True)[: numbers.weakest]
-        slope, bias = numbers.response
-        faithfulness = float(sigmoid(-(slope * float(np.mean(worst)) + bias)))
+        claimed = [found for found, (verdict, _) in zip(measured, judged, strict=True) if verdict.label != "NA"]
+        faithfulness = float(sigmoid(-response_odds(odds, uncovered(claimed), numbers)))
     label = response_label([verdict.label for verdict, _ in judged], faithfulness >= numbers.thresholds["response"])
     return ResponseSupport(tuple(verdict for verdict, _ in judged), faithfulness, label)
+
+
+def uncovered(claims: Sequence[Evidence]) -> float:
+    """The share of a whole response's idf mass that is found nowhere, 0..1."""
+    total = sum(unit.weight for each in claims for unit in each.claim.units)
+    return sum(unit.weight for each in claims for unit in each.missing) / total if total else 0.0
+
+
+def response_odds(odds: Sequence[float], novel: float, head: SupportHead) -> float:
+    """Log-odds that a response is not faithful, from those of its claims and the share found nowhere."""
+    slope, weight, bias = head.response
+    return slope * float(np.mean(sorted(odds, reverse=True)[: head.weakest])) + weight * novel + bias
 
 
 def sentence_label(probability: float, thresholds: Mapping[str, float]) -> Label:
@@ -380,28 +492,40 @@ def response_label(labels: Sequence[Label], enough: bool) -> Label:
 
 
 def entailment(
-    text: str, vectors: Floats, sources: Sources, head: SupportHead | None = None, *, given: str = ""
+    text: str,
+    vectors: Floats,
+    sources: Sources,
+    head: SupportHead | None = None,
+    *,
+    given: str = "",
+    evidence: Evidence | None = None,
+    logit: float | None = None,
 ) -> float:
     """How far one source entails a claim, 0..1: the fact check's score of a source.
 
-    An entailment-like score from the same evidence as `support`, fitted on fact-checking pairs. A refuting source
-    that shares the claim's words scores as high as a supporting one: only a model of inference tells them apart.
+    The probability of `support` with one source; at most one half for an answer that claims nothing ("I don't know."),
+    and for a bare "No." that nobody read.
 
     Args:
-        text: the claim, for Provenance "The answer to the question Q is A".
-        vectors: its vectors, (windows, dim).
+        text: the claim, an answer or a sentence of one.
+        vectors: its vectors (as `stated`), (windows, dim).
         sources: the sentences of the one source.
         head: fitted numbers; None: the shipped ones.
         given: the question; its words need no source, names and numbers excepted.
+        evidence: what `look_up` gave, where that was asked before.
+        logit: a reader's largest logit over `to_read`, for a head that reads.
     """
     if not sources.texts:
         return 0.0
-    numbers = head or load_head()
-    features = measure(text, vectors, sources, given).features
-    return float(sigmoid(-(float(features @ np.array(numbers.entailment[:-1])) + numbers.entailment[-1])))
+    numbers = head or load_head(reads=logit is not None)
+    (found,) = [evidence] if evidence else look_up([text], [vectors], sources, given)
+    probability = float(sigmoid(-numbers.odds(found, logit)))
+    bare = stated(text, given) != text
+    return min(probability, 0.5) if (bare and logit is None) or not (bare or makes_claim(text)) else probability
 
 
 __all__ = [
     "CitationRule", "Label", "ResponseSupport", "SentenceSupport", "Sources", "SupportHead",
-    "cite", "entailment", "load_head", "makes_claim", "response_label", "sentence_label", "support",
+    "cite", "entailment", "load_head", "look_up", "makes_claim", "response_label", "sentence_label", "stated",
+    "support", "to_read",
 ]  # fmt: skip

@@ -114,6 +114,7 @@ def calibrate(
     labels: Sequence[bool | int],
     *,
     objective: Objective | Callable[[Bools, Bools], float] = "weighted_f1",
+    false_acceptance: float | None = None,
 ) -> Calibration:
     """Fit a calibration on labelled examples.
 
@@ -121,10 +122,13 @@ def calibrate(
         scores: any finite numbers, higher for more likely true.
         labels: for each whether it was true.
         objective: what the threshold maximises: a name, or a function of (labels, predictions), larger is better.
+        false_acceptance: in place of an objective, the largest share of the false examples, 0..1, that may reach the
+            threshold; the lowest such one is taken, and ``objective_value`` is the share of the true examples that
+            reach it. A share that is small beside 1 / (false examples) is not known from so few of them.
 
     Raises:
         InvalidInput: lengths differ, fewer than 10 examples, one class only, a score that is not finite, a label that
-            is not 0 or 1, an unknown objective.
+            is not 0 or 1, an unknown objective, a rate outside 0..1.
     """
     x, y = _checked(scores, labels)
     if callable(objective):
@@ -135,7 +139,11 @@ def calibrate(
         raise InvalidInput("objective", expected=f"a function or one of {sorted(_OBJECTIVES)}", got=repr(objective))
     slope, intercept = _platt(x, y)
     p = sigmoid(slope * x + intercept)
-    threshold, value = _best_threshold(p, y, value_of)
+    if false_acceptance is None:
+        threshold, value = _best_threshold(p, y, value_of)
+    else:
+        name = f"false acceptance at most {false_acceptance:g}"
+        threshold, value = _safe_threshold(p, y, false_acceptance)
     return Calibration(
         slope, intercept, threshold, name, value, len(x), int(y.sum()), before=quality(x, y), after=quality(p, y)
     )
@@ -262,3 +270,18 @@ def _best_threshold(p: Floats, y: Bools, value_of: Callable[[Bools, Bools], floa
     best = np.flatnonzero(values >= values.max() - 1e-12)
     chosen = int(best[len(best) // 2])
     return float(cuts[chosen]), float(values[chosen])
+
+
+def _safe_threshold(p: Floats, y: Bools, rate: float) -> tuple[float, float]:
+    """The lowest threshold that at most this share of the false examples reaches, and the share of the true that do."""
+    if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 <= rate <= 1:
+        raise InvalidInput("false_acceptance", expected="a share, 0 to 1", got=repr(rate))
+    wrong = np.sort(p[~y])[::-1]
+    allowed = math.floor(rate * len(wrong) + 1e-9)
+    if allowed >= len(wrong):
+        threshold = 0.0
+    else:
+        worst = wrong[allowed]  # the first that must stay below
+        above = p[p > worst]
+        threshold = float((worst + above.min()) / 2) if len(above) else min(1.0, math.nextafter(float(worst), 2.0))
+    return threshold, float(np.mean(p[y] >= threshold))

@@ -17,6 +17,7 @@ from typing import Any, Literal, get_args
 from intrinsics_core.conversation import Message, Task
 from intrinsics_core.errors import IntrinsicsError, InvalidInput
 from intrinsics_core.evaluation.probabilities import sigmoid, softmax
+from intrinsics_core.evaluation.recalibrating import recalibrated
 from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.table import register
 from intrinsics_core.profiles.base import Profile
@@ -145,7 +146,7 @@ def _program(
     values = iter(_values((yield from profile.ask_many("entailment", asked))))
     scores = [{i: float(next(values)) for i in read} for _ in claims]  # by claim, then by source
     totals = [_aggregated(aggregate, by_source, weights) for by_source in scores]
-    return FactCheck(
+    checked = FactCheck(
         score=_combined(combine, totals),
         claims=tuple(
             CheckedClaim(text=claim.text, begin=claim.begin, end=claim.end, score=total)
@@ -165,6 +166,8 @@ def _program(
         ),
         read=sum(units[i].end - units[i].begin for i in read) / sum(unit.end - unit.begin for unit in units),
     )
+    found: FactCheck = recalibrated("fact-check", checked, profile.calibrations)
+    return found
 
 
 def _units(task: Task, sources: SourceUnit) -> list[Source]:

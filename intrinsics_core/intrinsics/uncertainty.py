@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from intrinsics_core.conversation import Task
+from intrinsics_core.evaluation.recalibrating import certainty_score
 from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.table import register
 from intrinsics_core.program import Call
@@ -23,7 +24,7 @@ def _failed(task: Task, why: str) -> Uncertainty:
     ends_with=("user", "assistant"),
     empty=_unsaid,
     fallbacks={"fallback": _failed},
-    score=lambda result: result.expected,
+    score=certainty_score,
     judges="the answer is right",
     needs="question or answer",
     gives="certainty in .05, .15 … .95",

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from intrinsics_core.conversation import Split, Task
 from intrinsics_core.errors import IntrinsicsError, InvalidInput, MalformedReply, UnsupportedIntrinsic
+from intrinsics_core.evaluation.recalibrating import Calibrations, recalibrated
 from intrinsics_core.program import merge
 from intrinsics_core.requests import Generate, Generated, Program, Reply, Request
 from intrinsics_core.text.sentences import punkt
@@ -62,7 +63,7 @@ class Profile:
     runtime then has to answer what both ask for. ``reranking`` is the mode of that intrinsic where the caller names
     none; left out, it follows from the formats. ``cut`` counts the earlier turns of a task that the formats read in
     part alone; left out, they read all of them. ``made_by`` is the function that makes this very profile, and its
-    arguments: how it travels to another process.
+    arguments: how it travels to another process. ``calibrations`` were fitted on somebody's own data, by intrinsic.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Profile:
     reranking: str | None = None
     cut: Callable[[Task], int] | None = field(default=None, repr=False)
     made_by: tuple[Callable[..., Profile], tuple[Any, ...]] | None = field(default=None, repr=False, compare=False)
+    calibrations: Calibrations = field(default_factory=dict, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Formats are closures, which do not pickle: another process makes the profile anew.
@@ -105,6 +107,12 @@ class Profile:
     def owner(self, name: str) -> Profile | None:
         """The profile that has a format: this one, or one of its bases; None where none has."""
         return self._with(name)
+
+    def with_calibrations(self, calibrations: Calibrations) -> Profile:
+        """The same, with these calibrations before those that it has; its bases, too."""
+        base = self.base.with_calibrations(calibrations) if self.base else None
+        made_by = (calibrated, (self, calibrations)) if self.made_by else None
+        return replace(self, calibrations={**self.calibrations, **calibrations}, base=base, made_by=made_by)
 
     def ask(self, name: str, task: Task) -> Program[Any]:
         """Render, ask, parse; ask again where the reply was malformed.
@@ -162,7 +170,8 @@ class Profile:
         task = task.split_by(self.split)
         for attempt in range(self.retries + 1):
             try:
-                return (yield from self._attempt(self.formats[name].ask(task), attempt, task.intrinsic))
+                value = yield from self._attempt(self.formats[name].ask(task), attempt, task.intrinsic)
+                return recalibrated(name, value, self.calibrations) if self.calibrations else value
             except MalformedReply:
                 if attempt == self.retries:
                     raise
@@ -196,6 +205,11 @@ class Profile:
         if not isinstance(request, Generate) or (attempt == 0 and not self.models):
             return request
         return replace(_again(request, attempt), models=request.models or self.models.get(request.adapter, ()))
+
+
+def calibrated(profile: Profile, calibrations: Calibrations) -> Profile:
+    """The same profile, what it says calibrated; its own function in this module, so that it can be made elsewhere."""
+    return profile.with_calibrations(calibrations)
 
 
 def _whole(raw: str | None, replies: Sequence[Reply]) -> str | None:

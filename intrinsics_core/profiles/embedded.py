@@ -1,8 +1,9 @@
-"""``embedded``: requests for a small sentence encoder instead of text. The default; no language model, no network.
+"""``embedded``: requests for small models instead of text. The default; no language model, no network.
 
-Rendering asks for the vectors of the texts at hand; parsing puts them together with lexical evidence by small fitted
-heads (see :mod:`intrinsics_core.embedded`, where each module says what its method is, what it is not, and where a
-language model does better).
+The sentence encoder finds: rendering asks for the vectors of the texts at hand. The reader, where there is one, reads
+the few sentences found beside the claim. Small fitted heads put both together with lexical evidence (see
+:mod:`intrinsics_core.embedded`, where each module says what its method is, what it is not, and where a language model
+does better).
 """
 
 from __future__ import annotations
@@ -12,16 +13,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from intrinsics_core.conversation import Document, Task
 from intrinsics_core.errors import InvalidInput
-from intrinsics_core.profiles import relevance
-from intrinsics_core.profiles.base import Format, Profile
+from intrinsics_core.evaluation.probabilities import logit
+from intrinsics_core.profiles.base import Format, Profile, Staged
 from intrinsics_core.profiles.embedded_judging import answering_the_question
 from intrinsics_core.replies import sentence_ids
-from intrinsics_core.requests import Embed, Embedded, Reply, Request
+from intrinsics_core.requests import Embed, Embedded, Program, Reply, Request, Score, ScoreTask
 from intrinsics_core.results import (
     Answerability,
     Citations,
@@ -31,8 +31,11 @@ from intrinsics_core.results import (
     Judgement,
     QueryExpansion,
     QueryRewrite,
+    Relevance,
     Uncertainty,
 )
+from intrinsics_core.text.layout import laid_out
+from intrinsics_core.text.scripts import unfitted_script
 
 if TYPE_CHECKING:
     from intrinsics_core.embedded.evidence import Sources
@@ -43,10 +46,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Own:
-    """What a caller set for their own data, by intrinsic."""
+    """What a caller set for their own data, by intrinsic, and whether there is a reader."""
 
     calibrations: Mapping[str, Calibration]
     thresholds: Mapping[str, Mapping[str, float]]
+    reads: bool = False
 
 
 # What asks of the answer and the last question alone.
@@ -64,33 +68,40 @@ THRESHOLDS = {
 
 
 def embedded_profile(
-    calibrations: Mapping[str, Any] | None = None, thresholds: Mapping[str, Mapping[str, float]] | None = None
+    calibrations: Mapping[str, Any] | None = None,
+    thresholds: Mapping[str, Mapping[str, float]] | None = None,
+    reads: bool = False,
 ) -> Profile:
     """The profile, with the caller's own calibrations and thresholds by intrinsic.
+
+    Args:
+        calibrations: by intrinsic, what `calibrate` fitted.
+        thresholds: by intrinsic and name.
+        reads: whether the runtime has a reader, which then reads what was found.
 
     Raises:
         InvalidInput: one of them is of an intrinsic that has none, or cannot be read, or is out of range.
     """
-    own = Own(_calibrations(calibrations or {}), _thresholds(thresholds or {}))
-    judged = Format(_question_and_passages, partial(_context_relevance, own))
+    own = Own(_calibrations(calibrations or {}), _thresholds(thresholds or {}), reads)
     return Profile(
         "embedded",
         {
             "query-rewrite": Format(_nothing, _query_rewrite),
             "query-expansion": Format(_nothing, _query_expansion),
-            "pointwise": Format(_question_and_passages, partial(_pointwise, own)),
-            "context-relevance": judged,
-            "relevance": relevance.of_judgement(judged),
-            "answerability": Format(_question_and_passages, partial(_answerability, own)),
-            "uncertainty": Format(_everything, partial(_uncertainty, own)),
-            "hallucination-detection": Format(_sentences, partial(_hallucination, own)),
-            "citations": Format(_sentences, _citations),
-            "entailment": Format(_claim_and_sentences, _entailment),
+            "pointwise": Staged(partial(_pointwise, own)),
+            "context-relevance": Staged(partial(_context_relevance, own)),
+            "relevance": Staged(partial(_relevance, own)),
+            "answerability": Staged(partial(_answerability, own)),
+            "uncertainty": Staged(partial(_uncertainty, own)),
+            "hallucination-detection": Staged(partial(_hallucination, own)),
+            "citations": Format(_sentences, partial(_citations, own)),
+            "entailment": Staged(partial(_entailment, own)),
             "answer-relevance": answering_the_question(_question),
         },
         retries=0,  # vectors are never malformed
+        split=laid_out,
         cut=turns_cut,
-        made_by=(embedded_profile, (calibrations, thresholds)),
+        made_by=(embedded_profile, (calibrations, thresholds, reads)),
     )
 
 
@@ -109,21 +120,13 @@ def _question_and_passages(task: Task) -> Sequence[Request]:
 
 
 def _sentences(task: Task) -> Sequence[Request]:
+    from intrinsics_core.embedded.support import stated
+
+    said = tuple(stated(s.text, task.query) for s in task.response_sentences)
     return [
-        Embed(task.intrinsic, tuple(s.text for s in task.response_sentences), kind="sentence"),
+        Embed(task.intrinsic, said, kind="sentence"),
         Embed(task.intrinsic, tuple(s.text for each in task.document_sentences for s in each), kind="sentence"),
     ]
-
-
-def _claim_and_sentences(task: Task) -> Sequence[Request]:
-    return [Embed(task.intrinsic, (_claim(task),), kind="sentence"), _sentences(task)[1]]
-
-
-def _everything(task: Task) -> Sequence[Request]:
-    if not task.documents:
-        return []
-    after = _sentences(task) if task.response else []
-    return [*_question_and_passages(task), *after]
 
 
 def _question(task: Task) -> str:
@@ -168,10 +171,6 @@ def _passage(document: Document) -> str:
     return f"{document.title}\n{document.text}" if document.title else document.text
 
 
-def _claim(task: Task) -> str:
-    return f"The answer to the question {task.query} is {task.response}"
-
-
 # --- what the vectors say -----------------------------------------------------------------------------------------
 
 
@@ -193,20 +192,37 @@ def _query_expansion(task: Task, replies: Sequence[Reply]) -> QueryExpansion:
     return QueryExpansion(queries=tuple(ExpandedQuery(text=text, strategy=strategy) for text, strategy in queries))
 
 
-def _support(
-    task: Task, replies: Sequence[Reply], thresholds: Mapping[str, float] = MappingProxyType({})
-) -> ResponseSupport:
-    from intrinsics_core.embedded.support import load_head, support
+def _supported(own: Own, task: Task, replies: Sequence[Reply]) -> Program[ResponseSupport]:
+    """The verdicts on a response, from the vectors of its sentences and of the documents'."""
+    from intrinsics_core.embedded.support import load_head, look_up, stated, support, to_read
 
     response, documents = _vectors(replies)
-    head = load_head()
-    if thresholds:
+    head = load_head(reads=own.reads)
+    if thresholds := own.thresholds.get("hallucination-detection"):
         head = replace(head, thresholds={**head.thresholds, **thresholds})
-    sentences = [s.text for s in task.response_sentences]
-    return support(sentences, response, _sources(task, documents), head, given=task.query)
+    sentences, sources = [s.text for s in task.response_sentences], _sources(task, documents)
+    evidence = look_up(sentences, response, sources, task.query)
+    logits = None
+    if own.reads:
+        pairs = [
+            to_read(stated(text, task.query), found, sources, head.citations)
+            for text, found in zip(sentences, evidence, strict=True)
+        ]
+        logits = yield from _read(task, pairs)
+    return support(sentences, response, sources, head, given=task.query, evidence=evidence, logits=logits)
 
 
-def _hallucination(own: Own, task: Task, replies: Sequence[Reply]) -> HallucinationDetection:
+def _read(task: Task, pairs: Sequence[Sequence[tuple[str, str]]], as_: ScoreTask = "entailment") -> Program[list[Any]]:
+    """The reader's largest logit of each group of pairs; None for an empty one."""
+    asked = list(dict.fromkeys(pair for group in pairs for pair in group))
+    if not asked:
+        return [None] * len(pairs)
+    (scored,) = yield [Score(task.intrinsic, tuple(asked), as_)]
+    logits = {pair: row[0] for pair, row in zip(asked, scored.logits, strict=True)}  # type: ignore[union-attr]
+    return [max(map(logits.__getitem__, group)) if group else None for group in pairs]
+
+
+def _hallucination(own: Own, task: Task) -> Program[HallucinationDetection]:
     """Sentence verdicts as `support` gives them; the response's label by `support.response_label`.
 
     A calibration fitted on the caller's own labelled responses decides alone what is faithful, whatever the sentences
@@ -214,7 +230,7 @@ def _hallucination(own: Own, task: Task, replies: Sequence[Reply]) -> Hallucinat
     """
     from intrinsics_core.embedded.support import response_label
 
-    found = _support(task, replies, own.thresholds.get("hallucination-detection", {}))
+    found = yield from _supported(own, task, (yield _sentences(task)))  # type: ignore[arg-type]  # only replies come
     verdicts = [(i, (s.label, s.probability, s.explanation)) for i, s in enumerate(found.sentences)]
     if found.label == "NA":
         return sentence_ids.hallucination(task, verdicts, label="NA")
@@ -223,33 +239,80 @@ def _hallucination(own: Own, task: Task, replies: Sequence[Reply]) -> Hallucinat
         score = fitted.apply(score)
         doubt = response_label([s.label for s in found.sentences], enough=False)
         label = "faithful" if score >= fitted.threshold else doubt
-    return sentence_ids.hallucination(task, verdicts, score=score, label=label)
+    judged = sentence_ids.hallucination(task, verdicts, score=score, label=label)
+    # What is partial is what the head does not know.
+    why = _unfitted(own, task)
+    hidden = {"score": None} if why else {}
+    rows = tuple(row.model_copy(update={"unsure": row.label == "partial"} | hidden) for row in judged.sentences)
+    return judged.model_copy(update={"sentences": rows, "unsure": label == "partial", "degraded": why} | hidden)
 
 
-def _citations(task: Task, replies: Sequence[Reply]) -> Citations:
-    found = _support(task, replies)
+def _citations(own: Own, task: Task, replies: Sequence[Reply]) -> Citations:
+    from intrinsics_core.embedded.support import load_head, support
+
+    response, documents = _vectors(replies)
+    sentences, sources = [s.text for s in task.response_sentences], _sources(task, documents)
+    # Nothing is read for a citation: both heads have the same rule.
+    found = support(sentences, response, sources, load_head(reads=own.reads), given=task.query)
     return sentence_ids.citations(task, [(r, c) for r, s in enumerate(found.sentences) for c in s.citations])
 
 
-def _entailment(task: Task, replies: Sequence[Reply]) -> float:
-    from intrinsics_core.embedded.support import entailment
+def _entailment(own: Own, task: Task) -> Program[float]:
+    from intrinsics_core.embedded.support import entailment, load_head, look_up, stated, to_read
 
-    claim, documents = _vectors(replies)
-    return entailment(task.response, claim[0], _sources(task, documents), given=task.query)
+    text = stated(task.response, task.query)
+    sentences = tuple(s.text for each in task.document_sentences for s in each)
+    claim, documents = _vectors(
+        (
+            yield [Embed(task.intrinsic, (text,), kind="sentence"), Embed(task.intrinsic, sentences, kind="sentence")]  # type: ignore[arg-type]
+        )
+    )
+    sources, head = _sources(task, documents), load_head(reads=own.reads)
+    (found,) = look_up([task.response], [claim[0]], sources, task.query)
+    said = None
+    if own.reads:
+        (said,) = yield from _read(task, [to_read(text, found, sources, head.citations)])
+    return entailment(task.response, claim[0], sources, head, given=task.query, evidence=found, logit=said)
 
 
 def _sources(task: Task, vectors: Sequence[Any]) -> Sources:
     from intrinsics_core.embedded.evidence import Sources
 
     owners = [d for d, sentences in enumerate(task.document_sentences) for _ in sentences]
-    return Sources([s.text for each in task.document_sentences for s in each], vectors, owners)
+    titles = [d.title or "" for d in task.documents]
+    return Sources([s.text for each in task.document_sentences for s in each], vectors, owners, titles)
 
 
 def _vectors(replies: Sequence[Reply]) -> list[Sequence[Any]]:
     return [reply.vectors for reply in replies if isinstance(reply, Embedded)]
 
 
-def _pointwise(own: Own, task: Task, replies: Sequence[Reply]) -> list[tuple[float, float]]:
+@dataclass(frozen=True)
+class Asked:
+    """A question with its vectors, the passages' vectors, and what the reader says of each passage."""
+
+    text: str
+    question: Any
+    passages: Sequence[Any]
+    logits: list[float | None] | None
+
+
+def _looked_at(own: Own, task: Task, replies: Sequence[Reply]) -> Program[Asked]:
+    """The reader's word on every passage, after the encoder's."""
+    from intrinsics_core.embedded.answering import to_read
+
+    (question,), passages = _vectors(replies)
+    text, logits = _question(task), None
+    if own.reads:
+        shown = [
+            [(text, to_read(text, document.text, document.title))] if text.strip() and document.text.strip() else []
+            for document in task.documents
+        ]
+        logits = yield from _read(task, shown, "answers")
+    return Asked(text, question, passages, logits)
+
+
+def _pointwise(own: Own, task: Task) -> Program[list[tuple[float, float]]]:
     """For each passage the probability that it is relevant, and what to order by.
 
     The probability is that of context relevance and knows this passage alone, so a threshold fits it. The order may use
@@ -258,37 +321,44 @@ def _pointwise(own: Own, task: Task, replies: Sequence[Reply]) -> list[tuple[flo
     from intrinsics_core.embedded.answering import passage_score
     from intrinsics_core.embedded.ranking import rerank_scores
 
-    (question,), passages = _vectors(replies)
-    asked = _question(task)
+    found = yield from _looked_at(own, task, (yield _question_and_passages(task)))  # type: ignore[arg-type]
     probabilities = [
-        passage_score(asked, _passage(document), question, rows)
-        for document, rows in zip(task.documents, passages, strict=True)
+        passage_score(found.text, _passage(document), found.question, rows, logit=said)
+        for document, rows, said in zip(
+            task.documents, found.passages, found.logits or [None] * len(task.documents), strict=True
+        )
     ]
     if fitted := own.calibrations.get("context-relevance"):
         probabilities = [fitted.apply(probability) for probability in probabilities]
     places = rerank_scores(
-        _question(task),
+        found.text,
         [d.text for d in task.documents],
-        question,
-        passages,
+        found.question,
+        found.passages,
         titles=[d.title for d in task.documents],
         prior=[d.score for d in task.documents],
     )
     return list(zip(probabilities, places, strict=True))
 
 
-def _context_relevance(own: Own, task: Task, replies: Sequence[Reply]) -> Judgement:
+def _context_relevance(own: Own, task: Task) -> Program[Judgement]:
+    label, score = yield from _context_judged(own, task)
+    return Judgement(index=0, document_id=task.document_id(0), label=label, score=score)
+
+
+def _context_judged(own: Own, task: Task) -> Program[tuple[Relevance, float]]:
     from intrinsics_core.embedded.answering import context_relevance
 
-    (question,), (passage,) = _vectors(replies)
+    asked = yield from _looked_at(own, task, (yield _question_and_passages(task)))  # type: ignore[arg-type]
     limits = own.thresholds.get("context-relevance", {})
     found = context_relevance(
-        _question(task),
+        asked.text,
         _passage(task.documents[0]),
-        question,
-        passage,
+        asked.question,
+        asked.passages[0],
         relevant=limits.get("relevant"),
         partial=limits.get("partial"),
+        logit=asked.logits[0] if asked.logits else None,
     )
     label, score = found.label, found.score
     if fitted := own.calibrations.get("context-relevance"):
@@ -296,29 +366,63 @@ def _context_relevance(own: Own, task: Task, replies: Sequence[Reply]) -> Judgem
         # One threshold was fitted, for what helps; half of it is as far as a doubt goes.
         half = fitted.threshold / 2
         label = "relevant" if score >= fitted.threshold else "partially relevant" if score >= half else "irrelevant"
-    return Judgement(index=0, document_id=task.document_id(0), label=label, score=score)
+    return label, score
 
 
-def _answerability(own: Own, task: Task, replies: Sequence[Reply]) -> Answerability:
-    from intrinsics_core.embedded.answering import answerability
+def _relevance(own: Own, task: Task) -> Program[float]:
+    """How far one document bears on the question, as a logit: what a fact check weighs sources by."""
+    return logit((yield from _context_judged(own, task))[1])
 
-    (question,), passages = _vectors(replies)
+
+def _unfitted(own: Own, task: Task) -> str | None:
+    """Why a probability would mean nothing: the text is in a script that nothing was fitted on.
+
+    Not so where the caller calibrated the intrinsic: that was on their own text.
+    """
+    if task.intrinsic in own.calibrations:
+        return None
+    script = unfitted_script(f"{task.query} {task.response}")
+    return script and f"no probability: the models were not fitted on text in this script ({script})"
+
+
+def _answerability(own: Own, task: Task) -> Program[Answerability]:
+    found = yield from _answerable(own, task, (yield _question_and_passages(task)))  # type: ignore[arg-type]
+    why = _unfitted(own, task)
+    return found.model_copy(update={"probability": None, "degraded": why}) if why else found
+
+
+def _answerable(own: Own, task: Task, replies: Sequence[Reply]) -> Program[Answerability]:
+    from intrinsics_core.embedded.answering import answerability, shipped_head
+
+    asked = yield from _looked_at(own, task, replies)
     limit = own.thresholds.get("answerability", {}).get("answerable")
-    found = answerability(_question(task), [_passage(d) for d in task.documents], question, passages, threshold=limit)
+    texts = [_passage(d) for d in task.documents]
+    found = answerability(asked.text, texts, asked.question, asked.passages, threshold=limit, logits=asked.logits)
     answerable, probability = found.answerable, found.probability
+    band = shipped_head(reads=asked.logits is not None).thresholds
+    low, high = band["refused"], band["accepted"]
+    if limit is not None:  # the band goes with the threshold
+        low, high = min(limit, low), max(limit, high)
     if fitted := own.calibrations.get("answerability"):
+        low, high = fitted.apply(low), fitted.apply(high)
         probability = fitted.apply(probability)
         answerable = probability >= fitted.threshold
-    return Answerability(label="answerable" if answerable else "unanswerable", probability=probability)
+    return Answerability(
+        label="answerable" if answerable else "unanswerable", probability=probability, unsure=low <= probability < high
+    )
 
 
-def _uncertainty(own: Own, task: Task, replies: Sequence[Reply]) -> Uncertainty:
+def _uncertainty(own: Own, task: Task) -> Program[Uncertainty]:
     from intrinsics_core.embedded.certainty import certainty, quantised
 
     answerable, supported = None, None
     if task.documents:
-        answerable = _answerability(own, task, replies[:2]).probability if _turns(task) else None
-        supported = _support(task, replies[2:]).faithfulness if task.response else None
+        replies: Sequence[Reply] = yield [  # type: ignore[assignment]  # only replies come
+            *_question_and_passages(task),
+            *(_sentences(task) if task.response else ()),
+        ]
+        answerable = (yield from _answerable(own, task, replies[:2])).probability if _turns(task) else None
+        supported = (yield from _supported(own, task, replies[2:])).faithfulness if task.response else None
     found = certainty(answerable, supported)
     score = found.expected
     if fitted := own.calibrations.get("uncertainty"):

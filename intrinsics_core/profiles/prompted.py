@@ -52,6 +52,7 @@ from intrinsics_core.results import (
     Ranking,
     Uncertainty,
 )
+from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.markup import defuse
 
 _GROUNDED = (
@@ -445,4 +446,4 @@ def profile() -> Profile:
     return PROFILE
 
 
-PROFILE = Profile("prompted", _FORMATS, reranking="listwise", made_by=(profile, ()))
+PROFILE = Profile("prompted", _FORMATS, split=laid_out, reranking="listwise", made_by=(profile, ()))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from intrinsics_core.errors import UnsupportedIntrinsic
+from intrinsics_core.evaluation.recalibrating import Calibrations
 from intrinsics_core.profiles.base import Profile
 
 ELSE = "*"  # the route of all intrinsics without one
@@ -32,6 +33,11 @@ class Routed(Profile):
     def routes_apart(self, intrinsic: str) -> bool:
         """Whether there is a route of this name."""
         return intrinsic in self.routes
+
+    def with_calibrations(self, calibrations: Calibrations) -> Profile:
+        """The same, all of its routes with these calibrations."""
+        routes = {name: profile.with_calibrations(calibrations) for name, profile in self.routes.items()}
+        return replace(super().with_calibrations(calibrations), routes=routes)  # type: ignore[call-arg]
 
 
 def routed(routes: Mapping[str, Profile]) -> Profile:

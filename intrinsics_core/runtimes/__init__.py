@@ -32,9 +32,13 @@ def as_runtime(spec: Runtime | Config | Mapping[str, Any] | None) -> Runtime:
             "runtime is neither a runtime nor a config", expected='{"kind": ...}', got=type(spec).__name__
         )
     config = KINDS.parse(spec)
-    runtime: Runtime = _made_by(config.kind)(**config.given)
+    given = config.given
+    calibrations = given.pop("calibrations", None) if config.kind not in _CALIBRATING else None
+    runtime: Runtime = _made_by(config.kind)(**given)
     if config.profile is not None:
         runtime.profile = runtime.profile_of(config.profile)
+    if calibrations:
+        runtime.calibrate_by(calibrations)
     return runtime
 
 
@@ -77,8 +81,20 @@ def _encoders(base: Any = None, **given: Any) -> Runtime:
         below = as_runtime(base)
     except InvalidInput as error:
         raise InvalidInput(f"runtime.base: {error.message}", expected=error.expected, got=error.got) from None
-    return EncodersRuntime(**given, base=below)
+    served = given.get("base_url") is not None
+    own = {"api_key", "timeout", "max_retries", "concurrency", "base_url"}
+    out_of_place = set(given) & ({"backend", "revision", "file_name", "device", "batch_tokens"} if served else own)
+    if out_of_place - {"base_url"}:
+        raise InvalidInput(f"runtime.{min(out_of_place)} does not go {'with' if served else 'without'} base_url",
+                           expected="a model in this process, or one on a server")  # fmt: skip
+    if served:
+        from intrinsics_core.runtimes.encoders.scoring import ScoringRuntime
 
+        return ScoringRuntime(**given, base=below)
+    return EncodersRuntime(**{name: value for name, value in given.items() if name != "base_url"}, base=below)
+
+
+_CALIBRATING = ("embedded",)  # kinds that put calibrations to work by themselves
 
 # kind -> its class, or where it is.
 _RUNTIMES: dict[str, Callable[..., Runtime] | str] = {

@@ -11,18 +11,21 @@ import asyncio
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from functools import cache
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, ClassVar, Self, TypeVar
 
 from intrinsics_core.cancelling import given_up
 from intrinsics_core.errors import IntrinsicsError, UnsupportedIntrinsic, as_intrinsics_error
+from intrinsics_core.evaluation.recalibrating import loaded
 from intrinsics_core.profiles import as_profile
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.requests import Outcome, Request
 
 T = TypeVar("T")
+
+_AGAIN = "calibrations to put to work again"
 
 
 class Runtime(ABC):
@@ -32,13 +35,16 @@ class Runtime(ABC):
         profile: the profile its requests are rendered with where the caller names none.
         blocking: whether its work is done in the calling thread.
         concurrency: how many calls :func:`run_many` keeps under way by default.
+        calibrations: by intrinsic, what was fitted on the caller's own data: applied to what any profile says here.
         technologies: the kinds of adapters it can load; chooses where a place has several of one intrinsic.
     """
 
     profile: Profile
     blocking: ClassVar[bool]
     concurrency: int = 16
+    calibrations: Mapping[str, Any] = MappingProxyType({})
     technologies: tuple[str, ...] = ("lora",)
+    _calibrated: bool = False  # whether the profile has them; the embedded one puts its own to work by itself
 
     def profile_of(self, spec: Profile | str | None) -> Profile:
         """A profile from a profile, a name, or None (its own); a place of adapters is read for what is at hand here.
@@ -48,7 +54,31 @@ class Runtime(ABC):
         """
         model = getattr(self, "model", None)  # a chat model's runtime has an object of that name
         named = model if isinstance(model, str) else None
-        return as_profile(spec, self.profile, model=named, technologies=self.technologies)
+        found = as_profile(spec, self.profile, model=named, technologies=self.technologies)
+        other = found is not self.profile and self._calibrated
+        return found.with_calibrations(self.calibrations) if other else found
+
+    def calibrate_by(self, calibrations: Mapping[str, Any]) -> Self:
+        """Put calibrations to work, by intrinsic: what :func:`intrinsics_core.calibrate` fitted, its JSON object, or
+        the path of its file. For runtimes made in Python, a chat model's too; configs have ``"calibrations"``.
+
+        Raises:
+            InvalidInput: an intrinsic has none, or a calibration cannot be read; the message names it.
+        """
+        self.calibrations = loaded(calibrations)
+        self.profile, self._calibrated = self.profile.with_calibrations(self.calibrations), True
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        # What makes a runtime anew elsewhere knows its arguments alone.
+        made = super().__reduce_ex__(protocol)
+        return (*made, {_AGAIN: dict(self.calibrations)}) if self._calibrated and len(made) == 2 else made
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if _AGAIN in state:
+            self.calibrate_by(state[_AGAIN])
+        else:
+            self.__dict__.update(state)
 
     @abstractmethod
     def handle(self, requests: Sequence[Request]) -> list[Outcome]:

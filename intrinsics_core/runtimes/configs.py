@@ -114,13 +114,15 @@ def environment_key() -> SecretStr | None:
 class Config(BaseModel):
     """Base of every kind's config. The fields are the arguments of its runtime, which says what they mean.
 
-    ``profile`` names the profile that requests are rendered with; the runtime's own where left out.
+    ``profile`` names the profile that requests are rendered with; the runtime's own where left out. ``calibrations``
+    are by intrinsic what ``calibrate`` fitted: its file, or its JSON object.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, arbitrary_types_allowed=True)
 
     kind: str
     profile: Name | None = None
+    calibrations: Mapping[str, Any] | None = None
 
     @property
     def given(self) -> dict[str, Any]:
@@ -131,11 +133,11 @@ class Config(BaseModel):
 class EmbeddedConfig(Config):
     kind: Literal["embedded"] = "embedded"
     path: str | Path | None = None
-    calibrations: Mapping[str, Any] | None = None
     thresholds: Mapping[str, Any] | None = None
     threads: Count | None = None
     cache_size: CountOrNone = 64 * 2**20
     max_document_tokens: Count = 10_000_000
+    reader: str | Path | Literal[False] | None = None
 
 
 class ServerConfig(Config):
@@ -179,7 +181,8 @@ class VllmConfig(_LocalConfig):
 
 
 class EncodersConfig(Config):
-    """``base``: a config, or in Python a runtime, for what these models do not serve."""
+    """``base``: a config, or in Python a runtime, for what these models do not serve. With ``base_url`` the models are
+    names on a server with a score endpoint, and the fields from ``api_key`` on count; without it, the others."""
 
     kind: Literal["encoders"] = "encoders"
     relevance: _ModelPlace | None = None
@@ -192,6 +195,11 @@ class EncodersConfig(Config):
     batch_tokens: Count = 4096
     max_document_tokens: Count = 10_000_000
     base: Any = None
+    base_url: Address | None = None
+    api_key: Key = None
+    timeout: Seconds = 120.0
+    max_retries: CountOrNone = 3
+    concurrency: Count = 32
 
 
 class ScriptedConfig(Config):

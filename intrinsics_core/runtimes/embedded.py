@@ -1,20 +1,26 @@
-"""The default runtime: a small sentence encoder on the CPU. Offline, no server, no language model."""
+"""The default runtime: a small sentence encoder and a reader on the CPU. Offline, no server, no language model."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from intrinsics_core.errors import IntrinsicsError, UnsupportedIntrinsic
 from intrinsics_core.forks import Lock
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.profiles.embedded import embedded_profile
-from intrinsics_core.requests import Embed, Embedded, Outcome, Request
+from intrinsics_core.requests import Embed, Embedded, Outcome, Request, Score
 from intrinsics_core.runtimes.base import BlockingRuntime, unsupported
 from intrinsics_core.runtimes.configs import EmbeddedConfig, checked
 
 if TYPE_CHECKING:
     from intrinsics_core.embedded.encoder import Encoder, Kind
+    from intrinsics_core.embedded.reader import Reader
+
+SHIPPED_READER = Path(__file__).resolve().parent.parent / "data" / "reader"
+"""Where the reader that ships lies; a newer export takes its place, and `training.support` is run again."""
 
 
 class EmbeddedRuntime(BlockingRuntime):
@@ -28,11 +34,13 @@ class EmbeddedRuntime(BlockingRuntime):
             `intrinsics_core.profiles.embedded.THRESHOLDS`.
         threads: windows encoded at the same time; None: every core this process may use.
         cache_size: bytes of vectors kept, least recently used out first.
+        reader: what reads claims and questions beside the sentences found: a reader's folder; None: the reader that
+            ships, if one does; False: none, for speed alone. ``has_reader`` says which it is.
         max_document_tokens: most tokens of one request's documents that are read; the result's ``unread`` says how
             many more there were.
 
     Raises:
-        InvalidInput: the folder, a calibration or a threshold cannot be used; the message names it.
+        InvalidInput: a folder, a calibration or a threshold cannot be used; the message names it.
 
     The model is loaded at the first request. Safe to share between threads.
     """
@@ -46,17 +54,24 @@ class EmbeddedRuntime(BlockingRuntime):
         threads: int | None = None,
         cache_size: int = 64 * 2**20,
         max_document_tokens: int = 10_000_000,
+        reader: str | Path | Literal[False] | None = None,
     ) -> None:
         given = checked(EmbeddedConfig, path=path, calibrations=calibrations, thresholds=thresholds, threads=threads,
-                        cache_size=cache_size, max_document_tokens=max_document_tokens)  # fmt: skip
+                        cache_size=cache_size, max_document_tokens=max_document_tokens, reader=reader)  # fmt: skip
         self.max_document_tokens = given.max_document_tokens
         self._arguments: dict[str, Any] = {
             "path": given.path, "threads": given.threads, "cache_size": given.cache_size,
         }  # fmt: skip
         self.calibrations, self.thresholds = dict(given.calibrations or {}), dict(given.thresholds or {})
-        self.profile: Profile = embedded_profile(self.calibrations, self.thresholds)
+        self._reads = given.reader
+        shipped = SHIPPED_READER if given.reader is None and SHIPPED_READER.is_dir() else None
+        self._folder = shipped or given.reader or None
+        self.profile: Profile = embedded_profile(self.calibrations, self.thresholds, self.has_reader)
         self._lock = Lock()
         self._encoder: Encoder | None = None
+        self._reader: Reader | None = None
+        if given.reader:
+            self.reader.close()
         if path is not None:
             self.encoder.close()  # a wrong folder is told at once, not at the first request
 
@@ -69,6 +84,23 @@ class EmbeddedRuntime(BlockingRuntime):
                 self._encoder = Encoder(**self._arguments)
             return self._encoder
 
+    @property
+    def has_reader(self) -> bool:
+        """Whether claims and questions are read, not only looked up."""
+        return self._folder is not None
+
+    @property
+    def reader(self) -> Reader:
+        """The reader. Raises UnsupportedIntrinsic where there is none."""
+        from intrinsics_core.embedded.reader import Reader
+
+        with self._lock:
+            if self._folder is None:
+                raise UnsupportedIntrinsic("this runtime has no reader", expected="a folder as reader=")
+            if self._reader is None:
+                self._reader = Reader(self._folder, threads=self._arguments["threads"])
+            return self._reader
+
     def handle(self, requests: Sequence[Request]) -> list[Outcome]:
         # One call per kind of text for the whole wave: the encoder buckets by length and encodes each text once.
         outcomes: dict[int, Outcome] = {}
@@ -76,6 +108,8 @@ class EmbeddedRuntime(BlockingRuntime):
         for i, request in enumerate(requests):
             if isinstance(request, Embed):
                 kinds.setdefault(request.kind, []).append(i)
+            elif isinstance(request, Score) and self.has_reader:
+                outcomes[i] = self._scored(request)
             else:
                 outcomes[i] = unsupported("embedded", request)
         for members in kinds.values():
@@ -92,6 +126,14 @@ class EmbeddedRuntime(BlockingRuntime):
                 outcomes[i] = Embedded(tuple(next(vectors) for _ in request.texts))
         return [outcomes[i] for i in range(len(requests))]
 
+    def _scored(self, request: Score) -> Outcome:
+        # Of use to a question is what answers it: the reader was taught the one, and knows the other by that.
+        asked = replace(request, task="answers") if request.task == "relevance" else request
+        try:
+            return self.reader.score(asked)
+        except IntrinsicsError as error:
+            return error.named(request.intrinsic)
+
     def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> list[list[float]]:
         """One vector per text, for a vector store: the windows of a long text averaged, length 1.
 
@@ -106,21 +148,23 @@ class EmbeddedRuntime(BlockingRuntime):
         return found
 
     def warm_up(self) -> None:
-        """Load what first calls would wait for: model, sentence splitter, table of rarities, heads."""
+        """Load what first calls would wait for: model, table of rarities, heads."""
         from intrinsics_core.embedded import answering, head, lexical, support
-        from intrinsics_core.text import sentences
 
         self.encoder.dim  # noqa: B018  (asking for it loads the model)
-        sentences.punkt("One sentence. Another.")
         lexical.idf(lexical.stem("warm"))
-        answering.shipped_head()
-        support.load_head()
+        answering.shipped_head(reads=self.has_reader)
+        support.load_head(reads=self.has_reader)
+        if self.has_reader:
+            self.reader.warm_up()
         for name in ("rewrite", "rewrite_terms", "rewrite_dependence"):
             head.load_head(name)
 
     def close(self) -> None:
         if self._encoder is not None:
             self._encoder.close()
+        if self._reader is not None:
+            self._reader.close()
 
     def __repr__(self) -> str:
         return f"EmbeddedRuntime(path={self._arguments['path']!r})"
@@ -130,6 +174,7 @@ class EmbeddedRuntime(BlockingRuntime):
             "calibrations": self.calibrations,
             "thresholds": self.thresholds,
             "max_document_tokens": self.max_document_tokens,
+            "reader": self._reads,
         }
         return _rebuild, (self._arguments | own,)
 

@@ -11,7 +11,15 @@ from typing import Any, ClassVar
 
 import pytest
 
-from intrinsics_core import INTRINSICS, IntrinsicsError, MalformedReply, Runtime, RuntimeUnavailable, run
+from intrinsics_core import (
+    INTRINSICS,
+    IntrinsicsError,
+    InvalidInput,
+    MalformedReply,
+    Runtime,
+    RuntimeUnavailable,
+    run,
+)
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.results import Result
 from tests.contract import cases
@@ -38,7 +46,11 @@ def shown(intrinsic: str, result: Result) -> dict[str, Any]:
         "query-rewrite": lambda: {"query": dump["query"]},
         "query-expansion": lambda: {"queries": [query["text"] for query in dump["queries"]]},
         "reranking": lambda: {"ranking": [_only(row, "document_id", "rank", "score") for row in dump["ranking"]]},
-        "context-relevance": lambda: {"judgements": [j for j in dump["judgements"] if j["label"] != "irrelevant"]},
+        "context-relevance": lambda: {
+            "judgements": [
+                _only(j, "document_id", "label", "score") for j in dump["judgements"] if j["label"] != "irrelevant"
+            ]
+        },
     }.get(intrinsic, lambda: dump)()
     return show | ({"degraded": dump["degraded"]} if "degraded" in dump else {})
 
@@ -192,6 +204,27 @@ class ContractTests:
         assert sorted(d["text"] for d in returned) == sorted(d["text"] for d in documents)
         assert returned[0]["text"] == documents[1]["text"]
 
+    def test_ids_may_repeat(self, runtime: Runtime | None) -> None:
+        documents = cases.documents()
+        for document in documents:
+            document["id"] = "1"
+        component = self.adapter.build("reranking", runtime=runtime)
+        inputs = self.given("reranking", documents)
+        output = self.adapter.call(component, inputs)
+        returned = self.adapter.documents(output)
+        assert sorted(d["text"] for d in returned) == sorted(d["text"] for d in documents)
+        assert returned[0]["text"] == documents[1]["text"]
+        pages = {d["text"]: d["metadata"]["page"] for d in documents}
+        assert all(d["metadata"]["page"] == pages[d["text"]] for d in returned)
+        assert self.adapter.result("reranking", inputs, output) == self.core("reranking", runtime, documents)
+
+    def test_scores_of_a_fallback_are_those_that_were_there(self) -> None:
+        component = self.adapter.build("reranking", runtime=_down(), on_error="fallback")
+        output = self.adapter.call(component, self.given("reranking"))
+        assert [d["text"] for d in self.adapter.documents(output)] == [d["text"] for d in cases.documents()]
+        for document in self.adapter.documents(output):
+            assert document["metadata"].get("relevance_score") is None
+
     # --- nothing, and wrong things --------------------------------------------------------------------------------
 
     def test_empty_documents(self, intrinsic: str, runtime: Runtime | None) -> None:
@@ -202,6 +235,29 @@ class ContractTests:
             assert self.adapter.documents(asyncio.run(self.adapter.acall(component, inputs))) == []
         else:
             assert self.answer(intrinsic, component, []) == self.core(intrinsic, runtime, [])
+
+    @pytest.mark.parametrize("intrinsic", cases.ENDS_WITH_ANSWER, indirect=True)
+    @pytest.mark.parametrize("said", ["", "  \n"])
+    def test_an_answer_that_says_nothing(self, intrinsic: str, said: str) -> None:
+        runtime = _down()  # nothing is asked
+        component = self.adapter.build(intrinsic, runtime=runtime)
+        messages = [*cases.QUESTION, {"role": "assistant", "content": said}]
+        inputs = self.adapter.inputs(intrinsic, messages, cases.documents())
+        found = self.told(intrinsic, inputs, self.adapter.call(component, inputs))
+        assert found == shown(
+            intrinsic, run(INTRINSICS[intrinsic](messages, cases.for_core(cases.documents())), runtime)
+        )
+        assert runtime.requests == []
+
+    def test_on_error_is_checked_when_a_component_is_built(self, intrinsic: str) -> None:
+        with failing(InvalidInput):
+            self.adapter.build(intrinsic, on_error="ignore")
+
+    def test_a_draft_in_thoughts_is_not_the_verdict(self) -> None:
+        draft = '{"answerability": "unanswerable", "confidence": 0.9}'
+        reply = f'<think>{draft}</think>{{"answerability": "answerable", "confidence": "90%"}}'
+        found = self.answer("answerability", self.adapter.build("answerability", runtime=Scripted(lambda _: reply)))
+        assert (found["label"], found["probability"]) == ("answerable", pytest.approx(0.9))
 
     @pytest.mark.parametrize("asynchronous", [False, True])
     @pytest.mark.parametrize("reply", ["", "I would rather not say.", '{"answerability": "perhaps"', "[]"])

@@ -12,10 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 pytest.importorskip("langchain_rag_intrinsics", reason="the demo needs the LangChain integration")
-pytest.importorskip("bm25s", reason="the demo needs bm25s")
 
 from intrinsics_core.cli import app
-from intrinsics_core.demo.langchain import CorpusRetriever, play
+from intrinsics_core.demo.langchain import play, searching
 from tests.demo.telling import SHOWN, TellingTests, answering
 from tests.render.test_html import harmless
 
@@ -25,17 +24,17 @@ class TestTelling(TellingTests):
     framework = "langchain"
 
 
-def test_the_retriever_is_a_retriever() -> None:
+def test_the_passages_are_searched_by_meaning() -> None:
     from langchain_core.documents import Document
 
     documents = [
-        Document("red fox", id="f", metadata={"title": "Fox"}),
-        Document("owl", id="o", metadata={"title": ""}),
+        Document("An owl calls.", id="o"),
+        Document("A vixen is a female fox.", id="f", metadata={"title": "Fox"}),
     ]
-    found = CorpusRetriever(documents=documents, k=5).invoke("a fox")
-    assert [d.id for d in found] == ["f"] and found[0].metadata["bm25"] > 0
-    assert "bm25" not in documents[0].metadata
-    assert CorpusRetriever(documents=documents).invoke("zebra") == []
+    found = searching(documents, k=2).invoke("foxes")
+    assert [d.id for d in found] == ["f", "o"]
+    assert found[0].metadata["title"] == "Fox" and found[0].metadata["score"] > found[1].metadata["score"]
+    assert "score" not in documents[1].metadata
 
 
 def test_the_command_prints_the_story_and_writes_a_page(tmp_path: Path) -> None:
@@ -61,12 +60,14 @@ def test_own_questions_as_a_process_without_a_report(tmp_path: Path) -> None:
 
 
 def test_a_missing_package_is_one_line_with_the_command_that_mends_it(tmp_path: Path) -> None:
-    code = "import sys; sys.modules['bm25s'] = None; from intrinsics_core.cli import main; main()"
+    code = "import sys; sys.modules['langchain_rag_intrinsics'] = None; from intrinsics_core.cli import main; main()"
     ran = subprocess.run(
         [sys.executable, "-c", code, "demo", "--no-html"], capture_output=True, text=True, timeout=120, cwd=tmp_path
     )
     assert ran.returncode == 2
-    assert ran.stderr.startswith("intrinsics: the demo needs bm25s, which is not installed: pip install")
+    assert ran.stderr.startswith(
+        "intrinsics: the demo needs langchain_rag_intrinsics, which is not installed: pip install"
+    )
     assert ran.stderr.count("\n") == 1
 
 

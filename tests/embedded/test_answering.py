@@ -14,6 +14,7 @@ from intrinsics_core.embedded.answering import (
     features,
     passage_score,
     shipped_head,
+    to_read,
 )
 from intrinsics_core.embedded.encoder import Encoder
 from intrinsics_core.embedded.head import LinearHead
@@ -126,10 +127,26 @@ def test_a_name_that_is_missing_lowers_the_score(encoder):
 def test_features_by_hand():
     row = np.eye(2, dtype=np.float32)
     values = dict(zip(FEATURES, features("Did Orlo not burn?", "Orlo burned.", row[:1], row), strict=True))
-    assert values == {"cosine": 1.0, "sentence_coverage": 1.0, "names_missing": 0.0, "negated": 1.0}
+    assert values == {"cosine": 1.0, "sentence_coverage": 1.0}
     values = dict(zip(FEATURES, features("Did Orlo burn?", "Hello there.", row[:1], row[1:]), strict=True))
-    assert values["cosine"] == values["sentence_coverage"] == values["negated"] == 0.0
-    assert values["names_missing"] > 0.5
+    assert values["cosine"] == values["sentence_coverage"] == 0.0
+
+
+def test_what_is_read_is_the_window_with_most_of_the_question_behind_its_title():
+    filler = "Nothing of interest was said there by anybody, and so the minutes of that day were soon put away. " * 6
+    text = f"{filler}Mooring costs twelve crowns. {filler}"
+    shown = to_read("What does mooring cost?", text, "Harbour")
+    assert shown.startswith("Harbour: ") and "twelve crowns" in shown and len(shown.split()) <= 92
+    assert to_read("What does mooring cost?", "One word", None) == "One word"
+    assert to_read("", "", None) == ""
+
+
+def test_a_reader_moves_the_score_and_only_where_there_is_one(encoder):
+    question, passage = next(iter(ANSWERABLE)), PASSAGES[0]
+    q, p = encoder.encode([question, passage])
+    no, unknown, yes = (passage_score(question, passage, q, p, logit=logit) for logit in (-6.0, 0.0, 6.0))
+    assert no < unknown < yes
+    assert judge(encoder, question, logits=[6.0, -6.0, -6.0, -6.0]).best == 0
 
 
 def test_nothing_to_go_by(encoder):

@@ -13,9 +13,19 @@ pytest.importorskip("onnx", reason="the tiny model is made with onnx")
 import onnx
 from tokenizers import Tokenizer, models, pre_tokenizers
 
+from intrinsics_core import (
+    answerability,
+    context_relevance,
+    fact_check,
+    hallucination_detection,
+    reranking,
+    run,
+    uncertainty,
+)
 from intrinsics_core.embedded.reader import Reader
 from intrinsics_core.errors import InvalidInput, RuntimeUnavailable, UnsupportedIntrinsic
 from intrinsics_core.requests import Score
+from intrinsics_core.runtimes.embedded import EmbeddedRuntime
 from training.build_encoder import HEADS, LAYERS
 from training.reader.export import reader_graph
 
@@ -200,3 +210,44 @@ def test_broken_files_are_refused(folder, tmp_path):
     (tmp_path / "model.onnx").write_bytes(b"no graph")
     with pytest.raises(RuntimeUnavailable, match="cannot load the reader"):
         Reader(tmp_path).logits("entailment", PAIRS)
+
+
+QUESTION = [{"role": "user", "content": "Who built the mill?"}]
+SAID = [*QUESTION, {"role": "assistant", "content": "Ada Brink built it. It ground flour until 1958."}]
+DOCUMENTS = ["The mill was built in 1911 by Ada Brink. It ground flour.", "The ferry leaves at nine.", ""]
+
+
+def test_the_embedded_runtime_reads_with_it_and_says_so(folder):
+    with_it, without = EmbeddedRuntime(reader=folder), EmbeddedRuntime(reader=False)
+    assert (with_it.has_reader, without.has_reader) == (True, False)
+    for call in (
+        lambda: hallucination_detection(SAID, DOCUMENTS),
+        lambda: answerability(QUESTION, DOCUMENTS),
+        lambda: context_relevance(QUESTION, DOCUMENTS),
+        lambda: reranking(QUESTION, DOCUMENTS),
+        lambda: fact_check(SAID, DOCUMENTS),
+        lambda: uncertainty(SAID, DOCUMENTS),
+    ):
+        read, looked_up = run(call(), with_it), run(call(), without)
+        assert type(read) is type(looked_up) and read != looked_up
+        assert run(call(), pickle.loads(pickle.dumps(with_it))) == read  # noqa: S301  (our own)
+
+
+def test_a_verdict_does_not_depend_on_what_else_is_judged(folder):
+    runtime = EmbeddedRuntime(reader=folder)
+    alone = run(context_relevance(QUESTION, DOCUMENTS[:1]), runtime).judgements[0]
+    assert run(context_relevance(QUESTION, DOCUMENTS), runtime).judgements[0] == alone
+
+
+def test_the_embedded_runtime_answers_scores_and_refuses_what_it_cannot(folder):
+    runtime = EmbeddedRuntime(reader=folder)
+    asked = (PAIRS[2][::-1],)
+    answers, relevance, meant = runtime.handle(
+        [Score("x", asked, "answers"), Score("x", asked, "relevance"), Score("x", asked, "meant")]
+    )
+    assert answers == relevance and answers.labels == ("yes",)
+    assert isinstance(meant, UnsupportedIntrinsic)
+    (refused,) = EmbeddedRuntime(reader=False).handle([Score("x", asked, "answers")])
+    assert isinstance(refused, UnsupportedIntrinsic)
+    with pytest.raises(InvalidInput, match="no reader folder at"):
+        EmbeddedRuntime(reader=folder / "nowhere")

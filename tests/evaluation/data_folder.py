@@ -98,6 +98,15 @@ FILES: dict[str, list[dict[str, Any]]] = {
             "contexts": [{"id": "lake", "relevant": None}],
         },
     ],
+    "expertqa_claims": [
+        {"question": "Who built it?", "claim": claim, "evidence": ["[1] https://mill " + MILL], "support": support}
+        for claim, support in (("The mill was built by Ada Brink.", "Complete"), ("Oslo sank gold.", "Incomplete"))
+    ],
+    "prometheus_vicuna": [
+        {"scores": scores, "instruction": f"###The instruction to evaluate:\nTell me of mills.\n\n"
+         f"###Response to evaluate:\n{answer}\n\n###Reference Answer (Score 5):\nMills grind."}
+        for scores, answer in (([5, 5, 4], "Mills grind grain between stones."), ([1, None, 2], "No."))
+    ],
     "mtrag_runs": [
         {"id": turn, "retriever": "elser", "query": query, "docs": docs, "scores": [3.0, 2.0, 1.0][: len(docs)],
          "hit5": hit}

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
-from intrinsics_core.errors import ContextTooLong, InvalidInput
+from intrinsics_core.drivers import run
+from intrinsics_core.errors import ContextTooLong, InvalidInput, MalformedReply
 from intrinsics_core.evaluation.tables import NAMES, measures, table
 from intrinsics_core.evaluation.tables.base import Observed
 from intrinsics_core.evaluation.tables.citations_table import against, alce
 from intrinsics_core.evaluation.tables.folder import evenly
 from intrinsics_core.evaluation.tables.intervals import difference, interval, mean_of, pooled
+from intrinsics_core.evaluation.tables.judges import idk, rad_bench, ragas_faithfulness
 from intrinsics_core.evaluation.tables.plain import best_coverage, coverage, nearest_sentence
 from intrinsics_core.evaluation.tables.reporting import Report, markdown, report
 from intrinsics_core.evaluation.tables.running import Seen, cases_of, run_cases, seen
@@ -45,9 +47,10 @@ def value(found: Report, set_: str, measure: str, of: str | None = None) -> floa
 @pytest.mark.parametrize("name", NAMES)
 def test_every_table_can_be_filled_on_the_embedded_default(name: str, folder: Path) -> None:
     found = filled(name, folder)
-    assert found.lines and not found.errors
+    assert found.lines
+    assert all("UnsupportedIntrinsic" in error for error in found.errors.values())  # two answers: a language model
     for line in found.lines:
-        assert line.failed == 0 < line.n
+        assert line.failed == 0 < line.n, line
         low, high = line.ours.low, line.ours.high
         assert (low is None) == (high is None)
         assert low is None or high is None or low <= high
@@ -247,3 +250,56 @@ def test_the_plainest_methods() -> None:
 def test_a_limit_takes_cases_evenly_and_always_the_same() -> None:
     assert evenly(list(range(10)), 5) == [0, 2, 4, 6, 8]
     assert evenly([1, 2], 5) == [1, 2] == evenly([1, 2], None)
+
+
+def test_ratings_and_choices_of_a_language_model(folder: Path) -> None:
+    def judge(request: Any) -> Any:
+        shown = json.loads(request.messages[-1].content)
+        if "responses" in shown:  # whichever comes first: a judge that the order sways
+            return {"preferred": "A", "confidence": 1.0}
+        good = "grind" in shown["response"]
+        return {"explanation": "", "statements": [], "rating": "yes" if good else "no", "confidence": 0.9}
+
+    found = filled("evaluate", folder, Scripted(judge), sets=["prometheus, all metrics", "prometheus, pairs"])
+    assert value(found, "prometheus, all metrics", "AUROC") == 1.0
+    assert value(found, "prometheus, all metrics", "AUROC", "length") == 1.0
+    assert value(found, "prometheus, pairs", "ties") == 1.0
+    assert value(found, "prometheus, pairs", "prefers the better") == 0.5
+
+
+ANSWERED = [{"role": "user", "content": "Who built it?"}, {"role": "assistant", "content": "Ada did. It is gold."}]
+
+
+def test_judges_of_other_projects() -> None:
+    replies = [
+        {"statements": ["Ada built it.", "It is gold.", "Ada built it."]},
+        {"verdicts": [{"id": "s1", "supported": False}, {"id": "s0", "supported": True}]},
+        {"reason": "fair", "rating": 7},
+        {"does_not_know": "partial"},
+    ]
+    runtime = Scripted(replies)
+    share = run(ragas_faithfulness(ANSWERED, ["Ada built the mill."]), runtime)
+    assert share.score == 0.5 and share.details["statements"] == {"Ada built it.": True, "It is gold.": False}
+    assert run(rad_bench(ANSWERED, "Ada Brink did."), runtime).score == pytest.approx(6 / 9)
+    assert run(idk(ANSWERED), runtime).score == 0.5
+    assert run(ragas_faithfulness(ANSWERED, []), runtime).score is None
+
+
+@pytest.mark.parametrize(
+    "replies",
+    [
+        [{"statements": ["Ada built it."]}, *[{"verdicts": []}] * 3],
+        [{"statements": ["Ada built it."]}, *[{"verdicts": [{"id": "s0", "supported": "yes"}]}] * 3],
+        [{"statements": [1]}] * 3,
+        ["I would say it is fine."] * 3,
+    ],
+)
+def test_a_verdict_that_is_missing_is_no_half(replies: list[Any]) -> None:
+    with pytest.raises(MalformedReply):
+        run(ragas_faithfulness(ANSWERED, ["Ada built the mill."]), Scripted(replies))
+
+
+@pytest.mark.parametrize("rating", [0, 11, "eight", True, 7.5])
+def test_a_rating_off_the_scale_is_no_rating(rating: Any) -> None:
+    with pytest.raises(MalformedReply):
+        run(rad_bench(ANSWERED, "?"), Scripted([{"reason": "", "rating": rating}] * 3))

@@ -148,3 +148,17 @@ def test_what_the_caller_has_to_mend_is_no_tie():
 def test_a_profile_without_comparisons_says_so_even_with_a_fallback():
     with pytest.raises(UnsupportedIntrinsic, match=r"'nothing'.*reranking|reranking.*'nothing'"):
         run(reranking(USER, ["a", "b"], on_error="fallback"), Scripted(by_number), profile=Profile("nothing", {}))
+
+
+def test_a_ranking_says_how_it_was_made() -> None:
+    def alike(request):
+        return {"context_relevance": "relevant", "confidence": 0.9, "preferred": "A", "ranking": ["d0", "d1"]}
+
+    user, two = [{"role": "user", "content": "Who?"}], ["one", "two"]
+    for mode in ("listwise", "pairwise", "pointwise"):
+        found = run(reranking(user, two, mode=mode), Scripted(alike))
+        assert found.mode == mode
+        assert "mode" not in found.model_dump()
+    assert run(reranking(user, two)).mode == "pointwise"  # the embedded default
+    down = Scripted(lambda request: RuntimeUnavailable("refused"))
+    assert run(reranking(user, two, mode="pointwise", on_error="fallback"), down).mode is None

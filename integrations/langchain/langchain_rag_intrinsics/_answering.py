@@ -5,6 +5,7 @@ A streaming answer is not held back: its chunks pass as they come, and the verdi
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
@@ -12,27 +13,22 @@ from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.utils import AddableDict
 
+from intrinsics_core import Call
 from intrinsics_core.results import Result
 from langchain_rag_intrinsics._inputs import ANSWER, Given, as_answer
 from langchain_rag_intrinsics._intrinsic import Intrinsic
+from langchain_rag_intrinsics._verdicts import is_canned, verdict, with_verdict
 
 Content = str | list[str | dict[Any, Any]]
-
-
-def verdict(intrinsic: str, result: Result) -> dict[str, Any]:
-    """The part of ``response_metadata`` that holds a result: what the command line writes for it."""
-    return {"rag_intrinsics": {intrinsic: result.model_dump(mode="json")}}
-
-
-def with_verdict(metadata: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """``response_metadata`` with verdicts beside those that are there."""
-    return {**metadata, **new, "rag_intrinsics": {**metadata.get("rag_intrinsics", {}), **new["rag_intrinsics"]}}
 
 
 class AnswerIntrinsic(Intrinsic):
     """Takes a mapping with ``question`` or ``messages``, ``documents`` and ``answer`` (or ``messages`` that end with
     the answer); returns a copy of the answer as an AIMessage whose ``response_metadata["rag_intrinsics"]`` holds the
-    verdict under the intrinsic's name.
+    verdict under the intrinsic's name. A gate's canned answer passes as it is: it claims nothing.
+
+    Where the judgement fails the answer passes all the same, with a verdict that says that it is degraded and why,
+    unless ``on_error="raise"``.
     """
 
     def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:
@@ -55,32 +51,45 @@ class AnswerIntrinsic(Intrinsic):
             yield chunk
 
     def _pass(self, pieces: Iterator[Any]) -> Iterator[Any]:
-        stream = _Stream(self)
+        stream = AnswerStream(self)
         for piece in pieces:
             yield from stream.take(piece)
         given = self._read(stream.value)
-        yield from stream.close(given, self._result(given))
+        yield from stream.close(given, None if stream.canned(given) else self._result(given))
 
     async def _apass(self, pieces: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        stream = _Stream(self)
+        stream = AnswerStream(self)
         async for piece in pieces:
             for chunk in stream.take(piece):
                 yield chunk
         given = self._read(stream.value)
-        for chunk in stream.close(given, await self._aresult(given)):
+        for chunk in stream.close(given, None if stream.canned(given) else await self._aresult(given)):
             yield chunk
 
+    def _without_asking(self, given: Given) -> Any:
+        return given.answer if is_canned(given.answer) and not self.return_result else None
+
+    def _ask(self, given: Given) -> Call[Any]:
+        # Of a canned answer a result says what it says of an answer without words.
+        return self._judge(given.unanswered if is_canned(given.answer) else given)
+
+    @abstractmethod
+    def _judge(self, given: Given) -> Call[Any]:
+        """The call of the core."""
+
     def _tell(self, value: Any, given: Given, result: Result) -> Any:
-        answer = given.answer
-        if answer is None:
-            return result
-        new = self._metadata(answer, result)
-        return answer.model_copy(
-            update={
-                "content": self._marked(answer, given, result),
-                "response_metadata": with_verdict(answer.response_metadata, new),
-            }
-        )
+        return result if given.answer is None else self._annotated(given.answer, given, result)
+
+    def _annotated(self, answer: AIMessage, given: Given, result: Any) -> AIMessage:
+        """A copy of the answer with the verdict."""
+        metadata = with_verdict(answer.response_metadata, self._metadata(answer, result))
+        content = self._marked(answer, given, result)
+        return answer.model_copy(update={"content": content, "response_metadata": metadata})
+
+    @property
+    def _holds_back(self) -> bool:
+        """Whether a stream waits for the whole answer, because the result changes what is in it."""
+        return False
 
     def _metadata(self, answer: AIMessage, result: Result) -> dict[str, Any]:
         return verdict(self.intrinsic, result)
@@ -98,13 +107,16 @@ class AnswerIntrinsic(Intrinsic):
         return ""
 
 
-class _Stream:
-    """The state of one streamed answer; no I/O."""
+class AnswerStream:
+    """The state of one streamed answer; no I/O.
+
+    ``value`` is the whole input so far, ``passed`` the sum of what went out.
+    """
 
     def __init__(self, intrinsic: AnswerIntrinsic) -> None:
         self.intrinsic = intrinsic
-        self.value: Any = None  # the whole input
-        self.passed: AIMessageChunk | None = None  # the sum of what went out
+        self.value: Any = None
+        self.passed: AIMessageChunk | None = None
 
     def take(self, piece: Any) -> Iterator[AIMessageChunk]:
         """Keep a piece of the input; the part of the answer that is in it goes out."""
@@ -113,17 +125,29 @@ class _Stream:
             return
         self.value = AddableDict(self.value or {}) + AddableDict(piece)
         part = next((piece[name] for name in ANSWER if piece.get(name) is not None), None)
-        if part is not None and not self.intrinsic.return_result:
+        if part is not None and not self.intrinsic.return_result and not self.intrinsic._holds_back:
             yield self._out(as_answer(part, self.intrinsic.intrinsic))
 
-    def close(self, given: Given, result: Result) -> Iterator[Any]:
+    def canned(self, given: Given) -> bool:
+        """Whether the answer is to pass unjudged."""
+        return is_canned(given.answer) and not self.intrinsic.return_result
+
+    def close(self, given: Given, result: Result | None) -> Iterator[Any]:
         intrinsic, answer = self.intrinsic, given.answer
-        if intrinsic.return_result or answer is None:
+        if result is not None and (intrinsic.return_result or answer is None):
             yield result
+            return
+        assert answer is not None
+        if intrinsic._holds_back and result is not None:
+            whole = _chunk(intrinsic._annotated(answer, given, result))
+            yield whole.model_copy(update={"chunk_position": "last"})
             return
         if self.passed is None:  # the answer came as the last of the messages
             yield self._out(answer)
         assert self.passed is not None
+        if result is None:
+            yield AIMessageChunk(content="", id=self.passed.id, chunk_position="last")
+            return
         yield AIMessageChunk(
             content=intrinsic._added(self.passed, given, result),
             response_metadata=intrinsic._metadata(answer, result),

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
 
-from intrinsics_core.results import Result
+from langchain_rag_intrinsics._documents import RETRIEVAL_SCORE, SCORE, retrievers_score
 from langchain_rag_intrinsics._inputs import Given
 from langchain_rag_intrinsics._intrinsic import Intrinsic
+from langchain_rag_intrinsics._verdicts import KEY, beside
 
 
 class Compressor(BaseDocumentCompressor, Intrinsic):
@@ -32,18 +33,34 @@ class Compressor(BaseDocumentCompressor, Intrinsic):
         )
         return found
 
-    def _verdicts(self, given: Given, rows: Sequence[Any], result: Result) -> list[Document]:
+    def _verdicts(
+        self, given: Given, rows: Sequence[Any], told: Mapping[str, Any], *, scored: bool = True
+    ) -> list[Document]:
         """Copies of the documents that the rows name, in the rows' order, each with its score and verdict.
 
-        The score is the caller's own where a fallback stands in for a verdict without one.
+        A row without a score leaves the one that is there. A score of the retriever's that is written over is kept.
+
+        Args:
+            told: what is said with every one of them.
+            scored: whether the rows' scores are verdicts, or, of a fallback, those that were there.
         """
-        why = {} if result.degraded is None else {"degraded": result.degraded}
         copies = []
         for row in rows:
             document = given.documents[row.index]
-            verdict = row.model_dump(mode="json", exclude={"document_id"}) | why
-            score = {} if row.score is None else {"relevance_score": row.score}
-            before = document.metadata.get("rag_intrinsics") or {}
-            metadata = {**document.metadata, **score, "rag_intrinsics": {**before, self.intrinsic: verdict}}
+            verdict = row.model_dump(mode="json", exclude={"document_id"}) | told
+            if why := getattr(row, "failure", None):  # of this document's judgement alone
+                verdict["degraded"] = why
+            metadata = {
+                **document.metadata,
+                **(_scored(document, row.score) if scored else {}),
+                KEY: beside(document.metadata.get(KEY), {self.intrinsic: verdict}),
+            }
             copies.append(document.model_copy(update={"metadata": metadata}))
         return copies
+
+
+def _scored(document: Document, score: float | None) -> dict[str, Any]:
+    if score is None:
+        return {}
+    before = retrievers_score(document)
+    return {SCORE: score} if before is None else {SCORE: score, RETRIEVAL_SCORE: before}

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from math import isfinite
-from numbers import Real
+from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMessage, convert_to_messages
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    ChatMessage,
+    FunctionMessage,
+    HumanMessage,
+    ToolMessage,
+    convert_to_messages,
+)
 from langchain_core.prompt_values import PromptValue
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.intrinsics import TABLE
+from langchain_rag_intrinsics._documents import as_document, passages
 
 # The names that LangChain's own chains, tutorials and compressors use.
 QUESTION = ("question", "query", "input")
 HISTORY = ("chat_history", "history")
-DOCUMENTS = ("documents", "context")
-ANSWER = ("answer", "response")
-# Where retrievers leave their scores, higher is better.
-SCORES = ("relevance_score", "score")
+DOCUMENTS = ("documents", "context", "source_documents")
+ANSWER = ("answer", "response", "generation", "result")
 
 _ROLES = {
     "human": "user",
@@ -37,10 +42,14 @@ _ROLES = {
 
 @dataclass(frozen=True)
 class Given:
-    """One input: a conversation, the answer where it ends with one, and documents."""
+    """One input: a conversation, the answer where it ends with one, and documents.
+
+    ``fields`` is the metadata that the answering model is shown beside a document's text.
+    """
 
     turns: tuple[BaseMessage, ...]
     documents: tuple[Document, ...] = ()
+    fields: tuple[str, ...] = ()
 
     @property
     def answer(self) -> AIMessage | None:
@@ -55,47 +64,56 @@ class Given:
     @property
     def passages(self) -> list[dict[str, Any]]:
         """The documents as the core takes them."""
-        return [
-            {"text": d.page_content, "id": d.id, "title": title(d), "score": score, "metadata": d.metadata}
-            for d, score in zip(self.documents, scores(self.documents), strict=True)
-        ]
+        return passages(self.documents, self.fields)
+
+    @property
+    def unanswered(self) -> Given:
+        """The same with an answer that says nothing."""
+        return replace(self, turns=(*self.turns[:-1], AIMessage("")))
 
 
-def read(value: Any, intrinsic: str) -> Given:
+def read(value: Any, intrinsic: str, fields: tuple[str, ...] = ()) -> Given:
     """A chain's value as an input.
 
+    What is asked about a question reads no answer: one that a state still holds from the turn before is left alone, as
+    are calls of tools and their results after the last user turn.
+
     Args:
-        value: a question; a message; a list of messages; or a mapping with ``messages`` (a whole conversation), or
-            ``question`` (also ``query``, ``input``) and optionally ``chat_history``; with ``documents`` (also
-            ``context``) and ``answer`` (also ``response``) where there are any.
+        value: a question; a message; a list of messages; or a mapping with ``messages`` (a whole conversation), with
+            ``question`` (also ``query``, ``input``), or with both: the question is then the last turn and the messages
+            what came before. Beside ``question`` alone ``chat_history`` may say that. With ``documents`` (also
+            ``context``, ``source_documents``) and ``answer`` (also ``response``, ``generation``, ``result``) where
+            there are any.
         intrinsic: the name used in errors.
+        fields: metadata shown beside the documents' texts.
 
     Raises:
         InvalidInput: names the field.
     """
-    documents = _first(value, DOCUMENTS) if isinstance(value, Mapping) else None
-    if documents is None and (record := TABLE.get(intrinsic)) and record.needs_documents:
+    record = TABLE.get(intrinsic)
+    asks = record is None or "user" in record.ends_with  # about a question, maybe about an answer too
+    given = value if isinstance(value, Mapping) else {}
+    documents = _first(given, DOCUMENTS)
+    if documents is None and record and record.needs_documents:
         raise InvalidInput("the input has no documents", intrinsic=intrinsic,
-                           expected=f"a list, maybe empty, as one of {', '.join(map(repr, DOCUMENTS))}")  # fmt: skip
-    if not isinstance(value, Mapping):
-        return Given(_turns(value, intrinsic, "input"))
-    if value.get("messages") is not None:
-        turns = _turns(value["messages"], intrinsic, "messages")
-    else:
-        question = _first(value, QUESTION)
-        turns = _turns(_first(value, HISTORY) or (), intrinsic, "chat_history")
-        turns += _turns(question, intrinsic, "question") if question is not None else ()
-    answer = _first(value, ANSWER)
-    if answer is not None:
-        turns += (as_answer(answer, intrinsic),)
-    if not turns:
+                           expected=f"a list, maybe empty, as one of {_names(DOCUMENTS)}")  # fmt: skip
+    answer = _first(given, ANSWER) if record and record.judges_answers else None
+    turns = _conversation(value, intrinsic, answered=answer is None and not asks)
+    if not turns and answer is None:
         raise InvalidInput(
             "the input has neither messages nor a question",
             intrinsic=intrinsic,
-            expected=f"'messages', or one of {', '.join(map(repr, QUESTION))}",
-            got=f"the keys {', '.join(map(repr, value)) or '(none)'}",
+            expected=f"'messages', or one of {_names(QUESTION)}",
+            got=f"the keys {_names(given) or '(none)'}" if isinstance(value, Mapping) else "no messages",
         )
-    return Given(turns, as_documents(documents, intrinsic))
+    if answer is not None:
+        turns = _answered(turns, as_answer(answer, intrinsic))
+    elif asks:
+        turns = _open(turns)
+    elif _role(turns[-1]) != "assistant":
+        raise InvalidInput("the input has no answer", intrinsic=intrinsic,
+                           expected=f"one of {_names(ANSWER)}, or messages that end with it")  # fmt: skip
+    return Given(turns, as_documents(documents, intrinsic), fields)
 
 
 def as_answer(value: Any, intrinsic: str) -> AIMessage:
@@ -120,45 +138,54 @@ def as_documents(value: Any, intrinsic: str) -> tuple[Document, ...]:
     return tuple(_document(item, i, intrinsic) for i, item in enumerate(value))
 
 
-def title(document: Document) -> str | None:
-    """The document's title, where its metadata has one."""
-    found = document.metadata.get("title")
-    return found if isinstance(found, str) else None
+def last_user_turn(turns: Sequence[BaseMessage]) -> int:
+    """Where the last user turn is, or -1."""
+    return next((i for i in reversed(range(len(turns))) if _role(turns[i]) == "user"), -1)
 
 
-def scores(documents: Sequence[Document]) -> list[float | None]:
-    """The retriever's scores, by the first of the names that all documents have a finite number under; else None each.
+# --- turns --------------------------------------------------------------------------------------------------------
 
-    One name for all: scores of two names are not on one scale.
+
+def _conversation(value: Any, intrinsic: str, *, answered: bool) -> tuple[BaseMessage, ...]:
+    """All turns of a value, without an answer that stands beside them.
+
+    Args:
+        answered: whether the last of the messages is the answer in question.
     """
-    for name in SCORES:
-        found = [_number(document.metadata.get(name)) for document in documents]
-        if None not in found:
-            return found
-    return [None] * len(documents)
+    if not isinstance(value, Mapping):
+        return _turns(value, intrinsic, "input")
+    question = _first(value, QUESTION)
+    asked = () if question is None else _turns(question, intrinsic, "question")
+    if value.get("messages") is None:
+        return _turns(_first(value, HISTORY) or (), intrinsic, "chat_history") + asked
+    turns = _turns(value["messages"], intrinsic, "messages")
+    if not asked:
+        return turns
+    at = last_user_turn(turns)
+    before, after = turns[: at + 1], turns[at + 1 :]
+    if at < 0 or len(asked) > 1 or turns[at].text != asked[0].text:  # it is not there yet
+        before = (*before, *asked) if answered else (*turns, *asked)
+    return (*before, *after) if answered else before
 
 
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, Real):  # Real: NumPy's numbers too
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if isfinite(number) else None
+def _claims(turn: BaseMessage) -> bool:
+    return isinstance(turn, AIMessage) and not turn.tool_calls
 
 
-def _document(value: Any, index: int, intrinsic: str) -> Document:
-    if isinstance(value, Document):
-        return value
-    if isinstance(value, str):
-        return Document(value)
-    raise InvalidInput(f"documents[{index}] is not a document", intrinsic=intrinsic, expected="a Document or text",
-                       got=type(value).__name__)  # fmt: skip
+def _answered(turns: tuple[BaseMessage, ...], answer: AIMessage) -> tuple[BaseMessage, ...]:
+    """The turns with the answer at the end, once."""
+    last = turns[-1] if turns else None
+    if isinstance(last, AIMessage) and (last.text == answer.text or (last.id is not None and last.id == answer.id)):
+        turns = turns[:-1]
+    return (*turns, answer)
 
 
-def _first(value: Mapping[str, Any], names: Sequence[str]) -> Any:
-    return next((value[name] for name in names if value.get(name) is not None), None)
+def _open(turns: tuple[BaseMessage, ...]) -> tuple[BaseMessage, ...]:
+    """The turns up to the question that tools are being asked for, or, where they end otherwise, all of them."""
+    last = turns[-1]
+    working = isinstance(last, ToolMessage | FunctionMessage) or (isinstance(last, AIMessage) and not _claims(last))
+    at = last_user_turn(turns)
+    return turns[: at + 1] if working and at >= 0 else turns
 
 
 def _turns(value: Any, intrinsic: str, name: str) -> tuple[BaseMessage, ...]:
@@ -178,3 +205,23 @@ def _turns(value: Any, intrinsic: str, name: str) -> tuple[BaseMessage, ...]:
 
 def _role(turn: BaseMessage) -> str:
     return turn.role if isinstance(turn, ChatMessage) else _ROLES.get(turn.type, turn.type)
+
+
+# --- the rest -----------------------------------------------------------------------------------------------------
+
+
+def _document(value: Any, index: int, intrinsic: str) -> Document:
+    if isinstance(value, str):
+        return Document(value)
+    if (document := as_document(value)) is not None:
+        return document
+    raise InvalidInput(f"documents[{index}] is not a document", intrinsic=intrinsic, expected="a Document or text",
+                       got=type(value).__name__)  # fmt: skip
+
+
+def _first(value: Mapping[str, Any], names: Sequence[str]) -> Any:
+    return next((value[name] for name in names if value.get(name) is not None), None)
+
+
+def _names(names: Iterable[Any]) -> str:
+    return ", ".join(map(repr, names))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
+from langchain_core.prompts import BasePromptTemplate
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
-from pydantic import ConfigDict, PrivateAttr, SecretStr, model_validator
+from pydantic import BeforeValidator, ConfigDict, PrivateAttr, SecretStr, model_validator
 
 from intrinsics_core import Call, Runtime, arun, run
 from intrinsics_core.forks import Lock
+from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.results import Result
 from intrinsics_core.runtimes.configs import key_apart
 from langchain_rag_intrinsics import _runtime
@@ -19,16 +21,30 @@ from langchain_rag_intrinsics._inputs import Given, read
 _making = Lock()
 
 
+def _fields(value: Any) -> Any:
+    """Names of metadata, from a list of them, one alone, or the prompt that shows a document to the model."""
+    if isinstance(value, BasePromptTemplate):
+        return tuple(name for name in value.input_variables if name != "page_content")
+    return (value,) if isinstance(value, str) else value
+
+
+MetadataFields = Annotated[tuple[str, ...], BeforeValidator(_fields)]
+
+
 class Intrinsic(RunnableSerializable[Any, Any], ABC):
     """A Runnable over one intrinsic. Its run is a span, and the model calls it causes are spans inside.
 
     Args:
         runtime: where the work is done: a core runtime, a config such as ``{"kind": "server", "base_url": ...}``, your
-            own chat model, or None for the embedded encoder (offline, CPU).
+            own chat model or its name (``"openai:gpt-4o-mini"``), or None, also ``"embedded"``, for the embedded
+            encoder (offline, CPU).
         api_key: the key for a runtime config; one inside the config is moved here. Saved components name it, as
             ``RAG_INTRINSICS_API_KEY``, and do not hold it.
         profile: a profile or its name; the runtime's own where left out.
         on_error: ``"raise"``, or ``"fallback"`` where the intrinsic has one; then the result says that it is degraded.
+            None: a judge of an answer falls back, since the answer exists and must not be lost; all others raise.
+        metadata_fields: metadata that the answering model is shown beside a document's text, so that the judge sees it
+            too: names, or the ``document_prompt`` of your chain. A title is always shown. Offsets stay in the text.
         date: date text for prompts that carry one; the day of the call where left out.
         return_result: return the core's result object instead of LangChain's types.
     """
@@ -41,11 +57,17 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
     runtime: Any = None
     api_key: SecretStr | None = None
     profile: Any = None
-    on_error: str = "raise"
+    on_error: str | None = None
+    metadata_fields: MetadataFields = ()
     date: str | None = None
     return_result: bool = False
 
     _engine: Runtime | None = PrivateAttr(default=None)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.on_error is not None:  # here, and not in a validator, which would hide the error in one of pydantic's
+            TABLE[self.intrinsic].chosen(self.on_error)
 
     @classmethod
     def is_lc_serializable(cls) -> bool:
@@ -109,21 +131,26 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
         return self._told(value, given, await self._aresult(given))
 
     def _read(self, value: Any) -> Given:
-        return read(value, self.intrinsic)
+        return read(value, self.intrinsic, self.metadata_fields)
 
     def _without_asking(self, given: Given) -> Any:
         """The output where there is nothing to ask about, else None."""
         return None
 
     def _result(self, given: Given) -> Any:
-        return run(self._ask(given), self.engine, profile=self.profile)
+        return self._mended(given, run(self._ask(given), self.engine, profile=self.profile))
 
     async def _aresult(self, given: Given) -> Any:
-        return await arun(self._ask(given), self.engine, profile=self.profile)
+        return self._mended(given, await arun(self._ask(given), self.engine, profile=self.profile))
+
+    def _mended(self, given: Given, result: Any) -> Any:
+        """The result, less what other verdicts on the same input rule out."""
+        return result
 
     def _told(self, value: Any, given: Given, result: Result) -> Any:
         return result if self.return_result else self._tell(value, given, result)
 
-    def _settings(self) -> dict[str, Any]:
+    def _settings(self, given: Given) -> dict[str, Any]:
         """The arguments that every intrinsic function takes."""
-        return {"on_error": self.on_error, "date": self.date}
+        answered = TABLE[self.intrinsic].judges_answers and given.answer is not None
+        return {"on_error": self.on_error or ("fallback" if answered else "raise"), "date": self.date}

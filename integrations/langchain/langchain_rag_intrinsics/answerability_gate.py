@@ -6,15 +6,15 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Annotated, Any, ClassVar
 
 from langchain_core.messages import AIMessage, AIMessageChunk
-from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langchain_core.runnables.base import coerce_to_runnable
 from pydantic import BeforeValidator
 
 from intrinsics_core import Call, answerability
 from intrinsics_core.results import Answerability
-from langchain_rag_intrinsics._answering import verdict, with_verdict
-from langchain_rag_intrinsics._inputs import Given
+from langchain_rag_intrinsics._inputs import ANSWER, Given
 from langchain_rag_intrinsics._intrinsic import Intrinsic
+from langchain_rag_intrinsics._verdicts import canned, verdict, with_verdict
 
 
 def _route(value: Any) -> Any:
@@ -28,14 +28,19 @@ class AnswerabilityGate(Intrinsic):
     """Says whether the documents answer the question, and sends the input on its way.
 
     Takes ``{"question" | "messages", "documents"}``. Returns the input with the verdict under ``"answerability"``
-    (``{"label", "probability"}``), or what the route returns that the verdict chooses. A route is a Runnable, which
-    gets the input with the verdict, or a text, which becomes the answer; routes may be left out, and the input then
-    passes through. Messages that come out carry the verdict in ``response_metadata["rag_intrinsics"]``; a route that
-    streams streams on. With ``return_result=True`` it returns the core's Answerability and routes nothing.
+    (``{"label", "probability"}``), or what the route returns that the verdict chooses. A route may be left out, and the
+    input then passes through. A text returns the input with the verdict and ``"answer"``, an AIMessage of that text,
+    which components that judge answers pass on unjudged. A Runnable or function gets the input with the verdict;
+    messages that come out of it carry the verdict in ``response_metadata["rag_intrinsics"]``, and one that streams
+    streams on. No documents are unanswerable. With ``return_result=True`` it returns the core's Answerability and
+    routes nothing.
+
+    For two exits of one type let ``answerable`` be ``RunnablePassthrough.assign(answer=...)``.
 
     Args:
         answerable: where an answerable question goes.
-        otherwise: where the others go.
+        otherwise: where the others go. A function may also return a text, for a canned answer that depends on the
+            input.
         on_error: ``"raise"``, or ``"open"`` or ``"closed"``: let the question pass, or stop it, where the judgement
             failed; the verdict then says that it is degraded.
 
@@ -46,6 +51,8 @@ class AnswerabilityGate(Intrinsic):
         ...                       "documents": ["Ada Brink built the tide mill in 1911."]})
         >>> passed["answerability"]["label"]
         'answerable'
+        >>> gate.invoke({"question": "Who built the tide mill?", "documents": []})["answer"].text
+        'The documents do not say.'
     """
 
     intrinsic: ClassVar[str] = "answerability"
@@ -54,7 +61,7 @@ class AnswerabilityGate(Intrinsic):
     otherwise: Route = None
 
     def _ask(self, given: Given) -> Call[Answerability]:
-        return answerability(given.messages, given.passages, **self._settings())
+        return answerability(given.messages, given.passages, **self._settings(given))
 
     def _chosen(self, result: Answerability) -> Any:
         return self.answerable if result.answerable else self.otherwise
@@ -64,7 +71,7 @@ class AnswerabilityGate(Intrinsic):
         result = self._result(given)
         route = self._chosen(result)
         if isinstance(route, Runnable) and not self.return_result:
-            return self._signed(route.invoke(self._tell(value, given, result)), result)
+            return self._returned(value, route, route.invoke(self._passed(value, result)), result)
         return self._told(value, given, result)
 
     async def _arun(self, value: Any) -> Any:
@@ -72,16 +79,26 @@ class AnswerabilityGate(Intrinsic):
         result = await self._aresult(given)
         route = self._chosen(result)
         if isinstance(route, Runnable) and not self.return_result:
-            return self._signed(await route.ainvoke(self._tell(value, given, result)), result)
+            return self._returned(value, route, await route.ainvoke(self._passed(value, result)), result)
         return self._told(value, given, result)
 
     def _tell(self, value: Any, given: Given, result: Answerability) -> Any:
         route = self._chosen(result)
-        if isinstance(route, str):
-            return AIMessage(route, response_metadata=verdict(self.intrinsic, result))
+        return self._answered(value, route, result) if isinstance(route, str) else self._passed(value, result)
+
+    def _passed(self, value: Any, result: Answerability) -> dict[str, Any]:
+        """The input with the verdict."""
         return {**value, self.intrinsic: result.model_dump(mode="json")}
 
-    def _signed(self, output: Any, result: Answerability) -> Any:
+    def _answered(self, value: Any, text: str, result: Answerability) -> dict[str, Any]:
+        """The input with the verdict and a canned answer."""
+        passed = self._passed(value, result)
+        return {**passed, ANSWER[0]: canned(text, {self.intrinsic: passed[self.intrinsic]})}
+
+    def _returned(self, value: Any, route: Any, output: Any, result: Answerability) -> Any:
+        """What a route returned: a message signed, the text of a function for no answer made one."""
+        if _says(route, output, result):
+            return self._answered(value, output, result)
         if not isinstance(output, AIMessage):
             return output
         metadata = with_verdict(output.response_metadata, verdict(self.intrinsic, result))
@@ -105,9 +122,14 @@ class AnswerabilityGate(Intrinsic):
             if not isinstance(route, Runnable) or self.return_result:
                 yield self._told(value, given, result)
                 return
-            chunk = None
-            for chunk in route.stream(self._tell(value, given, result)):
-                yield _open_ended(chunk)
+            chunk, text = None, []
+            for chunk in route.stream(self._passed(value, result)):
+                if _says(route, chunk, result):
+                    text.append(chunk)
+                else:
+                    yield _open_ended(chunk)
+            if text:
+                yield self._answered(value, "".join(text), result)
             yield from self._signature(chunk, result)
 
     async def _astream(self, values: AsyncIterator[Any]) -> AsyncIterator[Any]:
@@ -118,9 +140,14 @@ class AnswerabilityGate(Intrinsic):
             if not isinstance(route, Runnable) or self.return_result:
                 yield self._told(value, given, result)
                 return
-            chunk = None
-            async for chunk in route.astream(self._tell(value, given, result)):
-                yield _open_ended(chunk)
+            chunk, text = None, []
+            async for chunk in route.astream(self._passed(value, result)):
+                if _says(route, chunk, result):
+                    text.append(chunk)
+                else:
+                    yield _open_ended(chunk)
+            if text:
+                yield self._answered(value, "".join(text), result)
             for last in self._signature(chunk, result):
                 yield last
 
@@ -128,6 +155,11 @@ class AnswerabilityGate(Intrinsic):
         if isinstance(chunk, AIMessageChunk):
             signed = verdict(self.intrinsic, result)
             yield AIMessageChunk(content="", response_metadata=signed, id=chunk.id, chunk_position="last")
+
+
+def _says(route: Any, output: Any, result: Answerability) -> bool:
+    """Whether this is a text that a function gave for a canned answer."""
+    return isinstance(route, RunnableLambda) and isinstance(output, str) and not result.answerable
 
 
 def _open_ended(chunk: Any) -> Any:

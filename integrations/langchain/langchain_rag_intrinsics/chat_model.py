@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
-from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableParallel, RunnableSequence, ensure_config
+from langchain_core.runnables.base import RunnableBindingBase
+from pydantic import BaseModel
 
-from intrinsics_core import Profile
+from intrinsics_core import InvalidInput, Profile
 from intrinsics_core.requests import Generate, Generated, JsonSchema, Request, Usage
 from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, token_logprobs
+from langchain_rag_intrinsics._wrapped import chat_models, over, resolved
 
 _TURNS = {"system": SystemMessage, "developer": SystemMessage, "assistant": AIMessage}
 
@@ -22,8 +26,10 @@ class ChatModelRuntime(ChatRuntime):
     """Any chat model serves every intrinsic, through the ``prompted`` profile.
 
     Args:
-        model: a chat model, or a Runnable over one (``model.with_retry()``, ``model.bind(...)``). Its own settings
-            (temperature, retries, timeout, rate limit) are kept; a judge does best at temperature 0.
+        model: a chat model, or one in a wrapper (``with_retry()``, ``with_fallbacks()``, ``bind(...)``, configurable
+            fields, ``init_chat_model(configurable_fields=...)``), which is constrained inside it. Its own settings
+            (temperature, retries, timeout, rate limit) are kept; a judge does best at temperature 0. Any other Runnable
+            over messages is asked in words alone, and a warning says so.
         profile: the profile its requests are rendered with; ``prompted`` where left out.
         concurrency: model calls under way at once: those of asynchronous callers, over all event loops, and as many of
             synchronous callers, over all threads. The two do not wait for one another: a synchronous call made where
@@ -48,7 +54,8 @@ class ChatModelRuntime(ChatRuntime):
         {'label': 'unanswerable', 'probability': 0.09999999999999998}
 
     Raises:
-        InvalidInput: ``concurrency`` is no whole number from 1.
+        InvalidInput: ``concurrency`` is no whole number from 1, or no chat model is found in the Runnable that
+            ``structured_output`` or ``logprobs`` is to be asked of.
     """
 
     called = "chat model"
@@ -62,49 +69,89 @@ class ChatModelRuntime(ChatRuntime):
         structured_output: bool | None = None,
         logprobs: bool | None = None,
     ) -> None:
-        features = {
-            SCHEMA: _takes_schema(model) if structured_output is None else structured_output,
-            LOGPROBS: _gives_logprobs(model) if logprobs is None else logprobs,
-        }
+        found = chat_models(model)
+        wanted = {SCHEMA: structured_output, LOGPROBS: logprobs}
+        _tell_if_opaque(model, found, wanted)
+        features = {name: _may(name, found) if on is None else on for name, on in wanted.items()}
         super().__init__(model, features, profile=profile, concurrency=concurrency)
         self.model = model
+        self._insisted = {name for name, on in wanted.items() if on}
 
     def ask(self, request: Generate, features: frozenset[str]) -> Any:
-        return self._asking(request, features).invoke(_messages(request), _config(request))
+        config = ensure_config(_config(request))
+        return self._asking(request, features, config).invoke(_messages(request), config)
 
     async def aask(self, request: Generate, features: frozenset[str]) -> Any:
-        return await self._asking(request, features).ainvoke(_messages(request), _config(request))
+        config = ensure_config(_config(request))
+        return await self._asking(request, features, config).ainvoke(_messages(request), config)
 
     def read(self, reply: Any, seconds: float) -> Generated:
         return _generated(reply, seconds)
 
-    def _asking(self, request: Generate, features: frozenset[str]) -> Runnable[Any, Any]:
-        model = self.model
-        settings: dict[str, Any] = {}
-        if request.attempt:
-            settings["cache"] = False  # or LangChain's cache would give the same malformed reply again
-        if LOGPROBS in features:
-            settings |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
-        if isinstance(model, BaseChatModel):
+    def _asking(self, request: Generate, features: frozenset[str], config: RunnableConfig) -> Runnable[Any, Any]:
+        def asking(model: BaseChatModel) -> Runnable[Any, Any]:
+            settings: dict[str, Any] = {}
+            if request.attempt:
+                settings["cache"] = False  # or LangChain's cache would give the same malformed reply again
+            if LOGPROBS in features and (LOGPROBS in self._insisted or _gives_logprobs(model)):
+                settings |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
             model = model.model_copy(update=settings) if settings else model
             if isinstance(request.constraint, JsonSchema) and SCHEMA in features:
                 schema = dict(request.constraint.schema)
-                return model.with_structured_output(schema, method="json_schema", include_raw=True)
-        return model.bind(stop=list(request.stop)) if request.stop else model
+                if SCHEMA in self._insisted or _takes_schema(model):
+                    return _asked_alone(model.with_structured_output(schema, method="json_schema", include_raw=True))
+            return model.bind(stop=list(request.stop)) if request.stop else model
+
+        chosen = resolved(self.model, config)
+        if chat_models(chosen) is not None:
+            return over(chosen, asking)
+        return chosen.bind(stop=list(request.stop)) if request.stop else chosen
 
 
-def _takes_schema(model: Runnable[Any, Any]) -> bool:
-    if not isinstance(model, BaseChatModel) or (model.profile or {}).get("structured_output") is False:
+def _tell_if_opaque(
+    model: Runnable[Any, Any], found: Sequence[BaseChatModel | None] | None, wanted: Mapping[str, bool | None]
+) -> None:
+    """Says what is lost with a Runnable in which no chat model is found."""
+    if found is not None:
+        return
+    name = type(model).__name__
+    if asked := [feature for feature, on in wanted.items() if on]:
+        raise InvalidInput(f"{' and '.join(asked)} cannot be asked of this {name}: no chat model is found in it",
+                           expected="a chat model, or one with retries, fallbacks or settings bound to it")  # fmt: skip
+    if lost := [feature for feature, on in wanted.items() if on is None]:
+        warnings.warn(
+            f"no chat model is found in this {name}: it is asked without {' and '.join(lost)}. Give the chat model, or "
+            "say that it is meant: ChatModelRuntime(..., structured_output=False, logprobs=False)",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
+def _may(feature: str, models: Sequence[BaseChatModel | None] | None) -> bool:
+    """Whether one of the models takes a feature; one that is chosen with each call may."""
+    takes = _takes_schema if feature == SCHEMA else _gives_logprobs
+    return any(model is None or takes(model) for model in models or ())
+
+
+def _takes_schema(model: BaseChatModel) -> bool:
+    if (model.profile or {}).get("structured_output") is False:
         return False
     # The base class takes any method= and calls a tool instead; only an override that names json_schema means it.
     method = inspect.signature(type(model).with_structured_output).parameters.get("method")
     return method is not None and "json_schema" in f"{method.annotation} {method.default}"
 
 
-def _gives_logprobs(model: Runnable[Any, Any]) -> bool:
-    if not isinstance(model, BaseChatModel) or (model.profile or {}).get("reasoning_output"):
+def _gives_logprobs(model: BaseChatModel) -> bool:
+    if (model.profile or {}).get("reasoning_output"):
         return False
     return {"logprobs", "top_logprobs"} <= set(type(model).model_fields)
+
+
+def _asked_alone(structured: Runnable[Any, Any]) -> Runnable[Any, Any]:
+    """The model with its schema, without LangChain's own parser: eight further spans around each call."""
+    first = structured.first if isinstance(structured, RunnableSequence) else None
+    asked = first.steps__.get("raw") if isinstance(first, RunnableParallel) else None
+    return asked if isinstance(asked, RunnableBindingBase) and isinstance(asked.bound, BaseChatModel) else structured
 
 
 def _config(request: Request) -> RunnableConfig:
@@ -123,7 +170,11 @@ def _generated(got: Any, seconds: float) -> Generated:
     if not isinstance(got, BaseMessage):
         return Generated(str(got), usage=Usage(requests=1, seconds=seconds))
     text = str(got.text)
-    if not text.strip() and parsed is not None:
+    if not text.strip() and parsed is None:
+        calls = got.tool_calls if isinstance(got, AIMessage) else []
+        parsed = got.additional_kwargs.get("parsed") or (calls[0]["args"] if calls else None)
+    if not text.strip() and isinstance(parsed, Mapping | BaseModel):
+        parsed = parsed.model_dump(mode="json") if isinstance(parsed, BaseModel) else parsed
         text = json.dumps(parsed)  # some models put structured output where no text is
     metadata = got.response_metadata
     tokens: Mapping[str, Any] = (got.usage_metadata if isinstance(got, AIMessage) else None) or {}

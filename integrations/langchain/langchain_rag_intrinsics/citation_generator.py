@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.messages.content import Citation
 
 from intrinsics_core import Call, citations
+from intrinsics_core.render.citations import Mode, Style, view, write
 from intrinsics_core.results import Citations
-from langchain_rag_intrinsics._answering import AnswerIntrinsic, Content, verdict
-from langchain_rag_intrinsics._inputs import Given, title
+from langchain_rag_intrinsics._answering import AnswerIntrinsic, Content
+from langchain_rag_intrinsics._documents import citation_title, url
+from langchain_rag_intrinsics._inputs import Given
+from langchain_rag_intrinsics._verdicts import KEY, verdict
+from langchain_rag_intrinsics.hallucination_detector import HallucinationDetector
 
 
 class CitationGenerator(AnswerIntrinsic):
@@ -20,9 +23,17 @@ class CitationGenerator(AnswerIntrinsic):
 
     Takes ``{"question" | "messages", "documents", "answer"}``; returns a copy of the answer with a ``Citation`` for
     each cited span among the ``annotations`` of the text block: ``start_index`` and ``end_index`` in that block's text,
-    ``cited_text``, ``title`` and ``url`` from the document's metadata, and in ``extras`` the document's id and the
-    offsets of the cited text in it. ``response_metadata["rag_intrinsics"]["citations"]`` holds the same as the command
-    line writes it. With ``return_result=True`` it returns the core's Citations.
+    ``cited_text``, ``title`` (else the source and its page) and ``url`` from the document's metadata, and in ``extras``
+    the document's id and the offsets of the cited text in it. ``response_metadata["rag_intrinsics"]["citations"]``
+    holds the same as the command line writes it. With ``return_result=True`` it returns the core's Citations.
+
+    A sentence that a detector before it judged unfaithful is not cited: nothing supports it.
+
+    Args:
+        citations: write the citations into the answer's text instead, in one of the modes of
+            :mod:`intrinsics_core.render.citations`: ``"postfix"``, ``"postfix-snippet"``, ``"inline"``,
+            ``"inline-snippet"``. A stream then waits for the whole answer.
+        style: how they are written: ``"text"``, ``"markdown"`` (footnotes), or ``"json"``, the paper's.
 
     A streaming answer streams on, each chunk's text in a content block, and its last chunk brings the annotations: add
     the chunks up, and they are on the answer's text block.
@@ -42,25 +53,48 @@ class CitationGenerator(AnswerIntrinsic):
 
     intrinsic: ClassVar[str] = "citations"
 
-    def _ask(self, given: Given) -> Call[Citations]:
-        return citations(given.messages, given.passages, **self._settings())
+    citations: Mode | None = None
+    style: Style = "text"
+
+    def _judge(self, given: Given) -> Call[Citations]:
+        return citations(given.messages, given.passages, **self._settings(given))
+
+    def _mended(self, given: Given, result: Citations) -> Citations:
+        wrong = _unsupported(given.answer)
+        kept = [c for c in result.citations if not any(c.response_begin < e and b < c.response_end for b, e in wrong)]
+        return result if len(kept) == len(result.citations) else result.model_copy(update={"citations": tuple(kept)})
+
+    def _found(self, result: Any) -> Citations:
+        """The citations of a result."""
+        found: Citations = result
+        return found
 
     def _metadata(self, answer: AIMessage, result: Any) -> dict[str, Any]:
-        made_standard = isinstance(answer.content, str) and result.citations and not answer.tool_calls
+        found = self._found(result).citations
+        made_standard = isinstance(answer.content, str) and found and not answer.tool_calls and not self.citations
         # Says that the content is LangChain's standard blocks: providers then take the answer back as history.
         return verdict(self.intrinsic, result) | ({"output_version": "v1"} if made_standard else {})
 
     def _marked(self, answer: AIMessage, given: Given, result: Citations) -> Content:
+        result = self._found(result)
+        if self.citations is not None:
+            written = write(view(result, str(answer.text), given.passages, self.citations), self.style)
+            others = [b for b in answer.content if isinstance(b, dict) and b.get("type") != "text"]
+            return [*others, {"type": "text", "text": written}] if others else written
         if not result.citations:
             return answer.content
         marked: list[str | dict[Any, Any]] = []
         for block, begin in _with_offsets(answer.content):
-            found = [] if begin is None else _annotations(begin, _text(block), given, result)
+            found = [] if begin is None else _new(block, _annotations(begin, _text(block), given, result))
             if found:
                 block = {"type": "text", "text": block} if isinstance(block, str) else block
                 block = {**block, "annotations": [*(block.get("annotations") or ()), *found]}
             marked.append(block)
         return marked
+
+    @property
+    def _holds_back(self) -> bool:
+        return self.citations is not None
 
     def _passed(self, chunk: AIMessageChunk) -> AIMessageChunk:
         if not isinstance(chunk.content, str):
@@ -69,12 +103,21 @@ class CitationGenerator(AnswerIntrinsic):
         return chunk.model_copy(update={"content": blocks})
 
     def _added(self, passed: AIMessageChunk, given: Given, result: Citations) -> Content:
+        result = self._found(result)
         added: list[str | dict[Any, Any]] = []
         for block, begin in _with_offsets(passed.content):
-            if begin is not None and (found := _annotations(begin, _text(block), given, result)):
+            if begin is not None and (found := _new(block, _annotations(begin, _text(block), given, result))):
                 place = {"index": block["index"]} if isinstance(block, dict) and "index" in block else {}
                 added.append({"type": "text", "text": "", "annotations": found, **place})
         return added
+
+
+def _unsupported(answer: AIMessage | None) -> list[tuple[int, int]]:
+    """Where the sentences are that a detector's verdict on this answer calls unfaithful."""
+    verdicts = None if answer is None else answer.response_metadata.get(KEY)
+    found = verdicts.get(HallucinationDetector.intrinsic) if isinstance(verdicts, Mapping) else None
+    sentences = found.get("sentences", ()) if isinstance(found, Mapping) else ()
+    return [(s["begin"], s["end"]) for s in sentences if s["label"] == "unfaithful"]
 
 
 def _with_offsets(content: Content) -> Iterator[tuple[str | dict[Any, Any], int | None]]:
@@ -86,6 +129,18 @@ def _with_offsets(content: Content) -> Iterator[tuple[str | dict[Any, Any], int 
             at += len(_text(block))
         else:
             yield block, None
+
+
+def _new(block: str | dict[Any, Any], found: list[Citation]) -> list[Citation]:
+    """The citations that the block does not have yet: from the model itself, or from another of our components."""
+    there = [] if isinstance(block, str) else block.get("annotations") or []
+    return [citation for citation in found if not any(_same(citation, other) for other in there)]
+
+
+def _same(one: Citation, other: Any) -> bool:
+    return isinstance(other, Mapping) and all(
+        other.get(name) == one.get(name) for name in ("type", "start_index", "end_index", "cited_text")
+    )
 
 
 def _text(block: str | dict[Any, Any]) -> str:
@@ -111,14 +166,9 @@ def _annotations(begin: int, text: str, given: Given, result: Citations) -> list
                     "document_end": row.document_end,
                 },
             )
-            if (name := title(source)) is not None:
+            if (name := citation_title(source)) is not None:
                 citation["title"] = name
-            if (url := _url(source)) is not None:
-                citation["url"] = url
+            if (address := url(source)) is not None:
+                citation["url"] = address
             made.append(citation)
     return made
-
-
-def _url(document: Document) -> str | None:
-    named = (document.metadata.get(key) for key in ("url", "source"))
-    return next((u for u in named if isinstance(u, str) and u.startswith(("http://", "https://"))), None)

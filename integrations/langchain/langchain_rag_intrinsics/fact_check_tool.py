@@ -17,7 +17,7 @@ class FactCheckInput(BaseModel):
 
     question: str = Field(description="The question that the answer answers.")
     answer: str = Field(description="The answer to check.")
-    sources: list[str] = Field(description="The passages to check the answer against.", min_length=1)
+    sources: list[str] = Field(description="The passages to check the answer against.")
 
 
 class FactCheckTool(BaseTool):

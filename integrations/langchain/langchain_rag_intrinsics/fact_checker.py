@@ -44,7 +44,7 @@ class FactChecker(AnswerIntrinsic):
     sources: Literal["passages", "sentences"] = "passages"
     combine: Literal["mean", "min"] = "mean"
 
-    def _ask(self, given: Given) -> Call[FactCheck]:
+    def _judge(self, given: Given) -> Call[FactCheck]:
         return fact_check(
             given.messages,
             given.passages,
@@ -53,5 +53,5 @@ class FactChecker(AnswerIntrinsic):
             aggregate=self.aggregate,
             sources=self.sources,
             combine=self.combine,
-            **self._settings(),
+            **self._settings(given),
         )

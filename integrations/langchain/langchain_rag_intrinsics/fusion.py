@@ -10,12 +10,13 @@ from intrinsics_core.flows import fused
 
 
 def fuse(rankings: Iterable[Sequence[Document]]) -> list[Document]:
-    """Rankings as one, best first; documents are the same where their ids are, or, without ids, where their texts are.
+    """Rankings as one, best first; documents are the same where id and text are: ids may repeat.
 
     See :func:`intrinsics_core.flows.fused`.
     """
-    return fused(rankings, key=_identity)
+    return fused(rankings, key=identity)
 
 
-def _identity(document: Document) -> Hashable:
-    return (False, document.page_content) if document.id is None else (True, document.id)
+def identity(document: Document) -> Hashable:
+    """What makes a document known again in another list. Parts of one document may share its id."""
+    return document.id, document.page_content

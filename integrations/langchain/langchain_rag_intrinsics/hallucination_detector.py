@@ -32,5 +32,5 @@ class HallucinationDetector(AnswerIntrinsic):
 
     intrinsic: ClassVar[str] = "hallucination-detection"
 
-    def _ask(self, given: Given) -> Call[HallucinationDetection]:
-        return hallucination_detection(given.messages, given.passages, **self._settings())
+    def _judge(self, given: Given) -> Call[HallucinationDetection]:
+        return hallucination_detection(given.messages, given.passages, **self._settings(given))

@@ -27,7 +27,7 @@ class QueryExpander(Intrinsic):
     intrinsic: ClassVar[str] = "query-expansion"
 
     def _ask(self, given: Given) -> Call[QueryExpansion]:
-        return query_expansion(given.messages, given.passages, **self._settings())
+        return query_expansion(given.messages, given.passages, **self._settings(given))
 
     def _tell(self, value: Any, given: Given, result: QueryExpansion) -> list[str]:
         if result.degraded:

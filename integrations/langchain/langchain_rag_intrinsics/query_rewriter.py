@@ -15,9 +15,14 @@ class QueryRewriter(Intrinsic):
     """A conversation in, its last question out, so that a retriever needs no history.
 
     Takes a question, a list of messages, or a mapping with ``messages`` or ``question`` and ``chat_history``. Returns
-    the plain question; with ``return_result=True`` the core's QueryRewrite, which says whether it changed and holds the
-    form for retrieval (``retrieval_query``). A fallback (``on_error="fallback"``) returns the question as it was and is
-    logged as a warning.
+    the plain question, for prompts and people; with ``for_retrieval=True`` the form for a retriever that comes next in
+    a chain, which may have keywords added (:class:`IntrinsicsRetriever` asks with it by itself); with
+    ``return_result=True`` the core's QueryRewrite, which says whether it changed and holds the form for retrieval
+    (``retrieval_query``). A fallback (``on_error="fallback"``) returns the question as it was and is logged as a
+    warning.
+
+    Args:
+        for_retrieval: return the form for retrieval.
 
     Example:
         >>> from langchain_rag_intrinsics import QueryRewriter
@@ -32,10 +37,12 @@ class QueryRewriter(Intrinsic):
 
     intrinsic: ClassVar[str] = "query-rewrite"
 
+    for_retrieval: bool = False
+
     def _ask(self, given: Given) -> Call[QueryRewrite]:
-        return query_rewrite(given.messages, given.passages, **self._settings())
+        return query_rewrite(given.messages, given.passages, **self._settings(given))
 
     def _tell(self, value: Any, given: Given, result: QueryRewrite) -> str:
         if result.degraded:
             logging.getLogger(__name__).warning("query not rewritten: %s", result.degraded)
-        return result.query
+        return result.retrieval_query if self.for_retrieval else result.query

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from langchain_core.documents import Document
+from pydantic import BeforeValidator
 
 from intrinsics_core import Call, context_relevance
 from intrinsics_core.results import ContextRelevance, Relevance
@@ -12,18 +13,23 @@ from langchain_rag_intrinsics._compressor import Compressor
 from langchain_rag_intrinsics._inputs import Given
 
 
+def _several(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
 class ContextRelevanceFilter(Compressor):
     """The documents that help to answer the question, in their own order.
 
     A document compressor and a Runnable over ``{"query" | "question" | "messages", "documents"}``. Returns copies:
-    ``metadata["relevance_score"]`` holds the score, ``metadata["rag_intrinsics"]["context-relevance"]`` the label; ids
-    and all other metadata stay. No documents in, no documents out. With ``return_result=True``, ``invoke`` returns the
-    core's ContextRelevance.
+    ``metadata["relevance_score"]`` holds the score, ``metadata["context_relevance"]`` the label (flat, for templates
+    and vector stores), ``metadata["rag_intrinsics"]["context-relevance"]`` both; ids and all other metadata stay. No
+    documents in, no documents out. With ``return_result=True``, ``invoke`` returns the core's ContextRelevance.
 
     Args:
-        labels: which labels to keep.
-        score_threshold: keep only documents that score at least this; None for all. A document without a score (its
-            judgement failed, and ``on_error`` is ``"fallback"``) is kept.
+        labels: which labels to keep, or the one.
+        score_threshold: keep only documents whose probability of being of use is at least this; None for all. A
+            document without a score (its judgement failed, and ``on_error`` is ``"fallback"``) is kept, and why is in
+            its own verdict.
 
     Example:
         >>> from langchain_core.documents import Document
@@ -36,20 +42,21 @@ class ContextRelevanceFilter(Compressor):
 
     intrinsic: ClassVar[str] = "context-relevance"
 
-    labels: tuple[Relevance, ...] = ("relevant", "partially relevant")
+    labels: Annotated[tuple[Relevance, ...], BeforeValidator(_several)] = ("relevant", "partially relevant")
     score_threshold: float | None = None
 
-    def _without_asking(self, given: Given) -> Any:
-        if given.documents:
-            return None
-        return ContextRelevance(judgements=()) if self.return_result else []
-
     def _ask(self, given: Given) -> Call[ContextRelevance]:
-        return context_relevance(given.messages, given.passages, **self._settings())
+        return context_relevance(given.messages, given.passages, **self._settings(given))
 
     def _tell(self, value: Any, given: Given, result: ContextRelevance) -> list[Document]:
         floor = float("-inf") if self.score_threshold is None else self.score_threshold
         kept = [
             row for row in result.judgements if row.label in self.labels and (row.score is None or row.score >= floor)
         ]
-        return self._verdicts(given, kept, result)
+        # Why others failed is no matter of this document's: each row tells its own.
+        told = result.model_dump(mode="json", exclude={"judgements", "degraded"})
+        copies = self._verdicts(given, kept, told)
+        for row, copy in zip(kept, copies, strict=True):
+            if row.failure is None:
+                copy.metadata["context_relevance"] = row.label
+        return copies

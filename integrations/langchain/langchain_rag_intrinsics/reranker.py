@@ -8,7 +8,7 @@ from langchain_core.documents import Document
 from pydantic import Field
 
 from intrinsics_core import Call, reranking
-from intrinsics_core.intrinsics.reranking import WINDOW, Mode
+from intrinsics_core.intrinsics.reranking import MAX_CHARACTERS, WINDOW, Mode
 from intrinsics_core.results import Ranking
 from langchain_rag_intrinsics._compressor import Compressor
 from langchain_rag_intrinsics._inputs import Given
@@ -18,22 +18,28 @@ class IntrinsicsReranker(Compressor):
     """Documents in the order in which they answer the question, best first.
 
     A document compressor (for any compression retriever) and a Runnable over ``{"query" | "question" | "messages",
-    "documents"}``. Returns copies: ``metadata["relevance_score"]`` holds the score, ``metadata["rag_intrinsics"]
-    ["reranking"]`` rank and wins; ids and all other metadata stay. With ``return_result=True``, ``invoke`` returns the
-    core's Ranking.
+    "documents"}``. Returns copies: ``metadata["relevance_score"]`` holds the score, ``metadata["retrieval_score"]`` the
+    retriever's where one stood there, ``metadata["reranking_rank"]`` the rank (flat, for templates and vector stores),
+    ``metadata["rag_intrinsics"]["reranking"]`` rank, wins and mode; ids and all other metadata stay. With
+    ``return_result=True``, ``invoke`` returns the core's Ranking.
 
     A scoring runtime such as the embedded one lets the retriever's own scores take part, higher being better, where all
-    documents have a finite one in ``metadata["relevance_score"]``, or else in ``metadata["score"]``.
+    documents have a finite one in ``metadata["relevance_score"]``, or else in ``metadata["score"]``. What an earlier
+    reranker or filter of ours wrote does not count.
 
     Args:
         top_n: return at most this many; None for all.
-        score_threshold: return only documents that score at least this; None for all. Scores of comparing models are
-            shares within one ranking, so a threshold fits scoring runtimes such as the embedded one.
-        mode: how a language model ranks: ``"listwise"`` (one call up to ``window`` documents), ``"pairwise"``
-            (comparisons), ``"pointwise"`` (one call a document, scores that a threshold fits); None for the profile's
-            own. See :func:`intrinsics_core.reranking`.
+        score_threshold: return only documents that score at least this; None for all. It is for probabilities of
+            relevance (the embedded and encoder runtimes, ``mode="pointwise"``), which do not depend on the other
+            documents. The scores of lists and comparisons are places in one ranking, and those of a fallback are
+            whatever they were: there all documents pass, and ``metadata["rag_intrinsics"]["reranking"]["warning"]``
+            says so.
+        mode: how a language model ranks: ``"listwise"`` (one call up to ``window`` documents, 4 for 50), ``"pairwise"``
+            (comparisons: 45, 55 and 64 calls for 10, 20 and 50), ``"pointwise"`` (one call a document); None for the
+            profile's own, which is listwise for chat models. See :func:`intrinsics_core.reranking`.
         window: documents in one list.
         both_orders: ask about each list or pair in both orders, against position bias, at twice the requests.
+        max_characters: of each document in a list; longer ones are cut, and ``cut`` in the verdict says how many were.
 
     Example:
         >>> from langchain_core.documents import Document
@@ -52,12 +58,25 @@ class IntrinsicsReranker(Compressor):
     mode: Mode | None = None
     window: int = Field(default=WINDOW, ge=2)
     both_orders: bool = False
+    max_characters: int | None = Field(default=MAX_CHARACTERS, ge=1)
 
     def _ask(self, given: Given) -> Call[Ranking]:
         how: dict[str, Any] = {"mode": self.mode, "window": self.window, "both_orders": self.both_orders}
-        return reranking(given.messages, given.passages, **how, **self._settings())
+        return reranking(
+            given.messages, given.passages, max_characters=self.max_characters, **how, **self._settings(given)
+        )
 
     def _tell(self, value: Any, given: Given, result: Ranking) -> list[Document]:
-        floor = float("-inf") if self.score_threshold is None else self.score_threshold
-        kept = [row for row in result.ranking if row.score is None or row.score >= floor or result.degraded]
-        return self._verdicts(given, kept[: self.top_n], result)
+        told = result.model_dump(mode="json", exclude={"ranking"}) | ({"mode": result.mode} if result.mode else {})
+        kept = list(result.ranking)
+        absolute = result.mode == "pointwise" and result.degraded is None
+        if self.score_threshold is not None and absolute:
+            kept = [row for row in kept if row.score is not None and row.score >= self.score_threshold]
+        elif self.score_threshold is not None:
+            told["warning"] = "score_threshold left out: " + (
+                "the ranking is degraded" if result.degraded else "these scores are places in one ranking"
+            )
+        copies = self._verdicts(given, kept[: self.top_n], told, scored=result.mode is not None)
+        for row, copy in zip(kept, copies, strict=False):
+            copy.metadata["reranking_rank"] = row.rank
+        return copies

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
-from langchain_core.documents import BaseDocumentCompressor, Document
+from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable
-from pydantic import ConfigDict, Field
+from langchain_core.runnables.base import coerce_to_runnable
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.results import QueryRewrite
+from langchain_rag_intrinsics._compressing import Compressors, acompress, compress
 from langchain_rag_intrinsics._inputs import read
 from langchain_rag_intrinsics.fusion import fuse
 from langchain_rag_intrinsics.query_expander import QueryExpander
 from langchain_rag_intrinsics.query_rewriter import QueryRewriter
+
+
+def _step(value: Any) -> Any:
+    return None if value is None else coerce_to_runnable(value)
+
+
+Step = Annotated[Runnable[Any, Any] | None, BeforeValidator(_step)]
 
 
 class IntrinsicsRetriever(BaseRetriever):
@@ -27,12 +36,16 @@ class IntrinsicsRetriever(BaseRetriever):
     may be left out; each is a span inside this retriever's. Asynchronous all the way where the parts are.
 
     Args:
-        retriever: what finds documents: any Runnable from a query to documents.
+        retriever: what finds documents: any Runnable, or function, from a query to documents. Further arguments of
+            ``invoke`` (a tenant's ``filter``, ``search_kwargs``) go to it, with every query; one that takes none
+            refuses them. Also ``base_retriever``.
         rewriter: makes the question stand alone. Where a :class:`QueryRewriter`'s runtime tells its forms apart, the
             retriever is asked with the one for retrieval, and compressors get the plain question, without keywords.
         expander: makes more queries of the question, asked side by side; what each finds is fused by reciprocal rank.
             A :class:`QueryExpander` is given what the question itself found, for pseudo-relevance feedback.
-        compressors: rerankers and filters, in order; each gets the question, not the expansions.
+        compressors: rerankers and filters, one or several in order: document compressors, document transformers, or
+            Runnables and functions over ``{"query", "documents"}``. Each gets the question, not the expansions. Also
+            ``base_compressor``.
         k: return at most this many; None for all. Also an argument of ``invoke``.
 
     Example:
@@ -49,11 +62,19 @@ class IntrinsicsRetriever(BaseRetriever):
 
     model_config = ConfigDict(arbitrary_types_allowed=True, hide_input_in_errors=True)
 
-    retriever: Runnable[Any, Any]
-    rewriter: Runnable[Any, Any] | None = None
-    expander: Runnable[Any, Any] | None = None
-    compressors: Sequence[BaseDocumentCompressor] = ()
+    retriever: Annotated[Runnable[Any, Any], BeforeValidator(coerce_to_runnable)]
+    rewriter: Step = None
+    expander: Step = None
+    compressors: Compressors = ()
     k: int | None = Field(default=None, ge=0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_by_other_names(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping):
+            return values
+        names = {"base_retriever": "retriever", "base_compressor": "compressors"}
+        return {names.get(name, name): value for name, value in values.items()}
 
     @classmethod
     def is_lc_serializable(cls) -> bool:
@@ -62,33 +83,35 @@ class IntrinsicsRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: Any, *, run_manager: CallbackManagerForRetrieverRun, **kwargs: Any
     ) -> list[Document]:
-        limit = self._limit(kwargs)
+        limit, passed = self._limit(kwargs), self._passed(kwargs)
         rewritten = self._rewriting.invoke(query, _within(run_manager, "rewrite")) if self._rewriting else query
         asked, question = _forms(rewritten)
-        documents: Sequence[Document] = self.retriever.invoke(asked, _within(run_manager, "retrieve"))
+        documents: Sequence[Document] = self.retriever.invoke(asked, _within(run_manager, "retrieve"), **passed)
         if self._expanding:
             given = self._to_expand(question if self.rewriter else query, documents)
             more = _others(self._expanding.invoke(given, _within(run_manager, "expand")), asked)
             if more:
-                documents = fuse([documents, *self.retriever.batch(more, _within(run_manager, "retrieve"))])
+                also = self.retriever.batch(more, _within(run_manager, "retrieve"), **passed)
+                documents = fuse([documents, *also])
         for compressor in self.compressors:
-            documents = compressor.compress_documents(documents, question, run_manager.get_child("compress"))
+            documents = compress(compressor, documents, question, run_manager.get_child("compress"))
         return list(documents)[:limit]
 
     async def _aget_relevant_documents(
         self, query: Any, *, run_manager: AsyncCallbackManagerForRetrieverRun, **kwargs: Any
     ) -> list[Document]:
-        limit = self._limit(kwargs)
+        limit, passed = self._limit(kwargs), self._passed(kwargs)
         rewritten = await self._rewriting.ainvoke(query, _within(run_manager, "rewrite")) if self._rewriting else query
         asked, question = _forms(rewritten)
-        documents: Sequence[Document] = await self.retriever.ainvoke(asked, _within(run_manager, "retrieve"))
+        documents: Sequence[Document] = await self.retriever.ainvoke(asked, _within(run_manager, "retrieve"), **passed)
         if self._expanding:
             given = self._to_expand(question if self.rewriter else query, documents)
             more = _others(await self._expanding.ainvoke(given, _within(run_manager, "expand")), asked)
             if more:
-                documents = fuse([documents, *await self.retriever.abatch(more, _within(run_manager, "retrieve"))])
+                also = await self.retriever.abatch(more, _within(run_manager, "retrieve"), **passed)
+                documents = fuse([documents, *also])
         for compressor in self.compressors:
-            documents = await compressor.acompress_documents(documents, question, run_manager.get_child("compress"))
+            documents = await acompress(compressor, documents, question, run_manager.get_child("compress"))
         return list(documents)[:limit]
 
     @property
@@ -116,6 +139,18 @@ class IntrinsicsRetriever(BaseRetriever):
         if k is not None and (not isinstance(k, int) or k < 0):
             raise InvalidInput("k is out of range", expected="a number from 0, or None", got=repr(k))
         return k
+
+    def _passed(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Arguments for the retriever. One that takes none would leave them out silently, a tenant's filter too."""
+        passed = {name: value for name, value in kwargs.items() if name != "k"}
+        if passed and not getattr(self.retriever, "_expects_other_args", True):
+            raise InvalidInput(
+                f"the retriever takes no further arguments ({type(self.retriever).__name__})",
+                intrinsic="retrieval",
+                expected="none, or a retriever whose _get_relevant_documents takes **kwargs",
+                got=", ".join(map(repr, passed)),
+            )
+        return passed
 
 
 def _within(run_manager: Any, step: str) -> Any:

@@ -27,5 +27,5 @@ class UncertaintyScorer(AnswerIntrinsic):
 
     intrinsic: ClassVar[str] = "uncertainty"
 
-    def _ask(self, given: Given) -> Call[Uncertainty]:
-        return uncertainty(given.messages, given.passages, **self._settings())
+    def _judge(self, given: Given) -> Call[Uncertainty]:
+        return uncertainty(given.messages, given.passages, **self._settings(given))

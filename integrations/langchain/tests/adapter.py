@@ -10,13 +10,16 @@ from langchain_core.load import dumpd, dumps, load
 from langchain_core.messages import AIMessage, convert_to_messages
 from langchain_rag_intrinsics import (
     AnswerabilityGate,
+    Audit,
     CitationGenerator,
     ContextRelevanceFilter,
+    Evaluator,
     FactChecker,
     HallucinationDetector,
     IntrinsicsReranker,
     QueryExpander,
     QueryRewriter,
+    Reviser,
     UncertaintyScorer,
 )
 
@@ -33,6 +36,9 @@ COMPONENTS = {
     "hallucination-detection": HallucinationDetector,
     "citations": CitationGenerator,
     "fact-check": FactChecker,
+    "audit": Audit,
+    "evaluate": Evaluator,
+    "revise": Reviser,
 }
 
 
@@ -71,6 +77,7 @@ class LangChainAdapter:
             "context-relevance": lambda: _judged(output),
             "answerability": lambda: output["answerability"],
             "citations": lambda: _cited(output),
+            "audit": lambda: output["audit"],
         }.get(intrinsic, lambda: output.response_metadata["rag_intrinsics"][intrinsic])()
 
     def documents(self, output: Any) -> list[dict[str, Any]]:
@@ -91,8 +98,8 @@ class LangChainAdapter:
         yield repr(component.get_graph().to_json(with_schemas=True))
 
 
-def _degraded(output: list[Document], intrinsic: str) -> dict[str, Any]:
-    why = [d.metadata["rag_intrinsics"][intrinsic].get("degraded") for d in output]
+def _degraded(output: list[Document]) -> dict[str, Any]:
+    why = [d.metadata["rag_intrinsics"]["reranking"].get("degraded") for d in output]
     assert len(set(why)) <= 1  # one result, one reason
     return {"degraded": why[0]} if why and why[0] else {}
 
@@ -103,7 +110,7 @@ def _ranked(given: list[Document], output: list[Document]) -> dict[str, Any]:
         verdict = d.metadata["rag_intrinsics"]["reranking"]
         assert verdict["score"] == d.metadata.get("relevance_score")
         rows.append({"document_id": d.id, "rank": verdict["rank"], "score": verdict["score"]})
-    return {"ranking": rows, **_degraded(output, "reranking")}
+    return {"ranking": rows, **_degraded(output)}
 
 
 def _judged(output: list[Document]) -> dict[str, Any]:
@@ -112,7 +119,10 @@ def _judged(output: list[Document]) -> dict[str, Any]:
         verdict = d.metadata["rag_intrinsics"]["context-relevance"]
         assert verdict["score"] == d.metadata.get("relevance_score")
         rows.append({"document_id": d.id, "label": verdict["label"], "score": verdict["score"]})
-    return {"judgements": rows, **_degraded(output, "context-relevance")}
+    # Each document tells its own failure; the result tells all.
+    why = {d.id: d.metadata["rag_intrinsics"]["context-relevance"].get("degraded") for d in output}
+    told = "; ".join(f"document {identity!r} kept: {each}" for identity, each in why.items() if each)
+    return {"judgements": rows, **({"degraded": told} if told else {})}
 
 
 def _cited(output: AIMessage) -> dict[str, Any]:

@@ -27,7 +27,7 @@ pytest.importorskip("langchain.agents", reason="the extra [agents] is not instal
 
 from langchain.agents import create_agent
 from langchain_rag_intrinsics import AnswerabilityMiddleware, GroundednessMiddleware
-from langchain_rag_intrinsics.agents._retrieved import conversation, retrieved
+from langchain_rag_intrinsics.agents._retrieved import conversation, evidence, retrieved
 
 
 class AgentModel(BaseChatModel):
@@ -89,7 +89,8 @@ def test_finding_nothing_ends_the_run() -> None:
     runtime = judging()
     agent = create_agent(AgentModel(), [search([])], middleware=[AnswerabilityMiddleware(runtime)])
     last = ask(agent, QUESTION)[-1]
-    assert last.response_metadata["rag_intrinsics"] == {"retrieved": 0}
+    verdict = last.response_metadata["rag_intrinsics"]["answerability"]
+    assert (verdict["label"], verdict["reason"]) == ("unanswerable", "nothing retrieved")
     assert runtime.waves == []
 
 
@@ -106,7 +107,7 @@ def test_only_named_tools_retrieve() -> None:
         """Calculate."""
         return "4"
 
-    for tools, canned in ((None, True), (["search"], False)):
+    for tools, canned in ((None, False), (["search"], False), (["calculator"], True), ("calculator", True)):
         middleware = AnswerabilityMiddleware(judging(), tools=tools, answer="canned")
         agent = create_agent(AgentModel(answer="4"), [calculator], middleware=[middleware])
         assert (ask(agent, "What is 2 + 2?")[-1].text == "canned") is canned
@@ -158,7 +159,7 @@ def test_both_together_and_a_canned_answer_is_not_judged() -> None:
     agent = create_agent(AgentModel(), [search()], middleware=middleware)
     last = ask(agent, UNRELATED)[-1]
     assert last.text == "canned"
-    assert set(last.response_metadata["rag_intrinsics"]) == {"answerability"}
+    assert set(last.response_metadata["rag_intrinsics"]) == {"answerability", "canned"}
     assert ask(agent, QUESTION)[-1].text == FAITHFUL
 
 
@@ -215,9 +216,12 @@ def test_what_counts_as_retrieved() -> None:
     ]
     found = retrieved(messages, None)
     assert found is not None
-    assert [d.id for d in found] == ["cranes", "mill", "3"]
-    assert found[2].page_content == "plain text"
-    assert [d.id for d in retrieved(messages, ["search"]) or ()] == ["cranes", "mill"]
+    assert [d.id for d in found] == ["cranes", "mill"]
+    named = retrieved(messages, ["search", "read"]) or []
+    assert [d.id for d in named] == ["cranes", "mill", "3"]
+    assert named[2].page_content == "plain text"
+    assert [d.page_content for d in evidence(messages, None)][2:] == ["old"]
+    assert [d.id for d in evidence(messages, ["search"])] == ["cranes", "mill"]
     assert retrieved(messages[:4], None) is None
     assert [m.text for m in conversation(messages)] == ["before", "done", "now"]
 

@@ -272,6 +272,26 @@ def test_model_calls_are_spans_inside_the_component(kind: type[JudgeModel], asyn
         assert {"mine", "nostream", "rag_intrinsics:context-relevance"} <= set(r.tags)
 
 
+def test_a_constrained_call_is_one_span() -> None:
+    spans = Spans()
+    gate = AnswerabilityGate(runtime=SchemaModel(reply=always(YES)))
+    gate.invoke({"question": "Who built the mill?", "documents": DOCUMENTS}, {"callbacks": [spans]})
+    assert spans.names(spans.roots[0]) == {"AnswerabilityGate": ["SchemaModel"]}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        AIMessage("", additional_kwargs={"parsed": YES}),
+        AIMessage("", tool_calls=[{"name": "answerability", "args": YES, "id": "1"}]),
+    ],
+)
+def test_a_constrained_reply_that_is_not_in_the_text_is_read(reply: AIMessage) -> None:
+    gate = AnswerabilityGate(runtime=SchemaModel(reply=always(reply)))
+    found = gate.invoke({"question": "Who built the mill?", "documents": DOCUMENTS})
+    assert found["answerability"]["label"] == "answerable"
+
+
 def _walk(run: Any) -> Any:
     yield run
     for child in run.child_runs:

@@ -49,7 +49,10 @@ def test_reranker_limits() -> None:
     assert [d.metadata["relevance_score"] for d in ranked] == [1.0, 0.5, 0.0]
     assert IntrinsicsReranker(runtime=judging(), top_n=2).invoke(given) == ranked[:2]
     assert IntrinsicsReranker(runtime=judging(), top_n=0).invoke(given) == []
-    assert IntrinsicsReranker(runtime=judging(), score_threshold=0.5).invoke(given) == ranked[:2]
+    everyone = {"mode": "pointwise", "runtime": judging()}
+    best = IntrinsicsReranker(**everyone).invoke(given)[0]
+    floor = best.metadata["relevance_score"]
+    assert IntrinsicsReranker(**everyone, score_threshold=floor).invoke(given) == [best]
     with pytest.raises(ValueError, match="top_n"):
         IntrinsicsReranker(top_n=-1)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langchain_rag_intrinsics import AnswerabilityGate
 
 from integrations.langchain.tests.scripts import FAITHFUL, QUESTION, documents, judging
@@ -37,8 +37,9 @@ def test_routes() -> None:
     gate = routed(answerable=lambda x: f"yes: {x['more']}", otherwise="Not in the documents.")
     assert gate.invoke(YES) == "yes: 1"
     found = gate.invoke(NO)
-    assert found.text == "Not in the documents."
-    assert found.response_metadata["rag_intrinsics"]["answerability"]["label"] == "unanswerable"
+    assert {**found, "answer": None} == {**NO, "answer": None, "answerability": found["answerability"]}
+    assert found["answer"].text == "Not in the documents."
+    assert found["answer"].response_metadata["rag_intrinsics"]["answerability"]["label"] == "unanswerable"
     assert asyncio.run(gate.ainvoke(NO)) == found
     assert gate.batch([YES, NO]) == ["yes: 1", found]
 
@@ -70,17 +71,20 @@ def test_a_route_that_streams_streams_on(asynchronous: bool) -> None:
     assert total.response_metadata["rag_intrinsics"]["answerability"]["label"] == "answerable"
     assert chunks[-1].chunk_position == "last"
     (canned,) = asyncio.run(collect(NO)) if asynchronous else gate.stream(NO)
-    assert canned.text == "No."
+    assert canned["answer"].text == "No."
 
 
 @pytest.mark.parametrize(("on_error", "text"), [("open", "in"), ("closed", "out")])
 def test_a_failure_goes_where_the_caller_said(on_error: str, text: str) -> None:
     down = Scripted(lambda request: RuntimeUnavailable("refused"))
     found = AnswerabilityGate(
-        runtime=down, on_error=on_error, answerable=lambda x: AIMessage("in"), otherwise="out"
+        runtime=down,
+        on_error=on_error,
+        answerable=RunnablePassthrough.assign(answer=lambda x: AIMessage("in")),
+        otherwise="out",
     ).invoke(YES)
-    assert found.text == text
-    assert "refused" in found.response_metadata["rag_intrinsics"]["answerability"]["degraded"]
+    assert found["answer"].text == text
+    assert "refused" in found["answerability"]["degraded"]
 
 
 def test_whole_result() -> None:

@@ -33,7 +33,9 @@ WHOLE = [
         {"question": QUESTION, "chat_history": HISTORY},
         {"input": QUESTION, "chat_history": HISTORY},
         {"query": HumanMessage(QUESTION), "history": HISTORY},
-        {"messages": [*HISTORY, HumanMessage(QUESTION)], "question": "not this one"},
+        {"messages": [*HISTORY, HumanMessage(QUESTION)], "question": QUESTION},
+        {"messages": HISTORY, "question": QUESTION, "chat_history": [HumanMessage("not this one")]},
+        {"messages": [*HISTORY, HumanMessage(QUESTION)], "answer": "of the turn before"},
     ],
 )
 def test_all_shapes_are_one_conversation(value: Any) -> None:
@@ -63,7 +65,9 @@ def test_roles() -> None:
 
 
 def test_documents_and_answers() -> None:
-    given = read({"question": QUESTION, "context": ["one", Document("two", id="2")], "response": FAITHFUL}, "x")
+    given = read(
+        {"question": QUESTION, "context": ["one", Document("two", id="2")], "response": FAITHFUL}, "fact-check"
+    )
     assert given.passages == [
         {"text": "one", "id": None, "title": None, "score": None, "metadata": {}},
         {"text": "two", "id": "2", "title": None, "score": None, "metadata": {}},
@@ -121,7 +125,7 @@ def test_a_good_retrievers_order_counts(name: str) -> None:
         (AnswerabilityGate, {"question": QUESTION, "documents": None}, "documents"),
         (AnswerabilityGate, QUESTION, "documents"),
         (IntrinsicsReranker, {"documents": documents()}, "question"),
-        (HallucinationDetector, {"question": QUESTION, "documents": documents()}, "role"),
+        (HallucinationDetector, {"question": QUESTION, "documents": documents()}, "'generation'"),
         (HallucinationDetector, {"question": QUESTION, "documents": documents(), "answer": 3}, "answer"),
     ],
 )
@@ -139,7 +143,10 @@ def test_a_setting_that_does_not_exist_is_refused() -> None:
 
 def test_a_bad_on_error_is_named() -> None:
     with pytest.raises(InvalidInput, match="on_error"):
-        QueryRewriter(runtime=judging(), on_error="ignore").invoke(QUESTION)
+        QueryRewriter(runtime=judging(), on_error="ignore")
+    with pytest.raises(InvalidInput, match="on_error"):
+        IntrinsicsReranker(on_error="open")  # a gate's
+    assert AnswerabilityGate(on_error="open").on_error == "open"
 
 
 def test_a_bad_runtime_is_named_without_its_key() -> None:

@@ -43,6 +43,20 @@ def test_its_key_is_not_shown(server: Server) -> None:
         assert KEY not in text
 
 
+def test_a_configurable_model_is_constrained_as_the_config_of_each_call_chooses(server: Server) -> None:
+    chat_models = pytest.importorskip("langchain.chat_models", reason="the extra [agents] is not installed")
+    chosen = chat_models.init_chat_model(
+        "openai:m", configurable_fields=["model"], base_url=server.url, api_key=KEY, max_retries=0
+    )
+    gate = AnswerabilityGate(runtime=chosen.with_retry(stop_after_attempt=2), on_error="open")
+    for name in ("m", "another"):
+        config: Any = {"configurable": {"model": f"openai:{name}"}}
+        gate.invoke({"question": QUESTION, "documents": documents()}, config)
+        asked = server.seen[-1]
+        assert asked["model"] == name
+        assert asked["logprobs"] is True and asked["response_format"]["type"] == "json_schema"
+
+
 def test_an_annotated_answer_is_taken_back_as_history(server: Server) -> None:
     given = {"question": QUESTION, "documents": documents(), "answer": AIMessage(FAITHFUL)}
     answer = CitationGenerator(runtime=judging()).invoke(given)

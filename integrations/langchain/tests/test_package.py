@@ -51,6 +51,14 @@ def test_the_readmes_examples() -> None:
     assert found.failed == 0
 
 
+def test_the_pages_in_docs() -> None:
+    pytest.importorskip("langgraph.graph", reason="the page builds agents and a graph")
+    page = Path(langchain_rag_intrinsics.__path__[0]).parents[2] / "docs" / "langchain.md"
+    found = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert found.attempted > 50
+    assert found.failed == 0
+
+
 def test_importing_it_is_light() -> None:
     code = (
         "import sys, langchain_rag_intrinsics\n"
@@ -160,3 +168,18 @@ def test_the_key_reaches_the_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_config_is_made_a_runtime_once() -> None:
     rewriter = QueryRewriter(runtime={"kind": "embedded"})
     assert rewriter.engine is rewriter.engine
+
+
+def test_the_provider_page_names_what_there_is() -> None:
+    folder = Path(langchain_rag_intrinsics.__path__[0]).parent / "registry"
+    page = (folder / "rag_intrinsics.mdx").read_text(encoding="utf-8")
+    assert page.startswith('---\ntitle: "RAG intrinsics integrations"\ndescription: "')
+    assert page.count("```") % 2 == 0
+    shown = {
+        name for name in [*langchain_rag_intrinsics.__all__, *langchain_rag_intrinsics._MIDDLEWARE] if name in page
+    }
+    assert {*langchain_rag_intrinsics.__all__, *langchain_rag_intrinsics._MIDDLEWARE} - shown == {"ChatModelRuntime"}
+    for block in page.split("```python\n")[1:]:
+        exec(compile(block.split("```")[0], "rag_intrinsics.mdx", "exec"), {})
+    entry = (folder / "packages.yml").read_text(encoding="utf-8")
+    assert "name: langchain-rag-intrinsics\n" in entry and "provider_page: rag_intrinsics\n" in entry

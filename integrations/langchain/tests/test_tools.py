@@ -72,6 +72,6 @@ def test_fact_check_tells_the_model_and_the_program(asynchronous: bool) -> None:
     assert spans.names(spans.roots[0]) == {"fact_check": ["FactChecker"]}
 
 
-def test_no_sources_is_an_error_of_the_arguments() -> None:
-    with pytest.raises(ValueError, match="sources"):
-        FactCheckTool().invoke({**EXAMPLE, "sources": []})
+def test_no_sources_is_a_result_with_a_reason() -> None:
+    found = json.loads(FactCheckTool().invoke({**EXAMPLE, "sources": []}))
+    assert (found["score"], found["reason"]) == (None, "nothing retrieved")

@@ -22,6 +22,7 @@ NAMES = (
     "hallucination-detection",
     "citations",
     "fact-check",
+    "evaluate",
     "flows",
 )
 

@@ -1,21 +1,29 @@
 """Citations: precision, recall and F1 over the gold sentences; and ALCE's, by a judge of entailment.
 
 ALCE (Gao et al. 2023): a response sentence is recalled where its cited passages together entail it; a citation is
-precise where it does so alone, or where the others do not without it. The judge is any fact check: see :func:`alce`.
+precise where it does so alone, or where the others do not without it. Here the measured runtime's own fact check is the
+judge; :func:`alce` takes any.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
+from intrinsics_core.conversation import Task
+from intrinsics_core.errors import IntrinsicsError
 from intrinsics_core.evaluation.tables.base import Case, Observed, Table
 from intrinsics_core.evaluation.tables.folder import DataFolder
 from intrinsics_core.evaluation.tables.plain import nearest_sentence
 from intrinsics_core.evaluation.tables.support_sets import SUPPORT, Answered
-from intrinsics_core.intrinsics import citations
-from intrinsics_core.results import Citations
+from intrinsics_core.intrinsics import citations, fact_check
+from intrinsics_core.profiles.base import Profile
+from intrinsics_core.program import Call, merge
+from intrinsics_core.requests import Program
+from intrinsics_core.results import Citations, FactCheck
 
 SETS = ("wice", "clapnq", "scifact")
+JUDGED = ("clapnq", "lfqa")  # answers of several sentences
 Judge = Callable[[str, str], bool]  # (passages as one text, sentence): do they entail it?
 Place = tuple[int, int, int]  # document, begin, end
 
@@ -32,6 +40,44 @@ def case(name: str, row: Answered) -> Case:
         return found([(best[0], best[1].begin, best[1].end)] if best else [])
 
     return Case(name, lambda: citations(row.messages, row.sources), observe, {"nearest sentence": nearest})
+
+
+def judged(name: str, row: Answered) -> Case:
+    """The same citations by ALCE."""
+
+    def call() -> Call[dict[str, float]]:
+        made = citations(row.messages, row.sources)
+        return Call(made.task, partial(_cited_and_judged, made, row), composite=True)
+
+    return Case(f"{name}, ALCE", call, Observed)
+
+
+def _cited_and_judged(made: Call[Citations], row: Answered, task: Task, profile: Profile) -> Program[dict[str, float]]:
+    result = yield from made.start(profile)
+    cited: dict[str, list[str]] = {span.text: [] for span in task.split_by(profile.split).response_sentences}
+    for citation in result.citations:
+        cited.setdefault(citation.response_text, []).append(citation.document_text)
+    sentences = list(cited.items())
+    asked = list(dict.fromkeys(question for sentence, passages in sentences for question in _asked(sentence, passages)))
+    checks = [
+        fact_check([row.messages[0], {"role": "assistant", "content": sentence}], [text]) for text, sentence in asked
+    ]
+    found = yield from merge((check.start(profile) for check in checks), width=max(1, len(checks)))
+    for outcome in found:
+        if isinstance(outcome, IntrinsicsError):
+            raise outcome
+    entailed = {pair: (f.score or 0.0) >= 0.5 for pair, f in zip(asked, found, strict=True) if isinstance(f, FactCheck)}
+    return alce(sentences, lambda text, sentence: entailed[text, sentence])
+
+
+def _asked(sentence: str, passages: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """All that ALCE may ask of a sentence: its passages together, each alone, and all but each."""
+    if passages:
+        yield "\n".join(passages), sentence
+    for i, passage in enumerate(passages):
+        yield passage, sentence
+        if len(passages) > 1:
+            yield "\n".join([*passages[:i], *passages[i + 1 :]]), sentence
 
 
 def against(places: Sequence[Place], gold: Sequence[Sequence[Place]]) -> dict[str, float]:
@@ -73,4 +119,8 @@ def cases(name: str) -> Callable[[DataFolder], Iterator[Case]]:
     return lambda folder: (case(name, row) for row in SUPPORT[name](folder) if row.gold)
 
 
-TABLE = Table("citations", {name: cases(name) for name in SETS})
+def alces(name: str) -> Callable[[DataFolder], Iterator[Case]]:
+    return lambda folder: (judged(name, row) for row in SUPPORT[name](folder))
+
+
+TABLE = Table("citations", {name: cases(name) for name in SETS} | {f"{name}, ALCE": alces(name) for name in JUDGED})

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from intrinsics_core.drivers import ProfileLike, run_many
-from intrinsics_core.errors import IntrinsicsError, InvalidInput, as_intrinsics_error
+from intrinsics_core.errors import IntrinsicsError, InvalidInput, UnsupportedIntrinsic, as_intrinsics_error
 from intrinsics_core.evaluation.tables.base import Case, Observed, Table
 from intrinsics_core.evaluation.tables.folder import DataFolder, MissingSet, evenly, read_rows
 from intrinsics_core.program import Call
@@ -30,6 +30,11 @@ class Seen:
     requests: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+
+    @property
+    def unserved(self) -> bool:
+        """Whether the profile cannot do it at all: no failure of the runtime's."""
+        return (self.error or "").startswith(UnsupportedIntrinsic.__name__)
 
 
 def cases_of(

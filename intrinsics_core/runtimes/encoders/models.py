@@ -19,6 +19,7 @@ from intrinsics_core.runtimes.encoders.windows import Texts, Tokenized, Tokens, 
 # Of these, positions are counted from the padding token on: two fewer are left to texts.
 _OFFSET_POSITIONS = {"roberta", "xlm-roberta", "camembert", "mpnet", "longformer", "xlm-roberta-xl"}
 _UNBOUNDED = 1_000_000  # tokens: what tokenizers write who know no bound
+_SHORT = 3  # characters for each token that a model reads: a text of no more most likely fits
 _POSITIVE = ("yes", "entailment")
 
 
@@ -98,18 +99,24 @@ class EncoderModel:
         order in which they come; the one at the limit is read up to it.
         """
         given = request.sources if isinstance(request, Score) else [first for first, _ in request.pairs]
-        sources: dict[str, Tokenized] = {}
+        # No tokenizer makes more tokens than twice the characters: most calls need not count, and most texts fit whole.
+        counted = 2 * sum(map(len, dict.fromkeys(given))) > self._most
+        sources: dict[str, Tokenized | str] = {}
         left = self._most
         for text in given:
-            if text not in sources:
-                sources[text] = self._texts.source(text, left)
-                left -= len(sources[text].begins)
+            if text in sources:
+                continue
+            if not counted and len(text) <= _SHORT * self._texts.limit:
+                sources[text] = text
+                continue
+            found = sources[text] = self._texts.source(text, left)
+            left -= len(found.begins)
         windowed = [
             self._windowed(request, sources[text], *pair) for text, pair in zip(given, request.pairs, strict=True)
         ]
-        return windowed, sum(source.unread for source in sources.values())
+        return windowed, sum(source.unread for source in sources.values() if not isinstance(source, str))
 
-    def _windowed(self, request: Score | Tag, source: Tokenized, first: str, second: str) -> Windowed:
+    def _windowed(self, request: Score | Tag, source: Tokenized | str, first: str, second: str) -> Windowed:
         texts, template = self._texts, self.convention.template
         if isinstance(request, Tag):
             head, tail = TAGGED if request.question else SUMMARISED

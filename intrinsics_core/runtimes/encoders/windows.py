@@ -5,6 +5,7 @@ Text from outside is data: a special token that it spells is encoded as the char
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -119,16 +120,22 @@ class Texts:
             begin += len(part)
         return Tokenized(text, begins, ends, max(0, count - most))
 
-    def windows(self, source: Tokenized, encode: Encode, fixed: str) -> Windowed:
+    def windows(self, source: Tokenized | str, encode: Encode, fixed: str) -> Windowed:
         """The source as a whole where it fits, else in overlapping windows that cover all of it.
 
         Args:
+            source: tokenized; or its text, which is tokenized apart only where it does not fit.
             encode: makes the input of a part of the source.
             fixed: what is never cut, in words for the error: ``"claim"``.
 
         Raises:
             ContextTooLong: what is never cut leaves too little room.
         """
+        if isinstance(source, str):
+            whole = encode(source)
+            if len(whole.ids) <= min(self.limit, self.window):  # most do: nothing is tokenized twice
+                return Windowed((whole,), Read(len(source), len(source)))
+            source = self.source(source, sys.maxsize)
         rest = len(encode("").ids)
         room = min(self.limit - rest, self.window)
         if room < min(len(source.begins), self.limit // _LEAST) or rest > self.limit:

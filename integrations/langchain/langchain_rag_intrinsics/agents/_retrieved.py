@@ -1,47 +1,89 @@
-"""What an agent has retrieved for the question it works on."""
+"""What an agent has retrieved: the documents among the messages of its state.
+
+A tool retrieves where its artifact is a list of documents (``create_retriever_tool(..., response_format=
+"content_and_artifact")``), or where the user names it: its text is then a document too. What any other tool says, such
+as "ok" after an email was sent, is no document.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import logging
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from langchain_core.documents import Document
-from langchain_core.messages import AnyMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AnyMessage, ToolMessage
+
+from langchain_rag_intrinsics._documents import as_document
+from langchain_rag_intrinsics._inputs import last_user_turn
+from langchain_rag_intrinsics.fusion import identity
+
+Tools = Collection[str] | None
+
+_told: set[str] = set()
 
 
-def current_turn(messages: Sequence[AnyMessage]) -> int:
-    """Where the last user turn is, or -1."""
-    return next((i for i in reversed(range(len(messages))) if isinstance(messages[i], HumanMessage)), -1)
+def names(tools: Tools | str) -> frozenset[str] | None:
+    """Names of tools, one alone or several; None for those that return documents."""
+    return None if tools is None else frozenset([tools] if isinstance(tools, str) else tools)
 
 
 def conversation(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
     """The turns up to the last user turn, as people see them: tools and the calls for them left out."""
-    return [m for m in messages[: current_turn(messages) + 1] if not isinstance(m, ToolMessage) and str(m.text).strip()]
+    asked = messages[: last_user_turn(messages) + 1]
+    return [m for m in asked if not isinstance(m, ToolMessage) and str(m.text).strip()]
 
 
-def retrieved(messages: Sequence[AnyMessage], tools: Collection[str] | None) -> list[Document] | None:
-    """Documents that tools have returned since the last user turn, each once; None where no tool has answered.
-
-    A tool's artifact counts where it is a list of documents, else its text is one document, with the id of the call.
-
-    Args:
-        tools: names of the tools that retrieve; None for all.
-    """
-    found: dict[tuple[bool, str], Document] | None = None
-    for message in messages[current_turn(messages) + 1 :]:
-        if not isinstance(message, ToolMessage) or message.status == "error":
-            continue
-        if tools is not None and message.name not in tools:
-            continue
-        found = {} if found is None else found
-        for document in _documents(message):
-            key = (False, document.page_content) if document.id is None else (True, document.id)
-            found.setdefault(key, document)
-    return None if found is None else list(found.values())
-
-
-def _documents(message: ToolMessage) -> list[Document]:
+def of_message(message: Any, tools: Tools) -> list[Document] | None:
+    """The documents that a tool has returned; None where it does not retrieve, or has failed."""
+    if not isinstance(message, ToolMessage) or message.status == "error":
+        return None
+    if tools is not None and message.name not in tools:
+        return None
     artifact = message.artifact
-    if isinstance(artifact, list) and all(isinstance(item, Document) for item in artifact):
-        return artifact
+    if isinstance(artifact, list | tuple):
+        found = [as_document(item) for item in artifact]
+        if all(document is not None for document in found):
+            return [document for document in found if document is not None]
+    return _text(message) if tools is not None else None
+
+
+def retrieved(messages: Sequence[AnyMessage], tools: Tools) -> list[Document] | None:
+    """Documents that tools have returned since the last user turn, each once; None where none has retrieved."""
+    turn = messages[last_user_turn(messages) + 1 :]
+    lists = [found for message in turn if (found := of_message(message, tools)) is not None]
+    if not lists and tools is None:
+        _tell_of_texts(turn)
+    return _once(document for found in lists for document in found) if lists else None
+
+
+def evidence(messages: Sequence[AnyMessage], tools: Tools) -> list[Document]:
+    """All that an answer may rest on, the newest first: what was retrieved in this turn and in those before it."""
+    last = last_user_turn(messages) + 1
+    ordered = [*messages[last:], *reversed(messages[:last])]
+    found = _once(document for message in ordered for document in of_message(message, tools) or ())
+    if not found and tools is None:
+        _tell_of_texts(ordered)
+    return found
+
+
+def _text(message: ToolMessage) -> list[Document]:
     text = str(message.text)
-    return [Document(text, id=message.tool_call_id)] if text.strip() else []
+    return [Document(text, id=message.tool_call_id)] if text.strip() and message.status != "error" else []
+
+
+def _once(documents: Iterable[Document]) -> list[Document]:
+    return list({identity(document): document for document in documents}.values())
+
+
+def _tell_of_texts(messages: Iterable[AnyMessage]) -> None:
+    """Once for each tool: that what it says in words is judged only where it is named."""
+    for message in messages:
+        if isinstance(message, ToolMessage) and message.name and message.name not in _told:
+            _told.add(message.name)
+            logging.getLogger(__name__).warning(
+                "the tool %r returned text and no documents, which is not judged: name it (tools=[%r]) where it "
+                'retrieves, or let it return documents (response_format="content_and_artifact")',
+                message.name,
+                message.name,
+            )

@@ -2,34 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Awaitable, Callable, Collection, Generator, Mapping, Sequence
+from typing import Any, cast
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain.agents.middleware.types import ToolCallRequest
+from langchain_core.messages import ToolCall, ToolMessage
 from langgraph.runtime import Runtime
+from langgraph.types import Command
 
-from langchain_rag_intrinsics._answering import verdict
-from langchain_rag_intrinsics.agents._retrieved import conversation, retrieved
+from intrinsics_core import InvalidInput
+from intrinsics_core.results import Answerability
+from langchain_rag_intrinsics._inputs import last_user_turn
+from langchain_rag_intrinsics._verdicts import KEY, canned, verdict, with_verdict
+from langchain_rag_intrinsics.agents._retrieved import conversation, names, of_message, retrieved
 from langchain_rag_intrinsics.answerability_gate import AnswerabilityGate
+from langchain_rag_intrinsics.query_expander import QueryExpander
 
 CANNED = "I cannot answer that from the documents I have."
+
+Answer = str | Callable[[Mapping[str, Any]], str]
+
+
+def spoken(answer: Answer, state: Mapping[str, Any]) -> str:
+    """A canned text, or what a function makes of the agent's state."""
+    return answer if isinstance(answer, str) else answer(state)
 
 
 class AnswerabilityMiddleware(AgentMiddleware):
     """Ends an agent's run with a canned answer where what it retrieved does not answer the question.
 
-    Before the model reads the results of its tools, the documents retrieved since the last user turn (artifacts that
-    are lists of Document, else the tools' texts) are judged against the conversation. The canned answer carries the
-    verdict in ``response_metadata["rag_intrinsics"]``. A tool that was asked and found nothing ends the run too; an
-    agent that asked no tool goes on.
+    Before the model reads the results of its tools, the documents retrieved since the last user turn are judged against
+    the conversation. The canned answer carries the verdict in ``response_metadata["rag_intrinsics"]``. A tool that
+    searched and found nothing ends the run too; an agent that searched nothing goes on.
+
+    Tools that return documents as their artifact (``create_retriever_tool(..., response_format=
+    "content_and_artifact")``) retrieve; others only where they are named, and then by their text. So a tool that sends
+    an email is not judged by its "ok".
 
     Args:
         runtime: as for every component.
-        answer: the canned answer.
-        tools: names of the tools that retrieve; None for all. Name them where others (a calculator) are there too.
+        answer: the canned answer, or a function of the agent's state that gives it.
+        tools: names of the tools that retrieve; None for those that return documents.
+        retries: where a search does not answer the question, search again with the question in other words, up to so
+            many times, before the model sees anything; the first search that answers it is what the model sees.
         on_error: ``"raise"``, ``"open"`` (the model goes on) or ``"closed"`` (the canned answer).
         profile: a profile or its name; the runtime's own where left out.
+        metadata_fields: metadata that the model is shown beside a document's text; see the other components.
 
     Example:
         >>> from langchain.agents import create_agent
@@ -44,38 +63,113 @@ class AnswerabilityMiddleware(AgentMiddleware):
         self,
         runtime: Any = None,
         *,
-        answer: str = CANNED,
-        tools: Collection[str] | None = None,
+        answer: Answer = CANNED,
+        tools: Collection[str] | str | None = None,
+        retries: int = 0,
         on_error: str = "raise",
         profile: Any = None,
+        metadata_fields: Any = (),
     ) -> None:
         super().__init__()
-        self.answer = answer
-        self.retrievers = None if tools is None else frozenset(tools)
-        self.gate = AnswerabilityGate(runtime=runtime, profile=profile, on_error=on_error, return_result=True)
+        if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
+            raise InvalidInput("retries is out of range", expected="a whole number from 0", got=repr(retries))
+        self.answer, self.retrievers, self.retries = answer, names(tools), retries
+        shared: dict[str, Any] = {"runtime": runtime, "profile": profile, "metadata_fields": metadata_fields}
+        self.gate = AnswerabilityGate(on_error=on_error, return_result=True, **shared)
+        # Without other words there is no other search: that is no failure of the gate's.
+        self.expander = QueryExpander(on_error="fallback", **shared)
 
     @hook_config(can_jump_to=["end"])
     def before_model(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
         given = self._given(state)
-        if not given or not given["documents"]:
-            return self._end({"rag_intrinsics": {"retrieved": 0}}) if given else None
-        result = self.gate.invoke(given)
-        return None if result.answerable else self._end(verdict(self.gate.intrinsic, result))
+        return None if given is None else self._end(state, self.gate.invoke(given))
 
     @hook_config(can_jump_to=["end"])
     async def abefore_model(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
         given = self._given(state)
-        if not given or not given["documents"]:
-            return self._end({"rag_intrinsics": {"retrieved": 0}}) if given else None
-        result = await self.gate.ainvoke(given)
-        return None if result.answerable else self._end(verdict(self.gate.intrinsic, result))
+        return None if given is None else self._end(state, await self.gate.ainvoke(given))
+
+    def wrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
+    ) -> ToolMessage | Command[Any]:
+        steps: dict[str, Any] = {"call": handler, "judge": self.gate.invoke, "expand": self.expander.invoke}
+        search, got = self._search(request), None
+        try:
+            while True:
+                name, value = search.send(got)
+                got = steps[name](value)
+        except StopIteration as stop:
+            message: ToolMessage | Command[Any] = stop.value
+            return message
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
+    ) -> ToolMessage | Command[Any]:
+        steps: dict[str, Any] = {"call": handler, "judge": self.gate.ainvoke, "expand": self.expander.ainvoke}
+        search, got = self._search(request), None
+        try:
+            while True:
+                name, value = search.send(got)
+                got = await steps[name](value)
+        except StopIteration as stop:
+            message: ToolMessage | Command[Any] = stop.value
+            return message
+
+    def _search(self, request: ToolCallRequest) -> Generator[tuple[str, Any], Any, ToolMessage | Command[Any]]:
+        """One call of a tool, and others in its place while what it finds does not answer the question; no I/O."""
+        first: ToolMessage | Command[Any] = yield "call", request
+        found = of_message(first, self.retrievers) if self.retries else None
+        args, turns = request.tool_call["args"], conversation(request.state["messages"]) if self.retries else []
+        argument = _query(args)
+        if not isinstance(first, ToolMessage) or found is None or argument is None or not turns:
+            return first
+        judged = yield "judge", {"messages": turns, "documents": found}
+        if judged.answerable:
+            return _found(first, judged)
+        queries: Sequence[str] = yield "expand", {"messages": turns, "documents": found}
+        for query in [q for q in queries if q != args[argument]][: self.retries]:
+            call = {**request.tool_call, "args": {**args, argument: query}}
+            again = yield "call", request.override(tool_call=cast(ToolCall, call))
+            found = of_message(again, self.retrievers)
+            if found:
+                judged = yield "judge", {"messages": turns, "documents": found}
+                if judged.answerable:
+                    return _found(again, judged, query)
+        return first
 
     def _given(self, state: AgentState[Any]) -> dict[str, Any] | None:
         messages = state["messages"]
         if not messages or not isinstance(messages[-1], ToolMessage):
             return None
+        if any(_judged(message) for message in messages[last_user_turn(messages) + 1 :]):
+            return None  # a search of this turn answers the question, as was found when it was made
         documents, turns = retrieved(messages, self.retrievers), conversation(messages)
         return None if documents is None or not turns else {"messages": turns, "documents": documents}
 
-    def _end(self, metadata: dict[str, Any]) -> dict[str, Any]:
-        return {"jump_to": "end", "messages": [AIMessage(self.answer, response_metadata=metadata)]}
+    def _end(self, state: AgentState[Any], result: Answerability) -> dict[str, Any] | None:
+        if result.answerable:
+            return None
+        told = verdict(self.gate.intrinsic, result)[KEY]
+        return {"jump_to": "end", "messages": [canned(spoken(self.answer, state), told)]}
+
+
+def _query(args: Mapping[str, Any]) -> str | None:
+    """The argument of a tool's call that holds what is searched for: ``query``, or the only text."""
+    texts = [name for name, value in args.items() if isinstance(value, str)]
+    return "query" if "query" in texts else texts[0] if len(texts) == 1 else None
+
+
+def _judged(message: Any) -> bool:
+    """Whether a tool's message carries the verdict that it answers the question."""
+    if not isinstance(message, ToolMessage):
+        return False
+    told = message.response_metadata.get(KEY)
+    return isinstance(told, Mapping) and AnswerabilityGate.intrinsic in told
+
+
+def _found(message: ToolMessage, result: Answerability, query: str | None = None) -> ToolMessage:
+    """The tool's message with the verdict on it, and the query where that was not the model's."""
+    told = verdict(AnswerabilityGate.intrinsic, result)
+    if query is not None:
+        told[KEY]["query"] = query
+    return message.model_copy(update={"response_metadata": with_verdict(message.response_metadata, told)})

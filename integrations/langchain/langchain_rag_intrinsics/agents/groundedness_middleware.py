@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from langchain.agents.middleware import AgentMiddleware, AgentState
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
 from intrinsics_core import InvalidInput
-from intrinsics_core.results import Faithfulness
-from langchain_rag_intrinsics.agents._retrieved import conversation, retrieved
+from intrinsics_core.results import Faithfulness, HallucinationDetection
+from langchain_rag_intrinsics._verdicts import KEY, canned, verdict, with_verdict
+from langchain_rag_intrinsics.agents._final import FinalAnswer, final_answer
+from langchain_rag_intrinsics.agents._retrieved import conversation, evidence, names
+from langchain_rag_intrinsics.agents.answerability_middleware import Answer, spoken
 from langchain_rag_intrinsics.hallucination_detector import HallucinationDetector
 
 BLOCKED = "I had an answer, but the documents I have do not support it."
@@ -21,16 +24,24 @@ class GroundednessMiddleware(AgentMiddleware):
     """Judges an agent's final answer, sentence by sentence, by what the agent retrieved for it.
 
     After the run, the verdict is put into the answer's ``response_metadata["rag_intrinsics"]``; the message keeps its
-    id and its place. An agent that retrieved nothing is not judged: there is nothing to judge by.
+    id and its place. A follow-up that is answered from what earlier turns retrieved is judged by that. An agent that
+    retrieved nothing is not judged: there is nothing to judge by.
+
+    A structured answer (``response_format=``, either strategy) is judged by its fields, each a line of the text that
+    the verdict's offsets count in. Where it is blocked, ``structured_response`` is None and no message holds it.
 
     Args:
         runtime: as for every component.
         mode: ``"annotate"`` leaves the answer as it is; ``"block"`` puts the canned text in the place of one with a
             label in ``labels``. The verdict is kept either way.
-        labels: which labels of the answer as a whole block it.
-        answer: the canned text.
-        tools: names of the tools that retrieve; None for all.
+        labels: which labels of the answer as a whole block it, or the one.
+        answer: the canned text, or a function of the agent's state that gives it.
+        tools: names of the tools that retrieve, or whose words an answer may rest on; None for those that return
+            documents (see :class:`AnswerabilityMiddleware`).
+        on_error: ``"raise"``, or ``"fallback"``: the answer stays, with a verdict that says that it is degraded. None:
+            an answer that is to be annotated stays, one that might have to be blocked is not let through.
         profile: a profile or its name; the runtime's own where left out.
+        metadata_fields: metadata that the model is shown beside a document's text; see the other components.
 
     Streams of an agent show the model's tokens before this judgement; show ``"values"`` or ``"updates"`` to people who
     must not see a blocked answer.
@@ -50,38 +61,58 @@ class GroundednessMiddleware(AgentMiddleware):
         runtime: Any = None,
         *,
         mode: Literal["annotate", "block"] = "annotate",
-        labels: Sequence[Faithfulness] = ("unfaithful",),
-        answer: str = BLOCKED,
-        tools: Collection[str] | None = None,
+        labels: Sequence[Faithfulness] | Faithfulness = ("unfaithful",),
+        answer: Answer = BLOCKED,
+        tools: Collection[str] | str | None = None,
+        on_error: str | None = None,
         profile: Any = None,
+        metadata_fields: Any = (),
     ) -> None:
         super().__init__()
         if mode not in ("annotate", "block"):
             raise InvalidInput("mode is unknown", expected="'annotate' or 'block'", got=repr(mode))
-        self.mode, self.labels, self.answer = mode, frozenset(labels), answer
-        self.retrievers = None if tools is None else frozenset(tools)
-        self.detector = HallucinationDetector(runtime=runtime, profile=profile)
+        self.labels = frozenset([labels] if isinstance(labels, str) else labels)
+        if unknown := self.labels - set(get_args(Faithfulness)):
+            raise InvalidInput("labels holds one that there is not", expected=f"some of {get_args(Faithfulness)}",
+                               got=", ".join(map(repr, sorted(unknown))))  # fmt: skip
+        self.mode, self.answer, self.retrievers = mode, answer, names(tools)
+        self.detector = HallucinationDetector(
+            runtime=runtime,
+            profile=profile,
+            on_error=on_error or ("raise" if mode == "block" else "fallback"),
+            metadata_fields=metadata_fields,
+            return_result=True,
+        )
 
     def after_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
-        given = self._given(state)
-        return None if given is None else self._judged(self.detector.invoke(given))
+        final = final_answer(state)
+        given = final and self._given(state, final)
+        return self._judged(state, final, self.detector.invoke(given)) if final and given else None
 
     async def aafter_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
-        given = self._given(state)
-        return None if given is None else self._judged(await self.detector.ainvoke(given))
+        final = final_answer(state)
+        given = final and self._given(state, final)
+        return self._judged(state, final, await self.detector.ainvoke(given)) if final and given else None
 
-    def _given(self, state: AgentState[Any]) -> dict[str, Any] | None:
-        messages = state["messages"]
-        answer = messages[-1] if messages else None
-        if not isinstance(answer, AIMessage) or answer.tool_calls or not str(answer.text).strip():
-            return None
-        if "rag_intrinsics" in answer.response_metadata:  # a gate's canned answer claims nothing
-            return None
-        documents = retrieved(messages, self.retrievers)
-        return {"messages": conversation(messages), "documents": documents, "answer": answer} if documents else None
+    def _given(self, state: AgentState[Any], final: FinalAnswer) -> dict[str, Any] | None:
+        documents = evidence(state["messages"], self.retrievers)
+        turns = conversation(state["messages"])
+        return {"messages": turns, "documents": documents, "answer": final.text} if documents else None
 
-    def _judged(self, answer: AIMessage) -> dict[str, Any]:
-        found = answer.response_metadata["rag_intrinsics"][self.detector.intrinsic]
-        if self.mode == "block" and found["label"] in self.labels:
-            answer = answer.model_copy(update={"content": self.answer})
-        return {"messages": [answer]}  # the same id: it takes the place of the answer
+    def _judged(self, state: AgentState[Any], final: FinalAnswer, result: HallucinationDetection) -> dict[str, Any]:
+        told = verdict(self.detector.intrinsic, result)
+        metadata = with_verdict(final.message.response_metadata, told)
+        if self.mode == "annotate" or result.label not in self.labels:
+            # The same id: it takes the place of the answer.
+            return {"messages": [final.message.model_copy(update={"response_metadata": metadata})]}
+        blocked = canned(spoken(self.answer, state), {})
+        marked = with_verdict(metadata, blocked.response_metadata)
+        update: dict[str, Any] = {"messages": final.replaced(self._as(final.message, blocked, marked))}
+        return update | ({"structured_response": None} if final.structured else {})
+
+    def _as(self, message: AIMessage, blocked: AIMessage, metadata: dict[str, Any]) -> AIMessage:
+        """The canned text in the message's place, or, after a call, as one of its own."""
+        if message.tool_calls:
+            return AIMessage(blocked.text, response_metadata={KEY: metadata[KEY]})
+        update = {"content": blocked.text, "response_metadata": metadata, "additional_kwargs": {}}
+        return message.model_copy(update=update)

@@ -1,0 +1,40 @@
+"""Verdicts in metadata: under ``rag_intrinsics``, by the intrinsic's name, as the command line writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from langchain_core.messages import AIMessage
+
+from intrinsics_core.results import Result
+
+KEY = "rag_intrinsics"
+CANNED = "canned"  # marks an answer that claims nothing: no judge has anything to say of it
+
+
+def verdict(intrinsic: str, result: Result) -> dict[str, Any]:
+    """The part of ``response_metadata`` that holds a result."""
+    return {KEY: {intrinsic: result.model_dump(mode="json")}}
+
+
+def beside(before: Any, new: Mapping[str, Any]) -> dict[str, Any]:
+    """Verdicts beside those that are there; something else that somebody keeps under our name is kept as ``given``."""
+    if before is None:
+        return dict(new)
+    return {**(before if isinstance(before, Mapping) else {"given": before}), **new}
+
+
+def with_verdict(metadata: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """``response_metadata`` with verdicts beside those that are there."""
+    return {**metadata, **new, KEY: beside(metadata.get(KEY), new[KEY])}
+
+
+def canned(text: str, verdicts: Mapping[str, Any]) -> AIMessage:
+    """An answer that says that there is none, with the verdicts (by intrinsic) that it is there for."""
+    return AIMessage(text, response_metadata={KEY: {**verdicts, CANNED: True}})
+
+
+def is_canned(message: AIMessage | None) -> bool:
+    found = None if message is None else message.response_metadata.get(KEY)
+    return isinstance(found, Mapping) and found.get(CANNED) is True

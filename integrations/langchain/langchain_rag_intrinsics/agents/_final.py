@@ -1,0 +1,81 @@
+"""An agent's final answer, in words or structured, as a text that can be judged and as messages that can be changed.
+
+With ``response_format`` the answer is ``structured_response`` in the state. A provider's strategy has written it as
+JSON in the last message; a tool's strategy in the arguments of a call, which a tool message repeats.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from pydantic import BaseModel
+
+from langchain_rag_intrinsics._inputs import last_user_turn
+from langchain_rag_intrinsics._verdicts import is_canned
+
+_SENTENCE = 4  # words from which a text in a field stands for itself, and not for the field
+
+
+@dataclass(frozen=True)
+class FinalAnswer:
+    """``message`` ended the run; ``text`` is what it claims; ``repeated`` are tool messages that say it again."""
+
+    message: AIMessage
+    text: str
+    structured: bool = False
+    repeated: tuple[ToolMessage, ...] = ()
+
+    def replaced(self, by: AIMessage) -> list[AnyMessage]:
+        """Messages that take the place of the answer's own, so that nothing of it is left."""
+        if not self.message.tool_calls:
+            return [by.model_copy(update={"id": self.message.id})]
+        known = {repeat.tool_call_id for repeat in self.repeated}
+        calls = [{**call, "args": {}} if call["id"] in known else call for call in self.message.tool_calls]
+        # Providers keep the arguments, or what they parsed, in the additional ones too.
+        asked = self.message.model_copy(update={"content": "", "tool_calls": calls, "additional_kwargs": {}})
+        return [asked, *(repeat.model_copy(update={"content": by.text}) for repeat in self.repeated), by]
+
+
+def final_answer(state: Mapping[str, Any]) -> FinalAnswer | None:
+    """The answer that a run ended with; None where there is none, or one that claims nothing."""
+    messages: Sequence[AnyMessage] = state["messages"]
+    turn = messages[last_user_turn(messages) + 1 :]
+    at = next((i for i in reversed(range(len(turn))) if isinstance(turn[i], AIMessage)), None)
+    if at is None:
+        return None
+    message = turn[at]
+    assert isinstance(message, AIMessage)
+    if is_canned(message):
+        return None
+    structured = state.get("structured_response")
+    said = str(message.text)
+    if message.tool_calls:
+        repeated = tuple(m for m in turn[at + 1 :] if isinstance(m, ToolMessage))
+        if structured is None or not repeated:
+            return None
+        return FinalAnswer(message, "\n".join([*filter(str.strip, [said]), *lines(structured)]), True, repeated)
+    # One that an earlier turn left in the state is not this answer.
+    if structured is not None and said.lstrip().startswith(("{", "[")):
+        return FinalAnswer(message, "\n".join(lines(structured)), True)
+    return FinalAnswer(message, said) if said.strip() else None
+
+
+def lines(value: Any, name: str = "") -> Iterator[str]:
+    """A structured answer as lines of text: sentences as they are, other values with the name of their field."""
+    if isinstance(value, BaseModel):
+        value = value.model_dump(mode="json")
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = dataclasses.asdict(value)
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from lines(item, str(key))
+    elif isinstance(value, list | tuple | set):
+        for item in value:
+            yield from lines(item, name)
+    elif value is not None and str(value).strip():
+        alone = isinstance(value, str) and len(value.split()) >= _SENTENCE
+        yield str(value) if alone or not name else f"{name.replace('_', ' ')}: {value}"

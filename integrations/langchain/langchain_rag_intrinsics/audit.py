@@ -1,0 +1,125 @@
+"""Everything about an answer at once."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Any, ClassVar
+
+from langchain_core.messages import AIMessage
+from langchain_core.runnables.utils import AddableDict
+
+from intrinsics_core import Call, InvalidInput, StreamChecker, audit
+from intrinsics_core import results as core
+from langchain_rag_intrinsics._answering import AnswerStream
+from langchain_rag_intrinsics._inputs import ANSWER, Given
+from langchain_rag_intrinsics._verdicts import is_canned
+from langchain_rag_intrinsics.citation_generator import CitationGenerator
+
+Piece = AddableDict
+
+
+class Audit(CitationGenerator):
+    """All verdicts on an answer: is the question answerable, is each sentence supported and by what, how certain is the
+    answer, does it address the question, and which of these do not go together. A language model is asked once.
+
+    Takes ``{"question" | "messages", "documents", "answer"}``; returns the input with ``"audit"``, as the command line
+    writes it, and ``"answer"`` with LangChain's own citations (see :class:`CitationGenerator`) and the audit in
+    ``response_metadata["rag_intrinsics"]["audit"]``. In a chain: ``chain | Audit()``. With ``return_result=True`` it
+    returns the core's Audit.
+
+    A streaming chain streams on: the answer's chunks pass as they come, and the last pieces bring the citations and the
+    audit.
+
+    Args:
+        live: judge each sentence of a streaming answer as it closes: the stream then has pieces ``{"sentences":
+            [verdict]}`` between the answer's chunks, so that what is made up can be marked while the model writes. A
+            language model is asked once more for each of these.
+
+    Example:
+        >>> from langchain_rag_intrinsics import Audit
+        >>> found = Audit().invoke({
+        ...     "question": "Who built the tide mill?",
+        ...     "documents": ["Ada Brink built the tide mill in 1911."],
+        ...     "answer": "Ada Brink built the tide mill in 1911. She painted it gold for forty sailors.",
+        ... })
+        >>> [sentence["label"] for sentence in found["audit"]["sentences"]]
+        ['faithful', 'unfaithful']
+        >>> [citation["cited_text"] for citation in found["answer"].content_blocks[0]["annotations"]]
+        ['Ada Brink built the tide mill in 1911.']
+    """
+
+    intrinsic: ClassVar[str] = "audit"
+
+    live: bool = False
+
+    def _judge(self, given: Given) -> Call[Any]:
+        return audit(given.messages, given.passages, **self._settings(given))
+
+    def _mended(self, given: Given, result: Any) -> Any:
+        return result
+
+    def _found(self, result: core.Audit) -> core.Citations:
+        wrong = [s for s in result.sentences if s.label == "unfaithful"]
+        kept = [c for c in result.citations.citations if not any(c.response_begin < s.end and s.begin < c.response_end
+                                                                 for s in wrong)]  # fmt: skip
+        return core.Citations(citations=tuple(kept))
+
+    def _without_asking(self, given: Given) -> Any:
+        return None  # of a canned answer too there is an audit, which says that there is nothing to judge
+
+    def _tell(self, value: Any, given: Given, result: core.Result) -> dict[str, Any]:
+        answer = given.answer if is_canned(given.answer) else super()._tell(value, given, result)
+        before = value if isinstance(value, Mapping) else {}
+        told = {**before, self.intrinsic: result.model_dump(mode="json")}
+        return {**told, ANSWER[0]: answer} if isinstance(answer, AIMessage) else told
+
+    def _pass(self, pieces: Iterator[Any]) -> Iterator[Any]:
+        stream, checker = AnswerStream(self), None
+        for piece in pieces:
+            yield from _rest(piece, self.return_result)
+            for chunk in stream.take(piece):
+                yield Piece({ANSWER[0]: chunk})
+                checker = checker or self._checker(stream)
+                if checker and (judged := checker.feed(str(chunk.text))):
+                    yield Piece({"sentences": [sentence.model_dump(mode="json") for sentence in judged]})
+        given = self._read(stream.value)
+        yield from self._last(stream, given, self._result(given))
+
+    async def _apass(self, pieces: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        stream, checker = AnswerStream(self), None
+        async for piece in pieces:
+            for other in _rest(piece, self.return_result):
+                yield other
+            for chunk in stream.take(piece):
+                yield Piece({ANSWER[0]: chunk})
+                checker = checker or self._checker(stream)
+                if checker and (judged := await checker.afeed(str(chunk.text))):
+                    yield Piece({"sentences": [sentence.model_dump(mode="json") for sentence in judged]})
+        given = self._read(stream.value)
+        for last in self._last(stream, given, await self._aresult(given)):
+            yield last
+
+    def _last(self, stream: AnswerStream, given: Given, result: core.Audit) -> Iterator[Any]:
+        if self.return_result:
+            yield result
+            return
+        for chunk in stream.close(given, None if is_canned(given.answer) else result):
+            yield Piece({ANSWER[0]: chunk})
+        yield Piece({self.intrinsic: result.model_dump(mode="json")})
+
+    def _checker(self, stream: AnswerStream) -> StreamChecker | None:
+        """What judges sentences as they close; None where that is not wanted, or what is asked is not known yet."""
+        if not self.live or is_canned(stream.passed):
+            return None
+        try:
+            given = self._read({**stream.value, ANSWER[0]: AIMessage("")})
+        except InvalidInput:
+            return None
+        return StreamChecker(given.messages[:-1], given.passages, runtime=self.engine, profile=self.profile,
+                             **self._settings(given))  # fmt: skip
+
+
+def _rest(piece: Any, whole: bool) -> Iterator[Any]:
+    """What a piece of the input holds beside the answer."""
+    if isinstance(piece, Mapping) and not whole and (rest := {k: v for k, v in piece.items() if k not in ANSWER}):
+        yield Piece(rest)

@@ -1,0 +1,215 @@
+"""Audit, evaluator, reviser, and citations written into the text."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, ChatMessage, HumanMessage
+from langchain_core.runnables import RunnableLambda, RunnablePassthrough
+from langchain_rag_intrinsics import (
+    AnswerabilityGate,
+    Audit,
+    CitationGenerator,
+    Evaluator,
+    HallucinationDetector,
+    Reviser,
+)
+
+from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
+from intrinsics_core import InvalidInput, RuntimeUnavailable
+from intrinsics_core import results as core
+from intrinsics_core.render.citations import parse, restored
+from tests.scripted import Scripted
+
+ANSWER = f"{FAITHFUL} {INVENTED}"
+ASKED = {"question": QUESTION, "documents": documents(), "more": 1}
+
+
+def given(answer: Any = ANSWER) -> dict[str, Any]:
+    return {**ASKED, "answer": answer}
+
+
+def verdicts(message: AIMessage) -> dict[str, Any]:
+    found: dict[str, Any] = message.response_metadata["rag_intrinsics"]
+    return found
+
+
+@pytest.mark.parametrize("key", ["answer", "response", "generation", "result"])
+def test_an_audit_is_the_input_and_everything_about_the_answer(key: str) -> None:
+    before = {**ASKED, key: AIMessage(ANSWER, id="a")}
+    found = Audit(runtime=judging()).invoke(before)
+    assert {name: found[name] for name in ASKED} == ASKED
+    assert [s["label"] for s in found["audit"]["sentences"]] == ["faithful", "unfaithful"]
+    assert found["audit"]["answerability"]["label"] == "answerable"
+    assert (found["answer"].id, found["answer"].text) == ("a", ANSWER)
+    assert verdicts(found["answer"])["audit"] == found["audit"]
+    (annotation,) = found["answer"].content_blocks[0]["annotations"]
+    assert ANSWER[annotation["start_index"] : annotation["end_index"]] == FAITHFUL
+    assert asyncio.run(Audit(runtime=judging()).ainvoke(before)) == found
+    assert isinstance(Audit(runtime=judging(), return_result=True).invoke(before), core.Audit)
+
+
+def test_a_language_model_is_asked_once() -> None:
+    runtime = judging()
+    Audit(runtime=runtime).invoke(given())
+    assert len(runtime.requests) == 1
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("live", [False, True])
+def test_an_audit_of_a_stream(asynchronous: bool, live: bool) -> None:
+    writer = RunnableLambda(lambda x: x["question"]) | GenericFakeChatModel(messages=iter([ANSWER]))
+    chain = RunnablePassthrough.assign(answer=writer) | Audit(runtime=judging(), live=live)
+
+    async def collect() -> list[Any]:
+        return [piece async for piece in chain.astream(ASKED)]
+
+    pieces = asyncio.run(collect()) if asynchronous else list(chain.stream(ASKED))
+    total = pieces[0]
+    for piece in pieces[1:]:
+        total = total + piece
+    whole = Audit(runtime=judging()).invoke(given())
+    assert total["audit"] == whole["audit"]
+    assert total["answer"].text == ANSWER and total["more"] == 1
+    assert total["answer"].content_blocks[0]["annotations"] == whole["answer"].content_blocks[0]["annotations"]
+    early = [i for i, piece in enumerate(pieces) if "sentences" in piece]
+    assert bool(early) is live
+    if live:  # the first sentence was judged before the second was written
+        assert pieces[early[0]]["sentences"][0]["text"] == FAITHFUL
+        assert any("umbrellas" in p["answer"].text for p in pieces[early[0] :] if "answer" in p)
+
+
+def test_an_audit_of_nothing_and_of_a_canned_answer() -> None:
+    empty = Audit().invoke({"question": QUESTION, "documents": [], "answer": FAITHFUL})
+    assert empty["audit"]["label"] == "NA" and empty["audit"]["reason"] == "nothing retrieved"
+    runtime = judging()
+    chain = AnswerabilityGate(runtime=judging(), otherwise="I do not know.") | Audit(runtime=runtime)
+    refused = chain.invoke({"question": "Which umbrellas?", "documents": documents()})
+    assert refused["answer"].text == "I do not know." and "audit" not in verdicts(refused["answer"])
+    assert refused["audit"]["label"] == "NA" and runtime.requests == []
+
+
+def test_an_audit_that_fails_does_not_cost_the_answer() -> None:
+    down = Scripted(lambda request: RuntimeUnavailable("refused"))
+    found = Audit(runtime=down).invoke(given())
+    assert found["answer"].text == ANSWER and "refused" in found["audit"]["degraded"]
+    with pytest.raises(RuntimeUnavailable):
+        Audit(runtime=down, on_error="raise").invoke(given())
+
+
+def test_what_is_cited_already_is_not_cited_twice() -> None:
+    cited = CitationGenerator(runtime=judging()).invoke(given())
+    audited = Audit(runtime=judging()).invoke(given(cited))["answer"]
+    assert audited.content_blocks == cited.content_blocks
+    chain = RunnableLambda(lambda x: {**x, "answer": cited}) | Audit(runtime=judging())
+    streamed = [piece["answer"] for piece in chain.stream(ASKED) if "answer" in piece]
+    total = streamed[0]
+    for chunk in streamed[1:]:
+        total = total + chunk
+    assert len(total.content_blocks[0]["annotations"]) == 1
+
+
+def test_an_answer_that_is_no_ai_message_is_judged_too() -> None:
+    messages = [HumanMessage(QUESTION), ChatMessage(FAITHFUL, role="assistant")]
+    asked = {"messages": messages, "documents": documents()}
+    assert Audit(runtime=judging()).invoke(asked)["audit"]["label"] == "faithful"
+    assert isinstance(HallucinationDetector(runtime=judging()).invoke(asked), core.HallucinationDetection)
+    assert isinstance(Reviser(runtime=judging()).invoke(asked), core.RevisedAnswer)
+
+
+# --- citations in the text --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("style", ["text", "markdown", "json"])
+@pytest.mark.parametrize("mode", ["postfix", "postfix-snippet", "inline", "inline-snippet"])
+@pytest.mark.parametrize("kind", [CitationGenerator, Audit])
+def test_citations_are_written_and_read_back(kind: Any, mode: Any, style: Any) -> None:
+    component = kind(runtime=judging(), citations=mode, style=style)
+    found = component.invoke(given(AIMessage(ANSWER, id="a")))
+    message = found["answer"] if kind is Audit else found
+    shown = parse(message.text)
+    assert (shown.mode, shown.response, message.id) == (mode, ANSWER, "a")
+    assert [r.context_id for r in shown.references] == ["mill"]
+    passages = [{"id": d.id, "text": d.page_content} for d in documents()]
+    if mode == "inline-snippet":
+        (citation,) = restored(shown, passages).citations
+        assert citation.response_text == FAITHFUL
+    pieces = list(component.stream(given()))
+    streamed = [p["answer"] for p in pieces if "answer" in p] if kind is Audit else pieces
+    assert "".join(p.text for p in streamed) == message.text
+
+
+def test_an_unknown_mode_is_refused() -> None:
+    with pytest.raises(ValueError, match="postfix"):
+        CitationGenerator(citations="footnotes")
+
+
+# --- evaluator --------------------------------------------------------------------------------------------------------
+
+
+def test_an_evaluation_and_what_the_embedded_runtime_cannot_rate() -> None:
+    rated = verdicts(Evaluator().invoke(given()))["evaluate"]["metrics"]
+    by_name = {m["name"]: m for m in rated}
+    assert by_name["faithfulness"]["rating"] == "no" and by_name["faithfulness"]["statements"]
+    assert by_name["coherence"]["rating"] is None and by_name["coherence"]["reason"]
+    with pytest.raises(InvalidInput, match="metrics is unknown"):
+        Evaluator(metrics=["beauty"])
+    judged = verdicts(Evaluator(runtime=judging(), metrics="coherence").invoke(given()))["evaluate"]["metrics"]
+    assert [m["name"] for m in judged] == ["coherence"] and judged[0]["rating"] in ("yes", "no")
+
+
+def test_an_evaluator_of_langsmith() -> None:
+    """By LangSmith's own wrapper, on a run as it records one."""
+    import datetime
+    import uuid
+
+    from langsmith.evaluation.evaluator import DynamicRunEvaluator
+    from langsmith.schemas import Example, Run
+
+    now = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
+    example = Example(id=uuid.uuid4(), inputs={"question": QUESTION}, created_at=now)
+    outputs = {"answer": FAITHFUL, "documents": documents()}
+    run = Run(id=uuid.uuid4(), name="app", start_time=now, run_type="chain", inputs={"question": QUESTION},
+              outputs=outputs, trace_id=uuid.uuid4())  # fmt: skip
+    found = DynamicRunEvaluator(Evaluator(runtime=judging()).for_langsmith()).evaluate_run(run, example)
+    rows = {r.key: r for r in found["results"]}
+    assert set(rows) == {"faithfulness", "instruction-following", "coherence", "completeness"}
+    assert rows["faithfulness"].score is not None and 0 <= rows["faithfulness"].score <= 1
+
+
+# --- reviser ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_the_documents_do_not_say_is_dropped_and_told() -> None:
+    message = AIMessage(ANSWER, id="a", response_metadata={"model_name": "m"})
+    judged = HallucinationDetector().invoke(given(message))
+    found = Reviser().invoke(given(judged))
+    assert (found.text, found.id, found.response_metadata["model_name"]) == (FAITHFUL, "a", "m")
+    assert set(verdicts(found)) == {"revise"}  # the detector's verdict was of another text
+    (change,) = verdicts(found)["revise"]["changes"]
+    assert ANSWER[change["begin"] : change["end"]] == change["before"] and INVENTED in change["before"]
+    assert message.text == ANSWER
+
+
+def test_a_detectors_verdict_is_used_and_a_good_answer_stays() -> None:
+    judged = HallucinationDetector(runtime=judging()).invoke(given(FAITHFUL))
+    runtime = judging()
+    found = Reviser(runtime=runtime).invoke(given(judged))
+    assert found.text == FAITHFUL and runtime.requests == []
+    assert set(verdicts(found)) == {"hallucination-detection", "revise"}
+    (piece,) = Reviser().stream(given())
+    assert piece.text == FAITHFUL
+
+
+def test_a_language_model_mends() -> None:
+    runtime = judging()
+    messages = [HumanMessage(QUESTION), AIMessage(ANSWER)]
+    found = Reviser(runtime=runtime).invoke({"messages": messages, "documents": documents()})
+    assert found.text.startswith(FAITHFUL) and found.text != ANSWER
+    assert verdicts(found)["revise"]["changes"]
+    assert (
+        Reviser(runtime=judging(), mend=False).invoke({"messages": messages, "documents": documents()}).text == FAITHFUL
+    )

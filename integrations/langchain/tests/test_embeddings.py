@@ -1,0 +1,78 @@
+"""The embedding model: LangChain's own suites, and what it is for."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+from langchain_core.embeddings import Embeddings
+from langchain_rag_intrinsics import IntrinsicsEmbeddings
+from langchain_tests.integration_tests import EmbeddingsIntegrationTests
+from langchain_tests.unit_tests import EmbeddingsUnitTests
+
+from intrinsics_core import InvalidInput, cancelling
+from intrinsics_core.runtimes.embedded import EmbeddedRuntime
+
+
+class Params:
+    @property
+    def embeddings_class(self) -> type[Embeddings]:
+        return IntrinsicsEmbeddings
+
+    @property
+    def embedding_model_params(self) -> dict[str, Any]:
+        return {}
+
+
+class TestUnit(Params, EmbeddingsUnitTests):
+    pass
+
+
+class TestIntegration(Params, EmbeddingsIntegrationTests):
+    pass
+
+
+def test_all_shapes_of_runtime_give_the_same_vectors() -> None:
+    texts = ["Ada Brink built the tide mill.", "\U0001f33e 磨坊由艾达建造。", "", "word " * 2000]
+    expected = IntrinsicsEmbeddings().embed_documents(texts)
+    assert [len(vector) for vector in expected] == [384] * 4
+    assert set(expected[2]) == {0.0}  # nothing to say
+    for runtime in ("embedded", {"kind": "embedded"}, EmbeddedRuntime()):
+        assert IntrinsicsEmbeddings(runtime=runtime).embed_documents(texts) == expected
+    assert asyncio.run(IntrinsicsEmbeddings().aembed_documents(texts)) == expected
+    assert asyncio.run(IntrinsicsEmbeddings().aembed_query(texts[0])) == IntrinsicsEmbeddings().embed_query(texts[0])
+
+
+@pytest.mark.parametrize("runtime", [{"kind": "server", "base_url": "http://127.0.0.1:9"}, 3])
+def test_what_gives_no_vectors_is_refused_when_it_is_built(runtime: Any) -> None:
+    with pytest.raises(InvalidInput, match="runtime"):
+        IntrinsicsEmbeddings(runtime=runtime)
+
+
+def test_a_cancelled_embedding_stops_between_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    started, go_on, stopped = threading.Event(), threading.Event(), threading.Event()
+
+    def waiting(self: Any, texts: Any, *, kind: str) -> Any:
+        started.set()
+        go_on.wait(60)
+        try:
+            cancelling.check()  # as the encoder does between its batches
+        except asyncio.CancelledError:
+            stopped.set()
+            raise
+        return [[0.0]] * len(texts)
+
+    monkeypatch.setattr(EmbeddedRuntime, "embed", waiting)
+
+    async def main() -> None:
+        task = asyncio.create_task(IntrinsicsEmbeddings().aembed_documents(["a"]))
+        await asyncio.to_thread(started.wait, 60)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        go_on.set()
+        assert await asyncio.to_thread(stopped.wait, 60)
+
+    asyncio.run(main())
