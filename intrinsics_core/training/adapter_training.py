@@ -16,7 +16,7 @@ from intrinsics_core.profiles import profile as by_name
 from intrinsics_core.training.asking_by import AskedBy, asked_by, with_name
 from intrinsics_core.training.begun import begin, digest, noted
 from intrinsics_core.training.card import card
-from intrinsics_core.training.examples import Example, examples
+from intrinsics_core.training.examples import examples
 from intrinsics_core.training.fitting import Base, context_of, fit, needed, tokenizer_of
 from intrinsics_core.training.held_out import split
 from intrinsics_core.training.invocations import invocation_of
@@ -24,6 +24,7 @@ from intrinsics_core.training.labelled import labelled, read
 from intrinsics_core.training.regime import regime
 
 FILE = "io.yaml"
+LOG = "log.json"  # written last: where it is, training has ended
 
 
 @dataclass(frozen=True)
@@ -107,23 +108,25 @@ def train(
         "invocation": list(tokens), "regime": json.loads(json.dumps(asdict(chosen))), "examples": digest(rows),
     }  # fmt: skip
     checkpoint = begin(folder, note, resume=resume)
+    served = asked.name if asked.file is None else f"io.yaml:{folder}"
+    if (folder / LOG).is_file():  # resumed when all was done: the weights stay as they are
+        return Trained(folder, served, **json.loads((folder / LOG).read_text(encoding="utf-8")))
     learned, held = split(rows, chosen.held, chosen.seed)
     counts = {"trained": len(learned), "held": len(held)}
     outcome = fit(place, learned, held, chosen, folder, tokenizer, invocation=tokens, checkpoint=checkpoint,
                   callbacks=callbacks)  # fmt: skip
-    (folder / "log.json").write_text(json.dumps(outcome["log"], indent=1) + "\n", encoding="utf-8")
     text = card(intrinsic=intrinsic, base=base, profile=asked.name if asked.file is None else FILE,
                 activated=alora, regime=chosen, counts=counts, outcome=outcome, version=_version())  # fmt: skip
     (folder / "README.md").write_text(text, encoding="utf-8")
-    served = asked.name
     if asked.file is not None:
         (folder / FILE).write_text(with_name(asked.file, intrinsic), encoding="utf-8")
-        served = f"io.yaml:{folder}"
-        _asked_alike(asked, rows, served, intrinsic)
-    return Trained(folder, served, counts, outcome["steps"], outcome["epochs"], outcome["best"], outcome["log"])
+        _asked_alike(asked, served, intrinsic)
+    told: dict[str, Any] = {"counts": counts} | {name: outcome[name] for name in ("steps", "epochs", "best", "log")}
+    (folder / LOG).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    return Trained(folder, served, **told)
 
 
-def _asked_alike(asked: AskedBy, rows: Sequence[Example], served: str, intrinsic: str) -> None:
+def _asked_alike(asked: AskedBy, served: str, intrinsic: str) -> None:
     """That the file beside the weights is the one that was trained with.
 
     Raises:
@@ -131,9 +134,7 @@ def _asked_alike(asked: AskedBy, rows: Sequence[Example], served: str, intrinsic
     """
     ours, theirs = asked.profile.specs[intrinsic], by_name(served).specs.get(intrinsic)  # type: ignore[attr-defined]
     if theirs is None or replace(theirs, source=ours.source) != ours:
-        raise InvalidInput(
-            f"{served} does not ask as {asked.name} does", expected="a file whose name is the intrinsic's"
-        )
+        raise InvalidInput(f"{served} does not ask as {asked.name} does", expected="a file that names the intrinsic")
 
 
 def _version() -> str:

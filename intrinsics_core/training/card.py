@@ -35,7 +35,7 @@ pipeline_tag: text-generation
 tags: [{"alora" if activated else "lora"}, rag, {intrinsic}]
 ---
 
-# {intrinsic}: a {kind} adapter
+# {intrinsic}, {kind} adapter
 
 Trained for `{intrinsic}` on `{base}` with rag-intrinsics {version}. It is asked through the profile `{asked}`, whose
 prompts it was trained on; asked otherwise it answers worse, without an error.

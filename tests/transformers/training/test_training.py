@@ -112,6 +112,11 @@ def test_killed_and_resumed_it_ends_as_if_unbroken(
     one, other = (load_file(done.folder / "adapter_model.safetensors") for done in (resumed, whole))
     assert one.keys() == other.keys()
     assert max(float((one[name] - other[name]).abs().max()) for name in one) < 1e-6
+    weights = (resumed.folder / "adapter_model.safetensors").stat().st_mtime_ns
+    assert (
+        trained("answerability", **settings, out=tmp_path / "broken", resume=True) == resumed
+    )  # nothing is left to do
+    assert (resumed.folder / "adapter_model.safetensors").stat().st_mtime_ns == weights
     assert losses(resumed)[-2:] == pytest.approx(losses(whole)[-2:], abs=1e-5)
 
 
