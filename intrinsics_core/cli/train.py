@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from intrinsics_core.cli.run import one_line_errors
+from intrinsics_core.cli.exits import INTERRUPTED
+from intrinsics_core.cli.run import one_line_errors, stop
 
 EPILOG = """
 A row: `{"messages": [...], "documents": [...], "result": {...}}`, the result as `intrinsics run` writes it; `id`,
@@ -68,7 +71,7 @@ def train(
     """Train a LoRA or aLoRA adapter on the prompts that will be sent to it."""
     from intrinsics_core.training import train as trained
 
-    with one_line_errors():
+    with one_line_errors(), _resumable():
         done = trained(
             intrinsic, base=base, data=data, out=out, alora=alora, profile=profile, resume=resume, epochs=epochs,
             rank=rank, alpha=alpha, learning_rate=learning_rate, dropout=dropout, batch=batch, accumulate=accumulate,
@@ -79,3 +82,11 @@ def train(
     best = "" if done.best is None else f", best held loss {done.best:.4f}"
     typer.echo(f"{done.folder}: {done.counts['trained']} rows trained on, {done.counts['held']} held, "
                f"{done.steps} steps, {done.epochs:g} epochs{best}; ask it with --profile {done.profile}")  # fmt: skip
+
+
+@contextmanager
+def _resumable() -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        stop("interrupted; --resume goes on from the last checkpoint", INTERRUPTED)

@@ -133,5 +133,14 @@ def test_the_command(models: Path, tmp_path: Path, write: Callable[..., Path]) -
     )
     again = CliRunner().invoke(app, arguments)
     assert again.exit_code == 2 and "a training was begun" in again.output
+    import intrinsics_core.training as training
+
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(training, "train", interrupted)
+        stopped = CliRunner().invoke(app, arguments)
+    assert stopped.exit_code == 130 and "--resume goes on" in stopped.output
     other = CliRunner().invoke(app, [*arguments[:-1], "nowhere_proj", "--out", str(tmp_path / "other")])
     assert other.exit_code == 2 and "the model has no layers 'nowhere_proj'" in other.output
