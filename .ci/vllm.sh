@@ -71,4 +71,10 @@ pytest tests/vllm "$@"
 stop
 trap - EXIT
 "$venv/bin/pip" install -q pytest hypothesis 'nltk>=3.9'
+# Trained in the environment of the PATH: vLLM's has no trainer. Without the extra [train] that one test is skipped.
+if python -c 'import trl, peft, datasets' 2>/dev/null; then
+  rm -rf "$work/trained"
+  python -m tests.transformers.training.make "$work/trained"
+  export RAG_INTRINSICS_TRAINED=$PWD/$work/trained
+fi
 "$venv/bin/python" -m pytest -p no:cacheprovider tests/vllm/inprocess

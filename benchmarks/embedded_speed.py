@@ -11,7 +11,7 @@ time (all cores together) is what a busy machine leaves comparable.
 - bare: the batches that the encoder makes, already tokenized, straight into `InferenceSession.run`: with the
   encoder's own arrangement (one core a run, runs side by side), and with onnxruntime's default options.
 
-Without torch, sentence-transformers or the source weights (extra `[train]`) the torch rows are left out, and a line
+Without torch, sentence-transformers or the source weights (extra `[build]`) the torch rows are left out, and a line
 says so.
 """
 

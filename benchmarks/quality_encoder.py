@@ -2,7 +2,7 @@
 
     python -m benchmarks.quality_encoder [--documents 5183] [--claims 300]
 
-Reads the folder named by RAG_INTRINSICS_DATA; needs the extra `[train]` for the float weights. Prints the overlap of
+Reads the folder named by RAG_INTRINSICS_DATA; needs the extra `[build]` for the float weights. Prints the overlap of
 the ten nearest documents of a claim, the mean cosine of a text's two vectors, nDCG@10 of both, and sizes.
 """
 

@@ -45,6 +45,7 @@ ROOMS = (
     "evaluation.tables",
     "render",
     "",  # the package itself: what users import, also what is below
+    "training",
     "demo",
     "cli",
     "testing",

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from intrinsics_core import __version__
-from intrinsics_core.cli import adapters, audit, bench, calibrate, check, demo, run, serve
+from intrinsics_core.cli import adapters, audit, bench, calibrate, check, demo, run, serve, train, training_rows
 
 app = typer.Typer(
     name="intrinsics",
@@ -41,4 +41,6 @@ app.command("calibrate", epilog=calibrate.EPILOG)(calibrate.calibrate)
 app.command("demo")(demo.demo)
 app.command("serve", epilog=serve.EPILOG)(serve.serve)
 app.command("check", epilog=check.EPILOG)(check.check)
+app.command("train", epilog=train.EPILOG)(train.train)
+app.command("training-rows", epilog=training_rows.EPILOG)(training_rows.training_rows)
 app.command("adapters", epilog=adapters.EPILOG)(adapters.adapters)

@@ -10,8 +10,8 @@ import json
 import numpy as np
 import pytest
 
-pytest.importorskip("onnx", reason="the build needs the extra [train]")
-pytest.importorskip("safetensors", reason="the build needs the extra [train]")
+pytest.importorskip("onnx", reason="the build needs the extra [build]")
+pytest.importorskip("safetensors", reason="the build needs the extra [build]")
 
 from intrinsics_core.embedded.encoder import SHIPPED, Encoder
 from training.build_encoder import (

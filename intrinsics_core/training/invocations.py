@@ -1,0 +1,65 @@
+"""The tokens from which on an aLoRA's weights are active: found, and verified row by row.
+
+PEFT takes the last match of a sequence, and where there is none lets the base model answer without a word. So every
+example is checked: the tokens come once in the end that all prompts share, at the same distance from the reply, and
+never in a reply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from intrinsics_core.errors import InvalidInput
+from intrinsics_core.runtimes.local.peft_adapters import LoadedAdapter
+from intrinsics_core.training.examples import Example
+from intrinsics_core.training.labelled import refusing
+
+
+def invocation_of(rows: Sequence[Example], tokenizer: Any, text: str | None = None) -> tuple[int, ...]:
+    """The invocation of an adapter, verified in every row.
+
+    Args:
+        text: the invocation as text; None: what opens the reply, the shortest end that all prompts share and that
+            begins with a special token and holds another (``<|start_of_role|>assistant<|end_of_role|>``).
+
+    Raises:
+        InvalidInput: there is none, or rows do not hold it where the adapter should begin; names them.
+    """
+    shared = _shared_end([row.prompt for row in rows])
+    tokens = _opening(shared, tokenizer) if text is None else tuple(tokenizer.encode(text, add_special_tokens=False))
+    if not tokens:
+        raise InvalidInput("no tokens activate the aLoRA: the prompts share no end that begins with a special token",
+                           expected="invocation: the text from which on it is active")  # fmt: skip
+    at = LoadedAdapter("", tokens).start(rows[0].prompt) - rows[0].start  # before the reply: negative
+    refusing(rows, lambda row: verified(row, tokens, at))
+    return tokens
+
+
+def verified(row: Example, tokens: Sequence[int], at: int) -> None:
+    """That the adapter begins at ``at`` of this row, counted from its reply: where PEFT and the runtime find it.
+
+    Raises:
+        InvalidInput: it begins elsewhere, or nowhere, or again in the reply; names the row.
+    """
+    wanted = tuple(tokens)
+    found = [i - row.start for i in range(len(row.ids) - len(wanted) + 1) if row.ids[i : i + len(wanted)] == wanted]
+    if not found or found[-1] != at:
+        raise InvalidInput(
+            f"{row.name}: the aLoRA would not begin where it should",
+            expected=f"its tokens {-at} before the reply, and not again",
+            got=f"{-found[-1]} before" if found else "none",
+        )
+
+
+def _shared_end(prompts: Sequence[Sequence[int]]) -> list[int]:
+    first, size = prompts[0], min(map(len, prompts))
+    for prompt in prompts:
+        while size and prompt[len(prompt) - size :] != first[len(first) - size :]:
+            size -= 1
+    return list(first[len(first) - size :])
+
+
+def _opening(shared: Sequence[int], tokenizer: Any) -> tuple[int, ...]:
+    special = [i for i, token in enumerate(shared) if token in set(tokenizer.all_special_ids)]
+    return tuple(shared[special[-2] :]) if len(special) > 1 else ()

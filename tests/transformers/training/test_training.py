@@ -1,0 +1,146 @@
+"""Adapters trained on a tiny random Granite: served by what was written, and gone on with where they were killed."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import intrinsics_core as ic
+from intrinsics_core.errors import InvalidInput
+from intrinsics_core.requests import Generated, Outcome, Request
+from tests.transformers.training.conftest import QUICK
+from tests.transformers.training.make import SAYS, TAUGHT
+from tests.transformers.training.rows import rows
+
+
+def losses(done: Any) -> list[float]:
+    return [seen["loss"] for seen in done.log if "loss" in seen]
+
+
+def said(models: Path, folder: Path, profile: str) -> str:
+    """The greedy reply to the first row's request, free of its constraint: what the weights say by themselves."""
+    from intrinsics_core.runtimes.local.transformers import TransformersRuntime
+
+    class Free(TransformersRuntime):
+        replies: list[Outcome]
+
+        def handle(self, requests: Sequence[Request]) -> list[Outcome]:
+            self.replies = super().handle([replace(r, constraint=None, max_tokens=40) for r in requests])
+            return self.replies
+
+    asked = TAUGHT[0]
+    with Free(str(models / "base"), {"answerability": str(folder)}) as runtime:
+        ic.run(ic.answerability(asked["messages"], asked["documents"], on_error="open"), runtime, profile=profile)
+        (reply,) = runtime.replies
+    assert isinstance(reply, Generated)
+    return reply.text
+
+
+@pytest.mark.parametrize("alora", [False, True], ids=["lora", "alora"])
+def test_an_adapter_is_trained_loaded_and_says_what_it_was_taught(
+    trained: Callable[..., Any], models: Path, alora: bool
+) -> None:
+    done = trained("answerability", TAUGHT, alora=alora, epochs=16 if alora else 8)
+    seen = losses(done)
+    assert seen[-1] < seen[0] / 4, seen
+    assert said(models, done.folder, done.profile) == SAYS
+    assert said(models, models / "answerability", done.profile) != SAYS
+    config = json.loads((done.folder / "adapter_config.json").read_text("utf-8"))
+    assert bool(config.get("alora_invocation_tokens")) == alora
+    assert (done.folder / "io.yaml").is_file()
+    assert "io.yaml:FOLDER" in (done.folder / "README.md").read_text("utf-8")
+
+
+def test_a_profile_whose_prompts_are_text_needs_no_file(trained: Callable[..., Any], models: Path) -> None:
+    done = trained("answerability", TAUGHT, profile="granite-3.3", date="May 5, 2031", longest=1024)
+    assert done.profile == "granite-3.3" and not (done.folder / "io.yaml").exists()
+    assert said(models, done.folder, "granite-3.3").startswith("unanswerable")
+
+
+def test_held_rows_stop_it_and_the_best_weights_are_kept(trained: Callable[..., Any]) -> None:
+    done = trained("answerability", rows("answerability", 10), held=0.2, patience=1, learning_rate=0.3, epochs=8)
+    assert done.counts == {"trained": 8, "held": 2}
+    seen = [each["eval_loss"] for each in done.log if "eval_loss" in each]
+    assert done.best == min(seen) and len(seen) < 8
+    assert seen[-1] > done.best  # it stopped because of this
+
+
+KILLED = """
+import json, os, signal, sys
+import torch
+from transformers import TrainerCallback
+from intrinsics_core.training import train
+
+torch.set_num_threads(1)
+
+class Kill(TrainerCallback):
+    def on_step_end(self, args, state, control, **_):
+        if state.global_step == 5:  # in the third epoch: the second's checkpoint is whole
+            os.kill(os.getpid(), signal.SIGKILL)
+
+train("answerability", callbacks=[Kill()], **json.loads(sys.argv[1]))
+"""
+
+
+def test_killed_and_resumed_it_ends_as_if_unbroken(
+    trained: Callable[..., Any], models: Path, tmp_path: Path, write: Callable[..., Path]
+) -> None:
+    from safetensors.torch import load_file
+
+    settings = QUICK | {"epochs": 4, "dropout": 0.1, "held": 0.1}  # drawn numbers must be gone on with, too
+    arguments = {"base": str(models / "base"), "data": str(write(rows("answerability"))), "date": "May 5, 2031",
+                 "out": str(tmp_path / "broken")} | settings  # fmt: skip
+    killed = subprocess.run([sys.executable, "-c", KILLED, json.dumps(arguments)], capture_output=True, text=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert not (tmp_path / "broken/adapter_model.safetensors").exists()
+    with pytest.raises(InvalidInput, match="a training was begun"):
+        trained("answerability", **settings, out=tmp_path / "broken")
+    with pytest.raises(InvalidInput, match="it was begun with regime"):
+        trained("answerability", **settings | {"rank": 4}, out=tmp_path / "broken", resume=True)
+    resumed = trained("answerability", **settings, out=tmp_path / "broken", resume=True)  # its date is that of the note
+    whole = trained("answerability", **settings, out=tmp_path / "whole", date="May 5, 2031")
+    assert resumed.steps == whole.steps == 8
+    one, other = (load_file(done.folder / "adapter_model.safetensors") for done in (resumed, whole))
+    assert one.keys() == other.keys()
+    assert max(float((one[name] - other[name]).abs().max()) for name in one) < 1e-6
+    weights = (resumed.folder / "adapter_model.safetensors").stat().st_mtime_ns
+    assert (
+        trained("answerability", **settings, out=tmp_path / "broken", resume=True) == resumed
+    )  # nothing is left to do
+    assert (resumed.folder / "adapter_model.safetensors").stat().st_mtime_ns == weights
+    assert losses(resumed)[-2:] == pytest.approx(losses(whole)[-2:], abs=1e-5)
+
+
+def test_the_command(models: Path, tmp_path: Path, write: Callable[..., Path]) -> None:
+    from intrinsics_core.cli.commands import app
+
+    arguments = ["train", "citations", "--base", str(models / "base"), "--data", str(write(rows("citations", 2))),
+                 "--out", str(tmp_path / "out"), "--epochs", "1", "--held", "0", "--alora",
+                 "--target", "q_proj"]  # fmt: skip
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    assert f"2 rows trained on, 0 held, 1 steps, 1 epochs; ask it with --profile io.yaml:{tmp_path / 'out'}" in (
+        done.stdout
+    )
+    again = CliRunner().invoke(app, arguments)
+    assert again.exit_code == 2 and "a training was begun" in again.output
+    import intrinsics_core.training as training
+
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(training, "train", interrupted)
+        stopped = CliRunner().invoke(app, arguments)
+    assert stopped.exit_code == 130 and "--resume goes on" in stopped.output
+    other = CliRunner().invoke(app, [*arguments[:-1], "nowhere_proj", "--out", str(tmp_path / "other")])
+    assert other.exit_code == 2 and "the model has no layers 'nowhere_proj'" in other.output
