@@ -100,6 +100,12 @@ def test_a_fact_at_the_very_end_of_a_long_source_is_found_and_none_is_cut() -> N
     with Loopback(vllm()) as server, as_runtime(config(server)) as runtime:
         told = run(reranking(ASKED, ["Fog is common in May.", source]), runtime)
         assert told.ranking[0].index == 1 and told.ranking[0].score > 0.8 and told.read == 1.0
+        claim = [*ASKED, {"role": "assistant", "content": "Ada Brink built the tide mill."}]
+        judged = run(hallucination_detection(claim, [source]), runtime)
+        assert (judged.label, judged.read) == ("faithful", 1.0)
+        assert run(hallucination_detection(claim, [source[:-40]]), runtime).label == "unfaithful"
+        held, lost = (run(fact_check(claim, [text]), runtime).score for text in (source, source[:-40]))
+        assert held > 0.5 > lost
 
 
 def test_a_claim_that_is_too_long_is_refused() -> None:
@@ -155,6 +161,8 @@ def test_failures_are_typed_and_tried_again() -> None:
     [
         {}, [], "no", {"data": None}, {"data": [{"index": 0, "score": 1.0}]},
         {"data": [{"index": 0, "score": None}, {"index": 1, "score": 0.5}]},
+        {"data": [{"index": 0, "score": float("nan")}, {"index": 1, "score": 0.5}]},
+        {"data": [{"index": 0, "score": float("inf")}, {"index": 1, "score": 0.5}]},
         {"data": [{"index": 0, "score": True}, {"index": 1, "score": 0.5}]},
         {"data": [{"index": 0, "score": 0.1}, {"index": 0, "score": 0.5}]},
         {"data": [{"index": [], "score": 0.1}, {"index": 1, "score": 0.5}]},
