@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import pickle
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,7 @@ from intrinsics_core import (
 )
 from intrinsics_core.requests import Score, Scored
 from intrinsics_core.runtimes.encoders.scoring import halves
+from intrinsics_core.runtimes.server.transport import response_type
 from tests.loopback import Loopback, Received, Reply, failure
 
 ASKED = [{"role": "user", "content": "Who built the tide mill?"}]
@@ -124,6 +126,13 @@ def test_halves_cover_the_whole_and_overlap(size: int) -> None:
         first, second = halves(text)
         assert text.startswith(first) and text.endswith(second) and len(first) + len(second) > len(text)
         assert max(len(first), len(second)) < 0.6 * len(text)
+
+
+def test_only_the_http_library_that_openai_stands_on_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = {"httpx": "httpx2", "httpx2": "httpx"}[response_type().__module__.partition(".")[0]]
+    monkeypatch.setitem(sys.modules, other, None)
+    with Loopback(vllm()) as server, as_runtime(config(server)) as runtime:
+        assert run(reranking(ASKED, DOCUMENTS), runtime).ranking[0].index == 1
 
 
 def test_many_pairs_go_in_bounded_requests_side_by_side() -> None:
