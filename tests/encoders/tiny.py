@@ -85,9 +85,9 @@ def reranker(folder: Path, prompt: str, words: tuple[str, str]) -> Path:
     return _save(model, folder)
 
 
-def _sizes(vocabulary: int, length: int = LENGTH) -> dict[str, Any]:
+def _sizes(vocabulary: int, length: int = LENGTH, heads: int = 2) -> dict[str, Any]:
     return {
-        "vocab_size": vocabulary, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2,
+        "vocab_size": vocabulary, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": heads,
         "intermediate_size": 64, "max_position_embeddings": length, "hidden_dropout_prob": 0.0,
         "attention_probs_dropout_prob": 0.0,
     }  # fmt: skip
@@ -144,6 +144,7 @@ def classifier(
     template: bool = False,
     length: int = LENGTH,
     words: int = 40,
+    heads: int = 2,
 ) -> Path:
     """A BERT for sequences. ``labels`` in their order; one label alone is a cross-encoder, unnamed ones MiniCheck's."""
     import torch
@@ -152,7 +153,7 @@ def classifier(
     tokenizer = _bert_tokenizer(folder)
     torch.manual_seed(0)
     names = dict(enumerate(labels))
-    config = BertConfig(**_sizes(tokenizer.get_vocab_size(), length), num_labels=len(labels), id2label=names,
+    config = BertConfig(**_sizes(tokenizer.get_vocab_size(), length, heads), num_labels=len(labels), id2label=names,
                         label2id={label: i for i, label in names.items()})  # fmt: skip
     model = BertForSequenceClassification(config)
 
