@@ -14,17 +14,18 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "intrinsics_core" / "data"
+MODELS = ("encoder", "reader")
 
 
 def shipped() -> list[dict[str, Any]]:
-    """Files under `data`: the models and the fitted numbers. The encoder derives from a model under the MIT licence."""
+    """Files under `data`: the models and the fitted numbers. Both models derive from one under the MIT licence."""
     files = sorted(path for path in DATA.rglob("*") if path.is_file() and path.suffix in (".onnx", ".json", ".f16"))
     return [
         {
             "type": "machine-learning-model" if path.suffix == ".onnx" else "data",
             "name": str(path.relative_to(ROOT)),
             "hashes": [{"alg": "SHA-256", "content": hashlib.sha256(path.read_bytes()).hexdigest()}],
-            "licenses": [{"expression": "Apache-2.0 AND MIT" if path.parent.name == "encoder" else "Apache-2.0"}],
+            "licenses": [{"expression": "Apache-2.0 AND MIT" if path.parent.name in MODELS else "Apache-2.0"}],
         }
         for path in files
     ]

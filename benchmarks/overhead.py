@@ -39,23 +39,26 @@ class Constant(BlockingRuntime):
         return [Embedded(()) for _ in requests]
 
 
-def median_ms(work: Callable[[], Any], calls: int) -> float:
+Clock = Callable[[], float]
+
+
+def median_ms(work: Callable[[], Any], calls: int, clock: Clock = time.perf_counter) -> float:
     times = []
     for number in range(calls + 5):
-        started = time.perf_counter()
+        started = clock()
         work()
         if number >= 5:
-            times.append(time.perf_counter() - started)
+            times.append(clock() - started)
     return statistics.median(times) * 1000
 
 
-async def amedian_ms(work: Callable[[], Awaitable[Any]], calls: int) -> float:
+async def amedian_ms(work: Callable[[], Awaitable[Any]], calls: int, clock: Clock = time.perf_counter) -> float:
     times = []
     for number in range(calls + 5):
-        started = time.perf_counter()
+        started = clock()
         await work()
         if number >= 5:
-            times.append(time.perf_counter() - started)
+            times.append(clock() - started)
     return statistics.median(times) * 1000
 
 

@@ -89,7 +89,7 @@ class QueryExpansion(Result):
 class Judgement(Frozen):
     """``score`` in 0..1 is the probability of being of use; None where a fallback kept the document.
 
-    ``unsure``: partially relevant because the models do not know; left out of the dump where it is false.
+    Of the embedded default, *partially relevant* is what it does not know.
     Where a language model gives neither log-probabilities nor a confidence, it is the label alone: 1, 0.5 or 0.
     ``failure`` is why a fallback kept this document, in short; not in the dump, whose ``degraded`` tells all.
     """
@@ -98,13 +98,7 @@ class Judgement(Frozen):
     index: int = Field(ge=0)
     label: Relevance
     score: float | None = Field(ge=0, le=1)
-    unsure: bool = False
     failure: str | None = Field(default=None, exclude=True, repr=False)
-
-    @model_serializer(mode="wrap")
-    def _without_certainty(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        data: dict[str, Any] = handler(self)
-        return data if self.unsure else {key: value for key, value in data.items() if key != "unsure"}
 
 
 class ContextRelevance(Result):

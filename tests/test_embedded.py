@@ -126,7 +126,6 @@ def test_a_premise_is_not_supported_because_it_was_asked(premise):
     [
         (TRUE, "faithful"),
         ("Sure! Let me know if you need more.", "NA"),
-        ("Yes, the mill burned down.", "partial"),
         (f"{TRUE} {FALSE}", "unfaithful"),
         (f"{MILL} The mill was built in 1911. Ada Brink built the mill. {FERRY} {PUFFINS} {FALSE}", "unfaithful"),
     ],
@@ -146,11 +145,11 @@ def test_ones_own_calibration_decides_what_is_faithful():
     )
     score = run(doubtful).score
     labels = [i % 2 == 1 for i in range(12)]
-    for centre, label in ((score - 0.2, "faithful"), (score + 0.2, "partial")):
+    for centre, enough in ((score - 0.2, True), (score + 0.2, False)):
         fitted = fit([centre + 0.1 * (1 if y else -1) for y in labels], labels)
         runtime = as_runtime({"kind": "embedded", "calibrations": {"hallucination-detection": fitted}})
         own = run(doubtful, runtime)
-        assert (own.label, own.score >= fitted.threshold) == (label, label == "faithful")
+        assert (own.label == "faithful") == (own.score >= fitted.threshold) == enough
         assert own.sentences == run(doubtful).sentences
 
 

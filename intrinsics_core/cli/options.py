@@ -41,3 +41,16 @@ Options = Annotated[
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue an interrupted run of the same settings and input.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing output file.")]
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        metavar="local|auto|ADDRESS",
+        help="Spread the rows over actors of a Ray cluster: this command's own, the one that runs here, or one at an "
+        "address. `--concurrency` is then the bound over all of them.",
+    ),
+]
+Actors = Annotated[int | None, typer.Option(metavar="N", min=1, help="With --ray: how many actors.", show_default="2")]
+Gpus = Annotated[
+    float | None, typer.Option(metavar="N", min=0, help="With --ray: GPUs for each actor.", show_default="none")
+]

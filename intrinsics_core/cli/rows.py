@@ -13,7 +13,7 @@ from intrinsics_core.results import Result
 
 Build = Callable[[Any, Any], Call[Any]]  # (messages, documents) -> call
 
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 _EXPECTED = '{"id": ..., "messages": [{"role", "content"}], "documents": [{"id", "text"}]}'
 # Text to JSON, but line breaks to programs that split lines as Unicode does.
 _LINE_BREAKS = str.maketrans({"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"})
@@ -38,7 +38,7 @@ def read(lines: Iterable[bytes], build: Build, *, skip: int = 0, needs_documents
     """
     for number, line in enumerate(lines, start=1):
         if number == 1:
-            line = line.removeprefix(_BOM)
+            line = line.removeprefix(BOM)
         if not line.strip():
             continue
         if skip > 0:

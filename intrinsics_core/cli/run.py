@@ -13,11 +13,12 @@ from typing import Annotated, Any, BinaryIO, NoReturn, cast
 
 import typer
 
-from intrinsics_core.cli import cited, journal, options, rows, settings
+from intrinsics_core import batch
+from intrinsics_core.cli import cited, journal, on_ray, options, rows, settings
 from intrinsics_core.cli.exits import INTERRUPTED, READER_GONE, USAGE
 from intrinsics_core.conversation import Task, today
 from intrinsics_core.drivers import run_many
-from intrinsics_core.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable
 from intrinsics_core.intrinsics import INTRINSICS, TABLE
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.program import Call
@@ -68,6 +69,9 @@ def run(
     ] = "text",
     resume: options.Resume = False,
     overwrite: options.Overwrite = False,
+    ray: options.Ray = None,
+    actors: options.Actors = None,
+    gpus: options.Gpus = None,
 ) -> None:
     """Run one intrinsic over JSON Lines, offline by default."""
     with ExitStack() as stack:
@@ -75,9 +79,11 @@ def run(
             function = settings.intrinsic_function(intrinsic)
             if resume and overwrite:
                 raise InvalidInput("--resume and --overwrite exclude each other")
+            if ray is None and (actors, gpus) != (None, None):
+                raise InvalidInput("--actors and --gpus are for --ray", expected="--ray local|auto|ADDRESS")
             chosen_options = settings.intrinsic_options(intrinsic, option or [])
             show = cited.shower(intrinsic, citations, citations_as) if citations else None
-            source, target = _source(input, resume=resume), _target(output, resume=resume, overwrite=overwrite)
+            source, target = _source(input, resume=resume, ray=ray), _target(output, resume=resume, overwrite=overwrite)
             if source and target and target.exists() and source.samefile(target):
                 raise InvalidInput("--input and --output are the same file", expected="two files")
             if source and target and (note := journal.note_path(target)).exists() and source.samefile(note):
@@ -87,12 +93,15 @@ def run(
         with one_line_errors(hidden):
             engine, chosen = set_up(config, profile)
             stack.enter_context(engine)
+            workers = actors or batch.ACTORS
+            share = batch.shared(concurrency, workers) if ray else None
             if concurrency:
                 engine.concurrency = concurrency  # a row may ask for many things at once: the bound is on requests
             digest, total = _survey(source) if source else ("standard input", None)
             recorded = journal.note(target) if target and resume else None
             day = date or (recorded or {}).get("date") or today()  # a run that goes on tomorrow keeps its day
             settings.check_served(intrinsic, chosen_options, chosen)
+            pool = stack.enter_context(batch.cluster(ray, actors=workers)) if ray else None
             described = {
                 "version": 1,
                 "intrinsic": intrinsic,
@@ -107,6 +116,16 @@ def run(
             lines = stack.enter_context(source.open("rb") if source else nullcontext(_stdin(input)))
             kept = _journal(output, target, described, resume=resume, overwrite=overwrite)
             stack.callback(kept.close)
+        if pool and source:
+            job = batch.BatchJob(
+                intrinsic, batch.checked_config(config, batch.CPUS), profile=profile, options=chosen_options,
+                on_error=on_error, date=day, concurrency=share,
+                citations=(citations, citations_as) if citations else None,
+            )  # fmt: skip
+            with progress(total, kept.rows) as advance, _stopping(kept, resumable=bool(target)):
+                on_ray.run_lines(source, job, kept, ray=pool, actors=workers, gpus=gpus or 0, total=total or 0,
+                                 hidden=hidden, advance=advance)  # fmt: skip
+            _end(kept, target, output)
         _work(
             lines=lines,
             needs_documents=TABLE[intrinsic].needs_documents,
@@ -121,6 +140,10 @@ def run(
             resumable=bool(source and target),
             hidden=hidden,
         )
+    _end(kept, target, output)
+
+
+def _end(kept: journal.Journal, target: Path | None, output: str) -> NoReturn:
     if target is not None:
         typer.echo(f"{kept.rows} rows, {kept.failed} of them error lines: {output}", err=True)
     raise typer.Exit(1 if kept.failed else 0)
@@ -137,8 +160,8 @@ def _work(
     kept: journal.Journal,
     total: int | None,
     output: str,
-    resumable: bool,
     hidden: set[str],
+    resumable: bool = False,
     show: cited.Show | None = None,
 ) -> None:
     """Every row through the runtime into the journal.
@@ -169,22 +192,31 @@ def _work(
             kept.put(number, line, failed=isinstance(outcome, IntrinsicsError))
             advance()
 
-        try:
+        with _stopping(kept, resumable=resumable):
             begun: int | None = None
             while begun != kept.rows:  # until there was no row left to begin with
                 begun = kept.rows
                 run_many(calls(), engine, profile=profile, concurrency=concurrency,
                          on_result=partial(ready, first=begun), keep=False)  # fmt: skip
-        except KeyboardInterrupt:
-            kept.close()
-            hint = "; the same command with --resume goes on from there" if resumable else ""
-            stop(f"interrupted after {kept.rows} rows{hint}", INTERRUPTED)
-        except OSError as error:
-            if isinstance(error, BrokenPipeError):
-                # What is still buffered has no reader either: let the interpreter flush it to nowhere.
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-                raise typer.Exit(READER_GONE) from None
-            stop(f"stopped after {kept.rows} rows: {error.strerror or error}", USAGE)
+
+
+@contextmanager
+def _stopping(kept: journal.Journal, *, resumable: bool) -> Iterator[None]:
+    """What ends a run before its last row is one line, and the exit code that says so."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept.close()
+        hint = "; the same command with --resume goes on from there" if resumable else ""
+        stop(f"interrupted after {kept.rows} rows{hint}", INTERRUPTED)
+    except BrokenPipeError:
+        # What is still buffered has no reader either: let the interpreter flush it to nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(READER_GONE) from None
+    except OSError as error:
+        stop(f"stopped after {kept.rows} rows: {error.strerror or error}", USAGE)
+    except RuntimeUnavailable as error:
+        stop(f"stopped after {kept.rows} rows: {error}", USAGE)
 
 
 def set_up(config: dict[str, Any] | None, profile: str | None) -> tuple[Runtime, Profile]:
@@ -197,7 +229,7 @@ def set_up(config: dict[str, Any] | None, profile: str | None) -> tuple[Runtime,
         raise InvalidInput(f"the runtime cannot be set up: {type(error).__name__}: {error}") from error
 
 
-def _source(name: str, *, resume: bool) -> Path | None:
+def _source(name: str, *, resume: bool, ray: str | None) -> Path | None:
     """The input file, or None for a stream that can be read once only."""
     path = Path(name)
     if name != "-" and not path.exists():
@@ -208,6 +240,8 @@ def _source(name: str, *, resume: bool) -> Path | None:
         return path
     if resume:
         raise InvalidInput("--resume needs a file as --input: a stream cannot be read again")
+    if ray:
+        raise InvalidInput("--ray needs a file as --input: it is read in pieces")
     return None
 
 

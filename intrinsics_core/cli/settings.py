@@ -13,20 +13,26 @@ from pathlib import Path
 from typing import Any
 
 from intrinsics_core.errors import IntrinsicsError, InvalidInput, UnsupportedIntrinsic
+from intrinsics_core.hiding import SECRET, hide, secrets
 from intrinsics_core.intrinsics import INTRINSICS
 from intrinsics_core.profiles.base import Profile
 from intrinsics_core.program import Call
 
-# The last part of a word: "apiKey" and "hf_token" are secrets, "tokenizer" and "author" are not.
-_SECRET = re.compile(
-    r"(?:key|token|secret|passw(?:or)?d|passphrase|credential|cookie|auth|authorization|bearer)s?(?-i:(?![a-z]))",
-    re.IGNORECASE,
-)
+__all__ = [
+    "check_served",
+    "fingerprint",
+    "hide",
+    "intrinsic_function",
+    "intrinsic_options",
+    "profile_mark",
+    "runtime_config",
+    "secrets",
+]
+
 _READ = ("calibrations", "thresholds")  # their values may be files
 _QUESTION = [{"role": "user", "content": "?"}]
 _ANSWERED = [*_QUESTION, {"role": "assistant", "content": "!"}]
 _NOT_OPTIONS = {"on_error", "date"}  # these have flags of their own
-_SHORTEST_SECRET = 6  # characters; hiding shorter ones would black out ordinary words
 
 
 def runtime_config(text: str | None) -> dict[str, Any] | None:
@@ -101,7 +107,7 @@ def check_served(intrinsic: str, options: Mapping[str, Any], profile: Profile) -
 def _public(value: Any) -> Any:
     if isinstance(value, Mapping):
         # A number is no secret, whatever it is called (max_tokens).
-        kept = {k: v for k, v in value.items() if isinstance(v, int | float) or not _SECRET.search(str(k))}
+        kept = {k: v for k, v in value.items() if isinstance(v, int | float) or not SECRET.search(str(k))}
         return {key: _contents(item) if key in _READ else _public(item) for key, item in kept.items()}
     if isinstance(value, list):
         return [_public(item) for item in value]
@@ -118,28 +124,6 @@ def _contents(value: Any) -> Any:
     if isinstance(value, str) and Path(value).is_file():
         return f"sha256:{hashlib.sha256(Path(value).read_bytes()).hexdigest()}"
     return _public(value)
-
-
-def secrets(value: Any, *, inside: bool = False) -> set[str]:
-    """All texts of a config that must not be shown."""
-    if isinstance(value, Mapping):
-        return {s for k, v in value.items() for s in secrets(v, inside=inside or bool(_SECRET.search(str(k))))}
-    if isinstance(value, list):
-        return {s for item in value for s in secrets(item, inside=inside)}
-    if isinstance(value, str):
-        if inside:
-            return {value} if len(value) >= _SHORTEST_SECRET else set()
-        user = re.search(r"://([^/@\s]+)@", value)
-        query = re.findall(r"[?&][^=?&\s]+=([^&#\s]+)", value) if "://" in value else []
-        found = {*query, *((user.group(1), *user.group(1).split(":")) if user else ())}
-        return {secret for secret in found if len(secret) >= _SHORTEST_SECRET}
-    return set()
-
-
-def hide(text: str, hidden: set[str]) -> str:
-    for secret in sorted(hidden, key=len, reverse=True):
-        text = text.replace(secret, "***")
-    return text
 
 
 def intrinsic_function(name: str) -> Callable[..., Call[Any]]:

@@ -42,6 +42,8 @@ TERMS = 20
 """Terms of the history in the weighted retrieval form."""
 HISTORY_WEIGHT = 0.3
 """What a history term as certain as a term of the question is worth, next to it."""
+RETRIEVED = 0.3
+"""Least dependence for keywords in the retrieval form: a needless one costs a retriever little, a missing one much."""
 LONGEST_TURN = 100_000
 """Characters of a turn that are read, its last ones; a last turn that is longer is not rewritten."""
 RAREST = 7.0
@@ -67,7 +69,8 @@ class Rewrite:
             retrieval.
         original: the last turn as it was given.
         retrieval_query: ``query`` with the question's own keywords once more, so that a retriever that counts
-            words weighs them above the history's; ``original`` if unchanged.
+            words weighs them above the history's. It has keywords of the history from a dependence of `RETRIEVED` on,
+            also where the question is left alone.
         terms: ``(term, weight)``, heaviest first: stems for a retriever that takes weights. A term of the
             question weighs as often as it occurs, a term of the history at most ``HISTORY_WEIGHT``.
         dependence: probability that the question needs the conversation, 0 to 1.
@@ -114,7 +117,7 @@ def rewrite(conversation: Sequence[Turn], *, threshold: float | None = None, key
     needed = dependence(turns)
     thresholds = load_head("rewrite_dependence").thresholds
     least = thresholds["rewrite"] if threshold is None else threshold
-    if len(turns) < 2 or needed < least or _is_courtesy(original):
+    if len(turns) < 2 or needed < min(least, RETRIEVED) or _is_courtesy(original):
         return _unchanged(original, weights, needed)
 
     completed = complete(turns)
@@ -122,9 +125,13 @@ def rewrite(conversation: Sequence[Turn], *, threshold: float | None = None, key
     if question == original:
         question = attach(turns)
     # A question that points to nothing has to look more dependent: to keep it alone costs no recall on MT-RAG.
-    alone = question == original and not _ELLIPSIS.match(original)
-    if alone and needed < (thresholds["pointing_nowhere"] if threshold is None else threshold):
-        return _unchanged(original, weights, needed)
+    if question == original and not _ELLIPSIS.match(original):
+        least = thresholds["pointing_nowhere"] if threshold is None else threshold
+    rewritten = needed >= least
+    if not rewritten:
+        question, completed = original, turns
+        if threshold is not None:
+            return _unchanged(original, weights, needed)
     # What "what about X?" put X in the place of is no longer asked about.
     replaced = _replaced(history, completed[-1][1]) if completed != turns else set()
     best = [term for term in keyword_terms(turns) if term not in replaced]
@@ -138,13 +145,13 @@ def rewrite(conversation: Sequence[Turn], *, threshold: float | None = None, key
     for term in chosen[:TERMS]:
         weights[term] = HISTORY_WEIGHT * min(1.0, worth[term])
     return Rewrite(
-        query=query,
+        query=query if rewritten else original,
         question=question,
         original=original,
         retrieval_query=f"{query} {' '.join(asked)}".rstrip(),
         terms=_ordered(weights),
         dependence=needed,
-        changed=True,
+        changed=rewritten,
     )
 
 

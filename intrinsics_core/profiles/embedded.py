@@ -94,7 +94,7 @@ def embedded_profile(
             "answerability": Staged(partial(_answerability, own)),
             "uncertainty": Staged(partial(_uncertainty, own)),
             "hallucination-detection": Staged(partial(_hallucination, own)),
-            "citations": Format(_sentences, _citations),
+            "citations": Format(_sentences, partial(_citations, own)),
             "entailment": Staged(partial(_entailment, own)),
             "answer-relevance": answering_the_question(_question),
         },
@@ -247,11 +247,13 @@ def _hallucination(own: Own, task: Task) -> Program[HallucinationDetection]:
     return judged.model_copy(update={"sentences": rows, "unsure": label == "partial", "degraded": why} | hidden)
 
 
-def _citations(task: Task, replies: Sequence[Reply]) -> Citations:
-    from intrinsics_core.embedded.support import support
+def _citations(own: Own, task: Task, replies: Sequence[Reply]) -> Citations:
+    from intrinsics_core.embedded.support import load_head, support
 
     response, documents = _vectors(replies)
-    found = support([s.text for s in task.response_sentences], response, _sources(task, documents), given=task.query)
+    sentences, sources = [s.text for s in task.response_sentences], _sources(task, documents)
+    # Nothing is read for a citation: both heads have the same rule.
+    found = support(sentences, response, sources, load_head(reads=own.reads), given=task.query)
     return sentence_ids.citations(task, [(r, c) for r, s in enumerate(found.sentences) for c in s.citations])
 
 
@@ -341,8 +343,7 @@ def _pointwise(own: Own, task: Task) -> Program[list[tuple[float, float]]]:
 
 def _context_relevance(own: Own, task: Task) -> Program[Judgement]:
     label, score = yield from _context_judged(own, task)
-    unsure = label == "partially relevant"
-    return Judgement(index=0, document_id=task.document_id(0), label=label, score=score, unsure=unsure)
+    return Judgement(index=0, document_id=task.document_id(0), label=label, score=score)
 
 
 def _context_judged(own: Own, task: Task) -> Program[tuple[Relevance, float]]:

@@ -153,7 +153,7 @@ class EmbeddedRuntime(BlockingRuntime):
 
         self.encoder.dim  # noqa: B018  (asking for it loads the model)
         lexical.idf(lexical.stem("warm"))
-        answering.shipped_head()
+        answering.shipped_head(reads=self.has_reader)
         support.load_head(reads=self.has_reader)
         if self.has_reader:
             self.reader.warm_up()

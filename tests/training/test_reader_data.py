@@ -8,12 +8,16 @@ import pytest
 
 from tests.training.small import PLACES, article, plain, write
 from training.reader.data import CLAIMS, QUESTIONS, Claim, Passage, Question, passages, summedits_whole, turns
+from training.reader.edits import Scene, borrowed, exchange_names, exchange_numbers, numbers
+from training.reader.fictional import Everyday, Values, facts
 from training.reader.makers import Answers, Meant, Support, evidence, like
 from training.reader.mixture import SHARES, batches, chunk, sets, streams
+from training.reader.nearest import nearest
 from training.reader.prose import found, sentences, untokenised, windows
 from training.reader.splits import SHARES as SPLITS
 from training.reader.splits import bucket, part
 from training.reader.wordnet import WordNet, load
+from training.reader.words import NUMBERS
 
 NET = WordNet()
 MILL = Passage("wikipedia_passages", "Port Ellery", tuple(plain(s) for s in article(PLACES[0])))
@@ -68,7 +72,7 @@ def test_no_passage_and_no_conversation_is_on_both_sides(folder):
 
 
 def test_every_set_with_a_split_is_read(folder):
-    read = {*CLAIMS, *QUESTIONS, "wikipedia_passages", "qr_canard_dev", "qr_cast_ikat"}
+    read = {*CLAIMS, *QUESTIONS, "wikipedia_passages", "qr_canard_dev", "qr_cast_ikat", "fictional"}
     assert read == set(SPLITS)
 
 
@@ -137,6 +141,26 @@ def test_what_is_plausible_is_not_in_the_source():
         assert any(word in false.query for word in ("lighthouse", "Tomas", "Marlow", "timber", "It", "187", "sixty"))
 
 
+def test_what_changes_places_is_in_the_source_all_the_same():
+    units = many(Support(NET, [MILL]).exchanged, MILL)
+    kinds = Counter(unit[1].kind for unit in units)
+    assert kinds["exchanged:borrowed"] and kinds["exchanged:exchange_names"]
+    for true, false in units:
+        assert (true.label, false.label) == (1.0, 0.0)
+        assert true.text == false.text
+        new = set(numbers(false.query)) - set(numbers(true.query))
+        assert all(value in false.text for value in new)
+
+
+def test_values_change_places_and_are_borrowed():
+    rng = Random(1)
+    assert exchange_numbers("In 2007, 12,500 men came.", Scene(""), rng) == "In 12,500, 2007 men came."
+    assert exchange_names("Ada Brink defeated Martin Gale.", Scene(""), rng) == "Martin Gale defeated Ada Brink."
+    assert exchange_names("The boat of Ada Brink (later Martin Gale) sank.", Scene(""), rng) is None
+    assert borrowed("It cost 40 pounds.", Scene("", numbers=("55", "1911")), rng) == "It cost 55 pounds."
+    assert borrowed("It cost nothing.", Scene("", numbers=("55",)), rng) is None
+
+
 def test_own_words_are_edited_only_where_they_are_true():
     row = Claim("begin", MILL.sentences, "Ada Brink built the harbour in 1911.", 1.0)
     maker = Support(NET, [MILL])
@@ -192,9 +216,24 @@ def test_an_answer_is_in_its_window():
     row = Question("squad2_dev_b", MILL.sentences * 4, "Who won?", True, ("Martin Gale",))
     for unit in many(Answers(NET, [], {"squad2_dev_b": [row]}).asked_of, row):
         for pair in unit:
-            assert ("Martin Gale" in pair.text) == (pair.label == 1.0)
+            answered = pair.query == row.question and "Martin Gale" in pair.text
+            assert answered == (pair.label == 1.0)
     none = Question("squad2_dev_b", MILL.sentences, "Who sold it?", False)
     assert {p.label for u in many(Answers(NET, [], {}).asked_of, none) for p in u} == {0.0}
+
+
+def test_a_near_miss_is_of_the_same_article_and_does_not_answer():
+    here = Question("squad2_dev_b", MILL.sentences, "Who defeated Martin Gale?", True, ("Ada Brink",), title="Coast")
+    there = Question("squad2_dev_b", QUAY.sentences, "Who built it?", True, ("Tomas Reed",), title="Coast")
+    maker = Answers(NET, [], {"squad2_dev_b": [here, there]})
+    kinds = Counter()
+    for unit in many(maker.asked_of, here):
+        assert unit[0].label == 1.0
+        for pair in unit[1:]:
+            kinds[pair.kind] += 1
+            assert pair.label == 0.0
+            assert pair.query != here.question or "Ada Brink" not in pair.text
+    assert kinds["squad2:other"] and len(kinds) > 1
 
 
 def test_a_rewrite_is_told_from_the_bare_question_and_from_a_wrong_name(folder):
@@ -219,6 +258,64 @@ def test_evidence_of_a_long_source_is_short():
     row = Claim("wice", MILL.sentences * 20, "Ada Brink built the harbour in 1911.", 1.0)
     assert len(evidence(row).split()) <= 110
     assert "Ada Brink" in evidence(row)
+
+
+def test_evidence_is_found_by_meaning_where_the_words_differ():
+    parts = [*MILL.sentences, "Nobody lives there any more.", "The weather was fine.", "A boat sank that year."]
+    assert parts.index("Nobody lives there any more.") in nearest("The place has been abandoned.", parts, 2)
+    assert found("Ada Brink built it in 1911.", parts, 1)[0] in nearest("Ada Brink built it in 1911.", parts, 2)
+    assert len(nearest("Ada Brink built it in 1911.", parts, 3)) == 3
+
+
+# --- invented texts
+
+
+def test_every_fact_is_written_out_whole():
+    for fact in facts():
+        assert fact.say and fact.true and fact.false, fact
+        values = Values(Random(1))
+        mine = values.filled(fact)
+        for line in (*fact.say, *fact.true, *fact.false, *(t for asked in fact.asked for t in asked)):
+            text = values.written(line, mine)
+            assert not set("{}[]|~!") & set(text), text
+            assert text[0].isupper() or not text[0].isalpha()
+
+
+def test_a_fact_that_chooses_checkpoints_is_not_trained_on():
+    apart = [{fact.say for fact in facts(wanted)} for wanted in ("train", "dev", "held")]
+    assert sum(map(len, apart)) == len(set.union(*apart)) == len({fact.say for fact in facts()})
+    assert len(apart[0]) > 90
+    assert apart[1]
+
+
+def test_what_follows_and_what_does_not_are_told_by_the_text():
+    fact = next(f for f in facts() if f.say[0].startswith("Standard delivery takes"))
+    maker = Everyday()
+    for true, false in many(maker.claimed, fact, 200):
+        assert (true.label, false.label) == (1.0, 0.0)
+        assert true.text == false.text
+        assert true.query != false.query
+        if true.query.startswith("With express it takes"):
+            days = true.query.split()[4]
+            assert days in _forms(true.text.lower())
+
+
+def _forms(text):
+    """Words of a text, numbers in both forms."""
+    words = text.replace(".", " ").replace(",", " ").split()
+    return {*words, *(NUMBERS[int(w)] for w in words if w.isdigit() and int(w) < len(NUMBERS)),
+            *(str(NUMBERS.index(w)) for w in words if w in NUMBERS)}  # fmt: skip
+
+
+def test_a_question_about_what_is_left_out_has_no_answer():
+    fact = next(f for f in facts() if f.say[0].startswith("Standard delivery takes"))
+    units = many(Everyday().asked, fact, 100)
+    assert {p.kind for u in units for p in u[1:]} == {"everyday:removed", "everyday:not told"}
+    for unit in units:
+        assert "delivery takes" in unit[0].text
+        for pair in unit[1:]:
+            assert pair.label == 0.0
+            assert ("delivery takes" in pair.text) == (pair.kind == "everyday:not told")
 
 
 # --- mixture
@@ -247,7 +344,7 @@ def test_shares_are_kept(folder):
         for unit in chunk(parts, at, 500):
             count.update(p.task for p in unit)
     total = sum(count.values())
-    assert abs(count["answers"] / total - 0.225) < 0.04
+    assert abs(count["answers"] / total - 0.2) < 0.04
     assert 0.02 < count["meant"] / total < 0.08
 
 

@@ -17,6 +17,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=os.environ.get("RAG_INTRINSICS_DATA"), help="the data folder")
     parser.add_argument("--out", type=Path, required=True, help="folder for checkpoints")
     parser.add_argument("--source", type=Path, help="folder with upstream's model.safetensors and tokenizer.json")
+    parser.add_argument("--start", type=Path, help="checkpoint of an earlier run to begin with")
     parser.add_argument("--wordnet", type=Path, help="folder with WordNet's database files")
     for name, kind in (
         ("pairs", int),
@@ -26,6 +27,7 @@ def main() -> None:
         ("seed", int),
         ("frozen", int),
         ("threads", int),
+        ("part", int),
     ):
         parser.add_argument(f"--{name}", type=kind)
     for name in ("rate", "minutes", "beside"):
@@ -41,10 +43,10 @@ def main() -> None:
     from training.reader.wordnet import WordNet, load
 
     torch.set_num_threads(1)  # the replicas share the cores
-    names = ("pairs", "batch", "chunk", "dev", "seed", "frozen", "threads", "rate", "minutes", "beside")
+    names = ("pairs", "batch", "chunk", "dev", "seed", "frozen", "threads", "part", "rate", "minutes", "beside")
     settings = Settings(**{n: getattr(args, n) for n in names if getattr(args, n) is not None})
     net = load(args.wordnet) if args.wordnet else WordNet()
-    Run(Path(args.data), args.out, args.source or source_folder(), net, settings).train()
+    Run(Path(args.data), args.out, args.source or source_folder(), net, settings, args.start).train()
 
 
 if __name__ == "__main__":

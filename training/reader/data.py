@@ -38,6 +38,7 @@ LICENCES = {
     "help": "CC BY-SA 4.0",
     "qr_canard_dev": "CC BY-SA 4.0",
     "qr_cast_ikat": "MIT",
+    "fictional": "Apache-2.0 (written for this project: training/reader/fictional.txt)",
 }
 
 
@@ -244,7 +245,8 @@ def squad(folder: Path, wanted: Part) -> Iterator[Question]:
         if part("squad2_dev_b", row["title"]) == wanted:
             text = row["context"]
             parts[text] = parts.get(text) or tuple(sentences(text))
-            yield Question("squad2_dev_b", parts[text], row["question"], row["answerable"], tuple(row["answers"]))
+            yield Question("squad2_dev_b", parts[text], row["question"], row["answerable"], tuple(row["answers"]),
+                           title=row["title"].replace("_", " "))  # fmt: skip
 
 
 def clapnq(folder: Path, wanted: Part) -> Iterator[Question]:

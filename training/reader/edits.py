@@ -20,16 +20,17 @@ from training.reader.words import KINDS, MONTHS, NUMBERS, OPPOSITES, STRONGER
 Edit = Callable[[str, "Scene", Random], str | None]
 
 _NAME = re.compile(r"(?<![.!?] )(?<!^)(?<![\w\"(])[A-Z][\w'’-]+(?: (?:of |de |van |von |the )?[A-Z][\w'’-]+)*")
-_NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w.,]*\d)")
+_NUMBER = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?!\w|[.,]\d)")
 _WORD = re.compile(r"[A-Za-z][a-z]+(?:-[a-z]+)*")
 _NEGATED = re.compile(r"\b(is|are|was|were|has|have|had|can|could|will|would|may|must|should|does|do|did) not ")
 _CONTRACTED = re.compile(r"\b(is|are|was|were|has|have|had|could|would|must|should|does|do|did)n['’]t ")
 _VERB = re.compile(r"\b(is|are|was|were|can|could|will|would|may|must|should) (?!not\b)(?=[a-z])")
 _PERFECT = re.compile(r"\b(has|have|had) (?=(?:been|become|[a-z]+ed)\b)")
+_WHO = r"[A-Z][\w'’-]+(?: (?:of |de |van |von |the )?[A-Z][\w'’-]+)*"
 _ROLES = re.compile(
-    r"^(?P<a>[A-Z][^,;()]{2,60}?) "
+    rf"^(?P<a>(?:The )?{_WHO}) "
     r"(?P<verb>(?:was |were |is |are )?[a-z]+(?:ed|ten|wn|ght|s|at|on|ew)(?: (?:by|to|from|over|for|with))?) "
-    r"(?P<b>(?:the |a |an )?[A-Z][\w'’ -]{2,50}?)(?P<rest>(?: (?:in|on|at|by|for|after|during|and) .*|, .*)?[.!]?)$"
+    rf"(?P<b>(?:the )?{_WHO})(?P<rest>(?: (?:in|on|at|by|for|after|during|and) .*|, .*)?[.!]?)$"
 )
 
 
@@ -207,7 +208,7 @@ def exchange_names(sentence: str, scene: Scene, rng: Random) -> str | None:
         return None
     one, two = sorted(rng.sample(found, 2), key=lambda m: m.start())
     between = sentence[one.end() : two.start()]
-    if one.group() == two.group() or re.fullmatch(r",? (?:and|or|,)? ?", between) or len(between) < 4:
+    if one.group() == two.group() or re.fullmatch(r",? (?:and|or|,)? ?", between) or len(between) < 4 or "(" in between:
         return None
     return sentence[: one.start()] + two.group() + between + one.group() + sentence[two.end() :]
 
@@ -320,9 +321,30 @@ EDITS: dict[str, tuple[float, Edit]] = {
 """Every edit, with its weight in the draw."""
 
 
-def false_twin(sentence: str, scene: Scene, rng: Random, tries: int = 6) -> tuple[str, str] | None:
-    """An edited sentence and the name of the edit; None where none of ``tries`` edits finds its place."""
-    order = sorted(EDITS, key=lambda k: rng.random() ** (1 / EDITS[k][0]), reverse=True)
+def borrowed(sentence: str, scene: Scene, rng: Random) -> str | None:
+    """A number or a name of the text beside stands for the sentence's own: the value of something else."""
+    values = list[tuple[int, int, list[str]]]()
+    for match in _NUMBER.finditer(sentence):
+        old = match.group()
+        alike = [n for n in scene.numbers if n not in sentence and abs(len(n) - len(old)) < 2]
+        values.append((match.start(), match.end(), alike))
+    mine = set(re.findall(r"\w+", sentence))
+    for match in _NAME.finditer(sentence):
+        if match.group() not in MONTHS:
+            other = [n for n in scene.names if not mine & set(re.findall(r"\w+", n))]
+            values.append((match.start(), match.end(), other))
+    values = [value for value in values if value[2]]
+    if not values:
+        return None
+    begin, end, options = rng.choice(values)
+    return put(sentence, begin, end, rng.choice(options))
+
+
+def false_twin(
+    sentence: str, scene: Scene, rng: Random, tries: int = 6, only: Sequence[str] = tuple(EDITS)
+) -> tuple[str, str] | None:
+    """An edited sentence and the name of the edit; None where none of ``tries`` edits of ``only`` finds its place."""
+    order = sorted(only, key=lambda k: rng.random() ** (1 / EDITS[k][0]), reverse=True)
     for label in order[:tries]:
         new = EDITS[label][1](sentence, scene, rng)
         if new and new != sentence:

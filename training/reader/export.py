@@ -1,6 +1,6 @@
 """Write a checkpoint as what ships: one ONNX graph with int8 weights per channel, the tokenizer, and `reader.json`.
 
-    python -m training.reader.export CHECKPOINT --out DIR [--scores FILE]
+    python -m training.reader.export CHECKPOINT --out DIR [--scores FILE] [--with OTHER --share .35]
 
 The graph is `training.build_encoder`'s, with token types and the heads added and no pooling. It has no attention mask:
 one window is read a run, so nothing is padded and a logit never depends on what else is in the call. The int8 graph is
@@ -147,6 +147,23 @@ def build(checkpoint: Path, source: Path) -> tuple[Any, float]:
     return model, float(np.abs(run(model, feeds) - expected).max())
 
 
+def mean(checkpoint: Path, other: Path, share: float, out: Path) -> Path:
+    """A checkpoint whose weights are the mean of two, ``share`` of them ``other``'s (Wortsman et al. 2022).
+
+    A second run forgets a part of what the first one knew; the mean keeps most of both.
+    """
+    from safetensors.numpy import load_file, save_file
+
+    ours, theirs = load_file(checkpoint / "model.safetensors"), load_file(other / "model.safetensors")
+    both = {name: ((1 - share) * value + share * theirs[name]).astype(value.dtype) for name, value in ours.items()}
+    state = json.loads((checkpoint / "state.json").read_text("utf-8"))
+    state["mean_with"] = {"share": share, "seen": json.loads((other / "state.json").read_text("utf-8"))["seen"]}
+    out.mkdir(parents=True, exist_ok=True)
+    save_file(both, out / "model.safetensors")
+    (out / "state.json").write_text(json.dumps(state, indent=1) + "\n", "utf-8")
+    return out
+
+
 def write(checkpoint: Path, source: Path, out: Path, scores: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Write the reader folder. Returns what `reader.json` says."""
     import onnx
@@ -167,7 +184,9 @@ def write(checkpoint: Path, source: Path, out: Path, scores: Mapping[str, Any] |
         "source": "sentence-transformers/all-MiniLM-L6-v2",
         "source_sha256": SHA256,
         "trained_on": state["sets"],
-        "pairs": state["seen"],
+        "pairs": state["seen"] + sum(run["seen"] for run in state.get("before", ())),
+        "runs_before": state.get("before", []),
+        "mean_with": state.get("mean_with"),
         "shares": state["shares"],
         "settings": state["settings"],
         "int8_largest_difference": round(difference, 3),
@@ -184,7 +203,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--source", type=Path)
     parser.add_argument("--scores", type=Path, help="JSON of training.reader.evaluate, kept in reader.json")
+    parser.add_argument("--with", dest="other", type=Path, help="checkpoint to take the mean of the weights with")
+    parser.add_argument("--share", type=float, default=0.35, help="of the other checkpoint in that mean")
     args = parser.parse_args()
+    if args.other:
+        args.checkpoint = mean(args.checkpoint, args.other, args.share, args.out.with_name(f"{args.out.name}-mean"))
     scores = json.loads(args.scores.read_text("utf-8")) if args.scores else None
     about = write(args.checkpoint, args.source or source_folder(), args.out, scores)
     size = sum(file.stat().st_size for file in args.out.iterdir())

@@ -11,13 +11,26 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
 from training.reader.data import Claim, Passage, Question, Turn
-from training.reader.edits import Scene, content_words, false_twin, name, names, numbers, subject
+from training.reader.edits import (
+    Scene,
+    borrowed,
+    content_words,
+    exchange_names,
+    exchange_numbers,
+    false_twin,
+    name,
+    names,
+    numbers,
+    subject,
+)
+from training.reader.nearest import nearest
 from training.reader.pairs import Pair, Task, Unit
 from training.reader.prose import content, found, sentence_like, weight, windows
 from training.reader.questions import asked
 from training.reader.twins import FRAMES, framed, true_twin
 from training.reader.wordnet import WordNet
 
+_PREMISES = ("name", "number", "number_word", "date", "opposite", "negate", "other_word")
 WINDOW = 85  # words of a passage window
 EVIDENCE = 90  # words of source sentences beside a claim
 
@@ -56,7 +69,8 @@ def evidence(row: Claim, rng: Random | None = None) -> str:
     if rng is not None and row.gold and rng.random() < 0.7:
         chosen = sorted(row.gold)
     else:
-        chosen = found(row.claim, row.sources, 3 if rng is not None and rng.random() < 0.5 else 2)
+        count = 3 if rng is not None and rng.random() < 0.5 else 2
+        chosen = (nearest if len(row.sources) > 6 else found)(row.claim, row.sources, count)
     return _cut(" ".join(row.sources[i] for i in chosen), 110)
 
 
@@ -120,6 +134,27 @@ class Support:
             Pair("support", source, true, 1.0, f"edit:{new[1]}"),
             Pair("support", source, false, 0.0, f"edit:{new[1]}"),
         ]
+
+    def exchanged(self, passage: Passage, rng: Random) -> Unit:
+        """Who and whom, or two numbers, change places; or a value of the sentence beside stands for this one's."""
+        parts = passage.sentences
+        order = [i for i, s in enumerate(parts) if sentence_like(s)]
+        rng.shuffle(order)
+        for at in order[:4]:
+            true, _ = true_twin(parts[at], passage.title, self.net, rng, most=2)
+            beside = [i for i in (at - 1, at + 1, at + 2) if 0 <= i < len(parts) and len(parts[i].split()) < 40]
+            other = rng.choice(beside) if beside else at
+            source = " ".join(parts[i] for i in sorted({at, other}))
+            alone = Scene(parts[at], names(parts[other]), numbers(parts[other]), (), self.net)
+            tries = [exchange_names, exchange_numbers, borrowed, borrowed] if other != at else [exchange_names]
+            rng.shuffle(tries)
+            for edit in tries:
+                false = edit(true, alone, rng)
+                if false and false != true:
+                    text = source if edit is borrowed or rng.random() < 0.5 else parts[at]
+                    kind = f"exchanged:{edit.__name__}"
+                    return [Pair("support", text, true, 1.0, kind), Pair("support", text, false, 0.0, kind)]
+        return ()
 
     def labelled(self, row: Claim, rng: Random) -> Unit:
         """A row as people labelled it."""
@@ -261,6 +296,10 @@ class Answers:
             if passage.title:
                 self.articles[passage.title].append(passage)
         self.questions = questions
+        self.beside: dict[str, list[Question]] = defaultdict(list)
+        asked_in = {q.sentences: q.title for q in questions.get("squad2_dev_b", ())}
+        for parts, title in asked_in.items():
+            self.beside[title].append(Question("squad2_dev_b", parts, "", True, title=title))
         self.answered = {(q.question, q.sentences) for some in questions.values() for q in some if q.answerable}
 
     def asked_of(self, row: Question, rng: Random) -> Unit:
@@ -278,6 +317,8 @@ class Answers:
         if not at or not holding:
             return ()
         pairs = [Pair("answers", _window(row, rng.choice(holding), rng), query, 1.0, row.set)]
+        if row.set == "squad2_dev_b":
+            return [*pairs, *self._missed(row, pairs[0].text, rng)]
         without = [r for r in runs if r not in holding]
         if without and row.set != "pubmedqa" and rng.random() < 0.5:
             pairs.append(Pair("answers", _window(row, rng.choice(without), rng), query, 0.0, row.set))
@@ -288,6 +329,24 @@ class Answers:
                 text = _window(other, rng.choice(windows(other.sentences, size)), rng)
                 pairs.append(Pair("answers", text, query, 0.0, row.set))
         return pairs
+
+    def _missed(self, row: Question, text: str, rng: Random) -> Unit:
+        """A near miss: the same article's passage that shares most words, or the question about something else."""
+        others = [q for q in self.beside[row.title] if q.sentences != row.sentences]
+        if others and rng.random() < 0.5:
+            runs = [(q, r) for q in rng.sample(others, min(6, len(others))) for r in windows(q.sentences, WINDOW)]
+            runs = [(q, r) for q, r in runs if not any(a in " ".join(q.sentences[r[0] : r[1]]) for a in row.answers)]
+            wanted = content(row.question)
+            if runs:
+                other, run = max(
+                    runs, key=lambda x: weight(wanted & content(" ".join(x[0].sentences[x[1][0] : x[1][1]])))
+                )
+                return [Pair("answers", _window(other, run, rng), row.question, 0.0, "squad2:other")]
+        article = " ".join(s for q in others[:40] for s in q.sentences)
+        new = false_twin(row.question, scene(text, self.net, article), rng, only=_PREMISES)
+        if new is None:
+            return ()
+        return [Pair("answers", text, new[0], 0.0, f"squad2:{new[1]}")]
 
     def pseudo(self, passage: Passage, rng: Random) -> Unit:
         """A question made from a statement, beside a window with and without the statement, and a changed question."""

@@ -6,12 +6,13 @@ A checkpoint is a folder: `model.safetensors` (weights), `optimizer.safetensors`
 
 from __future__ import annotations
 
-import copy
 import json
 import os
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -22,6 +23,7 @@ from torch import Tensor, nn
 
 from intrinsics_core.evaluation.calibration import auroc
 from training.build_encoder import SHA256, checked_weights
+from training.reader.halved import cast, forward, leaves
 from training.reader.mixture import SHARES, Stream, batches, chunk, sets, streams
 from training.reader.model import Encoding, Reader, logits, padded
 from training.reader.pairs import TASKS, Pair, Unit
@@ -47,17 +49,21 @@ class Settings:
     seed: int = 1
     frozen: int = 1  # lowest layers that stay as they were
     threads: int = 2
+    part: int = 8  # pairs that one core reads at a time
     minutes: float = 8.0  # between checkpoints
     dev: int = 80  # pairs of each stream that choose among checkpoints
 
 
-def losses(model: Reader, units: list[Unit], encode: Encoding, settings: Settings, of: int) -> Tensor:
+Scores = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""ids, token types and mask to logits (pairs, tasks)."""
+
+
+def losses(score: Scores, units: list[Unit], encode: Encoding, settings: Settings, of: int) -> Tensor:
     """Cross-entropy of the pairs' own heads, and of each true form against the false ones of its unit, over ``of``."""
     pairs = [pair for unit in units for pair in unit]
     task = torch.tensor([TASKS.index(p.task) for p in pairs])
     label = torch.tensor([p.label for p in pairs])
-    with torch.autocast("cpu", torch.bfloat16):
-        out = model(*padded(encode([(p.text, p.query) for p in pairs]))).float()
+    out = score(*padded(encode([(p.text, p.query) for p in pairs])))
     z = out[torch.arange(len(pairs)), task]
     loss: Tensor = nn.functional.binary_cross_entropy_with_logits(
         z, label * (1 - 2 * settings.smooth) + settings.smooth, reduction="sum"
@@ -118,20 +124,20 @@ def measured(model: Reader, encode: Encoding, pairs: list[Pair]) -> dict[str, fl
 
 
 class Run:
-    """A training run over a folder of checkpoints: `latest` to go on from, `best` by the mean of the dev AUROCs."""
+    """A training run over a folder of checkpoints: `latest` to go on from, `best` by the mean of the dev AUROCs.
 
-    def __init__(self, data: Path, out: Path, source: Path, net: WordNet, settings: Settings) -> None:
+    Args:
+        start: a checkpoint of an earlier run to begin with in place of upstream's weights; the counters begin anew.
+    """
+
+    def __init__(
+        self, data: Path, out: Path, source: Path, net: WordNet, settings: Settings, start: Path | None = None
+    ) -> None:
         checked_weights(source)  # refuses anything but upstream's
         torch.manual_seed(settings.seed)
         self.settings, self.out = settings, out
         self.encode = Encoding(source / "tokenizer.json")
         self.model = Reader(source, frozen=settings.frozen)
-        # One replica a core over the same weights, each with a part of the batch: cores wait for one another once a
-        # step, not at every product, which is what counts on a machine that does other things beside.
-        self.replicas = [copy.deepcopy(self.model) for _ in range(settings.threads)]
-        for replica in self.replicas:
-            for mine, shared in zip(replica.parameters(), self.model.parameters(), strict=True):
-                mine.data = shared.data
         self.pool = ThreadPoolExecutor(settings.threads)
         matrices = [p for p in self.model.parameters() if p.requires_grad and p.ndim > 1]
         others = [p for p in self.model.parameters() if p.requires_grad and p.ndim <= 1]
@@ -146,6 +152,11 @@ class Run:
         self.at: dict[str, int] = {}
         self.seen, self.chunks, self.spent = 0, 0, 0.0
         self.log: list[dict[str, Any]] = []
+        self.before: list[dict[str, Any]] = []
+        if start is not None:
+            state = json.loads((start / "state.json").read_text("utf-8"))
+            self.model.load_state_dict(load_file(str(start / "model.safetensors")))
+            self.before = [*state.get("before", ()), {k: state[k] for k in ("seen", "settings", "shares")}]
         if (out / "latest" / "state.json").is_file():
             self._resume(out / "latest")
 
@@ -161,6 +172,7 @@ class Run:
         self.optimizer.load_state_dict({"state": inner, "param_groups": groups})
         self.at, self.seen, self.chunks = state["at"], state["seen"], state["chunks"]
         self.spent, self.log = state["seconds"], state["log"]
+        self.before = state.get("before", [])
 
     def save(self, name: str) -> None:
         """Write a checkpoint folder; a run that is cut off while writing leaves the last one whole."""
@@ -176,7 +188,7 @@ class Run:
         state = {
             "seen": self.seen, "chunks": self.chunks, "seconds": round(self.spent), "at": self.at,
             "settings": asdict(self.settings), "shares": SHARES, "sets": sets(self.found) + self.tables,
-            "source_sha256": SHA256, "log": self.log,
+            "source_sha256": SHA256, "before": self.before, "log": self.log,
         }  # fmt: skip
         (fresh / "state.json").write_text(json.dumps(state, indent=1) + "\n", "utf-8")
         if folder.exists():
@@ -191,21 +203,25 @@ class Run:
         for group in self.optimizer.param_groups:
             group["lr"] = rate(self.seen, self.settings)
         count = sum(map(len, units))
+        shared = cast(self.model)
+        trained = [name for name, value in self.model.named_parameters() if value.requires_grad]
 
-        def backward(job: tuple[Reader, list[Unit]]) -> float:
-            model, part = job
-            model.train()
-            model.zero_grad(set_to_none=True)
-            loss = losses(model, part, self.encode, self.settings, count)
-            loss.backward()
-            return float(loss.detach())
+        def backward(part: list[Unit]) -> tuple[float, tuple[Tensor, ...]]:
+            mine = leaves(shared, self.model)
+            loss = losses(partial(forward, mine), part, self.encode, self.settings, count)
+            return float(loss.detach()), torch.autograd.grad(loss, [mine[name] for name in trained])
 
-        jobs = list(zip(self.replicas, halves(units, len(self.replicas)), strict=False))
-        loss = sum(self.pool.map(backward, jobs))
-        used = [replica for replica, _ in jobs]
-        for shared, *mine in zip(self.model.parameters(), *(r.parameters() for r in used), strict=True):
-            grads = [p.grad for p in mine if p.grad is not None]
-            shared.grad = torch.stack(grads).sum(0) if grads else None
+        # Small parts from one queue: on a machine that does other things beside, cores wait for one another once a
+        # step, and no longer than a part takes. Gradients are added in the order of the parts, whoever was faster.
+        parts = halves(units, -(-count // self.settings.part))
+        done = list(self.pool.map(backward, parts))
+        loss = sum(value for value, _ in done)
+        values = dict(self.model.named_parameters())
+        for i, name in enumerate(trained):
+            total = done[0][1][i].float()
+            for _, grads in done[1:]:
+                total += grads[i]
+            values[name].grad = total
         nn.utils.clip_grad_norm_([p for p in self.model.parameters() if p.requires_grad], 1.0)
         self.optimizer.step()
         self.seen += count

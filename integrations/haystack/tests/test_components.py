@@ -3,6 +3,7 @@
 import asyncio
 import copy
 import inspect
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ from haystack_integrations.components.validators.rag_intrinsics import (
 )
 
 from integrations.haystack.tests.adapter import COMPONENTS
+from integrations.haystack.tests.generators import SyncGenerator
 from integrations.haystack.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
 from intrinsics_core import InvalidInput, RuntimeUnavailable
 from tests.scripted import Scripted
@@ -61,6 +63,28 @@ def test_a_runtime_of_the_callers_is_left_open() -> None:
     ranker.run(query=QUESTION, documents=documents())
     ranker.close()
     assert closed == []
+
+
+def test_a_runtime_that_threads_and_components_share_is_closed_once_and_last() -> None:
+    generator = SyncGenerator()
+    ranker, router = RagIntrinsicsRanker(generator), RagIntrinsicsAnswerabilityRouter(generator)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda part: part.warm_up(), [ranker, router] * 8))
+    ranker.close()
+    ranker.close()
+    assert "close" not in generator.life
+    router.close()
+    assert generator.life.count("close") == 1
+
+
+def test_a_key_inside_a_config_of_configs_is_not_saved() -> None:
+    server = {"kind": "server", "base_url": "http://127.0.0.1:9/v1", "api_key": "sk-inside-0123456789"}
+    config = {"kind": "mixed", "routes": {"answerability": server, "*": {"kind": "embedded"}}}
+    ranker = RagIntrinsicsRanker(config)
+    for text in (str(ranker.to_dict()), repr(vars(ranker)), repr(ranker.runtime), repr(vars(ranker._engine))):
+        assert "sk-inside" not in text
+    assert server["api_key"] == "sk-inside-0123456789"
+    assert ranker.run(query=QUESTION, documents=documents())["documents"][0].id == "mill"
 
 
 def test_a_component_can_be_copied() -> None:
@@ -146,6 +170,12 @@ class TestFilter:
         assert [j["document_id"] for j in kept["result"]["judgements"]] == ["cranes", "mill", "fog"]
         high = RagIntrinsicsContextRelevanceFilter(judging(), labels=every, score_threshold=0.8)
         assert [d.id for d in high.run(query=QUESTION, documents=documents())["documents"]] == ["mill"]
+
+    def test_where_the_models_do_not_know_the_metadata_says_so(self) -> None:
+        every = ("relevant", "partially relevant", "irrelevant")
+        found = RagIntrinsicsContextRelevanceFilter(labels=every).run(query=QUESTION, documents=documents())
+        unsure = [row.get("unsure") for row in found["result"]["judgements"]]
+        assert [d.meta.get("context_relevance_unsure") for d in found["documents"]] == unsure
 
     def test_the_score_is_the_callers_where_the_judgement_failed(self) -> None:
         down = Scripted(lambda request: RuntimeUnavailable("refused"))

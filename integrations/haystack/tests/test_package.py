@@ -31,6 +31,7 @@ PACKAGES = {
         "RagIntrinsicsCitationBuilder",
         "RagIntrinsicsGroundednessChecker",
         "RagIntrinsicsReviser",
+        "RagIntrinsicsStreamAuditor",
     ],
     "components.pipelines": ["RagIntrinsicsPipeline"],
     "common": ["ChatGeneratorRuntime"],

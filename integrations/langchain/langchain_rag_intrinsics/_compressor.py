@@ -47,8 +47,9 @@ class Compressor(BaseDocumentCompressor, Intrinsic):
         copies = []
         for row in rows:
             document = given.documents[row.index]
-            why = getattr(row, "failure", None)  # of this document's judgement alone
-            verdict = row.model_dump(mode="json", exclude={"document_id"}) | ({"degraded": why} if why else {}) | told
+            verdict = row.model_dump(mode="json", exclude={"document_id"}) | told
+            if why := getattr(row, "failure", None):  # of this document's judgement alone
+                verdict["degraded"] = why
             metadata = {
                 **document.metadata,
                 **(_scored(document, row.score) if scored else {}),

@@ -47,6 +47,8 @@ def heading(document: Document, fields: Sequence[str] = ()) -> str | None:
     fields that it has. The text itself stays as it is, so that offsets in it are exact.
     """
     name = title(document)
+    if not fields:
+        return name or None
     shown = [field for field in fields if document.metadata.get(field) is not None]
     lines = [f"{field}: {document.metadata[field]}" for field in shown if not (field == "title" and name)]
     return "\n".join(lines if name is None else [name, *lines]) or None
@@ -101,8 +103,7 @@ def retrievers_score(document: Document, name: str = SCORE) -> Any:
 
 def _ours(document: Document, value: Any) -> bool:
     """Whether a score is one that a verdict on the document gave."""
-    verdicts = document.metadata.get("rag_intrinsics")
-    if value is None or not isinstance(verdicts, Mapping):
+    if value is None or not isinstance(verdicts := document.metadata.get("rag_intrinsics"), Mapping):
         return False
     given = [verdict for verdict in verdicts.values() if isinstance(verdict, Mapping)]
     # A fallback, which has no mode, shows the score that the document came with.

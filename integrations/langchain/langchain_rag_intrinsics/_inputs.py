@@ -110,7 +110,7 @@ def read(value: Any, intrinsic: str, fields: tuple[str, ...] = ()) -> Given:
         turns = _answered(turns, as_answer(answer, intrinsic))
     elif asks:
         turns = _open(turns)
-    elif not isinstance(turns[-1], AIMessage):
+    elif _role(turns[-1]) != "assistant":
         raise InvalidInput("the input has no answer", intrinsic=intrinsic,
                            expected=f"one of {_names(ANSWER)}, or messages that end with it")  # fmt: skip
     return Given(turns, as_documents(documents, intrinsic), fields)

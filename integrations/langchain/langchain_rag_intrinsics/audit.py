@@ -70,7 +70,8 @@ class Audit(CitationGenerator):
     def _tell(self, value: Any, given: Given, result: core.Result) -> dict[str, Any]:
         answer = given.answer if is_canned(given.answer) else super()._tell(value, given, result)
         before = value if isinstance(value, Mapping) else {}
-        return {**before, self.intrinsic: result.model_dump(mode="json"), ANSWER[0]: answer}
+        told = {**before, self.intrinsic: result.model_dump(mode="json")}
+        return {**told, ANSWER[0]: answer} if isinstance(answer, AIMessage) else told
 
     def _pass(self, pieces: Iterator[Any]) -> Iterator[Any]:
         stream, checker = AnswerStream(self), None

@@ -85,7 +85,7 @@ class CitationGenerator(AnswerIntrinsic):
             return answer.content
         marked: list[str | dict[Any, Any]] = []
         for block, begin in _with_offsets(answer.content):
-            found = [] if begin is None else _annotations(begin, _text(block), given, result)
+            found = [] if begin is None else _new(block, _annotations(begin, _text(block), given, result))
             if found:
                 block = {"type": "text", "text": block} if isinstance(block, str) else block
                 block = {**block, "annotations": [*(block.get("annotations") or ()), *found]}
@@ -106,7 +106,7 @@ class CitationGenerator(AnswerIntrinsic):
         result = self._found(result)
         added: list[str | dict[Any, Any]] = []
         for block, begin in _with_offsets(passed.content):
-            if begin is not None and (found := _annotations(begin, _text(block), given, result)):
+            if begin is not None and (found := _new(block, _annotations(begin, _text(block), given, result))):
                 place = {"index": block["index"]} if isinstance(block, dict) and "index" in block else {}
                 added.append({"type": "text", "text": "", "annotations": found, **place})
         return added
@@ -129,6 +129,18 @@ def _with_offsets(content: Content) -> Iterator[tuple[str | dict[Any, Any], int 
             at += len(_text(block))
         else:
             yield block, None
+
+
+def _new(block: str | dict[Any, Any], found: list[Citation]) -> list[Citation]:
+    """The citations that the block does not have yet: from the model itself, or from another of our components."""
+    there = [] if isinstance(block, str) else block.get("annotations") or []
+    return [citation for citation in found if not any(_same(citation, other) for other in there)]
+
+
+def _same(one: Citation, other: Any) -> bool:
+    return isinstance(other, Mapping) and all(
+        other.get(name) == one.get(name) for name in ("type", "start_index", "end_index", "cited_text")
+    )
 
 
 def _text(block: str | dict[Any, Any]) -> str:

@@ -51,9 +51,10 @@ class Reviser(Intrinsic):
         known = None if given.answer is None else _judged(given.answer)
         return revise(given.messages, given.passages, verdicts=known, mend=self.mend, **self._settings(given))
 
-    def _tell(self, value: Any, given: Given, result: RevisedAnswer) -> AIMessage:
+    def _tell(self, value: Any, given: Given, result: RevisedAnswer) -> Any:
         answer = given.answer
-        assert answer is not None
+        if answer is None:  # the last turn is the assistant's, and no AIMessage
+            return result
         metadata, content = answer.response_metadata, answer.content
         if result.changes:
             old = metadata.get(KEY)

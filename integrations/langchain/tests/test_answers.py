@@ -16,7 +16,13 @@ from langchain_core.language_models import FakeListChatModel, GenericFakeChatMod
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.runnables import Runnable, RunnableGenerator, RunnableLambda, RunnablePassthrough
-from langchain_rag_intrinsics import CitationGenerator, FactChecker, HallucinationDetector, UncertaintyScorer
+from langchain_rag_intrinsics import (
+    AnswerabilityGate,
+    CitationGenerator,
+    FactChecker,
+    HallucinationDetector,
+    UncertaintyScorer,
+)
 
 from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
 from intrinsics_core.results import Citations, HallucinationDetection, Uncertainty
@@ -90,6 +96,16 @@ def test_uncertainty_before_the_answer() -> None:
 def test_fact_checker_settings_reach_the_core() -> None:
     found = verdicts(FactChecker(runtime=judging(), top_k=1, aggregate="min").invoke(given()))["fact-check"]
     assert [source["weight"] for source in found["sources"]] == [0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_the_result_of_a_canned_answer_judges_nothing(kind: type) -> None:
+    runtime = judging()
+    gate = AnswerabilityGate(runtime=judging(), otherwise="I do not know.")
+    refused = gate.invoke({"question": "Which umbrellas does the bakery sell?", "documents": documents()})
+    assert kind(runtime=runtime, return_result=True).invoke(refused).reason == "nothing said"
+    assert kind(runtime=runtime).invoke(refused) == refused["answer"]
+    assert runtime.requests == []
 
 
 # --- citations ----------------------------------------------------------------------------------------------------

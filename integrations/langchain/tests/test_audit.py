@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, ChatMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langchain_rag_intrinsics import (
     AnswerabilityGate,
@@ -98,6 +98,26 @@ def test_an_audit_that_fails_does_not_cost_the_answer() -> None:
     assert found["answer"].text == ANSWER and "refused" in found["audit"]["degraded"]
     with pytest.raises(RuntimeUnavailable):
         Audit(runtime=down, on_error="raise").invoke(given())
+
+
+def test_what_is_cited_already_is_not_cited_twice() -> None:
+    cited = CitationGenerator(runtime=judging()).invoke(given())
+    audited = Audit(runtime=judging()).invoke(given(cited))["answer"]
+    assert audited.content_blocks == cited.content_blocks
+    chain = RunnableLambda(lambda x: {**x, "answer": cited}) | Audit(runtime=judging())
+    streamed = [piece["answer"] for piece in chain.stream(ASKED) if "answer" in piece]
+    total = streamed[0]
+    for chunk in streamed[1:]:
+        total = total + chunk
+    assert len(total.content_blocks[0]["annotations"]) == 1
+
+
+def test_an_answer_that_is_no_ai_message_is_judged_too() -> None:
+    messages = [HumanMessage(QUESTION), ChatMessage(FAITHFUL, role="assistant")]
+    asked = {"messages": messages, "documents": documents()}
+    assert Audit(runtime=judging()).invoke(asked)["audit"]["label"] == "faithful"
+    assert isinstance(HallucinationDetector(runtime=judging()).invoke(asked), core.HallucinationDetection)
+    assert isinstance(Reviser(runtime=judging()).invoke(asked), core.RevisedAnswer)
 
 
 # --- citations in the text --------------------------------------------------------------------------------------------

@@ -25,7 +25,6 @@ from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, 
 from llama_index.rag_intrinsics import ConversationQuery
 from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator, ResponseReviser
 
-from intrinsics_core.results import Judgement
 from tests.contract.suite import shown
 
 COMPONENTS: dict[str, Any] = {
@@ -171,7 +170,7 @@ def _judged(output: list[NodeWithScore], inputs: Inputs, intrinsic: str, rows: s
         if reason := item.metadata.get(f"{flat}_degraded"):
             why[item.node_id] = reason
         found.append({"document_id": item.node_id, **verdict})
-    if intrinsic == "context-relevance" and "degraded" in Judgement.model_fields:  # to each node its own reason
+    if intrinsic == "context-relevance":  # to each node its own reason
         return {rows: found, **_why("; ".join(f"document {name!r} kept: {reason}" for name, reason in why.items()))}
     assert len(set(why.values())) <= 1  # one result, one reason
     return {rows: found, **_why(next(iter(why.values()), None))}

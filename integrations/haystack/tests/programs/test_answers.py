@@ -183,8 +183,14 @@ class TestArguments:
     def test_10_it_streams_in_a_pipeline_that_hayhooks_serves(self) -> None:
         hayhooks = pytest.importorskip("hayhooks", reason="hayhooks is not installed")
         pipeline = _piped(RagIntrinsicsPipeline(retriever(), MockChatGenerator(FAITHFUL)))
-        chunks = list(hayhooks.streaming_generator(pipeline, pipeline_run_args={"rag": {"query": QUESTION}}))
+        given = {"rag": {"query": QUESTION}}
+        chunks = list(hayhooks.streaming_generator(pipeline, pipeline_run_args=given))
         assert "".join(chunk.content for chunk in chunks) == FAITHFUL
+
+        async def awaited() -> list[Any]:
+            return [chunk async for chunk in hayhooks.async_streaming_generator(pipeline, pipeline_run_args=given)]
+
+        assert "".join(chunk.content for chunk in asyncio.run(awaited())) == FAITHFUL
 
     @pytest.mark.parametrize("asynchronous", [False, True])
     def test_10_a_server_finds_where_to_put_its_callback(self, asynchronous: bool) -> None:

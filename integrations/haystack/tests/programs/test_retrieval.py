@@ -60,8 +60,8 @@ def test_01_a_filter_that_keeps_nothing_before_a_gate(stored: Any) -> None:
 
 def test_03_two_chunks_that_carry_the_id_of_their_file() -> None:
     chunks = [
-        Document(id="report.pdf", content="The harbour of Port Ellery has two cranes.", score=0.5),
-        Document(id="report.pdf", content="Ada Brink built the mill in 1911.", score=0.4),
+        Document(id="report.pdf", content="The harbour of Port Ellery has two cranes."),
+        Document(id="report.pdf", content="Ada Brink built the mill in 1911."),
     ]
     ranked = RagIntrinsicsRanker().run(query=QUESTION, documents=chunks)["documents"]
     assert [d.content for d in ranked] == [chunks[1].content, chunks[0].content]

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from haystack import Document, Pipeline
 from haystack.components.builders import AnswerBuilder
+from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.evaluation import EvaluationRunResult
 from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsAnswerEvaluator
+from haystack_integrations.components.pipelines.rag_intrinsics import RagIntrinsicsPipeline
 from haystack_integrations.components.validators.rag_intrinsics import (
     RagIntrinsicsAuditor,
     RagIntrinsicsCitationBuilder,
@@ -18,8 +20,9 @@ from haystack_integrations.components.validators.rag_intrinsics import (
     RagIntrinsicsReviser,
 )
 
-from integrations.haystack.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
+from integrations.haystack.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging, retriever
 from intrinsics_core import InvalidInput, RuntimeUnavailable
+from intrinsics_core.flows import CANNED
 from intrinsics_core.render.citations import MODES, parse, restored
 from intrinsics_core.results import Citations
 from tests.contract.judge import judge
@@ -166,3 +169,52 @@ def test_23_one_row_that_fails_is_one_row() -> None:
     found = RagIntrinsicsAnswerEvaluator(Scripted(sometimes)).run(**rows)
     assert [r["status"] for r in found["results"]] == ["evaluated", "error"]
     assert found["metrics"]["faithfulness"]["individual_scores"][1] == 0.0
+
+
+class TestStreams:
+    """What a UI hears while the model writes."""
+
+    def heard(self, thing: Any, asynchronous: bool, data: dict[str, Any]) -> list[Any]:
+        chunks: list[Any] = []
+
+        async def aheard(chunk: Any) -> None:
+            chunks.append(chunk)
+
+        given_ = {**data, "streaming_callback": aheard if asynchronous else chunks.append}
+        asyncio.run(thing.run_async(**given_)) if asynchronous else thing.run(**given_)
+        return chunks
+
+    @pytest.mark.parametrize("asynchronous", [False, True])
+    @pytest.mark.parametrize("runtime", [None, judging])
+    def test_24_verdicts_come_with_the_sentences(self, runtime: Any, asynchronous: bool) -> None:
+        llm = MockChatGenerator(f"{BOTH} The tide mill stands on the east quay.")
+        rag = RagIntrinsicsPipeline(retriever(), llm, runtime and runtime(), stream_verdicts=True)
+        chunks = self.heard(rag, asynchronous, {"query": QUESTION})
+        text = "".join(chunk.content for chunk in chunks)
+        assert text == f"{BOTH} The tide mill stands on the east quay."
+        told = [(i, s) for i, c in enumerate(chunks) for s in c.meta.get("rag_intrinsics", {}).get("sentences", [])]
+        assert [s["label"] for _, s in told] == ["faithful", "unfaithful"]
+        for at, sentence in told:
+            said = "".join(chunk.content for chunk in chunks[:at])
+            assert text[sentence["begin"] : sentence["end"]] == sentence["text"] and len(said) < len(text)
+        audit = chunks[-1].meta["rag_intrinsics"]["audit"]
+        assert [s["label"] for s in audit["sentences"]] == ["faithful", "unfaithful", "faithful"]
+
+    @pytest.mark.parametrize("asynchronous", [False, True])
+    def test_24_a_judge_that_is_down_ends_no_stream(self, asynchronous: bool) -> None:
+        def late(request: Any) -> Any:
+            return RuntimeUnavailable("refused") if "audit" in request.intrinsic else judge(request)
+
+        rag = RagIntrinsicsPipeline(retriever(), MockChatGenerator(BOTH), Scripted(late), stream_verdicts=True)
+        chunks = self.heard(rag, asynchronous, {"query": QUESTION})
+        assert "".join(chunk.content for chunk in chunks) == BOTH
+        assert "refused" in chunks[-1].meta["rag_intrinsics"]["audit"]["degraded"]
+
+    def test_24_refusals_and_calls_without_a_callback(self) -> None:
+        rag = RagIntrinsicsPipeline(retriever(), MockChatGenerator(BOTH), stream_verdicts=True)
+        [refused] = self.heard(rag, False, {"query": "How many tourists come each year?"})
+        assert refused.content == CANNED
+        assert rag.run(query=QUESTION)["answers"][0].data.startswith("Ada Brink built the mill in 1911 [1].")
+        pipeline = Pipeline()
+        pipeline.add_component("rag", rag)
+        assert Pipeline.loads(pipeline.dumps()).dumps() == pipeline.dumps()

@@ -40,7 +40,7 @@ class Engine:
 
     def __init__(self, spec: Any, saved: Any = None) -> None:
         self._shared: _Shared = spec._shared if isinstance(spec, Engine) else _shared(_without_plain_key(spec), saved)
-        self._holds = False
+        self.holds = False  # kept by what is shared, under its lock
         self._warm = False
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -52,13 +52,12 @@ class Engine:
 
     @property
     def runtime(self) -> Runtime:
-        self._holds = self._shared.hold(self._holds)
-        return self._shared.runtime
+        return self._shared.held_by(self)
 
     @property
     def is_made(self) -> bool:
         """Whether this component has a runtime now."""
-        return self._holds
+        return self.holds
 
     def warm_up(self) -> None:
         """Load what the first call would load."""
@@ -82,8 +81,8 @@ class Engine:
             await made.aclose()
 
     def _let_go(self) -> Runtime | None:
-        held, self._holds, self._warm = self._holds, False, False
-        return self._shared.release() if held else None
+        self._warm = False
+        return self._shared.released_by(self)
 
     def to_dict(self) -> Any:
         """The spec as plain values, without a key.
@@ -112,9 +111,11 @@ class _Shared:
         self._holders = 0
         self._lock = Lock()
 
-    @property
-    def runtime(self) -> Runtime:
+    def held_by(self, engine: Engine) -> Runtime:
+        """The runtime, which is not closed before this component is."""
         with self._lock:
+            self._holders += not engine.holds
+            engine.holds = True
             if self._runtime is None:
                 if not isinstance(self.key, int):
                     # What a config names (a file of calibrations, say) may be another by the time of the next one.
@@ -122,16 +123,14 @@ class _Shared:
                 self._runtime = _made(self.spec)
             return self._runtime
 
-    def hold(self, already: bool) -> bool:
-        with self._lock:
-            self._holders += not already
-            return True
-
-    def release(self) -> Runtime | None:
+    def released_by(self, engine: Engine) -> Runtime | None:
         """What is to be closed, if this was the last holder and the runtime was made here."""
         with self._lock:
+            if not engine.holds:
+                return None
+            engine.holds = False
             self._holders -= 1
-            if self._holders > 0:
+            if self._holders:
                 return None
             made, self._runtime = self._runtime, None
             return None if self.spec is None or isinstance(self.spec, Runtime) else made

@@ -54,25 +54,30 @@ class Given:
             found.setdefault((document.id, document.content), position)
         return list(found.values())
 
-    @property
+    @cached_property
     def sources(self) -> list[Document]:
         """The documents, each once."""
         return [self.documents[position] for position in self.positions]
 
     def told(self, result: Result) -> dict[str, Any]:
         """A result as plain values; positions in it are those of the documents as they came."""
-        dump: dict[str, Any] = result.model_dump(mode="json")
-        return dump if len(self.positions) == len(self.documents) else self._placed(dump)
+        dump: dict[str, Any] = self.placed(result.model_dump(mode="json"))
+        return dump
 
-    def _placed(self, value: Any) -> Any:
-        if isinstance(value, list):
-            return [self._placed(item) for item in value]
-        if not isinstance(value, dict):
-            return value
-        return {
-            key: self.positions[item] if key in ("index", "document_index") else self._placed(item)
-            for key, item in value.items()
-        }
+    def placed(self, value: Any) -> Any:
+        """Plain values of the core's with the positions of the documents as they came."""
+        return value if len(self.positions) == len(self.documents) else _placed(value, self.positions)
+
+
+def _placed(value: Any, positions: Sequence[int]) -> Any:
+    if isinstance(value, list):
+        return [_placed(item, positions) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: positions[item] if key in ("index", "document_index") else _placed(item, positions)
+        for key, item in value.items()
+    }
 
 
 def read(
@@ -131,18 +136,26 @@ def verdict(meta: dict[str, Any], intrinsic: str, value: dict[str, Any]) -> dict
 
 def retrieval_score(document: Document) -> float | None:
     """The retriever's score: the document's own, unless a component of ours wrote that one."""
-    score = _number(document.score)
-    ours = [_number(document.meta.get(key)) for key in ("reranking_score", "context_relevance_score")]
-    return score if score is None or score not in ours else _number(document.meta.get(RETRIEVED))
+    score, meta = _number(document.score), document.meta
+    if score is not None:
+        for key in _WRITTEN:
+            if key in meta and _number(meta[key]) == score:
+                return _number(meta.get(RETRIEVED))
+    return score
 
 
 def scored(document: Document, score: float | None, meta: dict[str, Any]) -> Document:
     """A copy with flat keys in its ``meta``, those without a value left out, and a score where there is one."""
-    said = {key: value for key, value in meta.items() if value is not None}
-    if (before := retrieval_score(document)) is not None:
-        said[RETRIEVED] = before
-    kept = {key: value for key, value in document.meta.items() if key not in meta}
-    return replace(document, meta={**kept, **said}, score=document.score if score is None else score)
+    kept = {**document.meta}
+    for key, value in (*meta.items(), (RETRIEVED, retrieval_score(document))):
+        if value is not None:
+            kept[key] = value
+        elif key != RETRIEVED:
+            kept.pop(key, None)  # of an earlier ranking
+    return replace(document, meta=kept, score=document.score if score is None else score)
+
+
+_WRITTEN = ("reranking_score", "context_relevance_score")
 
 
 def _all(name: str, values: Any, kind: type[Any], intrinsic: str) -> list[Any]:
@@ -165,6 +178,8 @@ def _title(document: Document, shown: Sequence[str]) -> str | None:
 
 def _number(value: Any) -> float | None:
     """A score as a number: stores give NumPy's too. What is none, or NaN, is no score."""
+    if value is None:
+        return None
     try:
         number = float(value)
     except (TypeError, ValueError):

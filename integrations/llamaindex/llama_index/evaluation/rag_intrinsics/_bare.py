@@ -7,11 +7,27 @@ import re
 from llama_index.core.schema import QueryBundle
 
 # In the languages that people ask in most; the words alone, or with their punctuation.
-_WORDS = (
-    "yes no yeah yep nope ja nein oui non si sí sim não sì да нет tak nie evet hayır hai iie",
-    "是 不 不是 对 はい いいえ 네 아니요",
-)
-_BARE = re.compile(rf"\A\W*+(?:{'|'.join(' '.join(_WORDS).split())})\W*+\Z", re.I)
+_YES = [
+    "yes",
+    "yeah",
+    "yep",
+    "ja",
+    "oui",
+    "si",
+    "sí",
+    "sim",
+    "sì",
+    "да",
+    "tak",
+    "evet",
+    "hai",
+    "是",
+    "对",
+    "はい",
+    "네",
+]
+_NO = ["no", "nope", "nein", "non", "não", "нет", "nie", "hayır", "iie", "不", "不是", "いいえ", "아니요"]
+_BARE = re.compile(rf"\A\W*+({'|'.join(_YES + _NO)})\W*+\Z", re.I)
 _END = "?!.。?؟ "
 
 
@@ -20,6 +36,10 @@ def is_bare(response: str | None) -> bool:
 
 
 def statement(query: str | QueryBundle | None, response: str) -> str:
-    """One sentence that says what the answer says: ``"Yes: did Ada Brink build the mill"``."""
-    asked = str(query or "").strip().rstrip(_END)
-    return f"{response.strip().rstrip(_END)}: {asked[:1].lower()}{asked[1:]}" if asked else response
+    """One sentence that says what a bare answer says: ``"Yes: did Ada Brink build the mill"``."""
+    asked, found = str(query or "").strip().rstrip(_END), _BARE.match(response)
+    if not asked or not found:
+        return response
+    # In one word for all languages: a small judge takes any other for a word that the contexts do not hold.
+    said = "Yes" if found[1].casefold() in _YES else "No"
+    return f"{said}: {asked[:1].lower()}{asked[1:]}"

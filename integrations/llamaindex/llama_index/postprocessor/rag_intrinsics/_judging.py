@@ -23,7 +23,7 @@ from intrinsics_core.results import Ranking, Result
 
 dispatcher = get_dispatcher(__name__)
 
-_SHOWN = ("label", "rank", "score", "wins")  # of a row; where it stood and what it was are the node's
+_SHOWN = ("label", "rank", "score", "wins", "unsure")  # of a row; where it stood and what it was are the node's
 
 Messages = Sequence[dict[str, str]]
 Documents = Sequence[dict[str, Any]]
@@ -119,9 +119,6 @@ class JudgingPostprocessor(IntrinsicComponent, BaseNodePostprocessor):
 
 
 def _own_reason(row: Any, result: Result) -> dict[str, str]:
-    """Why this node's verdict is none: its own reason where rows have one, never those of all the others."""
-    if "degraded" in type(row).model_fields:
-        why = row.degraded
-    else:
-        why = result.degraded if row.score is None or isinstance(result, Ranking) else None
+    """Why this node's verdict is none: the failure of its own judgement, where each has one, never those of all."""
+    why = result.degraded if isinstance(result, Ranking) else row.failure
     return {"degraded": why} if why else {}

@@ -38,7 +38,7 @@ class IntrinsicsRerank(JudgingPostprocessor):
     Example:
         >>> from llama_index.core.schema import NodeWithScore, TextNode
         >>> from llama_index.postprocessor.rag_intrinsics import IntrinsicsRerank
-        >>> nodes = [NodeWithScore(node=TextNode(id_="cranes", text="The harbour has two cranes."), score=0.8),
+        >>> nodes = [NodeWithScore(node=TextNode(id_="cranes", text="The harbour has two cranes."), score=0.7),
         ...          NodeWithScore(node=TextNode(id_="mill", text="Ada Brink built the tide mill in 1911."), score=0.7)]
         >>> best = IntrinsicsRerank(top_n=1).postprocess_nodes(nodes, query_str="Who built the tide mill?")
         >>> best[0].node_id, best[0].metadata["retrieval_score"]

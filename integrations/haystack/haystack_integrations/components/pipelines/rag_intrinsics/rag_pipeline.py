@@ -17,6 +17,7 @@ from haystack_integrations.components.routers.rag_intrinsics import RagIntrinsic
 from haystack_integrations.components.validators.rag_intrinsics import (
     RagIntrinsicsCitationBuilder,
     RagIntrinsicsGroundednessChecker,
+    RagIntrinsicsStreamAuditor,
 )
 
 from intrinsics_core import InvalidInput
@@ -76,6 +77,7 @@ class RagIntrinsicsPipeline:
         prompt: str = PROMPT,
         system_prompt: str | None = None,
         meta_fields_to_embed: Sequence[str] | None = None,
+        stream_verdicts: bool = False,
         on_error: str = "raise",
     ) -> None:
         """
@@ -91,6 +93,8 @@ class RagIntrinsicsPipeline:
         :param system_prompt: What the generator is told first.
         :param meta_fields_to_embed: Fields of the documents' `meta` that are shown beside the text: to the generator,
             by the default prompt, and to the judges.
+        :param stream_verdicts: Whether a stream tells verdicts too, as `RagIntrinsicsStreamAuditor` does: after each
+            sentence, and at the end the audit of the answer.
         :param on_error: What a failing rewriter, ranker or router does: `"raise"`, or `"fallback"`: the question as it
             was, the original order, the gate open. Judges of an answer never cost it: their verdicts then say that they
             are degraded.
@@ -101,6 +105,7 @@ class RagIntrinsicsPipeline:
         self.retriever, self.chat_generator = retriever, chat_generator
         self.top_k, self.canned, self.prompt, self.system_prompt = top_k, canned, prompt, system_prompt
         self.meta_fields_to_embed, self.on_error = listed("meta_fields_to_embed", meta_fields_to_embed or ()), on_error
+        self.stream_verdicts = stream_verdicts
         self._engine = Engine(runtime)
         asking: dict[str, Any] = {"runtime": self._engine, "on_error": on_error}
         shown: dict[str, Any] = {"meta_fields_to_embed": self.meta_fields_to_embed}
@@ -120,10 +125,12 @@ class RagIntrinsicsPipeline:
             "replies": BranchJoiner(list[ChatMessage]),
             "answers": AnswerBuilder(reference_pattern=r"\[(\d+)\]"),
         }
+        if stream_verdicts:
+            parts["auditor"] = RagIntrinsicsStreamAuditor(self._engine, **shown)
         self.pipeline = _Telling()
         for name, part in parts.items():
             self.pipeline.add_component(name, part)
-        for sender, receiver in _WIRES:
+        for sender, receiver in [*_WIRES, *(_VERDICTS if stream_verdicts else ())]:
             self.pipeline.connect(sender, receiver)
         self.input_mapping = _inputs(self.pipeline)
         self.output_mapping = dict(_OUTPUTS)
@@ -186,6 +193,7 @@ class RagIntrinsicsPipeline:
             prompt=self.prompt,
             system_prompt=self.system_prompt,
             meta_fields_to_embed=self.meta_fields_to_embed,
+            stream_verdicts=self.stream_verdicts,
             on_error=self.on_error,
         )
 
@@ -216,7 +224,7 @@ def _inputs(pipeline: Pipeline) -> dict[str, list[str]]:
         name: [where for where in wheres if where.partition(".")[2] in places.get(where.partition(".")[0], {})]
         for name, wheres in _TAKEN.items()
     }
-    if not any(where.startswith("generator.") for where in found["streaming_callback"]):
+    if found["streaming_callback"] == ["refusal.streaming_callback"]:
         del found["streaming_callback"]  # the canned answer alone is no stream
     for variable in places.get("prompt", {}):
         if variable in _TEMPLATES:
@@ -237,9 +245,18 @@ _TAKEN = {
     "filters": ["retriever.filters"],
     "retriever_top_k": ["retriever.top_k"],
     "system_prompt": ["turns.system_prompt"],
-    "streaming_callback": ["generator.streaming_callback", "refusal.streaming_callback"],
+    "streaming_callback": [
+        "auditor.streaming_callback",
+        "generator.streaming_callback",
+        "refusal.streaming_callback",
+    ],
     "generation_kwargs": ["generator.generation_kwargs"],
 }
+_VERDICTS = [
+    ("rewriter.query", "auditor.query"),
+    ("router.answerable", "auditor.documents"),
+    ("auditor.streaming_callback", "generator.streaming_callback"),
+]
 _OUTPUTS = {
     "answers.answers": "answers",
     "replies.value": "replies",

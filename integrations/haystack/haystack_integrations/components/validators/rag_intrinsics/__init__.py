@@ -6,10 +6,12 @@ from haystack_integrations.components.validators.rag_intrinsics.groundedness_che
     RagIntrinsicsGroundednessChecker,
 )
 from haystack_integrations.components.validators.rag_intrinsics.reviser import RagIntrinsicsReviser
+from haystack_integrations.components.validators.rag_intrinsics.stream_auditor import RagIntrinsicsStreamAuditor
 
 __all__ = [
     "RagIntrinsicsAuditor",
     "RagIntrinsicsCitationBuilder",
     "RagIntrinsicsGroundednessChecker",
     "RagIntrinsicsReviser",
+    "RagIntrinsicsStreamAuditor",
 ]

@@ -1,0 +1,86 @@
+"""What the reader costs: an answer of eight sentences against five passages of about 150 tokens, texts always new.
+
+    python -m benchmarks.reader_speed [--rounds 5] [--reader FOLDER]
+
+With the reader and without take turns within each round, so that whatever else the machine does falls on both alike.
+CPU time of the process, all threads together; medians, and the ratio. Memory is the most that a process of its own
+held.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from intrinsics_core import answerability, hallucination_detection, run
+from intrinsics_core.embedded.lexical import background
+from intrinsics_core.runtimes.embedded import EmbeddedRuntime
+
+PASSAGES, SENTENCES = 5, 8
+
+
+def texts(draw: random.Random) -> tuple[str, list[str]]:
+    """An answer and passages of made-up sentences of 12 to 18 common words, never the same twice."""
+    words = sorted(w for w, rarity in background().table.items() if w.isalpha() and w.isascii() and rarity < 6)
+
+    def sentence() -> str:
+        return " ".join(draw.choices(words, k=draw.randint(12, 18))).capitalize() + "."
+
+    return " ".join(sentence() for _ in range(SENTENCES)), [
+        " ".join(sentence() for _ in range(8)) for _ in range(PASSAGES)
+    ]
+
+
+def cpu(runtime: EmbeddedRuntime, gate: bool, answer: str, passages: list[str]) -> float:
+    begun = time.process_time()
+    question = {"role": "user", "content": passages[0].split(".")[0] + "?"}
+    if gate:
+        run(answerability([question], passages), runtime)
+    else:
+        run(hallucination_detection([question, {"role": "assistant", "content": answer}], passages), runtime)
+    return time.process_time() - begun
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--reader", type=Path, help="a reader folder; left out, the one that ships")
+    parser.add_argument("--alone", choices=("with", "without"), help="one call in this process: prints its memory")
+    args = parser.parse_args()
+    kinds = {"without": EmbeddedRuntime(reader=False), "with": EmbeddedRuntime(reader=args.reader)}
+    if not kinds["with"].has_reader:
+        sys.exit("no reader: name its folder with --reader")
+    draw = random.Random(0)
+    if args.alone:
+        cpu(kinds[args.alone], False, *texts(draw))
+        status = Path("/proc/self/status").read_text(
+            "utf-8"
+        )  # what getrusage says is the parent's, where that held more
+        print(next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM")))
+        return
+    for runtime in kinds.values():
+        runtime.warm_up()
+    print("| | without, ms | with, ms | ratio |\n|---|---|---|---|")
+    for name, gate in (("hallucination detection", False), ("answerability", True)):
+        spent: dict[str, list[float]] = {kind: [] for kind in kinds}
+        for _ in range(args.rounds):
+            for kind, runtime in kinds.items():
+                spent[kind].append(1000 * cpu(runtime, gate, *texts(draw)))
+        without, with_it = (statistics.median(spent[kind]) for kind in ("without", "with"))
+        print(f"| {name} | {without:.0f} | {with_it:.0f} | {with_it / without:.2f} |")
+    command = [sys.executable, "-m", "benchmarks.reader_speed", "--alone"]
+    more = ["--reader", str(args.reader)] if args.reader else []
+    held = [
+        float(subprocess.run([*command, kind, *more], check=True, capture_output=True, text=True).stdout)
+        for kind in kinds
+    ]
+    print(f"\nmost memory of a process, MB: {held[0]:.0f} without, {held[1]:.0f} with")
+
+
+if __name__ == "__main__":
+    main()
