@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every intrinsic of both Granite families through a real vLLM: on CPU, with a tiny random Granite and its adapters.
+# Every intrinsic of both Granite families through a real vLLM: on CPU, with a tiny random Granite and its adapters. Then a
+# tiny cross-encoder on its score endpoint.
 #
 #   .ci/vllm.sh [arguments of pytest]
 #
@@ -70,6 +71,7 @@ pytest tests/vllm "$@"
 
 stop
 trap - EXIT
+RAG_INTRINSICS_SCORE_PYTHON="$venv/bin/python" pytest tests/vllm/score
 "$venv/bin/pip" install -q pytest hypothesis 'nltk>=3.9'
 # Trained in the environment of the PATH: vLLM's has no trainer. Without the extra [train] that one test is skipped.
 if python -c 'import trl, peft, datasets' 2>/dev/null; then

@@ -97,12 +97,14 @@ class Score:
     ``task`` says what the pairs are and what is wanted: ``"relevance"`` (question, passage), ``"entailment"`` (source,
     claim: is it supported), ``"answers"`` (question, passage: does it hold the answer), ``"meant"`` (turns, candidate
     question: is it what was meant). What a model does not know it refuses with
-    :class:`~intrinsics_core.errors.UnsupportedIntrinsic`.
+    :class:`~intrinsics_core.errors.UnsupportedIntrinsic`. ``own``: no other model than the profile's own will do, since
+    what is made of the logits was fitted on its.
     """
 
     intrinsic: str
     pairs: tuple[tuple[str, str], ...]
     task: ScoreTask = "relevance"
+    own: bool = False
 
     @property
     def sources(self) -> tuple[str, ...]:

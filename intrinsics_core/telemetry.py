@@ -79,12 +79,10 @@ def _told(verdict: Any) -> dict[str, Any]:
 
 
 def _emit(span: Any, attributes: dict[str, Any]) -> None:
-    """An event of the logs API, in the span's context; of the span itself where the API has no events yet."""
-    trace = sys.modules["opentelemetry.trace"]
-    try:
-        from opentelemetry._logs import LogRecord, get_logger
-    except ImportError:
+    """An event of the logs API, in the span's context; of the span itself where the program has no logs set up."""
+    trace, logs = sys.modules["opentelemetry.trace"], sys.modules.get("opentelemetry._logs")
+    if logs is None:  # not imported here: a child that is forked in the middle of an import waits for ever
         span.add_event(EVENT, attributes)
         return
-    record = LogRecord(event_name=EVENT, attributes=attributes, context=trace.set_span_in_context(span))
-    get_logger("rag-intrinsics").emit(record)
+    record = logs.LogRecord(event_name=EVENT, attributes=attributes, context=trace.set_span_in_context(span))
+    logs.get_logger("rag-intrinsics").emit(record)

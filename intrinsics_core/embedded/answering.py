@@ -195,15 +195,15 @@ _KEPT = 20_000  # characters of the longest passage whose terms are kept: the ca
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Weighed:
     weights: dict[str, float]
     total: float
 
 
 @lru_cache(maxsize=256)
-def _asked(question: str) -> _Asked:
+def _asked(question: str) -> _Weighed:
     weights = {term: idf(term) for term in sorted(set(terms(question)))}
-    return _Asked(weights, sum(weights.values()) or 1.0)
+    return _Weighed(weights, sum(weights.values()) or 1.0)
 
 
 @lru_cache(maxsize=1024)

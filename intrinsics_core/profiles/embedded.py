@@ -217,7 +217,7 @@ def _read(task: Task, pairs: Sequence[Sequence[tuple[str, str]]], as_: ScoreTask
     asked = list(dict.fromkeys(pair for group in pairs for pair in group))
     if not asked:
         return [None] * len(pairs)
-    (scored,) = yield [Score(task.intrinsic, tuple(asked), as_)]
+    (scored,) = yield [Score(task.intrinsic, tuple(asked), as_, own=True)]
     logits = {pair: row[0] for pair, row in zip(asked, scored.logits, strict=True)}  # type: ignore[union-attr]
     return [max(map(logits.__getitem__, group)) if group else None for group in pairs]
 

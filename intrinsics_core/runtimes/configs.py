@@ -188,7 +188,7 @@ class EncodersConfig(Config):
     relevance: _ModelPlace | None = None
     entailment: _ModelPlace | None = None
     tokens: _ModelPlace | None = None
-    backend: Literal["torch", "onnx"] = "torch"
+    backend: Literal["torch", "onnx", "openvino"] = "torch"
     revision: Name | None = None
     file_name: Name | None = None
     device: Name | None = None

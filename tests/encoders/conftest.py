@@ -38,6 +38,8 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "minicheck": tiny.classifier(root / "minicheck", ["LABEL_0", "LABEL_1"], template=True),
         "minicheck t5": tiny.minicheck(root / "t5"),
         "hhem": tiny.hhem(root / "hhem"),
+        "mxbai v2": tiny.reranker(root / "mxbai", tiny.MXBAI, ("0", "1")),
+        "qwen3": tiny.reranker(root / "qwen3", tiny.QWEN3, ("no", "yes")),
         "tokens": tiny.token_classifier(root / "tokens"),
     }
     return {name: str(folder) for name, folder in made.items()}

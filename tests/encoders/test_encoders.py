@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ from intrinsics_core.runtimes.encoders.conventions import recognised
 from intrinsics_core.runtimes.encoders.engine import EncodersRuntime
 from tests.encoders import tiny
 
+RELEVANCE = ("relevance", "mxbai v2", "qwen3")
 ENTAILMENT = ("one label", "nli", "nli turned", "minicheck", "minicheck t5", "hhem")
 QUESTION = [{"role": "user", "content": "question ?"}]
 CLAIM = [*QUESTION, {"role": "assistant", "content": "claim"}]
@@ -46,6 +48,7 @@ FILLER = "w1 w2 w3 word. " * 3334  # 50,010 characters
 LONG = FILLER + "w5 fact w6."
 PLANTED = [{"id": "without", "text": FILLER}, {"id": "with", "text": LONG}]
 MANY = "w1 " * 5000
+CAUSAL_PAIRS = [("question ?", "w1 fact w2"), ("question ?", "w1 w2 w3 w4"), ("w7 question ?", "w1 w2 fact . " * 9)]
 
 
 def scored(runtime: Any, pairs: list[tuple[str, str]], task: Any = "entailment") -> Scored:
@@ -62,8 +65,9 @@ def support(reply: Scored) -> list[float]:
 # --- a fact at the very end of a long source is found by every path -------------------------------------------------
 
 
-def test_the_relevance_paths_find_it(models: Any) -> None:
-    runtime = as_runtime({"kind": "encoders", "relevance": models["relevance"]})
+@pytest.mark.parametrize("name", RELEVANCE)
+def test_the_relevance_paths_find_it(models: Any, name: str) -> None:
+    runtime = as_runtime({"kind": "encoders", "relevance": models[name]})
     ranked = run(reranking(QUESTION, PLANTED), runtime)
     assert [row.document_id for row in ranked.ranking] == ["with", "without"]
     assert ranked.ranking[0].score > 0.9 > 0.1 > ranked.ranking[1].score
@@ -133,8 +137,9 @@ def test_a_claim_of_five_thousand_words_is_refused(models: Any, name: str) -> No
             run(call, runtime)
 
 
-def test_so_are_a_question_and_an_answer_and_each_costs_its_own_row_alone(models: Any) -> None:
-    runtime = EncodersRuntime(models["relevance"], tokens=models["tokens"])
+@pytest.mark.parametrize("name", RELEVANCE)
+def test_so_are_a_question_and_an_answer_and_each_costs_its_own_row_alone(models: Any, name: str) -> None:
+    runtime = EncodersRuntime(models[name], tokens=models["tokens"])
     short, long = (answerability([{"role": "user", "content": text}], ["w1 fact"]) for text in ("question ?", MANY))
     first, second = run_many([long, short], runtime)
     assert isinstance(first, ContextTooLong) and "question" in str(first)
@@ -162,6 +167,40 @@ def test_what_a_cross_encoder_gives_is_what_its_own_library_gives(models: Any) -
     )
     ours = support(scored(EncodersRuntime(models["relevance"]), pairs, "relevance"))
     assert ours == pytest.approx([float(x) for x in theirs], abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "prompt", "words"), [("mxbai v2", tiny.MXBAI, "01"), ("qwen3", tiny.QWEN3, ("no", "yes"))]
+)
+def test_what_a_causal_reranker_gives_is_the_difference_of_two_logits(
+    models: Any, name: str, prompt: str, words: Any
+) -> None:
+    """By hand, one pair at a time, on the prompt as the model's card writes it."""
+    import torch
+    import transformers
+    from tokenizers import Tokenizer
+
+    model = transformers.AutoModelForCausalLM.from_pretrained(models[name]).eval()
+    tokenizer = Tokenizer.from_file(f"{models[name]}/tokenizer.json")
+    no, yes = map(tokenizer.token_to_id, words)
+    theirs = []
+    for query, document in CAUSAL_PAIRS:
+        ids = tokenizer.encode(prompt.format(query=query, document=document)).ids
+        with torch.inference_mode():
+            row = model(torch.tensor([ids])).logits[0, -1]
+        theirs.append(float(row[yes] - row[no]))
+    ours = support(scored(EncodersRuntime(models[name]), CAUSAL_PAIRS, "relevance"))
+    assert ours == pytest.approx(theirs, abs=1e-3)
+    assert ours[0] > 1 > -1 > ours[1]
+
+
+def test_a_document_does_not_end_its_turn(models: Any) -> None:
+    from intrinsics_core.runtimes.encoders import conventions, windows
+
+    (row,) = [row for row in conventions.TABLE if row.name == "mxbai-rerank v2"]
+    texts = windows.Texts(Path(models["mxbai v2"]), 200, 200)
+    ids = texts.filled(row.template or (), "w1 <|im_end|> <|im_start|> {claim}", "question").ids
+    assert [ids.count(texts.number(token)) for token in ("<|im_start|>", "<|im_end|>", "question")] == [3, 2, 1]
 
 
 @pytest.mark.parametrize(
@@ -323,8 +362,10 @@ INPUTS = {
 }
 
 
-@pytest.mark.parametrize("name", INPUTS)
-def test_torch_and_onnx_agree(models: Any, name: str, tmp_path: Path) -> None:
+def exported(models: Any, name: str, tmp_path: Path) -> tuple[str, str, Any, Score | Tag]:
+    """A model's role, a copy of its folder with an ONNX file and without other weights, what torch says to a request,
+    and the request.
+    """
     import transformers
 
     role, loader = INPUTS[name]
@@ -332,20 +373,57 @@ def test_torch_and_onnx_agree(models: Any, name: str, tmp_path: Path) -> None:
     by_torch = EncodersRuntime(**{role: str(folder)})
     pairs = [("question", LONG), ("question", "w1")] if role == "relevance" else [(LONG, "claim"), ("w1 w2", "claim")]
     request = Tag("test", tuple(pairs)) if role == "tokens" else Score("test", tuple(pairs), role)
-    (ours,) = by_torch.handle([request])
+    found = pytest.approx(flat(by_torch, request), abs=1e-3)
     model = getattr(transformers, loader).from_pretrained(folder) if loader else by_torch._model(role)._backend._model
     names = ["input_ids", "attention_mask"]
     names += {"minicheck t5": ["decoder_input_ids"], "hhem": []}.get(name, ["token_type_ids"])
     tiny.as_onnx(folder, model.eval(), names)
     for weights in folder.glob("*.safetensors"):
-        weights.unlink()  # ONNX needs no others
+        weights.unlink()  # a graph needs no others
+    return role, str(folder), found, request
+
+
+def flat(runtime: Any, request: Score | Tag) -> list[float]:
+    (reply,) = runtime.handle([request])
+    if isinstance(reply, Tagged):
+        return [token.probability for tokens in reply.spans for token in tokens]
+    assert isinstance(reply, Scored), reply
+    return [x for row in reply.logits for x in row]
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_torch_and_onnx_agree(models: Any, name: str, tmp_path: Path) -> None:
+    role, folder, torch_says, request = exported(models, name, tmp_path)
     for file_name in (None, "model.onnx", "onnx/model.onnx"):
-        (theirs,) = EncodersRuntime(**{role: str(folder)}, backend="onnx", file_name=file_name).handle([request])
-        if isinstance(ours, Tagged):
-            flat = [[token.probability for tokens in reply.spans for token in tokens] for reply in (ours, theirs)]
-        else:
-            flat = [[x for row in reply.logits for x in row] for reply in (ours, theirs)]
-        assert flat[0] == pytest.approx(flat[1], abs=1e-3)
+        assert flat(EncodersRuntime(**{role: folder}, backend="onnx", file_name=file_name), request) == torch_says
+
+
+@pytest.mark.skipif(find_spec("openvino") is None, reason="needs openvino: pip install openvino")
+@pytest.mark.parametrize("name", INPUTS)
+def test_openvino_reads_both_formats_and_agrees_with_torch(models: Any, name: str, tmp_path: Path) -> None:
+    import openvino
+
+    role, folder, torch_says, request = exported(models, name, tmp_path)
+    for file_name in (None, "model.onnx"):
+        assert flat(EncodersRuntime(**{role: folder}, backend="openvino", file_name=file_name), request) == torch_says
+    graph = openvino.convert_model(f"{folder}/onnx/model.onnx")
+    openvino.save_model(graph, f"{folder}/openvino/openvino_model.xml", compress_to_fp16=False)
+    shutil.rmtree(f"{folder}/onnx")
+    assert flat(EncodersRuntime(**{role: folder}, backend="openvino"), request) == torch_says
+
+
+@pytest.mark.skipif(find_spec("openvino") is not None, reason="openvino is installed")
+def test_without_openvino_the_error_says_what_to_install(models: Any, tmp_path: Path) -> None:
+    folder = shutil.copytree(models["nli"], tmp_path / "model")
+    (folder / "model.onnx").write_bytes(b"never read")
+    with pytest.raises(RuntimeUnavailable, match="pip install openvino"):
+        EncodersRuntime(entailment=folder, backend="openvino").warm_up()
+
+
+@pytest.mark.parametrize("backend", ["onnx", "openvino"])
+def test_a_folder_without_such_a_file_says_which_were_looked_for(models: Any, backend: str) -> None:
+    with pytest.raises(RuntimeUnavailable, match=r"onnx/model\.onnx"):
+        EncodersRuntime(entailment=models["nli"], backend=backend).warm_up()
 
 
 OFFLINE = """
@@ -390,15 +468,19 @@ def test_weights_are_safetensors_or_nothing(models: Any, tmp_path: Path) -> None
         EncodersRuntime(entailment=folder).warm_up()
 
 
-def test_numbers_that_are_none_are_an_error(models: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["relevance", "nli", "minicheck t5", "hhem", "tokens", "mxbai v2", "qwen3"])
+def test_numbers_that_are_none_are_an_error(models: Any, tmp_path: Path, name: str) -> None:
     from safetensors.torch import load_file, save_file
 
-    folder = shutil.copytree(models["nli"], tmp_path / "broken")
+    folder = shutil.copytree(models[name], tmp_path / "broken")
     weights = load_file(folder / "model.safetensors")
-    weights["classifier.bias"][:] = float("nan")
+    for tensor in weights.values():
+        tensor[:] = float("nan")
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    role = "relevance" if name in RELEVANCE else "tokens" if name == "tokens" else "entailment"
+    call = reranking(QUESTION, ["w1", "w2"]) if role == "relevance" else hallucination_detection(SENTENCES, ["w1 fact"])
     with pytest.raises(MalformedReply, match="NaN"):
-        run(fact_check(CLAIM, ["w1 fact"]), EncodersRuntime(entailment=folder))
+        run(call, EncodersRuntime(**{role: folder}))
 
 
 def test_missing_weights_are_not_made_up(models: Any, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import pickle
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,7 @@ from intrinsics_core import (
 )
 from intrinsics_core.requests import Score, Scored
 from intrinsics_core.runtimes.encoders.scoring import halves
+from intrinsics_core.runtimes.server.transport import response_type
 from tests.loopback import Loopback, Received, Reply, failure
 
 ASKED = [{"role": "user", "content": "Who built the tide mill?"}]
@@ -100,6 +102,12 @@ def test_a_fact_at_the_very_end_of_a_long_source_is_found_and_none_is_cut() -> N
     with Loopback(vllm()) as server, as_runtime(config(server)) as runtime:
         told = run(reranking(ASKED, ["Fog is common in May.", source]), runtime)
         assert told.ranking[0].index == 1 and told.ranking[0].score > 0.8 and told.read == 1.0
+        claim = [*ASKED, {"role": "assistant", "content": "Ada Brink built the tide mill."}]
+        judged = run(hallucination_detection(claim, [source]), runtime)
+        assert (judged.label, judged.read) == ("faithful", 1.0)
+        assert run(hallucination_detection(claim, [source[:-40]]), runtime).label == "unfaithful"
+        held, lost = (run(fact_check(claim, [text]), runtime).score for text in (source, source[:-40]))
+        assert held > 0.5 > lost
 
 
 def test_a_claim_that_is_too_long_is_refused() -> None:
@@ -118,6 +126,13 @@ def test_halves_cover_the_whole_and_overlap(size: int) -> None:
         first, second = halves(text)
         assert text.startswith(first) and text.endswith(second) and len(first) + len(second) > len(text)
         assert max(len(first), len(second)) < 0.6 * len(text)
+
+
+def test_only_the_http_library_that_openai_stands_on_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = {"httpx": "httpx2", "httpx2": "httpx"}[response_type().__module__.partition(".")[0]]
+    monkeypatch.setitem(sys.modules, other, None)
+    with Loopback(vllm()) as server, as_runtime(config(server)) as runtime:
+        assert run(reranking(ASKED, DOCUMENTS), runtime).ranking[0].index == 1
 
 
 def test_many_pairs_go_in_bounded_requests_side_by_side() -> None:
@@ -155,6 +170,8 @@ def test_failures_are_typed_and_tried_again() -> None:
     [
         {}, [], "no", {"data": None}, {"data": [{"index": 0, "score": 1.0}]},
         {"data": [{"index": 0, "score": None}, {"index": 1, "score": 0.5}]},
+        {"data": [{"index": 0, "score": float("nan")}, {"index": 1, "score": 0.5}]},
+        {"data": [{"index": 0, "score": float("inf")}, {"index": 1, "score": 0.5}]},
         {"data": [{"index": 0, "score": True}, {"index": 1, "score": 0.5}]},
         {"data": [{"index": 0, "score": 0.1}, {"index": 0, "score": 0.5}]},
         {"data": [{"index": [], "score": 0.1}, {"index": 1, "score": 0.5}]},

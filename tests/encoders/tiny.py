@@ -13,10 +13,10 @@ LENGTH = 64  # tokens that the BERTs read at once
 _ROWS = 16
 
 
-def _tokenizer(folder: Path, specials: Sequence[str], single: str, pair: str) -> Any:
+def _tokenizer(folder: Path, specials: Sequence[str], single: str, pair: str, more: Sequence[str] = ()) -> Any:
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-    words = [*WORDS, *(f"x{i}" for i in range(200)), "fact", "word", "claim", "question", ".", "?"]
+    words = [*WORDS, *(f"x{i}" for i in range(200)), "fact", "word", "claim", "question", ".", "?", *more]
     vocabulary = {word: i for i, word in enumerate([*specials, *words])}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=specials[1]))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
@@ -37,9 +37,57 @@ def _t5_tokenizer(folder: Path) -> Any:
     return _tokenizer(folder, ("<pad>", "<unk>", "</s>"), "$A </s>", "$A </s> $B </s>")
 
 
-def _sizes(vocabulary: int, length: int = LENGTH) -> dict[str, Any]:
+# As the model cards write them.
+QWEN3 = (
+    "<|im_start|>system\n"
+    "Judge whether the Document meets the requirements based on the Query and the Instruct provided. "
+    'Note that the answer can only be "yes" or "no".<|im_end|>\n'
+    "<|im_start|>user\n"
+    "<Instruct>: Given a web search query, retrieve relevant passages that answer the query\n"
+    "<Query>: {query}\n<Document>: {document}<|im_end|>\n"
+    "<|im_start|>assistant\n<think>\n\n</think>\n\n"
+)
+MXBAI = (
+    "<|im_start|>system\nYou are Qwen, created by Alibaba Cloud. You are a helpful assistant.<|im_end|>\n"
+    "<|im_start|>user\nquery: {query}\ndocument: {document}\n"
+    "You are a search relevance expert who evaluates how well documents match search queries. "
+    "For each query-document pair, carefully analyze the semantic relationship between them, "
+    "then provide your binary relevance judgment (0 for not relevant, 1 for relevant).\n"
+    "Relevance:<|im_end|>\n<|im_start|>assistant\n"
+)
+
+
+def reranker(folder: Path, prompt: str, words: tuple[str, str]) -> Path:
+    """A Qwen2 or, for the prompt of its reranker, a Qwen3: the second of the words is next where the fact is there."""
+    import torch
+    import transformers
+
+    specials = ("<|endoftext|>", "<unk>", "<|im_start|>", "<|im_end|>", "<think>", "</think>")
+    tokenizer = _tokenizer(folder, specials, "$A", "$A $B", words)
+    whole = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token=specials[0], unk_token=specials[1]
+    )
+    whole.save_pretrained(str(folder))
+    family = "Qwen3" if prompt == QWEN3 else "Qwen2"
+    config = getattr(transformers, f"{family}Config")(
+        vocab_size=tokenizer.get_vocab_size(), hidden_size=32, num_hidden_layers=1, num_attention_heads=2, head_dim=16,
+        num_key_value_heads=1, intermediate_size=64, max_position_embeddings=200, tie_word_embeddings=True,
+        pad_token_id=0, attention_dropout=0.0,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    model = getattr(transformers, f"{family}ForCausalLM")(config)
+    columns = [tokenizer.token_to_id(word) for word in words]
+
+    def logits(model: Any, inputs: Any) -> Any:
+        return model(input_ids=_tensors(inputs)["input_ids"], logits_to_keep=1).logits[:, -1, columns]
+
+    _learn(model, lambda source: tokenizer.encode(prompt.format(query="question ?", document=source)), logits, words=90)
+    return _save(model, folder)
+
+
+def _sizes(vocabulary: int, length: int = LENGTH, heads: int = 2) -> dict[str, Any]:
     return {
-        "vocab_size": vocabulary, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2,
+        "vocab_size": vocabulary, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": heads,
         "intermediate_size": 64, "max_position_embeddings": length, "hidden_dropout_prob": 0.0,
         "attention_probs_dropout_prob": 0.0,
     }  # fmt: skip
@@ -88,7 +136,16 @@ def _save(model: Any, folder: Path, **config: Any) -> Path:
     return folder
 
 
-def classifier(folder: Path, labels: Sequence[str], *, role: str = "entailment", template: bool = False) -> Path:
+def classifier(
+    folder: Path,
+    labels: Sequence[str],
+    *,
+    role: str = "entailment",
+    template: bool = False,
+    length: int = LENGTH,
+    words: int = 40,
+    heads: int = 2,
+) -> Path:
     """A BERT for sequences. ``labels`` in their order; one label alone is a cross-encoder, unnamed ones MiniCheck's."""
     import torch
     from transformers import BertConfig, BertForSequenceClassification
@@ -96,7 +153,7 @@ def classifier(folder: Path, labels: Sequence[str], *, role: str = "entailment",
     tokenizer = _bert_tokenizer(folder)
     torch.manual_seed(0)
     names = dict(enumerate(labels))
-    config = BertConfig(**_sizes(tokenizer.get_vocab_size()), num_labels=len(labels), id2label=names,
+    config = BertConfig(**_sizes(tokenizer.get_vocab_size(), length, heads), num_labels=len(labels), id2label=names,
                         label2id={label: i for i, label in names.items()})  # fmt: skip
     model = BertForSequenceClassification(config)
 
@@ -113,7 +170,7 @@ def classifier(folder: Path, labels: Sequence[str], *, role: str = "entailment",
         found = model(**_tensors(inputs)).logits
         return torch.cat([torch.zeros_like(found), found], -1) if len(labels) == 1 else found[:, order]
 
-    _learn(model, encode, logits, words=40)
+    _learn(model, encode, logits, words=words)
     return _save(model, folder)
 
 

@@ -1,20 +1,18 @@
-"""The weights at work: torch by way of transformers, or an ONNX file by onnxruntime. Arrays in, logits out."""
+"""The weights at work: arrays in, logits out. Here torch by way of transformers; files of whole graphs in graphs.py."""
 
 from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from intrinsics_core.errors import RuntimeUnavailable
-from intrinsics_core.runtimes.encoders.conventions import Convention
+from intrinsics_core.runtimes.encoders.conventions import CAUSAL, Convention
 
-WEIGHTS = ("*.safetensors",)
-ONNX_FILES = ("onnx/model.onnx", "model.onnx")
 _SHELL = "T5ForTokenClassification"  # what a checkpoint of foreign code is loaded into
 _PREFIX = "t5."  # of its weights' names
 
@@ -22,24 +20,52 @@ Arrays = dict[str, np.ndarray]
 
 
 class Backend(ABC):
-    """A model of a known convention."""
+    """A model of a known convention.
 
-    def __init__(self, convention: Convention, config: Mapping[str, Any]) -> None:
+    Args:
+        convention: its row, ``columns`` filled in where it has ``words``.
+        config: the model's.
+        folder: where its files are.
+        file_name: the one to read, where there are several kinds; None: as they are usually called.
+        device: as in :class:`EncodersRuntime`.
+    """
+
+    def __init__(
+        self, convention: Convention, config: Mapping[str, Any], folder: Path, file_name: str | None, device: str | None
+    ) -> None:
         self.convention = convention
         self._types = int(config.get("type_vocab_size") or 0)  # below two, the model knows no second text
 
+    @staticmethod
+    @abstractmethod
+    def files(file_name: str | None) -> Sequence[str]:
+        """Patterns of the files that hold the weights."""
+
     def logits(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
         """float64: (rows, labels), or (rows, positions, labels) of a token classifier."""
+        if self.convention.at == "last":
+            ids, mask = _to_the_right(ids, mask)
         given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types if self._types > 1 else types * 0,
                  "decoder_input_ids": np.zeros((len(ids), 1), np.int64)}  # fmt: skip
         found = np.asarray(self._forward(given), np.float64)
         if self.convention.at == "first":
             found = found[:, 0]
+        if self.convention.at == "last":
+            found = found[:, -1]
         return found if self.convention.columns is None else found[..., list(self.convention.columns)]
 
     @abstractmethod
     def _forward(self, given: Arrays) -> Any:
         """The model's first output, from those of the arrays that it takes."""
+
+
+def _to_the_right(ids: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that end together: what a causal model says next is then at the last position of each."""
+    turned, seen = ids.copy(), np.zeros_like(mask)
+    for row, length in enumerate(mask.sum(1)):
+        turned[row] = np.roll(ids[row], -length)
+        seen[row, len(seen[row]) - length :] = 1
+    return turned, seen
 
 
 class Torch(Backend):
@@ -49,8 +75,10 @@ class Torch(Backend):
         RuntimeUnavailable: torch or the weights are missing, or the weights do not fit.
     """
 
-    def __init__(self, convention: Convention, config: Mapping[str, Any], folder: Path, device: str | None) -> None:
-        super().__init__(convention, config)
+    def __init__(
+        self, convention: Convention, config: Mapping[str, Any], folder: Path, file_name: str | None, device: str | None
+    ) -> None:
+        super().__init__(convention, config, folder, file_name, device)
         try:
             import torch
             import transformers
@@ -79,12 +107,18 @@ class Torch(Backend):
         self._model = model.eval().to(self._device)
         self._takes = set(inspect.signature(self._model.forward).parameters)
 
+    @staticmethod
+    def files(file_name: str | None) -> Sequence[str]:
+        return ("*.safetensors",)
+
     def _forward(self, given: Arrays) -> Any:
         takes = {name for name in given if name in self._takes}
         if self.convention.loads != "AutoModelForSeq2SeqLM":
             takes -= {"decoder_input_ids"}
         with self._torch.inference_mode():
             tensors = {name: self._torch.from_numpy(given[name]).to(self._device) for name in takes}
+            if self.convention.loads == CAUSAL:
+                tensors["logits_to_keep"] = 1  # a whole vocabulary at each position would be gigabytes
             return self._model(**tensors).logits.float().cpu().numpy()
 
 
@@ -117,40 +151,3 @@ def _shelled(folder: Path, transformers: Any) -> tuple[Any, list[str]]:
     told = model.load_state_dict(weights, strict=False)
     tied = {"transformer.encoder.embed_tokens.weight"}
     return model.float(), sorted(set(told.missing_keys) - tied)
-
-
-class Onnx(Backend):
-    """An ONNX file, on the CPU or the GPU that onnxruntime was built for; no torch.
-
-    Raises:
-        RuntimeUnavailable: there is no such file, or it takes inputs that such a model has not.
-    """
-
-    def __init__(
-        self, convention: Convention, config: Mapping[str, Any], folder: Path, file_name: str | None, device: str | None
-    ) -> None:
-        super().__init__(convention, config)
-        import onnxruntime
-
-        names = (file_name, f"onnx/{file_name}") if file_name else ONNX_FILES
-        file = next((folder / name for name in names if name and (folder / name).is_file()), None)
-        if file is None:
-            raise RuntimeUnavailable(
-                f"the model in {folder.name!r} has no ONNX file", expected=" or ".join(map(str, names))
-            )
-        on_gpu = device is not None and device.startswith("cuda")
-        try:
-            self._session = onnxruntime.InferenceSession(
-                str(file),
-                providers=["CUDAExecutionProvider", "CPUExecutionProvider"] if on_gpu else ["CPUExecutionProvider"],
-            )
-        except Exception as error:  # onnxruntime's errors have no common base
-            raise RuntimeUnavailable(f"{file.name!r} cannot be loaded ({error})") from error
-        self._takes = {each.name for each in self._session.get_inputs()}
-        known = {"input_ids", "attention_mask", "token_type_ids", "decoder_input_ids"}
-        if unknown := self._takes - known:
-            why, expected = f"{file.name!r} takes inputs that are not known", f"some of {', '.join(sorted(known))}"
-            raise RuntimeUnavailable(why, expected=expected, got=", ".join(sorted(unknown)))
-
-    def _forward(self, given: Arrays) -> Any:
-        return self._session.run(None, {name: given[name] for name in self._takes})[0]

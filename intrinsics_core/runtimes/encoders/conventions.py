@@ -23,6 +23,7 @@ class Special(NamedTuple):
 
 
 BEGIN, END = Special("begin"), Special("end")
+CAUSAL = "AutoModelForCausalLM"
 SUPPORTED, HALLUCINATED = "entailment", "hallucinated"
 # How published models spell the label that counts, in lower case.
 _SPELLED = {
@@ -44,9 +45,11 @@ class Convention:
         template: what the model reads; None: the two texts as a pair.
         window: tokens of a source that are read at once: about what such models were trained on.
         limit: tokens in all, where the config does not say.
+        most: tokens in all, however many positions the config has; None: as many as it has.
         loads: the class of transformers that holds the model.
-        at: where the logits are: the output itself, its first position, or each position.
+        at: where the logits are: the output itself, its first position, its last, or each position.
         columns: which of the outputs are the labels; None: all.
+        words: tokens by their text, whose logits are the labels' in order, where the outputs are a vocabulary's.
     """
 
     name: str
@@ -58,9 +61,11 @@ class Convention:
     template: tuple[str | Special, ...] | None = None
     window: int = 400
     limit: int = 512
+    most: int | None = None
     loads: str = "AutoModelForSequenceClassification"
-    at: Literal["output", "first", "each"] = "output"
+    at: Literal["output", "first", "last", "each"] = "output"
     columns: tuple[int, ...] | None = None
+    words: tuple[str, ...] = ()
 
     def fits(self, role: str, read: Description) -> bool:
         return (
@@ -81,8 +86,28 @@ TAGGED = (
     '"Unable to answer based on given passages."\noutput:\n',
 )
 SUMMARISED = ("Summarize the following text:\n", "\noutput:\n")
+_TURN, _OVER = Special("<|im_start|>"), Special("<|im_end|>")
+# Tokenized piece by piece, as mxbai-rerank does.
+_MXBAI = (
+    _TURN, "system\nYou are Qwen, created by Alibaba Cloud. You are a helpful assistant.", _OVER, "\n",
+    _TURN, "user\n", "query: {claim}", "\n", "document: {source}", "\n",
+    "You are a search relevance expert who evaluates how well documents match search queries. For each query-document "
+    "pair, carefully analyze the semantic relationship between them, then provide your binary relevance judgment "
+    "(0 for not relevant, 1 for relevant).\nRelevance:",
+    _OVER, "\n", _TURN, "assistant\n",
+)  # fmt: skip
+_QWEN3 = (
+    _TURN,
+    "system\nJudge whether the Document meets the requirements based on the Query and the Instruct provided. "
+    'Note that the answer can only be "yes" or "no".',
+    _OVER, "\n", _TURN,
+    "user\n<Instruct>: Given a web search query, retrieve relevant passages that answer the query\n"
+    "<Query>: {claim}\n<Document>: {source}",
+    _OVER, "\n", _TURN, "assistant\n", Special("<think>"), "\n\n", Special("</think>"), "\n\n",
+)  # fmt: skip
 
-# The first row that fits counts.
+# The first row that fits counts. No config of a causal model says that it was trained to rank: one of these two
+# families is read as its reranker is.
 TABLE = (
     Convention(
         "hhem-2.1-open", ("entailment",), "HHEMv2ForSequenceClassification", labels=("unsupported", SUPPORTED),
@@ -104,6 +129,10 @@ TABLE = (
                window=3000, loads="AutoModelForTokenClassification", at="each"),
     Convention("lettucedetect", ("tokens",), "ForTokenClassification", outputs=(2,), labels=("kept", HALLUCINATED),
                window=3000, loads="AutoModelForTokenClassification", at="each"),
+    Convention("mxbai-rerank v2", ("relevance",), "Qwen2ForCausalLM", labels=("no", "yes"), template=_MXBAI,
+               window=2000, most=8192, loads=CAUSAL, at="last", words=("0", "1")),
+    Convention("qwen3-reranker", ("relevance",), "Qwen3ForCausalLM", labels=("no", "yes"), template=_QWEN3,
+               window=2000, most=8192, loads=CAUSAL, at="last", words=("no", "yes")),
 )  # fmt: skip
 
 

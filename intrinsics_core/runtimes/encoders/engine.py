@@ -23,15 +23,17 @@ class EncodersRuntime(BlockingRuntime):
     """Serves the ``encoders`` profile with models of the user's choice; at least one of the three is named.
 
     Args:
-        relevance: a cross-encoder with one label: reranking, context relevance, answerability, and which sources a fact
-            check reads.
+        relevance: a cross-encoder with one label, or mxbai-rerank v2 or Qwen3-Reranker: reranking, context relevance,
+            answerability, and which sources a fact check reads.
         entailment: a model of inference or a checker (cross-encoder/nli-*, MiniCheck, HHEM-2.1-open): hallucination
             detection per sentence, citations, and the fact check itself.
         tokens: a token classifier (LettuceDetect): hallucination detection with the spans within sentences.
-        backend: ``"torch"``, or ``"onnx"``: a file of the model's folder, by onnxruntime, without torch.
+        backend: ``"torch"``; or, without torch, a file of the model's folder: ``"onnx"`` by onnxruntime, ``"openvino"``
+            by OpenVINO, in its own format or in ONNX.
         revision: commit, tag or branch of the models on the hub that name none themselves (``owner/name@revision``).
-        file_name: the ONNX file, e.g. ``"onnx/model_qint8_avx512.onnx"``; None: ``onnx/model.onnx`` or ``model.onnx``.
-        device: ``"cpu"``, ``"cuda"``, ``"mps"``; None: a GPU where torch sees one.
+        file_name: that file, e.g. ``"onnx/model_qint8_avx512.onnx"``; None: ``onnx/model.onnx`` or ``model.onnx``; for
+            OpenVINO ``openvino/openvino_model.xml`` or ``openvino_model.xml`` before these.
+        device: ``"cpu"``, ``"cuda"``, ``"mps"``, for OpenVINO one of its own; None: a GPU where torch sees one.
         batch_tokens: bound on rows times the longest input of a batch.
         max_document_tokens: most tokens of one request's sources that are read, by the model's own tokenizer; the
             result's ``unread`` says how many more there were.
@@ -141,7 +143,7 @@ def _role(request: Request) -> str | None:
     """The model that a request is for; None: the base's."""
     if isinstance(request, Tag):
         return "tokens"
-    return request.task if isinstance(request, Score) else None
+    return request.task if isinstance(request, Score) and not request.own else None
 
 
 def _refused(role: str, request: Request, named: Sequence[str]) -> IntrinsicsError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from intrinsics_core import cancelling
 from intrinsics_core.errors import IntrinsicsError, MalformedReply
 from intrinsics_core.evaluation.probabilities import log_odds, sigmoid
 from intrinsics_core.requests import Outcome, Read, Score, Scored, Tag, Tagged, TaggedSpan
-from intrinsics_core.runtimes.encoders.backends import ONNX_FILES, WEIGHTS, Backend, Onnx, Torch
 from intrinsics_core.runtimes.encoders.conventions import SUMMARISED, TAGGED, recognised
+from intrinsics_core.runtimes.encoders.graphs import BACKENDS
 from intrinsics_core.runtimes.encoders.places import folder_of, read_config
 from intrinsics_core.runtimes.encoders.windows import Texts, Tokenized, Tokens, Windowed
 
@@ -50,20 +51,18 @@ class EncoderModel:
         batch_tokens: int,
         max_document_tokens: int,
     ) -> None:
-        onnx = backend == "onnx"
-        files = (file_name, f"onnx/{file_name}") if file_name else ONNX_FILES
-        wanted = [pattern for name in files for pattern in (name, f"{name}_data")] if onnx else WEIGHTS
-        folder = folder_of(place, revision, [name for name in wanted if name])
+        made_by = BACKENDS[backend]
+        folder = folder_of(place, revision, made_by.files(file_name))
         config = read_config(place, folder)
         self.role, self._batch_tokens, self._most = role, batch_tokens, max_document_tokens
         self.convention, self.labels = recognised(role, place, config)
-        self._texts = Texts(folder, _limit(config, self.convention.limit), self.convention.window)
+        row = self.convention
+        limit = min(_limit(config, row.limit), row.most or _UNBOUNDED)
+        self._texts = Texts(folder, limit, row.window)
+        if row.words:
+            row = self.convention = replace(row, columns=tuple(map(self._texts.number, row.words)))
         self._pad = int(config.get("pad_token_id") or 0)
-        self._backend: Backend = (
-            Onnx(self.convention, config, folder, file_name, device)
-            if onnx
-            else Torch(self.convention, config, folder, device)
-        )
+        self._backend = made_by(row, config, folder, file_name, device)
 
     def answer(self, requests: Sequence[Score | Tag]) -> list[Outcome]:
         """One outcome per request. A text that is too long, or a number that is none, costs its own request alone."""
@@ -123,7 +122,9 @@ class EncoderModel:
             head = head.replace("{passages}", str(request.passages)).replace("{question}", request.question)
             return texts.windows(source, lambda part: texts.pair(head + part + tail, second), "answer")
         if self.role == "relevance":
-            return texts.windows(source, lambda part: texts.pair(first, part), "question")
+            if template is None:
+                return texts.windows(source, lambda part: texts.pair(first, part), "question")
+            return texts.windows(source, lambda part: texts.filled(template, part, first), "question")
         if template is None:
             return texts.windows(source, lambda part: texts.pair(part, second), "claim")
         return texts.windows(source, lambda part: texts.filled(template, part, second), "claim")

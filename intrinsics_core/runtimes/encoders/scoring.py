@@ -35,6 +35,7 @@ from intrinsics_core.runtimes.limiter import Limiter
 from intrinsics_core.runtimes.server.failures import translate
 from intrinsics_core.runtimes.server.sessions import Session, Sessions
 from intrinsics_core.runtimes.server.transport import client as http_client
+from intrinsics_core.runtimes.server.transport import response_type
 
 if TYPE_CHECKING:
     import openai
@@ -185,7 +186,6 @@ class ScoringRuntime(AsyncRuntime):
         Raises:
             IntrinsicsError: what went wrong, in the words of this library.
         """
-        import httpx
         import openai
 
         said = {
@@ -197,7 +197,7 @@ class ScoringRuntime(AsyncRuntime):
         client = await session.client()
         try:
             async with self._limiter.place(), asyncio.timeout((self.timeout + 60.0) * (self.max_retries + 1)):
-                raw = await client.post("/score", cast_to=httpx.Response, body=said)
+                raw = await client.post("/score", cast_to=response_type(), body=said)
             return scores(raw.content, len(pairs))
         except TimeoutError:
             raise RequestTimeout("the server did not finish its answer in time") from None

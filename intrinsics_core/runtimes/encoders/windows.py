@@ -70,6 +70,7 @@ class Texts:
         self._tokenizer.encode_special_tokens = True  # only what is in texts: the ones around them are put by number
         around = self._tokenizer.encode("").ids
         self._specials: dict[Special, list[int]] = {BEGIN: around[:1] if len(around) > 1 else [], END: around[-1:]}
+        self._fixed: dict[str, list[int]] = {}
 
     def pair(self, first: str, second: str) -> Tokens:
         """Two texts as the tokenizer puts them together."""
@@ -87,6 +88,10 @@ class Texts:
         for piece in template:
             if isinstance(piece, Special):
                 ids += self._special(piece)
+            elif "{" not in piece:
+                if piece not in self._fixed:
+                    self._fixed[piece] = self._tokenizer.encode(piece, add_special_tokens=False).ids
+                ids += self._fixed[piece]
             else:
                 # The parts of a template are put in one by one: a text may hold braces.
                 text = "".join(
@@ -98,12 +103,18 @@ class Texts:
     def _special(self, special: Special) -> list[int]:
         if special in self._specials:
             return self._specials[special]
-        number = self._tokenizer.token_to_id(special.token)
+        return [self.number(special.token)]
+
+    def number(self, token: str) -> int:
+        """The number of a token.
+
+        Raises:
+            RuntimeUnavailable: there is none.
+        """
+        number: int | None = self._tokenizer.token_to_id(token)
         if number is None:
-            raise RuntimeUnavailable(
-                f"the model's tokenizer has no token {special.token!r}, which its kind of model reads"
-            )
-        return [number]
+            raise RuntimeUnavailable(f"the model's tokenizer has no token {token!r}, which its kind of model has")
+        return number
 
     def source(self, text: str, most: int) -> Tokenized:
         """The places of the first ``most`` tokens of a text, of any length."""

@@ -42,6 +42,7 @@ from intrinsics_core.runtimes.server.failures import complaint, translate
 from intrinsics_core.runtimes.server.listing import Listing, Unmatched, choose
 from intrinsics_core.runtimes.server.sessions import Session, Sessions
 from intrinsics_core.runtimes.server.transport import client as http_client
+from intrinsics_core.runtimes.server.transport import response_type
 
 if TYPE_CHECKING:
     import openai
@@ -316,13 +317,12 @@ class ServerRuntime(AsyncRuntime):
 
     async def _counted(self, session: Session, asked: Mapping[str, Any]) -> Any | None:
         """What the tokenizer answers, be it a refusal's text; None where it cannot be asked now."""
-        import httpx
         import openai
 
         client = await session.client()
         try:
             async with self._limiter.place():
-                raw = await client.post(tokenize_address(self.base_url), cast_to=httpx.Response, body=dict(asked))
+                raw = await client.post(tokenize_address(self.base_url), cast_to=response_type(), body=dict(asked))
             return _json(raw.content) or ""
         except openai.APIStatusError as error:
             return None if error.status_code in _UNWELL or error.status_code >= 500 else complaint(error)

@@ -9,6 +9,7 @@ be taken for a lost connection, and the same body fetched again.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from intrinsics_core.errors import IntrinsicsError, RuntimeUnavailable
@@ -49,6 +50,16 @@ def client(max_reply_bytes: int, timeout: float) -> Any:
             return _refused(response, RuntimeUnavailable(f"the server redirects more than {_REDIRECTS} times"))
 
     return Bounded(timeout=timeout, headers={"Accept-Encoding": "gzip"})
+
+
+def response_type() -> Any:
+    """The class of raw responses, of the HTTP library that this release of `openai` stands on: httpx, or httpx2, with
+    which httpx need not be installed.
+    """
+    import openai
+
+    below = next(each for each in openai.DefaultAsyncHttpxClient.__mro__ if each.__name__ == "AsyncClient")
+    return sys.modules[below.__module__.partition(".")[0]].Response
 
 
 def refused(error: openai.APIStatusError) -> IntrinsicsError | None:
