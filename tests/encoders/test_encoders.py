@@ -526,12 +526,12 @@ def test_the_base_serves_the_rest(models: Any) -> None:
     assert run(fact_check(CLAIM, ["w1 fact"]), runtime).score > 0.9
 
 
-def test_a_task_without_a_model_is_refused_by_name(models: Any) -> None:
+def test_a_task_without_a_model_is_the_bases_and_tags_are_refused_by_name(models: Any) -> None:
     runtime = EncodersRuntime(models["relevance"])
-    replies = runtime.handle(
-        [Score("x", (("a", "b"),), "meant"), Tag("x", (("a", "b"),)), Score("x", (("a", "fact"),))]
-    )
-    assert [type(reply) for reply in replies] == [UnsupportedIntrinsic, UnsupportedIntrinsic, Scored]
+    others = Score("x", (("a", "b"),), "answers")
+    tagged, relevance, answers = runtime.handle([Tag("x", (("a", "b"),)), Score("x", (("a", "fact"),)), others])
+    assert (type(tagged), type(relevance)) == (UnsupportedIntrinsic, Scored)
+    assert answers == runtime.base.handle([others])[0]
 
 
 def test_it_crosses_processes(models: Any) -> None:

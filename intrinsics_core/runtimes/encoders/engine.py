@@ -88,7 +88,7 @@ class EncodersRuntime(BlockingRuntime):
         outcomes: dict[int, Outcome] = {}
         groups: dict[str | None, list[int]] = {}
         for i, request in enumerate(requests):
-            groups.setdefault(_role(request), []).append(i)
+            groups.setdefault(self._role(request), []).append(i)
         for role, members in groups.items():
             wave = [requests[i] for i in members]
             try:
@@ -97,6 +97,12 @@ class EncodersRuntime(BlockingRuntime):
                 answers = list(broken(error, wave))
             outcomes |= zip(members, answers, strict=True)
         return [outcomes[i] for i in range(len(requests))]
+
+    def _role(self, request: Request) -> str | None:
+        """The model that a request is for; None: the base's, whose heads were fitted on its own reader's logits."""
+        if isinstance(request, Tag):
+            return "tokens"
+        return request.task if isinstance(request, Score) and not request.own and request.task in self.places else None
 
     def _answered(self, role: str, wave: Sequence[Any]) -> list[Outcome]:
         if role not in self.places:
@@ -137,13 +143,6 @@ class EncodersRuntime(BlockingRuntime):
 
 def _rebuild(arguments: dict[str, Any]) -> EncodersRuntime:
     return EncodersRuntime(**arguments)
-
-
-def _role(request: Request) -> str | None:
-    """The model that a request is for; None: the base's."""
-    if isinstance(request, Tag):
-        return "tokens"
-    return request.task if isinstance(request, Score) and not request.own else None
 
 
 def _refused(role: str, request: Request, named: Sequence[str]) -> IntrinsicsError:

@@ -108,7 +108,7 @@ class ScoringRuntime(AsyncRuntime):
         self._limiter.limit = value
 
     async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
-        mine = [i for i, request in enumerate(requests) if isinstance(request, Score)]
+        mine = [i for i, r in enumerate(requests) if isinstance(r, Score) and not r.own and r.task in self.places]
         rest = [i for i in range(len(requests)) if i not in set(mine)]
         scored = asyncio.gather(*(self._outcome(requests[i]) for i in mine))
         others = await self._of_base([requests[i] for i in rest])
