@@ -198,7 +198,7 @@ _NO_CLAIM = re.compile(
         un(?:able|aware|sure|certain)\b
         |sorry\b|apologi[sz]e|can(?:not|['’]t|\snot)\b|could(?:\snot|n['’]t)\b|(?:not|n['’]t)\s(?:able|aware|sure
         |certain|know|have|find|see)\b|don['’]t\s(?:know|have|find|see|think)\b|couldn['’]t\b|only\shave\b
-        |have\sno\s(?:\w+\s)?(?:information|details?|knowledge|idea|data)\b)
+        |(?:have|found|see|saw)\s(?:no\s(?:\w+\s)?(?:information|details?|knowledge|idea|data|mention|answers?)\b|nothing\b))
     | \bfor\s(?:more|further|additional)\s(?:\w+\s)?(?:information|details?|help|assistance)\b
         .{0,80}?\b(?:consult|contact|refer|visit|see|check)\b
     | ^(?:sorry|unfortunately)?,?\s?unable\sto\s(?:answer|find|determine|provide)

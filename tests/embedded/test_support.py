@@ -165,6 +165,7 @@ def test_markers_and_citation_marks_are_not_claims(encoder: Encoder) -> None:
     [
         "Here is a summary of the passages:", "I hope this helps!", "Let me know if you have more questions.",
         "Would you like to know more?", "The documents do not mention the mayor.", "I'm sorry, but I don't know.",
+        "I found nothing about that.",
         "Unable to answer based on given passages.", "The passages don't provide enough information to say.",
         "There is no information about prices in the provided text.", "I am not aware of any such rule.",
         "", "   ", "...", "🎉", "Sure!", "您还想知道什么？",

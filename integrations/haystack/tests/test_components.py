@@ -171,12 +171,6 @@ class TestFilter:
         high = RagIntrinsicsContextRelevanceFilter(judging(), labels=every, score_threshold=0.8)
         assert [d.id for d in high.run(query=QUESTION, documents=documents())["documents"]] == ["mill"]
 
-    def test_where_the_models_do_not_know_the_metadata_says_so(self) -> None:
-        every = ("relevant", "partially relevant", "irrelevant")
-        found = RagIntrinsicsContextRelevanceFilter(labels=every).run(query=QUESTION, documents=documents())
-        unsure = [row.get("unsure") for row in found["result"]["judgements"]]
-        assert [d.meta.get("context_relevance_unsure") for d in found["documents"]] == unsure
-
     def test_the_score_is_the_callers_where_the_judgement_failed(self) -> None:
         down = Scripted(lambda request: RuntimeUnavailable("refused"))
         kept = RagIntrinsicsContextRelevanceFilter(down, on_error="fallback", score_threshold=0.9)

@@ -148,7 +148,7 @@ def test_12_a_chat_engine_on_a_judge_that_is_out_keeps_answering() -> None:
 
 def test_12_a_query_engine_with_a_gate_inside_a_chat_engine() -> None:
     engine = RetrieverQueryEngine(search(), GroundedSynthesizer(Says(FAITHFUL), canned="Not in the archive."))
-    condensing = CompletingLLM(reply="Who built the mill at Port Ellery, and when?")
+    condensing = CompletingLLM(reply="Who built the mill, and when?")
     chat = CondenseQuestionChatEngine.from_defaults(engine, llm=condensing, chat_history=list(TURNS))
     response = chat.chat(FOLLOW_UP)
     inner = response.sources[0].raw_output

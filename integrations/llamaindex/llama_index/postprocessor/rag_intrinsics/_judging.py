@@ -23,7 +23,7 @@ from intrinsics_core.results import Ranking, Result
 
 dispatcher = get_dispatcher(__name__)
 
-_SHOWN = ("label", "rank", "score", "wins", "unsure")  # of a row; where it stood and what it was are the node's
+_SHOWN = ("label", "rank", "score", "wins")  # of a row; where it stood and what it was are the node's
 
 Messages = Sequence[dict[str, str]]
 Documents = Sequence[dict[str, Any]]

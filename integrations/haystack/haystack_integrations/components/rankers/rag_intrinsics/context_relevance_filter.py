@@ -18,8 +18,8 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
     Keeps the documents that help to answer the query, in their own order.
 
     Returns copies: `score` holds the probability of being of use, `meta` the label as `context_relevance`, the score as
-    `context_relevance_score` (and `context_relevance_unsure` where the models do not know) and the retriever's as
-    `retrieval_score`; ids and all other metadata stay. No documents in, no documents out.
+    `context_relevance_score`, the retriever's as `retrieval_score`; ids and all other metadata stay. No documents in,
+    no documents out.
 
     Usage example:
 
@@ -115,7 +115,7 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
 
 
 def _flat(row: Judgement) -> dict[str, Any]:
-    told = {"score": row.score, "unsure": row.unsure or None, "degraded": row.failure}
+    told = {"score": row.score, "degraded": row.failure}
     return {NAME: row.label, **{f"{NAME}_{name}": value for name, value in told.items()}}
 
 
