@@ -51,7 +51,7 @@ def bench(
     against: Annotated[
         str | None, typer.Option(metavar="JSON|FILE", help="Another runtime on the same cases, for paired differences.")
     ] = None,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, help="Most cases of a set, evenly spaced.")] = LIMIT,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, help="Most cases of a set.")] = LIMIT,
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME", help="Only this set. May be given more than once.")
     ] = None,

@@ -13,7 +13,7 @@ from intrinsics_core.errors import ContextTooLong, InvalidInput, MalformedReply
 from intrinsics_core.evaluation.tables import NAMES, measures, table
 from intrinsics_core.evaluation.tables.base import Observed
 from intrinsics_core.evaluation.tables.citations_table import against, alce
-from intrinsics_core.evaluation.tables.folder import evenly
+from intrinsics_core.evaluation.tables.folder import some
 from intrinsics_core.evaluation.tables.intervals import difference, interval, mean_of, pooled
 from intrinsics_core.evaluation.tables.judges import idk, rad_bench, ragas_faithfulness
 from intrinsics_core.evaluation.tables.plain import best_coverage, coverage, nearest_sentence
@@ -247,9 +247,11 @@ def test_the_plainest_methods() -> None:
     assert nearest_sentence("zebra", ["Fog is common."]) is None
 
 
-def test_a_limit_takes_cases_evenly_and_always_the_same() -> None:
-    assert evenly(list(range(10)), 5) == [0, 2, 4, 6, 8]
-    assert evenly([1, 2], 5) == [1, 2] == evenly([1, 2], None)
+def test_a_limit_takes_the_same_cases_always_and_both_kinds_of_a_file_in_turns() -> None:
+    drawn = some(list(range(1000)), 50)
+    assert drawn == some(list(range(1000)), 50) == sorted(set(drawn)) and len(drawn) == 50
+    assert 10 < sum(i % 2 for i in drawn) < 40
+    assert some([1, 2], 5) == [1, 2] == some([1, 2], None)
 
 
 def test_ratings_and_choices_of_a_language_model(folder: Path) -> None:

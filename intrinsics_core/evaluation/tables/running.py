@@ -13,7 +13,7 @@ from typing import Any
 from intrinsics_core.drivers import ProfileLike, run_many
 from intrinsics_core.errors import IntrinsicsError, InvalidInput, UnsupportedIntrinsic, as_intrinsics_error
 from intrinsics_core.evaluation.tables.base import Case, Observed, Table
-from intrinsics_core.evaluation.tables.folder import DataFolder, MissingSet, evenly, read_rows
+from intrinsics_core.evaluation.tables.folder import DataFolder, MissingSet, read_rows, some
 from intrinsics_core.program import Call
 from intrinsics_core.requests import Generated, Program
 from intrinsics_core.runtimes import Runtime
@@ -48,7 +48,7 @@ def cases_of(
     """The cases of a table on a data folder, or on one file of the user's own; and the sets that are missing, with why.
 
     Args:
-        limit: most cases a set, evenly spaced.
+        limit: most cases a set, drawn, always the same.
         sets: those wanted; all that the folder has where left out.
         columns: for a file: by the name that the table knows, the column's own.
 
@@ -65,7 +65,7 @@ def cases_of(
     folder, found, missing = DataFolder(path), [], {}
     for name in sets or table.sets:
         try:
-            found += evenly(list(table.sets[name](folder)), limit)
+            found += some(list(table.sets[name](folder)), limit)
         except MissingSet as error:
             if sets:
                 raise
@@ -88,7 +88,7 @@ def _own(table: Table, file: Path, columns: Mapping[str, str], limit: int | None
             raise InvalidInput(where, expected=error.expected, got=error.got) from None
     if not found:
         raise InvalidInput(f"{file.name} has no rows", expected=f"rows with {', '.join(table.columns)}")
-    return evenly(found, limit)
+    return some(found, limit)
 
 
 def run_cases(
