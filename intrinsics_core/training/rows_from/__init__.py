@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from intrinsics_core.errors import InvalidInput
-from intrinsics_core.evaluation.tables.folder import DataFolder, evenly
+from intrinsics_core.evaluation.tables.folder import DataFolder, some
 from intrinsics_core.training.rows_from import answers, certainty, questions, rewrites
 from intrinsics_core.training.rows_from.filters import kept
 
@@ -55,7 +55,7 @@ def build(
     Args:
         data: a folder with the sets' files.
         sets: names of :data:`SETS`; empty: all that are openly licensed.
-        limit: most rows of a set, evenly spaced.
+        limit: most rows of a set, drawn, always the same.
 
     Raises:
         InvalidInput: there are none for it, no set has that name, or its file is not in the folder.
@@ -71,5 +71,5 @@ def build(
         raise InvalidInput(f"no set for {intrinsic} is openly licensed", expected="sets: "
                            + ", ".join(f"{one.name} ({one.licence})" for one in known))  # fmt: skip
     folder = DataFolder(data)
-    made = itertools.chain.from_iterable(evenly(list(one.rows(folder)), limit) for one in wanted)
+    made = itertools.chain.from_iterable(some(list(one.rows(folder)), limit) for one in wanted)
     return kept(intrinsic, list(made))
