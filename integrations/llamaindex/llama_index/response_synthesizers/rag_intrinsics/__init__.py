@@ -6,7 +6,8 @@
 """
 
 from llama_index.response_synthesizers.rag_intrinsics.annotator import ResponseAnnotator
+from llama_index.response_synthesizers.rag_intrinsics.cited import cited
 from llama_index.response_synthesizers.rag_intrinsics.grounded import GroundedSynthesizer
 from llama_index.response_synthesizers.rag_intrinsics.reviser import ResponseReviser
 
-__all__ = ["GroundedSynthesizer", "ResponseAnnotator", "ResponseReviser"]
+__all__ = ["GroundedSynthesizer", "ResponseAnnotator", "ResponseReviser", "cited"]

@@ -1,0 +1,50 @@
+"""A response's text with its citations written into it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llama_index.core.schema import MetadataMode
+from llama_index.rag_intrinsics._inputs import distinct, passages
+from llama_index.rag_intrinsics._responses import answer_of, sources_of
+
+from intrinsics_core import InvalidInput
+from intrinsics_core.render.citations import Mode, Style, view, write
+from intrinsics_core.results import Audit, Citations
+
+
+def cited(response: Any, mode: Mode = "postfix", style: Style = "text") -> str:
+    """The text of a response that was annotated, with its citations in one of the four modes.
+
+    Args:
+        response: what `ResponseAnnotator`, `GroundedSynthesizer` or `AuditedQueryEngine` gave.
+        mode: ``"postfix"``, ``"postfix-snippet"``, ``"inline"`` or ``"inline-snippet"``.
+        style: ``"text"``, ``"markdown"`` (footnotes) or ``"json"`` (the paper's); read back by
+            :func:`intrinsics_core.render.citations.parse`.
+
+    Raises:
+        InvalidInput: the response was not annotated with citations, or the mode is unknown.
+
+    Example:
+        >>> from llama_index.core.base.response.schema import Response
+        >>> from llama_index.core.schema import NodeWithScore, TextNode
+        >>> from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator, cited
+        >>> node = NodeWithScore(node=TextNode(id_="mill", text="Ada Brink built the tide mill in 1911."))
+        >>> response = Response("Ada Brink built the tide mill in 1911.", source_nodes=[node])
+        >>> print(cited(ResponseAnnotator().annotate("Who built the tide mill?", response), "inline"))
+        Ada Brink built the tide mill in 1911.[1]
+        <BLANKLINE>
+        Citations:
+        [1] mill
+    """
+    told = (getattr(response, "metadata", None) or {}).get("rag_intrinsics") or {}
+    if "citations" in told:
+        found = Citations.model_validate(told["citations"])
+    elif "audit" in told:
+        rows = [row for sentence in Audit.model_validate(told["audit"]).sentences for row in sentence.citations]
+        found = Citations(citations=tuple(rows))
+    else:
+        raise InvalidInput("the response has no citations", expected="one that was annotated with them",
+                           got=f"verdicts {list(told)}")  # fmt: skip
+    documents = passages(distinct(sources_of(response)), MetadataMode.NONE)
+    return write(view(found, answer_of(response), documents, mode), style)
