@@ -122,7 +122,7 @@ def run(
                 on_error=on_error, date=day, concurrency=share,
                 citations=(citations, citations_as) if citations else None,
             )  # fmt: skip
-            with progress(total, kept.rows) as advance, _stopping(kept, resumable=bool(target)):
+            with progress(total, kept.rows) as advance, stopping(kept, resumable=bool(target)):
                 on_ray.run_lines(source, job, kept, ray=pool, actors=workers, gpus=gpus or 0, total=total or 0,
                                  hidden=hidden, advance=advance)  # fmt: skip
             _end(kept, target, output)
@@ -192,7 +192,7 @@ def _work(
             kept.put(number, line, failed=isinstance(outcome, IntrinsicsError))
             advance()
 
-        with _stopping(kept, resumable=resumable):
+        with stopping(kept, resumable=resumable):
             begun: int | None = None
             while begun != kept.rows:  # until there was no row left to begin with
                 begun = kept.rows
@@ -201,7 +201,7 @@ def _work(
 
 
 @contextmanager
-def _stopping(kept: journal.Journal, *, resumable: bool) -> Iterator[None]:
+def stopping(kept: journal.Journal, *, resumable: bool) -> Iterator[None]:
     """What ends a run before its last row is one line, and the exit code that says so."""
     try:
         yield

@@ -39,7 +39,7 @@ class Seen:
 
 def cases_of(
     table: Table,
-    data: str | Path,
+    data: str | Path | DataFolder,
     *,
     limit: int | None = None,
     sets: Sequence[str] = (),
@@ -48,6 +48,7 @@ def cases_of(
     """The cases of a table on a data folder, or on one file of the user's own; and the sets that are missing, with why.
 
     Args:
+        data: the folder or the file; a folder that is open already keeps what other tables have read and indexed.
         limit: most cases a set, drawn, always the same.
         sets: those wanted; all that the folder has where left out.
         columns: for a file: by the name that the table knows, the column's own.
@@ -55,14 +56,15 @@ def cases_of(
     Raises:
         InvalidInput: a set is unknown or asked for and missing, nothing is there at all, or a row cannot be read.
     """
-    path = Path(data)
-    if path.is_file():
-        return _own(table, path, columns or {}, limit), {}
+    if not isinstance(data, DataFolder) and Path(data).is_file():
+        return _own(table, Path(data), columns or {}, limit), {}
     if columns:
-        raise InvalidInput("columns are named for a file of one's own, not for a folder", got=str(data))
+        raise InvalidInput("columns are named for a file of one's own, not for a folder")
     if unknown := [name for name in sets if name not in table.sets]:
         raise InvalidInput(f"{table.name} has no set {unknown[0]!r}", expected=f"some of {', '.join(table.sets)}")
-    folder, found, missing = DataFolder(path), [], {}
+    folder = data if isinstance(data, DataFolder) else DataFolder(data)
+    found: list[Case] = []
+    missing = {}
     for name in sets or table.sets:
         try:
             found += some(list(table.sets[name](folder)), limit)
@@ -71,7 +73,7 @@ def cases_of(
                 raise
             missing[name] = str(error)
     if not found:
-        raise InvalidInput(f"nothing for {table.name} in {data}", expected="; ".join(missing.values()))
+        raise InvalidInput(f"nothing for {table.name} in {folder.path}", expected="; ".join(missing.values()))
     return found, missing
 
 
