@@ -11,6 +11,7 @@ What it is not: a language model. It reads a few sentences, not a document, know
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Sequence
@@ -29,6 +30,7 @@ from intrinsics_core.requests import Score, Scored, ScoreTask
 Ids = NDArray[np.int64]
 
 _LEAST_TOKENS = 16
+_KEPT = 4096  # logits that are kept, of the pairs read last
 _TEXT_FIRST: dict[ScoreTask, bool] = {"entailment": True, "answers": False, "meant": True}
 """Whether what is read comes first in a pair: (source, claim), (question, passage), (turns, question)."""
 
@@ -68,6 +70,7 @@ class Reader:
         self._lock = Lock()
         self._loaded: tuple[Any, Any, int, int] | None = None
         self._pool: tuple[int, ThreadPoolExecutor] | None = None
+        self._kept: dict[bytes, float] = {}
 
     @property
     def name(self) -> str:
@@ -101,6 +104,20 @@ class Reader:
         for i, pair in enumerate(pairs):
             if len(pair) != 2 or not all(isinstance(text, str) for text in pair):
                 raise InvalidInput(f"pair {i} of the reader", expected="two strings", got=repr(pair)[:80])
+        # A pair comes up again: documents that share a question, an answer judged twice. Its logit is the same.
+        keys = [_key(task, pair) for pair in pairs]
+        with self._lock:
+            known = {key: self._kept[key] for key in keys if key in self._kept}
+        fresh = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in known}
+        known.update(zip(fresh, self._read(task, list(fresh.values())), strict=True))
+        with self._lock:
+            for key in fresh:
+                self._kept[key] = known[key]
+            while len(self._kept) > _KEPT:
+                self._kept.pop(next(iter(self._kept)))
+        return [known[key] for key in keys]
+
+    def _read(self, task: ScoreTask, pairs: Sequence[tuple[str, str]]) -> list[float]:
         if not pairs:
             return []
         tokenizer, session, cls, sep = self._model()
@@ -136,6 +153,7 @@ class Reader:
         """Free the model and the threads. Using the reader again loads them again."""
         with self._lock:
             pool, self._pool, self._loaded = self._pool, None, None
+            self._kept.clear()
         if pool is not None and pool[0] == os.getpid():
             pool[1].shutdown(wait=True)
 
@@ -190,6 +208,12 @@ def _load(path: Path) -> tuple[Any, Any, int, int]:
     if cls is None or sep is None:
         raise InvalidInput(f"{path / 'tokenizer.json'} lacks [CLS] or [SEP]", expected="a BERT tokenizer")
     return tokenizer, session, cls, sep
+
+
+def _key(task: ScoreTask, pair: tuple[str, str]) -> bytes:
+    first, second = (text.encode("utf-8", "surrogatepass") for text in pair)
+    head = f"{task} {len(first)} ".encode()
+    return hashlib.blake2b(head + first + second, digest_size=16).digest()
 
 
 def _ids(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:

@@ -86,7 +86,9 @@ class Rewrite:
     changed: bool
 
 
-def rewrite(conversation: Sequence[Turn], *, threshold: float | None = None, keywords: int = KEYWORDS) -> Rewrite:
+def rewrite(
+    conversation: Sequence[Turn], *, threshold: float | None = None, keywords: int = KEYWORDS, meant: str | None = None
+) -> Rewrite:
     """Rewrite the last turn of a conversation so that it can be understood, and searched for, alone.
 
     Args:
@@ -95,6 +97,8 @@ def rewrite(conversation: Sequence[Turn], *, threshold: float | None = None, key
         threshold: least dependence for a rewrite (default: the shipped head's thresholds, ``rewrite`` where a
             pronoun or an ellipsis points back, ``pointing_nowhere`` elsewhere). 0 always rewrites, above 1 never.
         keywords: at most so many terms of the history are added.
+        meant: the reading that a reader chose among `candidates.candidates`, or the last turn itself where it chose
+            none; None: no reader was asked, and the rules decide.
 
     Returns:
         The rewrite; the very same text where there is no history, the question stands alone, or nothing can
@@ -120,10 +124,13 @@ def rewrite(conversation: Sequence[Turn], *, threshold: float | None = None, key
     if len(turns) < 2 or needed < min(least, RETRIEVED) or _is_courtesy(original):
         return _unchanged(original, weights, needed)
 
-    completed = complete(turns)
-    question = resolve(completed)
-    if question == original:
-        question = attach(turns)
+    if meant is None:
+        completed = complete(turns)
+        question = resolve(completed)
+        if question == original:
+            question = attach(turns)
+    else:
+        completed, question = [*history, ("user", meant)], meant
     # A question that points to nothing has to look more dependent: to keep it alone costs no recall on MT-RAG.
     if question == original and not _ELLIPSIS.match(original):
         least = thresholds["pointing_nowhere"] if threshold is None else threshold

@@ -86,7 +86,7 @@ def embedded_profile(
     return Profile(
         "embedded",
         {
-            "query-rewrite": Format(_nothing, _query_rewrite),
+            "query-rewrite": Staged(partial(_query_rewrite, own)),
             "query-expansion": Format(_nothing, _query_expansion),
             "pointwise": Staged(partial(_pointwise, own)),
             "context-relevance": Staged(partial(_context_relevance, own)),
@@ -112,9 +112,9 @@ def _nothing(task: Task) -> Sequence[Request]:
     return []
 
 
-def _question_and_passages(task: Task) -> Sequence[Request]:
+def _question_and_passages(task: Task, question: str) -> Sequence[Request]:
     return [
-        Embed(task.intrinsic, (_question(task),), kind="query"),
+        Embed(task.intrinsic, (question,), kind="query"),
         Embed(task.intrinsic, tuple(map(_passage, task.documents)), kind="passage"),
     ]
 
@@ -160,11 +160,11 @@ def turns_cut(task: Task) -> int:
 
 
 @lru_cache(maxsize=32)
-def _rewritten(turns: tuple[tuple[str, str], ...]) -> Rewrite:
+def _rewritten(turns: tuple[tuple[str, str], ...], meant: str | None = None) -> Rewrite:
     """One dialogue is rewritten once, though context relevance and the fact check ask for it with every document."""
     from intrinsics_core.embedded.rewriting import rewrite
 
-    return rewrite(turns)
+    return rewrite(turns, meant=meant)
 
 
 def _passage(document: Document) -> str:
@@ -174,8 +174,28 @@ def _passage(document: Document) -> str:
 # --- what the vectors say -----------------------------------------------------------------------------------------
 
 
-def _query_rewrite(task: Task, replies: Sequence[Reply]) -> QueryRewrite:
-    found = _rewritten(_turns(task))
+def _standing(own: Own, task: Task) -> Program[Rewrite]:
+    """The question made to stand alone: by the reading that the reader picks, or by rules where there is none."""
+    from intrinsics_core.embedded.candidates import candidates, chosen, told
+
+    turns = _turns(task)
+    if not own.reads or not (readings := candidates(turns)):
+        return _rewritten(turns)
+    question, before = turns[-1][1], told(turns)
+    pairs = tuple((before, text) for text in (question, *readings))
+    (scored,) = yield [Score(task.intrinsic, pairs, "meant", own=True)]
+    return _rewritten(turns, chosen(question, readings, [row[0] for row in scored.logits]))  # type: ignore[union-attr]
+
+
+def _asked(own: Own, task: Task) -> Program[str]:
+    """As `_question`, the reader asked; "" without a question."""
+    if not _turns(task):
+        return ""
+    return (yield from _standing(own, task)).question
+
+
+def _query_rewrite(own: Own, task: Task) -> Program[QueryRewrite]:
+    found = yield from _standing(own, task)
     return QueryRewrite(
         query=found.question,
         original=task.query,
@@ -297,12 +317,13 @@ class Asked:
     logits: list[float | None] | None
 
 
-def _looked_at(own: Own, task: Task, replies: Sequence[Reply]) -> Program[Asked]:
-    """The reader's word on every passage, after the encoder's."""
+def _looked_at(own: Own, task: Task) -> Program[Asked]:
+    """The question as it stands alone beside every passage: the encoder's word, and then the reader's."""
     from intrinsics_core.embedded.answering import to_read
 
+    text, logits = (yield from _asked(own, task)), None
+    replies: Sequence[Reply] = yield _question_and_passages(task, text)  # type: ignore[assignment]  # only replies come
     (question,), passages = _vectors(replies)
-    text, logits = _question(task), None
     if own.reads:
         shown = [
             [(text, to_read(text, document.text, document.title))] if text.strip() and document.text.strip() else []
@@ -321,7 +342,7 @@ def _pointwise(own: Own, task: Task) -> Program[list[tuple[float, float]]]:
     from intrinsics_core.embedded.answering import passage_score
     from intrinsics_core.embedded.ranking import rerank_scores
 
-    found = yield from _looked_at(own, task, (yield _question_and_passages(task)))  # type: ignore[arg-type]
+    found = yield from _looked_at(own, task)
     probabilities = [
         passage_score(found.text, _passage(document), found.question, rows, logit=said)
         for document, rows, said in zip(
@@ -349,7 +370,7 @@ def _context_relevance(own: Own, task: Task) -> Program[Judgement]:
 def _context_judged(own: Own, task: Task) -> Program[tuple[Relevance, float]]:
     from intrinsics_core.embedded.answering import context_relevance
 
-    asked = yield from _looked_at(own, task, (yield _question_and_passages(task)))  # type: ignore[arg-type]
+    asked = yield from _looked_at(own, task)
     limits = own.thresholds.get("context-relevance", {})
     found = context_relevance(
         asked.text,
@@ -386,15 +407,15 @@ def _unfitted(own: Own, task: Task) -> str | None:
 
 
 def _answerability(own: Own, task: Task) -> Program[Answerability]:
-    found = yield from _answerable(own, task, (yield _question_and_passages(task)))  # type: ignore[arg-type]
+    found = yield from _answerable(own, task)
     why = _unfitted(own, task)
     return found.model_copy(update={"probability": None, "degraded": why}) if why else found
 
 
-def _answerable(own: Own, task: Task, replies: Sequence[Reply]) -> Program[Answerability]:
+def _answerable(own: Own, task: Task) -> Program[Answerability]:
     from intrinsics_core.embedded.answering import answerability, shipped_head
 
-    asked = yield from _looked_at(own, task, replies)
+    asked = yield from _looked_at(own, task)
     limit = own.thresholds.get("answerability", {}).get("answerable")
     texts = [_passage(d) for d in task.documents]
     found = answerability(asked.text, texts, asked.question, asked.passages, threshold=limit, logits=asked.logits)
@@ -417,12 +438,10 @@ def _uncertainty(own: Own, task: Task) -> Program[Uncertainty]:
 
     answerable, supported = None, None
     if task.documents:
-        replies: Sequence[Reply] = yield [  # type: ignore[assignment]  # only replies come
-            *_question_and_passages(task),
-            *(_sentences(task) if task.response else ()),
-        ]
-        answerable = (yield from _answerable(own, task, replies[:2])).probability if _turns(task) else None
-        supported = (yield from _supported(own, task, replies[2:])).faithfulness if task.response else None
+        answerable = (yield from _answerable(own, task)).probability if _turns(task) else None
+        if task.response:
+            replies: Sequence[Reply] = yield _sentences(task)  # type: ignore[assignment]  # only replies come
+            supported = (yield from _supported(own, task, replies)).faithfulness
     found = certainty(answerable, supported)
     score = found.expected
     if fitted := own.calibrations.get("uncertainty"):

@@ -16,6 +16,8 @@ from typing import Any
 
 from training.reader.prose import sentences, untokenised
 from training.reader.splits import Part, part
+from training.reader.written import conversations
+from training.rewrite import dialog
 from training.support_data import rows
 
 LICENCES = {
@@ -39,6 +41,8 @@ LICENCES = {
     "qr_canard_dev": "CC BY-SA 4.0",
     "qr_cast_ikat": "MIT",
     "fictional": "Apache-2.0 (written for this project: training/reader/fictional.txt)",
+    "conversations": "Apache-2.0 (written for this project: training/reader/conversations)",
+    "written": "Apache-2.0 (written for this project: training/reader/written)",
 }
 
 
@@ -78,13 +82,18 @@ class Question:
 
 @dataclass(frozen=True)
 class Turn:
-    """A last question, the turns before it, and a person's rewrite that stands alone."""
+    """A last question, the turns before it, and a person's rewrite that stands alone.
+
+    dialog: the same turns as (role, text), the question last. wrong: readings that a person wrote down as not meant.
+    """
 
     set: str
     history: tuple[str, ...]
     question: str
     rewrite: str
     conversation: str
+    dialog: tuple[tuple[str, str], ...] = ()
+    wrong: tuple[str, ...] = ()
 
 
 def passages(folder: Path, wanted: Part) -> list[Passage]:
@@ -292,6 +301,11 @@ def turns(folder: Path, wanted: Part) -> list[Turn]:
         for row in rows(folder, name):
             conversation = row["id"].rsplit("_", 1)[0]
             if part(name, conversation) == wanted and row["history"]:
-                history = tuple(h if isinstance(h, str) else h["content"] for h in row["history"])
-                found.append(Turn(name, history, row["question"], row["rewrite"], conversation))
+                said = dialog(row["history"], row["question"])
+                history = tuple(text for _, text in said[:-1])
+                found.append(Turn(name, history, row["question"], row["rewrite"], conversation, tuple(said)))
+    for topic, said, meant, *wrong in conversations():
+        history, (_, question) = tuple(text for _, text in said[:-1]), said[-1]
+        if part("conversations", f"{topic} {history[0]}") == wanted:
+            found.append(Turn("conversations", history, question, meant, "", said, tuple(wrong)))
     return found

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
+from intrinsics_core.embedded.candidates import candidates, told
 from training.reader.data import Claim, Passage, Question, Turn
 from training.reader.edits import (
     Scene,
@@ -18,10 +19,8 @@ from training.reader.edits import (
     exchange_names,
     exchange_numbers,
     false_twin,
-    name,
     names,
     numbers,
-    subject,
 )
 from training.reader.nearest import nearest
 from training.reader.pairs import Pair, Task, Unit
@@ -402,39 +401,43 @@ class Meant:
             self.conversations[turn.conversation].append(turn)
 
     def rewritten(self, row: Turn, rng: Random) -> Unit:
-        """A person's rewrite beside the bare question, the rewrite of another turn, and one with a wrong name."""
+        """A person's rewrite beside the bare question, the readings that a program proposes, and those of a person."""
         text = before(row)
         pairs = [Pair("meant", text, row.rewrite, 1.0, row.set)]
         added = content(row.rewrite) - content(row.question)
         if added:
             pairs.append(Pair("meant", text, row.question, 0.0, row.set))
-        history = " ".join(row.history)
-        near = [n for n in names(f"x {history}") if not content(n) & content(row.rewrite)]
-        wrong = None
-        if near:
-            around = Scene("", near)
-            wrong = name(row.rewrite, around, rng) or subject(row.rewrite, around, rng)
-        if wrong is None:
-            words = [w for w in re.findall(r"[A-Za-z][\w'-]+", row.rewrite) if content(w) & added]
-            other = [
-                w
-                for w in re.findall(r"[A-Za-z][\w'-]{3,}", history)
-                if content(w) and not content(w) & content(row.rewrite)
-            ]
-            if words and other:
-                wrong = row.rewrite.replace(rng.choice(words), rng.choice(other), 1)
-        if wrong:
-            pairs.append(Pair("meant", text, wrong, 0.0, row.set))
+        if row.wrong:
+            pairs += [Pair("meant", text, w, 0.0, row.set) for w in rng.sample(row.wrong, min(3, len(row.wrong)))]
+        proposed = [(c, agrees(c, row)) for c in candidates(row.dialog[-9:])]
+        right = [c for c, label in proposed if label == 1.0 and c != row.rewrite]
+        wrong = [c for c, label in proposed if label == 0.0]
+        if right and rng.random() < 0.6:
+            pairs.append(Pair("meant", text, rng.choice(right), 1.0, row.set))
+        # The likelier phrases come first: mostly those, which are harder to tell.
+        for _ in range(min(2, len(wrong))):
+            pairs.append(Pair("meant", text, wrong.pop(min(rng.randrange(len(wrong)), rng.randrange(len(wrong)))),
+                              0.0, row.set))  # fmt: skip
         others = [t for t in self.conversations[row.conversation] if t is not row and t.rewrite != row.rewrite]
-        if others and rng.random() < 0.5:
+        if others and row.conversation and rng.random() < 0.3:
             pairs.append(Pair("meant", text, rng.choice(others).rewrite, 0.0, row.set))
         return pairs
 
 
-def before(row: Turn, most: int = 80) -> str:
-    """The turns before and the last question, as one text: the last ``most`` words of them."""
-    words = " / ".join((*row.history, row.question)).split()
-    return " ".join(words[-most:])
+def agrees(reading: str, row: Turn) -> float | None:
+    """1 for a reading that says what a person's rewrite says, 0 for one that says something else, None between."""
+    said, meant, bare = content(reading), content(row.rewrite), content(row.question)
+    if said == meant:
+        return 1.0
+    foreign, lacking = weight(said - meant - bare), weight(meant - said)
+    if foreign > 0.12 * weight(said) or lacking > 0.4 * weight(meant - bare):
+        return 0.0
+    return 1.0 if lacking <= 0.1 * weight(meant) else None
+
+
+def before(row: Turn) -> str:
+    """The turns before and the last question, as the product shows them."""
+    return told([("", text) for text in (*row.history, row.question)])
 
 
 Maker = Callable[..., Unit]

@@ -20,6 +20,8 @@ from training.reader.makers import Answers, Meant, Support
 from training.reader.pairs import Unit
 from training.reader.splits import Part
 from training.reader.wordnet import WordNet
+from training.reader.written import answered, claimed, said
+from training.reader.written import questions as open_questions
 
 SHARES: dict[str, float] = {
     # a true form beside its false twin
@@ -30,8 +32,10 @@ SHARES: dict[str, float] = {
     "asked answer": 2,
     "yes or no": 2.5,
     # short texts of the everyday kind, written for this
-    "everyday": 12,
-    "everyday asked": 4,
+    "everyday": 7,
+    "everyday asked": 2,
+    "written": 18,
+    "written asked": 7,
     # as people labelled them
     "snli_devtest": 4.5,
     "mnli_dev": 7.5,
@@ -54,7 +58,7 @@ SHARES: dict[str, float] = {
     "pubmedqa": 1,
     "pseudo": 5,
     # turns and candidate question
-    "meant": 3,
+    "meant": 5,
 }
 """Percent of the pairs, about; they are normalised."""
 
@@ -104,6 +108,8 @@ def streams(folder: Path, wanted: Part, net: WordNet, seed: int) -> dict[str, St
         "exchanged": (texts, support.exchanged),
         "everyday": (written, everyday.claimed),
         "everyday asked": ([fact for fact in written if fact.asked], everyday.asked),
+        "written": (said(wanted), claimed),
+        "written asked": (open_questions(wanted), answered),
         "own words": (supported + conclusions, support.paraphrase_edited),
         "short answer": (
             [q for n in ("squad2_dev_b", "clapnq_dev") for q in questions[n] if q.answerable],
@@ -160,6 +166,8 @@ def sets(found: dict[str, Stream]) -> list[dict[str, Any]]:
             counts[name] = len(found[name].rows)
     if "everyday" in found:
         counts["fictional"] = len(found["everyday"].rows)
+    if "written" in found:
+        counts["written"] = len(found["written"].rows) + len(found["written asked"].rows)
     for row in (
         *(found["edited"].rows if "edited" in found else ()),
         *(found["meant"].rows if "meant" in found else ()),

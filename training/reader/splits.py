@@ -33,6 +33,8 @@ SHARES: dict[str, tuple[int, int]] = {
     "qr_canard_dev": (70, 5),
     "qr_cast_ikat": (70, 5),
     "fictional": (90, 5),
+    "written": (90, 3),
+    "conversations": (80, 5),
 }
 """Only what the data folder's README marks "weights may be trained on it: yes"; all else is measured on alone."""
 

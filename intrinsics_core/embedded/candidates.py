@@ -1,0 +1,215 @@
+"""What a question that leans on its conversation may mean: every reading that substitution can make of it.
+
+A phrase of the earlier turns in place of each pronoun ("Is it treatable?"), behind a question that lacks its "of what"
+("What are the side effects?"), and, for "what about X?" and other fragments, X in the frame of an earlier question. The
+readings are only proposed here: which of them is meant, or none, is the reader's to say (task ``meant`` of
+`requests.Score`), or `resolving`'s where there is no reader.
+
+What this is not: generation. A reading holds the words of the conversation and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from intrinsics_core.embedded.lexical import Token, tokens, word_set
+from intrinsics_core.embedded.phrases import runs, surface
+from intrinsics_core.embedded.salience import Turn, latest_first, plain, salience
+
+MOST = 16
+"""Readings of one question, at most."""
+PHRASES = 7
+"""Phrases of the history that are tried in one place, at most."""
+READ = 4_000
+"""Characters of each earlier turn that phrases are taken from."""
+LONGEST = 400
+"""Characters of a question that is completed, at most: a longer one stands alone."""
+
+_PRONOUNS = word_set("it they them he him she her this that these those one ones both")
+_OWNERS = word_set("its their his her")
+_POINTERS = word_set("this that these those")
+_FRAGMENT = re.compile(
+    r"\A(?:(?:ok|okay|and|so|but|then|well|thanks|hm+|or)[,.! ]++)*+"
+    r"(?:(?:(?:what|how)(?: about| of|['\u2019]s about)|and|any|why|or) )?+(?P<new>[^?!\n]{1,80}?)[.?!\s]*+\Z",
+    re.IGNORECASE,
+)
+_LEADS = re.compile(r"\A(?P<lead>for|in|at|on|with|to|from|by|during|after|before) ", re.IGNORECASE)
+_ASKS = re.compile(
+    r"\b(?:what|who|whom|whose|which|when|where|why|how|is|are|was|were|do|does|did|can|could|should|would|will|has|have"
+    r"|had|tell|give|explain|describe|list|show)\b",
+    re.IGNORECASE,
+)
+_ABOUT = re.compile(r"\A\W*(?:\w+[,.! ]+){0,2}(?:what|how)(?: about| of) ", re.IGNORECASE)
+_BE = word_set("is are was were be been isn't aren't wasn't weren't")
+_SMALL = word_set("thanks thank hello hi bye goodbye cheers yes no ok okay great sure")
+
+
+def candidates(conversation: Sequence[Turn]) -> list[str]:
+    """Readings of the last turn, the likelier phrases first, none twice and none equal to the turn itself.
+
+    Empty where nothing points back and nothing lacks, for a turn that asks nothing, and without a history.
+    """
+    *history, (_, last) = conversation
+    question = last.strip()
+    words = tokens(question)
+    if not history or not words or len(question) > LONGEST or plain(words[0]) in _SMALL:
+        return []
+    near = [(role, text[-READ:] if role == "user" else text[:READ]) for role, text in history[-8:]]
+    found = phrases([*near, ("user", question)])
+    made = [*_fragment(question, near, found), *_pronouns(question, words, found), *_of_what(question, words, found)]
+    return [text for text in dict.fromkeys(made) if text != question][:MOST]
+
+
+def phrases(conversation: Sequence[Turn], most: int = PHRASES) -> list[str]:
+    """Phrases of the earlier turns that the last one may lean on, the most salient first, an article with each."""
+    *history, _ = conversation
+    likely = salience(conversation)
+    best: dict[str, tuple[float, str]] = {}
+    for age, text in enumerate(latest_first(history)):
+        plain_runs = runs(text, lambda t: not t.is_stop and t.term in likely)
+        for run in [*_joined(text, plain_runs), *plain_runs]:
+            for part in _parts(run):
+                name = surface(text, part)
+                score = max(likely[t.term] for t in part) + 0.02 * min(len(part), 3) - 0.004 * age
+                key = name.casefold()
+                if key not in best or best[key][0] < score:
+                    best[key] = score, _article(text, part) + name
+    ranked = sorted(best.items(), key=lambda item: -item[1][0])
+    kept: list[str] = []
+    for key, (_, phrase) in ranked:
+        # One spelling of a thing is enough: the longer of two of which one holds the other.
+        if not any(f" {key} " in f" {other.casefold()} " for other in kept):
+            kept.append(phrase)
+        if len(kept) == most:
+            break
+    return kept
+
+
+def _joined(text: str, found: Sequence[list[Token]]) -> Iterator[list[Token]]:
+    """Two runs with "of" between them: "treaty of Versailles"."""
+    for left, right in pairwise(found):
+        if re.fullmatch(r" of (?:the )?", text[left[-1].end : right[0].begin]) and len(left) + len(right) < 6:
+            yield [*left, *right]
+
+
+def _parts(run: list[Token]) -> Iterator[list[Token]]:
+    """A run of at most five words; of a longer or mixed one, its stretch of names too."""
+    if len(run) <= 5:
+        yield run
+    named = [t for t in run if t.is_capitalised]
+    if 0 < len(named) < len(run) and run.index(named[-1]) - run.index(named[0]) == len(named) - 1:
+        yield named
+    elif len(run) > 5:
+        yield run[-3:]
+
+
+def _article(text: str, part: Sequence[Token]) -> str:
+    match = re.search(r"\b(?:the|an?) $", text[max(0, part[0].begin - 5) : part[0].begin], re.IGNORECASE)
+    return "the " if match else ""
+
+
+def _pronouns(question: str, words: Sequence[Token], found: Sequence[str]) -> Iterator[str]:
+    """Each pronoun of the first forty words replaced; "this process" as a whole as well."""
+    for i, token in enumerate(words[:40]):
+        word = plain(token)
+        after = words[i + 1] if i + 1 < len(words) else None
+        begin, end = token.begin, token.end
+        if word in ("there", "here") and i:
+            if plain(words[i - 1]) in _BE and not _ends(question, end):
+                continue  # "Are there any ..."
+            for phrase in found:
+                yield f"{question[:begin]}in {phrase}{question[end:]}"
+            continue
+        if word not in _PRONOUNS and word not in _OWNERS:
+            continue
+        owned = word in _OWNERS and after is not None and not (word == "her" and after.is_stop)
+        # "this process" gives way whole to what it is; a pointer before a function word stands alone.
+        whole = word in _POINTERS and after is not None and not after.is_stop
+        if word == "that" and i and after is not None and not whole and not _ends(question, end):
+            continue  # "the book that he wrote"
+        for phrase in found:
+            suffix = ("'" if phrase.endswith("s") else "'s") if owned else ""
+            yield question[:begin] + phrase + suffix + question[after.end if whole and after else end :]
+
+
+def _ends(question: str, end: int) -> bool:
+    return not question[end:].strip(" ?!.,")
+
+
+def _of_what(question: str, words: Sequence[Token], found: Sequence[str]) -> Iterator[str]:
+    """ "What are the side effects?" with "of X", for short questions without a pronoun."""
+    if len(words) > 12 or {plain(t) for t in words} & (_PRONOUNS | _OWNERS):
+        return
+    body = question.rstrip("?!. ")
+    tail = question[len(body) :]
+    about = _ABOUT.match(question)
+    for phrase in found[:4]:
+        yield f"{body} of {phrase}{tail}"
+        if not about:
+            yield f"{body} {'in' if phrase[:1].isupper() else 'for'} {phrase}{tail}"
+
+
+def _fragment(question: str, history: Sequence[Turn], found: Sequence[str]) -> Iterator[str]:
+    """X of "what about X?", "and in spring?" in the frame of the last two questions, one phrase of it replaced."""
+    match = _FRAGMENT.match(question)
+    if match is None or (_ASKS.search(match["new"]) and not _ABOUT.match(question)):
+        return
+    new = match["new"].strip()
+    if not new or len(new.split()) > 8:
+        return
+    asked = [text for role, text in reversed(history) if role == "user"][:2]
+    lead = _LEADS.match(new)
+    for text in asked:
+        earlier = (re.findall(r"[^.!?\n]+\?", text) or [text])[-1].strip().rstrip("?!. ")
+        if not 3 <= len(earlier.split()) <= 25:
+            continue
+        old = tokens(earlier)
+        if lead:
+            at = next((t.begin for t in reversed(old) if plain(t) == lead["lead"].lower()), None)
+            if at:
+                yield f"{earlier[:at].rstrip()} {new}?"
+            yield f"{earlier} {new}?"
+            continue
+        for run in reversed(runs(earlier, lambda t: not t.is_stop)):
+            for part in {len(run): run, 1: run[-1:]}.values():
+                yield f"{earlier[: part[0].begin]}{_fitting(new, earlier, part)}{earlier[part[-1].end :]}?"
+        for pronoun in (t for t in old if plain(t) in _PRONOUNS):
+            yield f"{earlier[: pronoun.begin]}{new}{earlier[pronoun.end :]}?"
+
+
+def _fitting(new: str, earlier: str, part: Sequence[Token]) -> str:
+    """``new`` without an article that the frame has already."""
+    if re.search(r"\b(?:the|an?) $", earlier[: part[0].begin], re.IGNORECASE):
+        return re.sub(r"\A(?:the|an?) ", "", new, flags=re.IGNORECASE)
+    return new
+
+
+def chosen(question: str, readings: Sequence[str], logits: Sequence[float]) -> str:
+    """The reading that is meant, or the question itself where none is clearly better.
+
+    Args:
+        question: the last turn.
+        readings: its `candidates`.
+        logits: of *meant*, the question's own first, then one a reading.
+    """
+    own, *others = logits
+    if not others:
+        return question
+    best = max(range(len(others)), key=others.__getitem__)
+    return readings[best] if others[best] >= LEAST and others[best] - own >= MARGIN else question
+
+
+LEAST = 0.0
+"""Logit from which on a reading may be taken."""
+MARGIN = 1.0
+"""How much likelier than the question as it stands it must be."""
+
+SHOWN = 80
+"""Words of the conversation that a reading is judged beside, its last ones."""
+
+
+def told(conversation: Sequence[Turn], most: int = SHOWN) -> str:
+    """The turns as one text, as the reader was trained on them: the last ``most`` words, " / " between turns."""
+    return " ".join(" / ".join(text for _, text in conversation).split()[-most:])

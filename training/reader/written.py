@@ -1,0 +1,164 @@
+"""Everyday texts written by hand for this, with claims that follow, claims that do not, and questions.
+
+Where `fictional` fills frames, every line here was written for its one text: opening hours, leases, dosage leaflets,
+software manuals, history, recipes, reports, news. A false claim stands beside the true one it resembles and mostly
+uses the text's own words, so that shared words decide nothing.
+
+A file of `written/` holds blocks:
+
+    # topic
+    the text, in sentences, list items or rows of a table
+    + a claim that follows
+    - its false twin
+    ? a question that the text answers
+    = a right answer
+    ! a wrong one
+    * a question on the topic that the text does not answer
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from training.reader.nearest import nearest
+from training.reader.pairs import Pair, Unit
+from training.reader.prose import sentences
+from training.reader.splits import Part, part
+
+FOLDER = Path(__file__).with_name("written")
+CONVERSATIONS = Path(__file__).with_name("conversations")
+_MOST = 85  # words that are read beside a claim or a question: more would be cut
+
+
+@dataclass(frozen=True)
+class Written:
+    """One text in its sentences, with (true, false) claims, (question, right, wrong) and questions left open."""
+
+    topic: str
+    sentences: tuple[str, ...]
+    claims: tuple[tuple[str, str], ...]
+    asked: tuple[tuple[str, str, str], ...]
+    unanswered: tuple[str, ...]
+
+
+@cache
+def _all() -> tuple[Written, ...]:
+    return tuple(
+        read(block)
+        for file in sorted(FOLDER.glob("*.txt"))
+        for block in re.split(r"\n\s*\n(?=# )", file.read_text("utf-8").strip())
+    )
+
+
+def read(block: str) -> Written:
+    """One block of a file. Raises ValueError where a mark stands without its partner, or there is no text."""
+    head, *rest = block.strip().splitlines()
+    begin = next((i for i, line in enumerate(rest) if line.startswith("+ ")), len(rest))
+    marked = [(line[0], line[1:].strip()) for line in rest[begin:] if line.strip()]
+    order = "".join(mark for mark, _ in marked)
+    if not head.startswith("# ") or not begin or not re.fullmatch(r"(\+-)+(\?=!)+\*+", order):
+        raise ValueError(f"not a written text: {head[:60]!r} with the marks {order}")
+    lines = {mark: [text for found, text in marked if found == mark] for mark in "+-?=!*"}
+    return Written(
+        head[2:].strip(),
+        tuple(sentences("\n".join(rest[:begin]))),
+        tuple(zip(lines["+"], lines["-"], strict=True)),
+        tuple(zip(lines["?"], lines["="], lines["!"], strict=True)),
+        tuple(lines["*"]),
+    )
+
+
+def texts(wanted: Part | None = None) -> list[Written]:
+    """All texts, or those of one part: what is asked for choosing a checkpoint was not trained on."""
+    return [t for t in _all() if wanted is None or part("written", " ".join(t.sentences)) == wanted]
+
+
+@cache
+def conversations() -> tuple[tuple[Any, ...], ...]:
+    """(topic, turns, what is meant, readings that are not ...) of the files in `conversations/`.
+
+    A block there has its turns behind `U:` and `A:`, the standalone question behind `+`, other readings behind `-`.
+    """
+    found = []
+    for file in sorted(CONVERSATIONS.glob("*.txt")):
+        for block in re.split(r"\n\s*\n(?=# )", file.read_text("utf-8").strip()):
+            head, *lines = [line for line in block.splitlines() if line.strip()]
+            if not re.fullmatch(r"U(AU)+\+-+", "".join(line[0] for line in lines)):
+                raise ValueError(f"not a conversation: {head[:60]!r} in {file.name}")
+            roles = {"U": "user", "A": "assistant"}
+            turns = tuple((roles[line[0]], line[2:].strip()) for line in lines if line[0] in roles)
+            found.append((head[2:].strip(), turns, *(line[1:].strip() for line in lines if line[0] in "+-")))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Said:
+    """A true and a false thing that may be said of a text, behind a question or alone."""
+
+    sentences: tuple[str, ...]
+    true: str
+    false: str
+    question: str = ""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question and whether the text answers it; ``answer`` where it does."""
+
+    sentences: tuple[str, ...]
+    question: str
+    answer: str | None
+
+
+def said(wanted: Part) -> list[Said]:
+    """What is claimed and answered in the texts of a part, one row a twin."""
+    rows = [Said(t.sentences, true, false) for t in texts(wanted) for true, false in t.claims]
+    return rows + [Said(t.sentences, right, wrong, q) for t in texts(wanted) for q, right, wrong in t.asked]
+
+
+def questions(wanted: Part) -> list[Asked]:
+    """The questions of a part."""
+    rows = [Asked(t.sentences, q, right) for t in texts(wanted) for q, right, _ in t.asked]
+    return rows + [Asked(t.sentences, q, None) for t in texts(wanted) for q in t.unanswered]
+
+
+def claimed(row: Said, rng: Random) -> Unit:
+    """A claim beside its false twin, over the same sentences: those nearest to the two, as many as are shown at once."""
+    # A short answer alone says nothing; a long one is judged with its question and without.
+    ask = f"{row.question} " if row.question and (len(row.true.split()) < 6 or rng.random() < 0.6) else ""
+    source = shown(f"{ask}{row.true} {row.false}", row.sentences, rng.choice((_MOST, _MOST, _MOST, 65, 45)))
+    return [
+        Pair("support", source, ask + text, label, "written") for text, label in ((row.true, 1.0), (row.false, 0.0))
+    ]
+
+
+def shown(claim: str, parts: tuple[str, ...], most: int = _MOST) -> str:
+    """The nearest sentences to a claim, in the order of the text, of at most ``most`` words together (one at least)."""
+    kept = nearest(claim, parts, 1)
+    for count in range(2, len(parts) + 1):
+        more = nearest(claim, parts, count)
+        if sum(len(parts[i].split()) for i in more) > most:
+            break
+        kept = more
+    return " ".join(parts[i] for i in kept)
+
+
+def answered(row: Asked, rng: Random) -> Unit:
+    """A question beside the text, or beside what is left of it without the sentences that answer."""
+    near = shown(f"{row.question} {row.answer or ''}", row.sentences)
+    parts = [s for s in row.sentences if s in near]
+    query = row.question.rstrip("?").lower() if rng.random() < 0.15 else row.question
+    if row.answer is None:
+        if len(parts) > 4 and rng.random() < 0.3:
+            parts.pop(rng.randrange(len(parts)))
+        return [Pair("answers", " ".join(parts), query, 0.0, "written asked")]
+    pairs = [Pair("answers", " ".join(parts), query, 1.0, "written asked")]
+    if len(parts) > 3 and rng.random() < 0.35:
+        without = [s for i, s in enumerate(parts) if i not in nearest(f"{row.question} {row.answer}", row.sentences, 2)]
+        pairs.append(Pair("answers", " ".join(without), query, 0.0, "written:removed"))
+    return pairs
