@@ -35,7 +35,7 @@ from intrinsics_core.results import (
     Uncertainty,
 )
 from intrinsics_core.text.layout import laid_out
-from intrinsics_core.text.scripts import unfitted_script
+from intrinsics_core.text.scripts import unfitted_language
 
 if TYPE_CHECKING:
     from intrinsics_core.embedded.evidence import Sources
@@ -396,14 +396,14 @@ def _relevance(own: Own, task: Task) -> Program[float]:
 
 
 def _unfitted(own: Own, task: Task) -> str | None:
-    """Why a probability would mean nothing: the text is in a script that nothing was fitted on.
+    """Why a probability would mean nothing: the text is in a language or script that nothing was fitted on.
 
     Not so where the caller calibrated the intrinsic: that was on their own text.
     """
     if task.intrinsic in own.calibrations:
         return None
-    script = unfitted_script(f"{task.query} {task.response}")
-    return script and f"no probability: the models were not fitted on text in this script ({script})"
+    language = unfitted_language(f"{task.query} {task.response}")
+    return language and f"no probability: the models were not fitted on text in this language ({language})"
 
 
 def _answerability(own: Own, task: Task) -> Program[Answerability]:

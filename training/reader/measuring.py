@@ -24,6 +24,8 @@ from training.reader.prose import content, found, sentence_like, sentences, weig
 from training.reader.splits import Part
 from training.reader.twins import true_twin
 from training.reader.wordnet import WordNet
+from training.reader.written import questions as open_questions
+from training.reader.written import said
 from training.support_data import rows
 
 
@@ -222,6 +224,19 @@ def meant(folder: Path, net: WordNet) -> Iterator[Example]:
             yield Example("meant", ((pair.text, pair.query),), pair.label, covered(pair.query, before(row)))
 
 
+def written_claims(folder: Path, net: WordNet) -> Iterator[Example]:
+    """Claims and their false twins about texts written by hand, those never trained on."""
+    for row in said("held"):
+        for text, label in ((row.true, 1.0), (row.false, 0.0)):
+            ask = f"{row.question} " if row.question else ""
+            yield supported(row.sentences, [text], label, ask.strip(), "answer" if row.question else "claim")
+
+
+def written_questions(folder: Path, net: WordNet) -> Iterator[Example]:
+    for row in open_questions("held"):
+        yield answering(row.sentences, row.question, float(row.answer is not None))
+
+
 TABLES: dict[str, tuple[Callable[[Path, WordNet], Iterator[Example]], str]] = {
     "everyday, answer alone": (everyday(False), "never"),
     "everyday, behind its question": (everyday(True), "never"),
@@ -233,6 +248,8 @@ TABLES: dict[str, tuple[Callable[[Path, WordNet], Iterator[Example]], str]] = {
     "COVID-Fact": (evidence_pairs("covidfact", "SUPPORT"), "never"),
     "LingNLI": (evidence_pairs("lingnli", "ENTAIL"), "never"),
     "CAsT answerability": (cast, "never"),
+    "written texts, claims": (written_claims, "held texts"),
+    "written texts, gate": (written_questions, "held texts"),
     "SummEdits": (labelled("summedits"), "held half"),
     "WiCE": (labelled("wice"), "held half"),
     "BEGIN": (labelled("begin"), "held half"),

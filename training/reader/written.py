@@ -128,7 +128,7 @@ def questions(wanted: Part) -> list[Asked]:
 
 
 def claimed(row: Said, rng: Random) -> Unit:
-    """A claim beside its false twin, over the same sentences: those nearest to the two, as many as are shown at once."""
+    """A claim beside its false twin, over the same sentences: the nearest to the two, as many as fit."""
     # A short answer alone says nothing; a long one is judged with its question and without.
     ask = f"{row.question} " if row.question and (len(row.true.split()) < 6 or rng.random() < 0.6) else ""
     source = shown(f"{ask}{row.true} {row.false}", row.sentences, rng.choice((_MOST, _MOST, _MOST, 65, 45)))
