@@ -34,13 +34,12 @@ _COMMON = {
     "Turkish": "ve bir bu da için ile çok ne var olarak daha gibi kadar değil nasıl kim nerede mi",
     "Indonesian": "yang dan di ini itu dengan untuk dari pada adalah tidak ke akan juga apa siapa kapan bagaimana oleh",
 }
-_ENGLISH = frozenset(
-    (
-        "the of and to is was were are in that it for with as by on be this from at which have has not or an its"
-        " but what when who how where why does did do can will would should their they he she you we i if than"
-        " then there all about into"
-    ).split()
+_COMMON_ENGLISH = (
+    "the of and to is was were are in that it for with as by on be this from at which have has not or an its"
+    " but what when who how where why does did do can will would should their they he she you we i if than"
+    " then there all about into"
 )
+_ENGLISH = frozenset(_COMMON_ENGLISH.split())
 _WORDS = {language: frozenset(words.split()) - _ENGLISH for language, words in _COMMON.items()}
 _WORD = re.compile(r"[^\W\d_]+")
 
