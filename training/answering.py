@@ -3,8 +3,8 @@
     python -m training.answering --data $RAG_INTRINSICS_DATA --reader intrinsics_core/data/reader
 
 writes `answering.json` (without a reader) and, where there is one, `answering_read.json` beside it. Logistic regression
-over `answering.FEATURES` (and what the reader says) on SQuAD 2.0 (CC BY-SA 4.0) and CLAPNQ (Apache-2.0; text Wikipedia,
-CC BY-SA), each set with the same total weight however many rows it has; CLAPNQ with and without the title in front of
+over `answering.FEATURES` (and what the reader says) on SQuAD 2.0 (CC BY-SA 4.0), CLAPNQ (Apache-2.0; text Wikipedia,
+CC BY-SA) and the texts written for this, each set with the same total weight however many rows it has; CLAPNQ with and without the title in front of
 the passage, since users pass both. Only the rows that no reader was trained on (`training.reader.splits`). Validated by
 five folds that keep an article's questions together, and by leaving one set out.
 """
@@ -28,7 +28,7 @@ from intrinsics_core.embedded.encoder import Encoder
 from intrinsics_core.embedded.ranking import with_title
 from intrinsics_core.embedded.reader import Reader
 from intrinsics_core.evaluation.calibration import quality, weighted_f1
-from training.reader.data import QUESTIONS, Question
+from training.reader.data import LICENCES, QUESTIONS, Question, written_questions
 
 FOLDS = 5
 LIMIT = 1000
@@ -36,7 +36,6 @@ RIDGE = 2.0
 REFUSED = 0.2  # share of questions with an answer in the passage that the gate may refuse
 FALSE_ACCEPTANCE = 0.2  # share of questions without an answer that may score above the band in which the head doubts
 FALSE_REFUSAL = 0.1  # share of questions with one that may score below it
-LICENCES = {"squad2_dev_b": "CC BY-SA 4.0", "clapnq_dev": "Apache-2.0 (text: Wikipedia CC BY-SA)"}
 Array = NDArray[Any]
 
 
@@ -75,7 +74,11 @@ def _pair(question: Question, title: str | None) -> Pair:
     return Pair(question.question, text, title, question.answerable, question.title or question.sentences[0])
 
 
-SETS = {"squad2_dev_b": squad, "clapnq_dev": clapnq}
+def written(folder: Path) -> list[Pair]:
+    return [_pair(q, None) for part in ("dev", "held") for q in written_questions(folder, part)]
+
+
+SETS = {"squad2_dev_b": squad, "clapnq_dev": clapnq, "written": written}
 
 
 def measured(pairs: list[Pair], encoder: Encoder, reader: Reader | None) -> tuple[Array, Array, Array]:
@@ -134,7 +137,7 @@ def head(name: str, data: dict[str, tuple[Array, Array, Array]]) -> dict[str, An
         cosine = [(a[:, :1], b) for a, b, _ in data.values()]
         validation[set_] = {
             "five folds": scores(y, held[set_]),
-            "fitted on the other set": scores(y, predict(x, *fit(others))),
+            "fitted on the other sets": scores(y, predict(x, *fit(others))),
             "cosine alone": scores(y, predict(x[:, :1], *fit(cosine))),
             "word coverage alone": round(quality(x[:, 1], y).auroc, 3),
         }

@@ -33,7 +33,7 @@ from sklearn.metrics import roc_auc_score
 
 from intrinsics_core.embedded.reader import Reader
 from intrinsics_core.embedded.support import CitationRule, SupportHead, cite, load_head, makes_claim, uncovered
-from training.reader.data import CLAIMS, LICENCES, Claim, summedits_whole
+from training.reader.data import CLAIMS, LICENCES, Claim, summedits_whole, written_claims
 from training.support_data import Example, Measured, Vectors, load, measured, split
 
 Array = NDArray[np.float64]
@@ -41,7 +41,7 @@ Array = NDArray[np.float64]
 # How much each set counts; less for what is further from the answers of a RAG chain.
 SUPPORT_SETS: dict[str, float] = {
     "begin": 1.0, "expertqa_claims": 1.0, "wice": 1.0, "summedits": 0.5, "halueval": 0.25, "fm2": 0.5,
-    "fever_dev_nli": 0.5, "cad_nli": 0.25, "mnli_dev": 0.5,
+    "fever_dev_nli": 0.5, "cad_nli": 0.25, "mnli_dev": 0.5, "written": 1.0,
 }  # fmt: skip
 CITATION_SETS = ("wice", "clapnq")
 RIDGE = 0.5
@@ -60,7 +60,7 @@ FALSE_REJECTION = 0.15  # share of supported sentences that may be called unfait
 
 def examples(folder: Path, name: str, limit: int = LIMIT) -> list[Example]:
     """Claims of the parts that no reader was trained on, evenly spaced over the set."""
-    read = summedits_whole if name == "summedits" else CLAIMS[name]
+    read = {"summedits": summedits_whole, "written": written_claims}.get(name) or CLAIMS[name]
     rows = [row for part in ("dev", "held") for row in read(folder, part) if row.sources and row.claim.strip()]
     step = max(1.0, len(rows) / limit)
     return [_example(rows[int(i * step)]) for i in range(int(len(rows) / step))]

@@ -18,6 +18,10 @@ from intrinsics_core.embedded.lexical import Token, tokens, word_set
 from intrinsics_core.embedded.phrases import runs, surface
 from intrinsics_core.embedded.salience import Turn, latest_first, plain, salience
 
+LEAST = 0.0
+"""Logit of *meant* from which on a reading may be taken."""
+MARGIN = 1.0
+"""How much likelier than the question as it stands it must be; see `training.reader.readings`."""
 MOST = 16
 """Readings of one question, at most."""
 PHRASES = 7
@@ -186,25 +190,23 @@ def _fitting(new: str, earlier: str, part: Sequence[Token]) -> str:
     return new
 
 
-def chosen(question: str, readings: Sequence[str], logits: Sequence[float]) -> str:
+def chosen(
+    question: str, readings: Sequence[str], logits: Sequence[float], least: float = LEAST, margin: float = MARGIN
+) -> str:
     """The reading that is meant, or the question itself where none is clearly better.
 
     Args:
         question: the last turn.
         readings: its `candidates`.
         logits: of *meant*, the question's own first, then one a reading.
+        least: logit from which on a reading may be taken. margin: how far above the question's own it must be.
     """
     own, *others = logits
     if not others:
         return question
     best = max(range(len(others)), key=others.__getitem__)
-    return readings[best] if others[best] >= LEAST and others[best] - own >= MARGIN else question
+    return readings[best] if others[best] >= least and others[best] - own >= margin else question
 
-
-LEAST = 0.0
-"""Logit from which on a reading may be taken."""
-MARGIN = 1.0
-"""How much likelier than the question as it stands it must be."""
 
 SHOWN = 80
 """Words of the conversation that a reading is judged beside, its last ones."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from training.reader.prose import sentences, untokenised
 from training.reader.splits import Part, part
-from training.reader.written import conversations
+from training.reader.written import conversations, questions, said
 from training.rewrite import dialog
 from training.support_data import rows
 
@@ -309,3 +309,17 @@ def turns(folder: Path, wanted: Part) -> list[Turn]:
         if part("conversations", f"{topic} {history[0]}") == wanted:
             found.append(Turn("conversations", history, question, meant, "", said, tuple(wrong)))
     return found
+
+
+def written_claims(folder: Path, wanted: Part) -> Iterator[Claim]:
+    """Claims and answers about the texts written for this; ``folder`` is not read."""
+    for row in said(wanted):
+        for text, label in ((row.true, 1.0), (row.false, 0.0)):
+            yield Claim("written", row.sentences, text, label, row.question)
+
+
+def written_questions(folder: Path, wanted: Part) -> Iterator[Question]:
+    """Questions about the texts written for this, answered or left open; ``folder`` is not read."""
+    for row in questions(wanted):
+        answers = (row.answer,) if row.answer else ()
+        yield Question("written", row.sentences, row.question, bool(row.answer), answers, title="")
