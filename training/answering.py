@@ -2,11 +2,12 @@
 
     python -m training.answering --data $RAG_INTRINSICS_DATA --reader intrinsics_core/data/reader
 
-writes `answering.json` (without a reader) and, where there is one, `answering_read.json` beside it. Logistic regression
-over `answering.FEATURES` (and what the reader says) on SQuAD 2.0 (CC BY-SA 4.0), CLAPNQ (Apache-2.0; text Wikipedia,
-CC BY-SA) and the texts written for this, each set with the same total weight however many rows it has; CLAPNQ with and without the title in front of
-the passage, since users pass both. Only the rows that no reader was trained on (`training.reader.splits`). Validated by
-five folds that keep an article's questions together, and by leaving one set out.
+writes `answering.json` (without a reader) and, where there is one, `answering_read.json` beside it. Logistic
+regression over `answering.FEATURES` (and what the reader says) on SQuAD 2.0 (CC BY-SA 4.0), CLAPNQ (Apache-2.0; text
+Wikipedia, CC BY-SA) and the texts written for this, each set with the same total weight however many rows it has;
+CLAPNQ with and without the title in front of the passage, since users pass both. Only the rows that no reader was
+trained on (`training.reader.splits`). Validated by five folds that keep an article's questions together, and by
+leaving one set out.
 """
 
 from __future__ import annotations

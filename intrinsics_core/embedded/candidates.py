@@ -83,8 +83,8 @@ def phrases(conversation: Sequence[Turn], most: int = PHRASES) -> list[str]:
     ranked = sorted(best.items(), key=lambda item: -item[1][0])
     kept: list[str] = []
     for key, (_, phrase) in ranked:
-        # One spelling of a thing is enough: the longer of two of which one holds the other.
-        if not any(f" {key} " in f" {other.casefold()} " for other in kept):
+        # One spelling of a thing is enough, the longer one; but "Ada Quill built" may hold a name and a verb.
+        if phrase.istitle() or not any(f" {key} " in f" {other.casefold()} " for other in kept):
             kept.append(phrase)
         if len(kept) == most:
             break

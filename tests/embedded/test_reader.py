@@ -251,3 +251,10 @@ def test_the_embedded_runtime_answers_scores_and_refuses_what_it_cannot(folder):
     assert isinstance(refused, UnsupportedIntrinsic)
     with pytest.raises(InvalidInput, match="no reader folder at"):
         EmbeddedRuntime(reader=folder / "nowhere")
+
+
+def test_a_pair_that_comes_up_again_is_not_read_again_and_means_the_same(folder, monkeypatch):
+    with Reader(folder) as reader:
+        first = reader.logits("entailment", PAIRS)
+        monkeypatch.setattr(reader, "_model", lambda: pytest.fail("read again"))
+        assert reader.logits("entailment", [PAIRS[2], PAIRS[0], PAIRS[2]]) == [first[2], first[0], first[2]]

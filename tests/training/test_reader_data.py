@@ -18,6 +18,7 @@ from training.reader.splits import SHARES as SPLITS
 from training.reader.splits import bucket, part
 from training.reader.wordnet import WordNet, load
 from training.reader.words import NUMBERS
+from training.reader.written import answered, claimed, conversations, questions, read, said, texts
 
 NET = WordNet()
 MILL = Passage("wikipedia_passages", "Port Ellery", tuple(plain(s) for s in article(PLACES[0])))
@@ -68,11 +69,12 @@ def test_no_passage_and_no_conversation_is_on_both_sides(folder):
              for w in ("train", "dev", "held")]  # fmt: skip
     assert sum(map(len, texts)) == len(set.union(*texts)) == len(PLACES)
     talks = [{t.conversation for t in turns(folder, w)} for w in ("train", "dev", "held")]
-    assert sum(map(len, talks)) == len(set.union(*talks)) == 2 * len(PLACES)
+    assert sum(map(len, talks)) == len(set.union(*talks)) == 2 * len(PLACES) + len(conversations())
 
 
 def test_every_set_with_a_split_is_read(folder):
-    read = {*CLAIMS, *QUESTIONS, "wikipedia_passages", "qr_canard_dev", "qr_cast_ikat", "fictional"}
+    read = {*CLAIMS, *QUESTIONS, "wikipedia_passages", "qr_canard_dev", "qr_cast_ikat"}
+    read |= {"fictional", "written", "conversations"}
     assert read == set(SPLITS)
 
 
@@ -316,6 +318,59 @@ def test_a_question_about_what_is_left_out_has_no_answer():
         for pair in unit[1:]:
             assert pair.label == 0.0
             assert ("delivery takes" in pair.text) == (pair.kind == "everyday:not told")
+
+
+# --- texts and conversations written by hand
+
+
+def test_every_written_text_has_claims_with_their_twins_and_questions():
+    assert len(texts()) > 700
+    for text in texts():
+        assert len(text.sentences) >= 2 and text.claims and text.asked and text.unanswered, text.topic
+        for true, false in (*text.claims, *((right, wrong) for _, right, wrong in text.asked)):
+            assert true and false and true != false, text.topic
+    assert len({t.sentences for t in texts()}) == len(texts())
+
+
+def test_a_written_text_is_on_one_side():
+    sides = [{t.sentences for t in texts(wanted)} for wanted in ("train", "dev", "held")]
+    assert sum(map(len, sides)) == len(set.union(*sides)) and all(sides)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "no heading\nText.\n+ a\n- b\n? c\n= d\n! e\n* f",
+        "# topic\n+ no text\n- b\n? c\n= d\n! e\n* f",
+        "# topic\nText.\n+ a\n+ no twin\n? c\n= d\n! e\n* f",
+        "# topic\nText.",
+    ],
+)
+def test_a_text_that_lacks_a_part_is_named(block):
+    with pytest.raises(ValueError, match="not a written text"):
+        read(block)
+
+
+def test_twins_are_read_beside_the_same_sentences():
+    for i, row in enumerate(said("held")[:200]):
+        true, false = claimed(row, Random(i))
+        assert true.text == false.text and true.label == 1.0 and false.label == 0.0 and true.query != false.query
+        kept = [s for s in row.sentences if s in true.text]
+        assert kept and " ".join(kept) == true.text
+        assert len(true.text.split()) <= 90 or len(kept) == 1
+
+
+def test_a_question_left_open_has_no_answer_in_its_text():
+    for i, row in enumerate(questions("held")[:200]):
+        first, *rest = answered(row, Random(i))
+        assert first.label == (1.0 if row.answer else 0.0)
+        assert all(p.label == 0.0 and p.text != first.text for p in rest)
+
+
+def test_every_conversation_has_what_is_meant_and_what_is_not():
+    assert len(conversations()) >= 300
+    for topic, turns_, meant, *wrong in conversations():
+        assert turns_[0][0] == turns_[-1][0] == "user" and wrong and meant not in wrong, topic
 
 
 # --- mixture

@@ -306,8 +306,9 @@ def turns(folder: Path, wanted: Part) -> list[Turn]:
                 found.append(Turn(name, history, row["question"], row["rewrite"], conversation, tuple(said)))
     for topic, said, meant, *wrong in conversations():
         history, (_, question) = tuple(text for _, text in said[:-1]), said[-1]
-        if part("conversations", f"{topic} {history[0]}") == wanted:
-            found.append(Turn("conversations", history, question, meant, "", said, tuple(wrong)))
+        conversation = f"{topic} {history[0]}"
+        if part("conversations", conversation) == wanted:
+            found.append(Turn("conversations", history, question, meant, conversation, said, tuple(wrong)))
     return found
 
 

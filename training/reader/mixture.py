@@ -34,8 +34,8 @@ SHARES: dict[str, float] = {
     # short texts of the everyday kind, written for this
     "everyday": 7,
     "everyday asked": 2,
-    "written": 18,
-    "written asked": 7,
+    "written": 28,
+    "written asked": 10,
     # as people labelled them
     "snli_devtest": 4.5,
     "mnli_dev": 7.5,

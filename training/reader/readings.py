@@ -4,7 +4,8 @@
 
 Over conversations that no reader was trained on: how many last questions are made to say what a person's rewrite says
 (*right*), are changed to say something else (*harmful*), or are left alone. The two numbers of
-`intrinsics_core.embedded.candidates` are chosen on the part for choosing (``--part dev``), and looked at on the held one.
+`intrinsics_core.embedded.candidates` are chosen on the part for choosing (``--part dev``), and looked at on the held
+one.
 """
 
 from __future__ import annotations

@@ -158,7 +158,8 @@ def answered(row: Asked, rng: Random) -> Unit:
             parts.pop(rng.randrange(len(parts)))
         return [Pair("answers", " ".join(parts), query, 0.0, "written asked")]
     pairs = [Pair("answers", " ".join(parts), query, 1.0, "written asked")]
-    if len(parts) > 3 and rng.random() < 0.35:
-        without = [s for i, s in enumerate(parts) if i not in nearest(f"{row.question} {row.answer}", row.sentences, 2)]
+    said = {row.sentences[i] for i in nearest(f"{row.question} {row.answer}", row.sentences, 2)}
+    without = [s for s in parts if s not in said]
+    if 1 < len(without) < len(parts) and rng.random() < 0.35:
         pairs.append(Pair("answers", " ".join(without), query, 0.0, "written:removed"))
     return pairs
