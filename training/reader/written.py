@@ -25,9 +25,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from intrinsics_core.text.layout import laid_out
 from training.reader.nearest import nearest
 from training.reader.pairs import Pair, Unit
-from training.reader.prose import sentences
 from training.reader.splits import Part, part
 
 FOLDER = Path(__file__).with_name("written")
@@ -66,7 +66,7 @@ def read(block: str) -> Written:
     lines = {mark: [text for found, text in marked if found == mark] for mark in "+-?=!*"}
     return Written(
         head[2:].strip(),
-        tuple(sentences("\n".join(rest[:begin]))),
+        tuple(" ".join(span.text.split()) for span in laid_out("\n".join(rest[:begin]))),
         tuple(zip(lines["+"], lines["-"], strict=True)),
         tuple(zip(lines["?"], lines["="], lines["!"], strict=True)),
         tuple(lines["*"]),
