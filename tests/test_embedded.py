@@ -157,7 +157,8 @@ def test_a_dialogue_is_rewritten_once_for_all_its_documents(monkeypatch):
     from intrinsics_core.embedded import rewriting
 
     seen = []
-    monkeypatch.setattr(rewriting, "rewrite", lambda turns, real=rewriting.rewrite: seen.append(turns) or real(turns))
+    real = rewriting.rewrite
+    monkeypatch.setattr(rewriting, "rewrite", lambda turns, **more: seen.append(turns) or real(turns, **more))
     text = "A tide mill of another island altogether?"  # no other test asks this
     run(context_relevance(asked(text), DOCUMENTS))
     run(fact_check([*asked(text), {"role": "assistant", "content": TRUE}], DOCUMENTS))

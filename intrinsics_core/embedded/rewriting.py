@@ -169,7 +169,7 @@ def _is_courtesy(text: str) -> bool:
 
 
 def _replaced(history: Sequence[Turn], completed: str) -> set[str]:
-    previous = next(text for role, text in reversed(history) if role == "user")
+    previous = next((text for role, text in reversed(history) if role == "user"), "")
     return set(terms(previous)) - set(terms(completed))
 
 

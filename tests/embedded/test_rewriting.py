@@ -249,3 +249,17 @@ def test_the_question_is_nearer_to_peoples_rewrites_than_the_last_turn() -> None
 def test_reads_as_a_person_would_say_it(said, asked, question):
     conversation = [("user", "What is the Brinmouth ferry?"), ("assistant", said), ("user", asked)]
     assert rewrite(conversation).question == question
+
+
+def test_what_a_reader_chose_is_the_question():
+    conversation = [*CHEESE, ("user", "How long can it be stored?")]
+    meant = "How long can cider be stored?"
+    found = rewrite(conversation, meant=meant)
+    assert found.question == meant and found.changed and found.query.startswith(meant)
+    alone = rewrite(conversation, meant=conversation[-1][1])
+    assert alone.question == alone.original == "How long can it be stored?"
+
+
+def test_a_reading_after_the_assistant_s_turns_alone():
+    conversation = [("assistant", "Ada Brink built the tide mill."), ("user", "When did she build it?")]
+    assert rewrite(conversation, meant="When did Ada Brink build it?").question == "When did Ada Brink build it?"
