@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from contextlib import ExitStack
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -19,6 +21,7 @@ from intrinsics_core.evaluation.tables.folder import DataFolder, read_rows
 from intrinsics_core.evaluation.tables.picture import draw
 from intrinsics_core.evaluation.tables.reporting import Report, markdown, report
 from intrinsics_core.evaluation.tables.running import Seen, cases_of, encode, run_cases, seen
+from intrinsics_core.runtimes.configs import KINDS
 
 LIMIT = 100  # cases of a set where none is named; 25 of each take three minutes of two cores for all tables
 
@@ -64,7 +67,7 @@ def bench(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing tables.")] = False,
 ) -> None:
     """Fill in the papers' tables for a runtime."""
-    failed = 0
+    failed = False
     with one_line_errors():
         if resume and overwrite:
             raise InvalidInput("--resume and --overwrite exclude each other")
@@ -78,61 +81,91 @@ def bench(
         output.mkdir(parents=True, exist_ok=True)
     hidden = set().union(*(settings.secrets(config) for config in configs))
     with one_line_errors(hidden):
+        for config in configs:
+            if config is not None:
+                KINDS.parse(config)  # a mistake in the second is not told after hours of the first
         # One folder for all tables: several read the same pool, and index it.
         rows = Path(data) if Path(data).is_file() else DataFolder(data)
-        for one in wanted:
-            cases, missing = cases_of(one, rows, limit=limit, sets=set_ or (), columns=columns)
-            run_of = _Bench(one, cases, Path(data), output, concurrency, resume, overwrite, hidden)
-            ours, mark, chosen = run_of.through(configs[0], profile, f"{one.name}.jsonl")
-            other = None
-            if against is not None:
-                theirs, their_mark, _ = run_of.through(configs[1], None, f"{one.name}.against.jsonl")
-                other = (their_mark if their_mark != mark else f"{their_mark}, the other", theirs)
-            filled = report(one, cases, ours, runtime=mark, profile=chosen, missing=missing, other=other)
-            _write(filled, output, picture)
-            failed += sum(case.error is not None and not case.unserved for case in ours)
+        cases_for = cache(lambda name: cases_of(table(name), rows, limit=limit, sets=set_ or (), columns=columns))
+        cases_for(wanted[0].name)  # what is wrong with the data is told before a model is loaded
+        how = (Path(data), output, concurrency, resume, overwrite, hidden)
+        runs = [_BenchRun(configs[0], profile, ".jsonl", *how)]
+        if against is not None:
+            runs.append(_BenchRun(configs[1], None, ".against.jsonl", *how))
+        shown: dict[str, list[_Shown]] = {one.name: [] for one in wanted}
+        for each in runs:
+            with each:  # one runtime after the other: two models need not fit beside each other
+                for one in wanted:
+                    cases, missing = cases_for(one.name)
+                    shown[one.name].append(each.through(one.name, cases))
+                    if each is runs[-1]:
+                        _write(_compared(one, cases, missing, *shown[one.name]), output, picture)
+        failed = any(case.error is not None and not case.unserved for ours, *_ in shown.values() for case in ours.seen)
     raise typer.Exit(1 if failed else 0)
 
 
-class _Bench:
-    """One table's cases, run through one runtime after the other."""
+class _Shown(NamedTuple):
+    """What a runtime of that kind, asked by that profile, showed of a table's cases."""
 
-    def __init__(
-        self, table: Table, cases: list[Case], data: Path, output: Path, concurrency: int | None, resume: bool,
-        overwrite: bool, hidden: set[str],
-    ) -> None:  # fmt: skip
-        self.table, self.cases, self.data, self.output, self.concurrency = table, cases, data, output, concurrency
-        self.resume, self.overwrite, self.hidden = resume, overwrite, hidden
+    seen: list[Seen]
+    kind: str
+    profile: str
 
-    def through(self, config: dict[str, Any] | None, profile: str | None, file: str) -> tuple[list[Seen], str, str]:
-        """What the runtime showed, its kind, and the profile's name."""
-        target = self.output / file
-        with ExitStack() as stack:
-            engine, chosen = set_up(config, profile)
-            stack.enter_context(engine)
-            if self.concurrency:
-                engine.concurrency = self.concurrency
-            described = {
-                "version": 1,
-                "intrinsic": f"bench {self.table.name}",
-                "profile": settings.profile_mark(profile, chosen),
-                "runtime": settings.fingerprint(config),
-                "input": _digest(self.data, self.cases),
-            }
-            if self.resume:
-                kept = journal.resumed(target, described)
-            else:
-                kept = journal.fresh(target, described, overwrite=self.overwrite)
-            stack.callback(kept.close)
-            with progress(len(self.cases), kept.rows, self.table.name) as advance, stopping(kept, resumable=True):
 
-                def put(number: int, row: Any, failed: bool) -> None:
-                    line = settings.hide(encode(row).decode("utf-8"), self.hidden).encode("utf-8")
-                    kept.put(number, line, failed=failed)
-                    advance()
+@dataclass
+class _BenchRun:
+    """All tables' cases through one runtime, which is made once and closed in the end."""
 
-                run_cases(self.cases, engine, put, profile=chosen, concurrency=self.concurrency, skip=kept.rows)
-            return seen(read_rows(target)), (config or {}).get("kind", "embedded"), chosen.name
+    config: dict[str, Any] | None
+    profile: str | None
+    ending: str
+    data: Path
+    output: Path
+    concurrency: int | None
+    resume: bool
+    overwrite: bool
+    hidden: set[str]
+
+    def __enter__(self) -> None:
+        self.engine, self.chosen = set_up(self.config, self.profile)
+        if self.concurrency:
+            self.engine.concurrency = self.concurrency
+
+    def __exit__(self, *error: object) -> None:
+        self.engine.close()
+
+    def through(self, name: str, cases: list[Case]) -> _Shown:
+        """One table's."""
+        target = self.output / f"{name}{self.ending}"
+        described = {
+            "version": 1,
+            "intrinsic": f"bench {name}",
+            "profile": settings.profile_mark(self.profile, self.chosen),
+            "runtime": settings.fingerprint(self.config),
+            "input": _digest(self.data, cases),
+        }
+        if self.resume:
+            kept = journal.resumed(target, described)
+        else:
+            kept = journal.fresh(target, described, overwrite=self.overwrite)
+
+        def put(number: int, row: Any, failed: bool) -> None:
+            line = settings.hide(encode(row).decode("utf-8"), self.hidden).encode("utf-8")
+            kept.put(number, line, failed=failed)
+            advance()
+
+        with closing(kept), progress(len(cases), kept.rows, name) as advance, stopping(kept, resumable=True):
+            run_cases(cases, self.engine, put, profile=self.chosen, concurrency=self.concurrency, skip=kept.rows)
+        return _Shown(seen(read_rows(target)), (self.config or {}).get("kind", "embedded"), self.chosen.name)
+
+
+def _compared(
+    one: Table, cases: list[Case], missing: dict[str, str], ours: _Shown, theirs: _Shown | None = None
+) -> Report:
+    other = None
+    if theirs is not None:
+        other = (theirs.kind if theirs.kind != ours.kind else f"{theirs.kind}, the other", theirs.seen)
+    return report(one, cases, ours.seen, runtime=ours.kind, profile=ours.profile, missing=missing, other=other)
 
 
 def _write(filled: Report, output: Path, picture: bool) -> None:

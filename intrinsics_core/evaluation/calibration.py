@@ -155,8 +155,7 @@ def quality(scores: Sequence[float] | Floats, labels: Sequence[bool | int] | Boo
     if p.min(initial=0.0) < 0 or p.max(initial=0.0) > 1:
         return Quality(auroc(p, y), None, None, None)
     table = reliability(p, y, bins=bins)
-    ece = sum(b.count * abs(b.predicted - b.observed) for b in table) / len(p)
-    return Quality(auroc(p, y), float(ece), float(np.mean((p - y) ** 2)), table)
+    return Quality(auroc(p, y), ece(table), float(np.mean((p - y) ** 2)), table)
 
 
 def auroc(scores: Sequence[float] | Floats, labels: Sequence[bool | int] | Bools) -> float:
@@ -173,14 +172,19 @@ def auroc(scores: Sequence[float] | Floats, labels: Sequence[bool | int] | Bools
 def reliability(
     probabilities: Sequence[float] | Floats, labels: Sequence[bool | int] | Bools, *, bins: int = 10
 ) -> tuple[Bin, ...]:
-    """Bins of equal width over 0..1, empty ones left out."""
+    """Bins of equal width over 0..1, closed above as scikit-learn's are; 0 is in the first; empty ones left out."""
     p, y = np.asarray(probabilities, np.float64), np.asarray(labels, np.float64)
-    place = np.clip(np.ceil(p * bins).astype(int) - 1, 0, bins - 1)
+    place = np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], p)
     return tuple(
         Bin(k / bins, (k + 1) / bins, int(here.sum()), float(p[here].mean()), float(y[here].mean()))
         for k in range(bins)
         if (here := place == k).any()
     )
+
+
+def ece(table: Sequence[Bin]) -> float:
+    """Expected calibration error: how far predictions are off in a bin, on average over the examples in a table."""
+    return sum(b.count * abs(b.predicted - b.observed) for b in table) / sum(b.count for b in table)
 
 
 def f1(labels: Bools, predictions: Bools) -> float:

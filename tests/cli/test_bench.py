@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from intrinsics_core.runtimes.scripted import Scripted
 from tests.cli.conftest import read
 from tests.evaluation.data_folder import write_folder
 
@@ -55,6 +56,30 @@ def test_against_another_runtime(invoke: Callable[..., Any], data: Path, tmp_pat
     assert done.exit_code == 0, done.output
     assert "| scripted | difference |" in done.output
     assert [("error" in row) for row in read(out / "answerability.against.jsonl")].count(True) == 1
+
+
+def test_a_runtime_is_made_once_for_all_tables_and_is_alone(
+    invoke: Callable[..., Any], data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+
+    def made(config: Any) -> Scripted:
+        name = config["replies"]
+        told.append(f"{name} made")
+        runtime = Scripted(lambda request: "?")
+        monkeypatch.setattr(runtime, "close", lambda: told.append(f"{name} closed"))
+        return runtime
+
+    monkeypatch.setattr("intrinsics_core.cli.run.as_runtime", made)
+    ours, theirs = (json.dumps({"kind": "scripted", "replies": name}) for name in ("ours", "theirs"))
+    arguments = ("bench", "all", "--data", data, "--limit", 1, "--no-picture", "--runtime", ours)
+    assert invoke(*arguments, "-o", tmp_path / "one").exit_code == 1  # no reply can be read
+    assert told == ["ours made", "ours closed"]
+    assert invoke(*arguments, "-o", tmp_path / "two", "--against", theirs).exit_code == 1
+    assert told[2:] == ["ours made", "ours closed", "theirs made", "theirs closed"]
+    assert len(list((tmp_path / "two").glob("*.against.jsonl"))) == len(list((tmp_path / "one").glob("*.md"))) > 5
+    refused = invoke(*arguments, "-o", tmp_path / "three", "--against", '{"kind": "none"}')
+    assert refused.exit_code == 2 and len(told) == 6
 
 
 def test_a_file_of_ones_own_and_a_column_by_another_name(

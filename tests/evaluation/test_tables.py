@@ -10,6 +10,7 @@ import pytest
 
 from intrinsics_core.drivers import run
 from intrinsics_core.errors import ContextTooLong, InvalidInput, MalformedReply
+from intrinsics_core.evaluation.calibration import quality, reliability
 from intrinsics_core.evaluation.tables import NAMES, measures, table
 from intrinsics_core.evaluation.tables.base import Observed
 from intrinsics_core.evaluation.tables.citations_table import against, alce
@@ -195,6 +196,7 @@ def test_measures_by_hand() -> None:
 
 def test_measures_agree_with_scikit_learn() -> None:
     import numpy as np
+    from sklearn.calibration import calibration_curve
     from sklearn.metrics import f1_score, roc_auc_score
 
     drawn = np.random.default_rng(1)
@@ -202,6 +204,13 @@ def test_measures_agree_with_scikit_learn() -> None:
     rows = [(bool(t), bool(s > 0.5), float(s)) for t, s in zip(truth, scores, strict=True)]
     assert measures.auroc(rows) == pytest.approx(roc_auc_score(truth, scores))
     assert measures.weighted_f1(rows) == pytest.approx(f1_score(truth, scores > 0.5, average="weighted"))
+    # Every score stands at the edge of a bin, which is closed above.
+    found = reliability(scores, truth)
+    assert [[b.observed for b in found], [b.predicted for b in found]] == pytest.approx(
+        np.array(calibration_curve(truth, scores, n_bins=10))
+    )
+    assert measures.ece(rows) == pytest.approx(quality(scores, truth).ece)
+    assert measures.ece([(False, False, 0.05), (True, False, 0.1)]) == pytest.approx(0.85 / 2)
 
 
 def test_intervals_hold_the_value_and_shrink_with_more_cases() -> None:

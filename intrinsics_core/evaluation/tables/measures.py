@@ -54,11 +54,7 @@ def accuracy(rows: Sequence[Labelled]) -> float | None:
 def ece(rows: Sequence[Labelled], bins: int = 10) -> float | None:
     """Expected calibration error in 10 equal bins."""
     truth, scores = _scored(rows)
-    if not len(truth):
-        return None
-    at = np.minimum((scores * bins).astype(int), bins - 1)
-    gaps = np.bincount(at, scores - truth, bins)  # in each bin: how far the mean is off, times how many there are
-    return float(np.abs(gaps).sum() / len(truth))
+    return calibration.ece(calibration.reliability(scores, truth > 0, bins=bins)) if len(truth) else None
 
 
 def mae(rows: Sequence[Labelled]) -> float | None:

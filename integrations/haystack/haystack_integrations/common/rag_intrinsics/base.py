@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, ClassVar, Self, TypeVar
@@ -130,22 +131,18 @@ class Intrinsic(Lifecycle):
     def _read(self, query: str, documents: Iterable[Document] | None, history: Iterable[ChatMessage] | None) -> Given:
         return read(self.intrinsic, query, documents, history, shown=self.meta_fields_to_embed)
 
-    # Where a failure is put up with, one of warming up is too: the call meets it again, and says so in its result.
+    def _patient(self) -> AbstractContextManager[None]:
+        # Where a failure is put up with, one of warming up is too: the call meets it again, and says so in its result.
+        return nullcontext() if self.on_error == "raise" else suppress(IntrinsicsError)
 
     def _ready(self) -> Runtime:
-        try:
+        with self._patient():
             self.warm_up()
-        except IntrinsicsError:
-            if self.on_error == "raise":
-                raise
         return self._engine.runtime
 
     async def _aready(self) -> Runtime:
-        try:
+        with self._patient():
             await self.warm_up_async()
-        except IntrinsicsError:
-            if self.on_error == "raise":
-                raise
         return self._engine.runtime
 
     def _result(self, call: Call[T]) -> T:
@@ -154,46 +151,55 @@ class Intrinsic(Lifecycle):
     async def _aresult(self, call: Call[T]) -> T:
         return await arun(call, await self._aready(), profile=self.profile)
 
+    def _outcomes(self, calls: Sequence[Call[T]]) -> list[T | IntrinsicsError]:
+        return run_many(calls, self._ready(), profile=self.profile)
+
+    async def _aoutcomes(self, calls: Sequence[Call[T]]) -> list[T | IntrinsicsError]:
+        return await arun_many(calls, await self._aready(), profile=self.profile)
+
 
 class ReplyIntrinsic(Intrinsic):
     """A component that judges replies: they come out again as copies, each with its verdict in ``meta``."""
 
-    def _givens(self, query: str, replies: Sequence[ChatMessage | None], documents: Any, history: Any) -> list[Given]:
-        shown = self.meta_fields_to_embed
-        return [read(self.intrinsic, query, documents, history, reply, shown) for reply in replies]
+    _without_replies: ClassVar[Sequence[None]] = ()  # what is judged where there are none
 
-    def _calls(self, givens: Sequence[Given], **settings: Any) -> list[Call[Any]]:
-        return [self._call(given, **settings) for given in givens]
+    def _settings(self, reply: ChatMessage | None) -> dict[str, Any]:
+        """Further arguments of the intrinsic."""
+        return {}
 
-    def _replies(self, replies: Any) -> list[ChatMessage]:
-        return as_replies(replies, self.intrinsic)
+    def _shown(self, reply: ChatMessage, told: dict[str, Any], given: Given, result: Any) -> ChatMessage:
+        """A reply with its verdict, as it comes out."""
+        return reply
 
-    def _results(self, calls: Sequence[Call[T]]) -> list[T]:
-        outcomes = run_many(calls, self._ready(), profile=self.profile)
-        return _raised(outcomes)
+    def _judged(self, query: str, replies: Any, documents: Any, history: Any) -> dict[str, Any]:
+        rows = self._rows(query, replies, documents, history)
+        return self._told(rows, self._outcomes([call for _, _, call in rows]))
 
-    async def _aresults(self, calls: Sequence[Call[T]]) -> list[T]:
-        outcomes = await arun_many(calls, await self._aready(), profile=self.profile)
-        return _raised(outcomes)
+    async def _ajudged(self, query: str, replies: Any, documents: Any, history: Any) -> dict[str, Any]:
+        rows = self._rows(query, replies, documents, history)
+        return self._told(rows, await self._aoutcomes([call for _, _, call in rows]))
 
-    def _told(
-        self, replies: Sequence[ChatMessage], givens: Sequence[Given], results: Sequence[Result]
-    ) -> dict[str, Any]:
-        dumps = [given.told(result) for given, result in zip(givens, results, strict=True)]
-        signed = [
-            replace(reply, _meta=verdict(reply.meta, self.intrinsic, dump))
-            for reply, dump in zip(replies, dumps, strict=False)
-        ]
-        return {"replies": signed, "results": dumps}
+    def _rows(self, query: str, replies: Any, documents: Any, history: Any) -> list[_Row]:
+        rows = []
+        for reply in as_replies(replies, self.intrinsic) or self._without_replies:
+            given = read(self.intrinsic, query, documents, history, reply, self.meta_fields_to_embed)
+            rows.append((reply, given, self._call(given, **self._settings(reply))))
+        return rows
+
+    def _told(self, rows: Sequence[_Row], outcomes: Sequence[Result | IntrinsicsError]) -> dict[str, Any]:
+        replies, results = [], []
+        for (reply, given, _), outcome in zip(rows, outcomes, strict=True):
+            if isinstance(outcome, IntrinsicsError):
+                raise outcome
+            told = given.told(outcome)
+            results.append(told)
+            if reply is not None:
+                signed = replace(reply, _meta=verdict(reply.meta, self.intrinsic, told))
+                replies.append(self._shown(signed, told, given, outcome))
+        return {"replies": replies, "results": results}
 
 
-def _raised(outcomes: Sequence[T | IntrinsicsError]) -> list[T]:
-    found = []
-    for outcome in outcomes:
-        if isinstance(outcome, IntrinsicsError):
-            raise outcome
-        found.append(outcome)
-    return found
+_Row = tuple[ChatMessage | None, Given, Call[Any]]
 
 
 def listed(name: str, values: str | Sequence[str], allowed: Sequence[str] | None = None) -> list[str]:

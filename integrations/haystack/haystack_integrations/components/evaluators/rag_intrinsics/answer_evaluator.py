@@ -8,8 +8,8 @@ from haystack import component
 from haystack_integrations.common.rag_intrinsics.base import listed
 from haystack_integrations.components.evaluators.rag_intrinsics.rows import RowEvaluator
 
-from intrinsics_core import IntrinsicsError, Profile
-from intrinsics_core.results import Evaluation, Metric, Result
+from intrinsics_core import Profile
+from intrinsics_core.results import Evaluation, Metric
 
 
 @component
@@ -77,7 +77,7 @@ class RagIntrinsicsAnswerEvaluator(RowEvaluator):
             `individual_scores` by metric.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
-        return self._evaluated({"questions": questions, "contexts": contexts, "predicted_answers": predicted_answers})
+        return self._evaluated(questions, contexts, predicted_answers)
 
     @component.output_types(score=float, individual_scores=list[float], results=list[dict[str, Any]],
                             metrics=dict[str, Any])  # fmt: skip
@@ -95,9 +95,7 @@ class RagIntrinsicsAnswerEvaluator(RowEvaluator):
             `individual_scores` by metric.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
-        return await self._aevaluated(
-            {"questions": questions, "contexts": contexts, "predicted_answers": predicted_answers}
-        )
+        return await self._aevaluated(questions, contexts, predicted_answers)
 
     def _settings(self) -> dict[str, Any]:
         return {"metrics": self.metrics}
@@ -106,11 +104,10 @@ class RagIntrinsicsAnswerEvaluator(RowEvaluator):
         scores = [metric.score for metric in result.metrics if metric.score is not None]
         return mean(scores) if scores else None
 
-    def _summed(self, outcomes: Sequence[Result | IntrinsicsError]) -> dict[str, Any]:
-        found = super(RagIntrinsicsAnswerEvaluator, self)._summed(outcomes)  # noqa: UP008  (`@component` makes it anew)
-        rows = [{metric["name"]: metric["score"] for metric in row.get("metrics", ())} for row in found["results"]]
+    def _summary(self, results: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        rows = [{metric["name"]: metric["score"] for metric in row.get("metrics", ())} for row in results]
         names = dict.fromkeys(name for row in rows for name, score in row.items() if score is not None)
-        return {**found, "metrics": {name: _column([row.get(name) for row in rows]) for name in names}}
+        return {"metrics": {name: _column([row.get(name) for row in rows]) for name in names}}
 
 
 def _column(scores: Sequence[float | None]) -> dict[str, Any]:

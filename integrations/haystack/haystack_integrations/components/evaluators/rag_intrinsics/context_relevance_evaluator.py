@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 from haystack import component
 from haystack_integrations.components.evaluators.rag_intrinsics.rows import RowEvaluator
 
-from intrinsics_core import Profile
 from intrinsics_core.results import ContextRelevance
 
 
@@ -35,26 +34,6 @@ class RagIntrinsicsContextRelevanceEvaluator(RowEvaluator):
 
     intrinsic: ClassVar[str] = "context-relevance"
 
-    def __init__(
-        self,
-        runtime: Any = None,
-        *,
-        profile: Profile | str | None = None,
-        on_error: str = "fallback",
-        date: str | None = None,
-    ) -> None:
-        """
-        Create an evaluator. Nothing is loaded before `warm_up` or the first run.
-
-        :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
-            Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
-        :param profile: A profile or its name; the runtime's own where left out.
-        :param on_error: `"fallback"`: a row whose judgement failed is told as an error and the others stand; or
-            `"raise"`.
-        :param date: Date text for prompts that carry one; the day of the call where left out.
-        """
-        self._keep(runtime, profile, on_error, date)
-
     @component.output_types(score=float, individual_scores=list[float], results=list[dict[str, Any]])
     def run(self, questions: list[str], contexts: list[list[str]]) -> dict[str, Any]:
         """
@@ -66,7 +45,7 @@ class RagIntrinsicsContextRelevanceEvaluator(RowEvaluator):
             verdict; `results`: a row's `status`, `score`, `reason` and verdict.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
-        return self._evaluated({"questions": questions, "contexts": contexts})
+        return self._evaluated(questions, contexts)
 
     @component.output_types(score=float, individual_scores=list[float], results=list[dict[str, Any]])
     async def run_async(self, questions: list[str], contexts: list[list[str]]) -> dict[str, Any]:
@@ -79,7 +58,7 @@ class RagIntrinsicsContextRelevanceEvaluator(RowEvaluator):
             verdict; `results`: a row's `status`, `score`, `reason` and verdict.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
-        return await self._aevaluated({"questions": questions, "contexts": contexts})
+        return await self._aevaluated(questions, contexts)
 
     def _score(self, result: ContextRelevance) -> float | None:
         helpful = [row for row in result.judgements if row.label != "irrelevant"]

@@ -87,10 +87,7 @@ class RagIntrinsicsFactChecker(ReplyIntrinsic):
         :returns: `replies`: copies, the score in `meta`; `results`: score, claims and sources of each.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
-        given = self._replies(replies)
-        givens = self._givens(query, given, documents, history)
-        results = self._results(self._calls(givens, **self._selection()))
-        return self._told(given, givens, results)
+        return self._judged(query, replies, documents, history)
 
     @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
     async def run_async(
@@ -110,10 +107,7 @@ class RagIntrinsicsFactChecker(ReplyIntrinsic):
         :returns: `replies`: copies, the score in `meta`; `results`: score, claims and sources of each.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
-        given = self._replies(replies)
-        givens = self._givens(query, given, documents, history)
-        results = await self._aresults(self._calls(givens, **self._selection()))
-        return self._told(given, givens, results)
+        return await self._ajudged(query, replies, documents, history)
 
-    def _selection(self) -> dict[str, Any]:
+    def _settings(self, reply: ChatMessage | None) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("top_k", "top_p", "aggregate", "sources", "combine")}

@@ -1,14 +1,12 @@
 """Evaluators in Haystack's sense: lists in, a score for each row and one for all out. One failed row is one row."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from haystack import Document, logging
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic
 
-from intrinsics_core import INTRINSICS, Call, IntrinsicsError, InvalidInput, arun_many, run_many
+from intrinsics_core import INTRINSICS, Call, IntrinsicsError, InvalidInput, Profile
 from intrinsics_core.results import Result
 
 _log = logging.getLogger(__name__)
@@ -16,6 +14,26 @@ _log = logging.getLogger(__name__)
 
 class RowEvaluator(Intrinsic):
     """A component that judges rows by one intrinsic. A subclass says what score a verdict is."""
+
+    def __init__(
+        self,
+        runtime: Any = None,
+        *,
+        profile: Profile | str | None = None,
+        on_error: str = "fallback",
+        date: str | None = None,
+    ) -> None:
+        """
+        Create an evaluator. Nothing is loaded before `warm_up` or the first run.
+
+        :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
+            Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
+        :param profile: A profile or its name; the runtime's own where left out.
+        :param on_error: `"fallback"`: a row whose judgement failed is told as an error and the others stand; or
+            `"raise"`.
+        :param date: Date text for prompts that carry one; the day of the call where left out.
+        """
+        self._keep(runtime, profile, on_error, date)
 
     def _score(self, result: Any) -> float | None:
         """The score of a verdict, from 0 to 1; None where there was nothing to judge."""
@@ -29,28 +47,32 @@ class RowEvaluator(Intrinsic):
         """What else a row says."""
         return {}
 
-    def _rows(self, given: Mapping[str, Any]) -> list[Call[Any]]:
-        lengths = {name: len(_listed(name, values, self.intrinsic)) for name, values in given.items()}
+    def _summary(self, results: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """What else all rows say together."""
+        return {}
+
+    def _rows(self, columns: Sequence[Any]) -> list[Call[Any]]:
+        lengths = {
+            name: len(_listed(name, values, self.intrinsic)) for name, values in zip(_NAMES, columns, strict=False)
+        }
         if len(set(lengths.values())) > 1:
             raise InvalidInput("lists of different lengths", intrinsic=self.intrinsic,
                                expected="one entry a row in each", got=repr(lengths))  # fmt: skip
-        answers = [given[ANSWERS]] if ANSWERS in given else []
-        found = zip(given["questions"], given["contexts"], *answers, strict=True)
-        return [self._row(at, *row) for at, row in enumerate(found)]
+        return [self._row(at, *row) for at, row in enumerate(zip(*columns, strict=True))]
 
     def _row(self, at: int, question: Any, contexts: Any, *answer: Any) -> Call[Any]:
         messages = [{"role": "user", "content": _text(f"questions[{at}]", question, self.intrinsic)}]
         for said in answer:
-            messages.append({"role": "assistant", "content": _text(f"{ANSWERS}[{at}]", said, self.intrinsic)})
+            messages.append({"role": "assistant", "content": _text(f"{_ANSWERS}[{at}]", said, self.intrinsic)})
         name = f"contexts[{at}]"
         documents = [_content(name, value, self.intrinsic) for value in _listed(name, contexts, self.intrinsic)]
         return INTRINSICS[self.intrinsic](messages, documents, date=self.date, **self._settings())
 
-    def _evaluated(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        return self._summed(run_many(self._rows(given), self._ready(), profile=self.profile))
+    def _evaluated(self, *columns: Any) -> dict[str, Any]:
+        return self._summed(self._outcomes(self._rows(columns)))
 
-    async def _aevaluated(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        return self._summed(await arun_many(self._rows(given), await self._aready(), profile=self.profile))
+    async def _aevaluated(self, *columns: Any) -> dict[str, Any]:
+        return self._summed(await self._aoutcomes(self._rows(columns)))
 
     def _summed(self, outcomes: Sequence[Result | IntrinsicsError]) -> dict[str, Any]:
         results = [self._outcome(outcome) for outcome in outcomes]
@@ -59,7 +81,8 @@ class RowEvaluator(Intrinsic):
             _log.warning("{failed} of {all} rows could not be judged and are not in the score; see results",
                          failed=failed, all=len(results))  # fmt: skip
         mean = sum(scores) / len(scores) if scores else 0.0
-        return {"score": mean, "individual_scores": [row["score"] for row in results], "results": results}
+        own = self._summary(results)
+        return {"score": mean, "individual_scores": [row["score"] for row in results], "results": results, **own}
 
     def _outcome(self, outcome: Result | IntrinsicsError) -> dict[str, Any]:
         if isinstance(outcome, IntrinsicsError):
@@ -73,7 +96,8 @@ class RowEvaluator(Intrinsic):
         return {**dump, **told, **why, **self._told(outcome)}
 
 
-ANSWERS = "predicted_answers"
+_ANSWERS = "predicted_answers"
+_NAMES = ("questions", "contexts", _ANSWERS)
 EVALUATED, NOTHING, ERROR = "evaluated", "nothing to judge", "error"
 _NOTHING = "nothing in the answer makes a claim"
 

@@ -31,6 +31,7 @@ class RagIntrinsicsUncertaintyScorer(ReplyIntrinsic):
     """
 
     intrinsic: ClassVar[str] = "uncertainty"
+    _without_replies: ClassVar[Sequence[None]] = (None,)  # certainty before answering
 
     def __init__(
         self,
@@ -74,10 +75,7 @@ class RagIntrinsicsUncertaintyScorer(ReplyIntrinsic):
         :returns: `replies`: copies, the certainty in `meta`; `results`: one per reply, or one where there is none.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
-        given = self._replies(replies)
-        givens = self._givens(query, given or [None], documents, history)
-        results = self._results(self._calls(givens, on_error=self._choice(given)))
-        return self._told(given, givens, results)
+        return self._judged(query, replies, documents, history)
 
     @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
     async def run_async(
@@ -97,10 +95,7 @@ class RagIntrinsicsUncertaintyScorer(ReplyIntrinsic):
         :returns: `replies`: copies, the certainty in `meta`; `results`: one per reply, or one where there is none.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
-        given = self._replies(replies)
-        givens = self._givens(query, given or [None], documents, history)
-        results = await self._aresults(self._calls(givens, on_error=self._choice(given)))
-        return self._told(given, givens, results)
+        return await self._ajudged(query, replies, documents, history)
 
-    def _choice(self, replies: list[ChatMessage]) -> str:
-        return self.on_error or ("fallback" if replies else "raise")
+    def _settings(self, reply: ChatMessage | None) -> dict[str, Any]:
+        return {"on_error": self.on_error or ("raise" if reply is None else "fallback")}

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
+from haystack_integrations.common.rag_intrinsics.given import Given
 from haystack_integrations.components.validators.rag_intrinsics.markers import marked, unsupported
 
 from intrinsics_core import Profile
@@ -87,10 +88,7 @@ class RagIntrinsicsAuditor(ReplyIntrinsic):
         :returns: `replies`: copies, marked, the audit in `meta`; `results`: the audit of each.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
-        given = self._replies(replies)
-        givens = self._givens(query, given, documents, history)
-        results = self._results(self._calls(givens))
-        return self._shown(self._told(given, givens, results))
+        return self._judged(query, replies, documents, history)
 
     @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
     async def run_async(
@@ -110,17 +108,8 @@ class RagIntrinsicsAuditor(ReplyIntrinsic):
         :returns: `replies`: copies, marked, the audit in `meta`; `results`: the audit of each.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
-        given = self._replies(replies)
-        givens = self._givens(query, given, documents, history)
-        results = await self._aresults(self._calls(givens))
-        return self._shown(self._told(given, givens, results))
+        return await self._ajudged(query, replies, documents, history)
 
-    def _shown(self, told: dict[str, Any]) -> dict[str, Any]:
-        if not self.markers:
-            return told
-        pairs = zip(told["replies"], told["results"], strict=True)
-        return {**told, "replies": [marked(reply, _cited(audit), unsupported(audit)) for reply, audit in pairs]}
-
-
-def _cited(audit: dict[str, Any]) -> list[dict[str, Any]]:
-    return [citation for sentence in audit["sentences"] for citation in sentence["citations"]]
+    def _shown(self, reply: ChatMessage, told: dict[str, Any], given: Given, result: Any) -> ChatMessage:
+        cited = [citation for sentence in told["sentences"] for citation in sentence["citations"]]
+        return marked(reply, cited, unsupported(told)) if self.markers else reply

@@ -106,10 +106,7 @@ class RagIntrinsicsCitationBuilder(ReplyIntrinsic):
         :returns: `replies`: copies, with markers and the citations in `meta`; `results`: the citations of each.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
-        given = self._replies(replies)
-        givens = self._givens(query, given, documents, history)
-        results = self._results(self._calls(givens))
-        return self._shown(self._told(given, givens, results), givens, results)
+        return self._judged(query, replies, documents, history)
 
     @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
     async def run_async(
@@ -129,31 +126,14 @@ class RagIntrinsicsCitationBuilder(ReplyIntrinsic):
         :returns: `replies`: copies, with markers and the citations in `meta`; `results`: the citations of each.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
-        given = self._replies(replies)
-        givens = self._givens(query, given, documents, history)
-        results = await self._aresults(self._calls(givens))
-        return self._shown(self._told(given, givens, results), givens, results)
+        return await self._ajudged(query, replies, documents, history)
 
-    def _shown(self, told: dict[str, Any], givens: Sequence[Given], results: Sequence[Citations]) -> dict[str, Any]:
-        if self.citations is not None:
-            pairs = zip(told["replies"], givens, results, strict=True)
-            return {
-                **told,
-                "replies": [self._written(reply, given, found, self.citations) for reply, given, found in pairs],
-            }
-        if not self.markers:
-            return told
-        pairs_ = zip(told["replies"], told["results"], strict=True)
-        return {**told, "replies": [marked(reply, row["citations"], _wrong(reply)) for reply, row in pairs_]}
-
-    def _written(self, reply: ChatMessage, given: Given, found: Citations, mode: Mode) -> ChatMessage:
-        wrong = _wrong(reply)
-        kept = tuple(c for c in found.citations if (c.response_begin, c.response_end) not in wrong)
+    def _shown(self, reply: ChatMessage, told: dict[str, Any], given: Given, result: Citations) -> ChatMessage:
+        wrong = unsupported(verdict_on(reply, "hallucination_detection"))
+        if self.citations is None:
+            return marked(reply, told["citations"], wrong) if self.markers else reply
         if not text_of(reply).strip():
             return reply
-        shown = view(Citations(citations=kept), text_of(reply), given.passages, mode)
+        kept = tuple(c for c in result.citations if (c.response_begin, c.response_end) not in wrong)
+        shown = view(Citations(citations=kept), text_of(reply), given.passages, self.citations)
         return with_text(reply, write(shown, self.style))
-
-
-def _wrong(reply: ChatMessage) -> set[tuple[int, int]]:
-    return unsupported(verdict_on(reply, "hallucination_detection"))

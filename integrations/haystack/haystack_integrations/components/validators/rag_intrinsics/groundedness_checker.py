@@ -79,10 +79,7 @@ class RagIntrinsicsGroundednessChecker(ReplyIntrinsic):
         :returns: `replies`: copies, the verdict in `meta`; `results`: label, score and sentences of each.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
-        given = self._replies(replies)
-        givens = self._givens(query, given, documents, history)
-        results = self._results(self._calls(givens))
-        return self._told(given, givens, results)
+        return self._judged(query, replies, documents, history)
 
     @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
     async def run_async(
@@ -102,7 +99,4 @@ class RagIntrinsicsGroundednessChecker(ReplyIntrinsic):
         :returns: `replies`: copies, the verdict in `meta`; `results`: label, score and sentences of each.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
-        given = self._replies(replies)
-        givens = self._givens(query, given, documents, history)
-        results = await self._aresults(self._calls(givens))
-        return self._told(given, givens, results)
+        return await self._ajudged(query, replies, documents, history)

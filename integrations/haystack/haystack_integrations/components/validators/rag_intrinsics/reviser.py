@@ -10,7 +10,7 @@ from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
 from haystack_integrations.common.rag_intrinsics.given import KEY, Given, text_of
 from haystack_integrations.components.validators.rag_intrinsics.markers import verdict_on, with_text
 
-from intrinsics_core import Call, Profile
+from intrinsics_core import Profile
 from intrinsics_core.results import Audit, HallucinationDetection
 
 
@@ -87,10 +87,7 @@ class RagIntrinsicsReviser(ReplyIntrinsic):
         :returns: `replies`: copies, revised; `results`: the answer, its changes and what is unsupported, of each.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
-        given = self._replies(replies)
-        givens = self._givens(query, given, documents, history)
-        results = self._results(self._asked(givens))
-        return self._shown(self._told(given, givens, results))
+        return self._judged(query, replies, documents, history)
 
     @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
     async def run_async(
@@ -110,17 +107,16 @@ class RagIntrinsicsReviser(ReplyIntrinsic):
         :returns: `replies`: copies, revised; `results`: the answer, its changes and what is unsupported, of each.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
         """
-        given = self._replies(replies)
-        givens = self._givens(query, given, documents, history)
-        results = await self._aresults(self._asked(givens))
-        return self._shown(self._told(given, givens, results))
+        return await self._ajudged(query, replies, documents, history)
 
-    def _asked(self, givens: Sequence[Given]) -> list[Call[Any]]:
-        return [self._call(given, mend=self.mend, verdicts=_verdicts(given.turns[-1])) for given in givens]
+    def _settings(self, reply: ChatMessage | None) -> dict[str, Any]:
+        return {"mend": self.mend, "verdicts": None if reply is None else _verdicts(reply)}
 
-    def _shown(self, told: dict[str, Any]) -> dict[str, Any]:
-        pairs = zip(told["replies"], told["results"], strict=True)
-        return {**told, "replies": [_revised(reply, result) for reply, result in pairs]}
+    def _shown(self, reply: ChatMessage, told: dict[str, Any], given: Given, result: Any) -> ChatMessage:
+        if not told["changes"]:
+            return reply
+        meta = {**reply.meta, KEY: {"revise": told}}  # what else was said there is about another text
+        return replace(with_text(reply, told["answer"]), _meta=meta)
 
 
 def _verdicts(reply: ChatMessage) -> HallucinationDetection | None:
@@ -133,10 +129,3 @@ def _verdicts(reply: ChatMessage) -> HallucinationDetection | None:
         if all(text_of(reply)[s.begin : s.end] == s.text for s in found.sentences):
             return found if isinstance(found, HallucinationDetection) else found.hallucination
     return None
-
-
-def _revised(reply: ChatMessage, result: dict[str, Any]) -> ChatMessage:
-    if not result["changes"]:
-        return reply
-    meta = {**reply.meta, KEY: {"revise": result}}  # what else was said there is about another text
-    return replace(with_text(reply, result["answer"]), _meta=meta)
