@@ -46,6 +46,12 @@ def cpu(runtime: EmbeddedRuntime, gate: bool, answer: str, passages: list[str]) 
     return time.process_time() - begun
 
 
+def memory(field: str) -> float:
+    """A field of this process's status, MB. (What getrusage says is the parent's, where that held more.)"""
+    status = Path("/proc/self/status").read_text("utf-8")
+    return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith(field))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--rounds", type=int, default=5)
@@ -57,11 +63,18 @@ def main() -> None:
         sys.exit("no reader: name its folder with --reader")
     draw = random.Random(0)
     if args.alone:
+        # What follows is the models' own. (NLTK, which `lexical` needs, imports SciPy and scikit-learn where they are
+        # installed: 90 MB.)
+        import onnxruntime  # noqa: F401
+        import tokenizers  # noqa: F401
+
+        from intrinsics_core.embedded import answering, lexical, support  # noqa: F401
+
+        before = memory("VmRSS")
+        kinds[args.alone].warm_up()
+        loaded = memory("VmRSS")
         cpu(kinds[args.alone], False, *texts(draw))
-        status = Path("/proc/self/status").read_text(
-            "utf-8"
-        )  # what getrusage says is the parent's, where that held more
-        print(next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM")))
+        print(loaded - before, memory("VmHWM"))
         return
     for runtime in kinds.values():
         runtime.warm_up()
@@ -76,10 +89,14 @@ def main() -> None:
     command = [sys.executable, "-m", "benchmarks.reader_speed", "--alone"]
     more = ["--reader", str(args.reader)] if args.reader else []
     held = [
-        float(subprocess.run([*command, kind, *more], check=True, capture_output=True, text=True).stdout)
+        [
+            float(v)
+            for v in subprocess.run([*command, kind, *more], check=True, capture_output=True, text=True).stdout.split()
+        ]
         for kind in kinds
     ]
-    print(f"\nmost memory of a process, MB: {held[0]:.0f} without, {held[1]:.0f} with")
+    print(f"\nmemory of the models once loaded, MB: {held[0][0]:.0f} without, {held[1][0]:.0f} with a reader")
+    print(f"most memory of a process that judged an answer, MB: {held[0][1]:.0f} without, {held[1][1]:.0f} with")
 
 
 if __name__ == "__main__":
