@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=40)
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
-    with Reader(args.reader, threads=1) as alone, Reader(args.reader) as every:
+    with Reader(args.reader, threads=1, kept=0) as alone, Reader(args.reader, kept=0) as every:
         begun = time.process_time()
         alone.logits("entailment", [("Loaded.", "Loaded?")])
         loading = time.process_time() - begun

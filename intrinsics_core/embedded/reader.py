@@ -30,7 +30,6 @@ from intrinsics_core.requests import Score, Scored, ScoreTask
 Ids = NDArray[np.int64]
 
 _LEAST_TOKENS = 16
-_KEPT = 4096  # logits that are kept, of the pairs read last
 _TEXT_FIRST: dict[ScoreTask, bool] = {"entailment": True, "answers": False, "meant": True}
 """Whether what is read comes first in a pair: (source, claim), (question, passage), (turns, question)."""
 
@@ -41,6 +40,7 @@ class Reader:
     Args:
         path: a reader folder.
         threads: windows read at the same time, each on one core; None: every core this process may use.
+        kept: logits that are remembered, of the pairs read last: documents share a question, an answer is judged twice.
 
     Raises:
         InvalidInput: the folder or one of its files is missing or not a reader's (the message names it), or
@@ -50,7 +50,7 @@ class Reader:
     Safe to share between threads; the model is loaded at first use.
     """
 
-    def __init__(self, path: str | Path, *, threads: int | None = None) -> None:
+    def __init__(self, path: str | Path, *, threads: int | None = None, kept: int = 4096) -> None:
         self.path = Path(path)
         if threads is not None and threads < 1:
             raise InvalidInput("threads of the reader", expected="a number from 1 up", got=str(threads))
@@ -70,6 +70,7 @@ class Reader:
         self._lock = Lock()
         self._loaded: tuple[Any, Any, int, int] | None = None
         self._pool: tuple[int, ThreadPoolExecutor] | None = None
+        self.kept = kept
         self._kept: dict[bytes, float] = {}
 
     @property
@@ -104,7 +105,6 @@ class Reader:
         for i, pair in enumerate(pairs):
             if len(pair) != 2 or not all(isinstance(text, str) for text in pair):
                 raise InvalidInput(f"pair {i} of the reader", expected="two strings", got=repr(pair)[:80])
-        # A pair comes up again: documents that share a question, an answer judged twice. Its logit is the same.
         keys = [_key(task, pair) for pair in pairs]
         with self._lock:
             known = {key: self._kept[key] for key in keys if key in self._kept}
@@ -113,7 +113,7 @@ class Reader:
         with self._lock:
             for key in fresh:
                 self._kept[key] = known[key]
-            while len(self._kept) > _KEPT:
+            while len(self._kept) > self.kept:
                 self._kept.pop(next(iter(self._kept)))
         return [known[key] for key in keys]
 
@@ -168,7 +168,7 @@ class Reader:
 
     def __reduce__(self) -> tuple[object, ...]:
         # Sent to another process as its arguments: sessions and threads stay home.
-        return _rebuild, (self.path, self.threads)
+        return _rebuild, (self.path, self.threads, self.kept)
 
     def _map(self, function: Any, runs: list[Any]) -> Any:
         if self.threads == 1 or len(runs) < 2:
@@ -245,5 +245,5 @@ def _about(file: Path) -> dict[str, Any]:
     return dict(about)
 
 
-def _rebuild(path: Path, threads: int) -> Reader:
-    return Reader(path, threads=threads)
+def _rebuild(path: Path, threads: int, kept: int) -> Reader:
+    return Reader(path, threads=threads, kept=kept)

@@ -83,7 +83,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def reader(folder):
-    with Reader(folder, threads=2) as made:
+    with Reader(folder, threads=2, kept=0) as made:  # nothing is remembered from one test to the next
         yield made
 
 
@@ -234,9 +234,9 @@ def test_the_embedded_runtime_reads_with_it_and_says_so(folder):
 
 
 def test_a_verdict_does_not_depend_on_what_else_is_judged(folder):
-    runtime = EmbeddedRuntime(reader=folder)
+    runtime, another = EmbeddedRuntime(reader=folder), EmbeddedRuntime(reader=folder)  # one would remember
     alone = run(context_relevance(QUESTION, DOCUMENTS[:1]), runtime).judgements[0]
-    assert run(context_relevance(QUESTION, DOCUMENTS), runtime).judgements[0] == alone
+    assert run(context_relevance(QUESTION, DOCUMENTS), another).judgements[0] == alone
 
 
 def test_the_embedded_runtime_answers_scores_and_refuses_what_it_cannot(folder):

@@ -157,7 +157,7 @@ def test_what_ships_reads_like_what_was_trained(trained, tmp_path):
     assert about["validation"]["SQuAD 2.0"]["reader"] == 0.7
     assert about["int8_largest_difference"] < 0.25
     assert sum(f.stat().st_size for f in (tmp_path / "out").iterdir()) < 26e6
-    with Shipped(tmp_path / "out", threads=2) as shipped:
+    with Shipped(tmp_path / "out", threads=2, kept=0) as shipped:
         assert shipped.tasks == ("entailment", "answers", "meant")
         close = shipped.logits("entailment", CALIBRATION)
         np.testing.assert_allclose(close, expected[:, 0], atol=0.25)
@@ -167,6 +167,21 @@ def test_what_ships_reads_like_what_was_trained(trained, tmp_path):
     for task in ("support", "answers", "meant"):
         ours = torch_scorer(trained, source)(task, pairs)
         np.testing.assert_allclose(onnx_scorer(tmp_path / "out", 1)(task, pairs), ours, atol=0.25)
+
+
+def test_what_ships_comes_back_in_float(trained, tmp_path):
+    source = source_folder()
+    for module, arguments in (("export", (trained, "--out", tmp_path / "out")),
+                              ("floats", (tmp_path / "out", "--out", tmp_path / "back"))):  # fmt: skip
+        command = [sys.executable, "-m", f"training.reader.{module}", *map(str, arguments)]
+        subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    ours, back = load(trained, source), load(tmp_path / "back", source)
+    encode = Encoding(source / "tokenizer.json")
+    with torch.inference_mode():
+        close = [torch.cat([model(*padded(encode([pair]))) for pair in CALIBRATION]) for model in (ours, back)]
+    torch.testing.assert_close(close[1], close[0], atol=0.25, rtol=0)
+    state = json.loads((tmp_path / "back" / "state.json").read_text("utf-8"))
+    assert state["seen"] == json.loads((trained / "state.json").read_text("utf-8"))["seen"]
 
 
 def test_two_checkpoints_are_averaged(trained, tmp_path):
