@@ -32,6 +32,10 @@ from training.reader.splits import Part, part
 
 FOLDER = Path(__file__).with_name("written")
 CONVERSATIONS = Path(__file__).with_name("conversations")
+_LEANS = re.compile(
+    r"(?:yes|no|only|because|at|after|before|if|to|they|it|he|she|you|that|this|there|those|these|then|one|both)\b",
+    re.IGNORECASE,
+)
 _MOST = 85  # words that are read beside a claim or a question: more would be cut
 
 
@@ -129,8 +133,9 @@ def questions(wanted: Part) -> list[Asked]:
 
 def claimed(row: Said, rng: Random) -> Unit:
     """A claim beside its false twin, over the same sentences: the nearest to the two, as many as fit."""
-    # A short answer alone says nothing; a long one is judged with its question and without.
-    ask = f"{row.question} " if row.question and (len(row.true.split()) < 6 or rng.random() < 0.6) else ""
+    # Only what says alone what it is about is judged without its question, too.
+    alone = all(len(text.split()) >= 8 and not _LEANS.match(text) for text in (row.true, row.false))
+    ask = "" if not row.question or (alone and rng.random() < 0.4) else f"{row.question} "
     source = shown(f"{ask}{row.true} {row.false}", row.sentences, rng.choice((_MOST, _MOST, _MOST, 65, 45)))
     return [
         Pair("support", source, ask + text, label, "written") for text, label in ((row.true, 1.0), (row.false, 0.0))
