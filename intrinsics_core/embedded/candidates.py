@@ -5,17 +5,17 @@ A phrase of the earlier turns in place of each pronoun ("Is it treatable?"), beh
 readings are only proposed here: which of them is meant, or none, is the reader's to say (task ``meant`` of
 `requests.Score`), or `resolving`'s where there is no reader.
 
-What this is not: generation. A reading holds the words of the conversation and nothing else.
+What this is not: generation. A reading holds words of the conversation, and "of", "in" or "for" between them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from intrinsics_core.embedded.lexical import Token, tokens, word_set
-from intrinsics_core.embedded.phrases import runs, surface
+from intrinsics_core.embedded.phrases import LONGEST_PHRASE, runs, surface
 from intrinsics_core.embedded.salience import Turn, latest_first, plain, salience
 
 LEAST = 0.0
@@ -24,6 +24,8 @@ MARGIN = 1.0
 """How much likelier than the question as it stands it must be; see `training.reader.readings`."""
 MOST = 16
 """Readings of one question, at most."""
+TURNS = 8
+"""Earlier turns that are looked at."""
 PHRASES = 7
 """Phrases of the history that are tried in one place, at most."""
 READ = 4_000
@@ -45,25 +47,44 @@ _ASKS = re.compile(
     r"|had|tell|give|explain|describe|list|show)\b",
     re.IGNORECASE,
 )
+_QUESTION = re.compile(r"(?<![^.!?\n])[^.!?\n]++\?")
+_OF = re.compile(r" of (?:the )?")
+_ARTICLE = re.compile(r"\A(?:the|an?) ", re.IGNORECASE)
+_ARTICLE_BEFORE = re.compile(r"\b(?:the|an?) $", re.IGNORECASE)
 _ABOUT = re.compile(r"\A\W*(?:\w+[,.! ]+){0,2}(?:what|how)(?: about| of) ", re.IGNORECASE)
 _BE = word_set("is are was were be been isn't aren't wasn't weren't")
 _SMALL = word_set("thanks thank hello hi bye goodbye cheers yes no ok okay great sure")
 
 
 def candidates(conversation: Sequence[Turn]) -> list[str]:
-    """Readings of the last turn, the likelier phrases first, none twice and none equal to the turn itself.
+    """Readings of the last turn, none twice and none equal to the turn itself, at most `MOST`.
 
-    Empty where nothing points back and nothing lacks, for a turn that asks nothing, and without a history.
+    Of each kind of reading the likelier phrases come first, and the kinds take turns. Empty for a turn that asks
+    nothing, and without earlier turns of user or assistant.
+
+    Raises:
+        ValueError: the conversation is empty.
     """
-    *history, (_, last) = conversation
-    question = last.strip()
-    words = tokens(question)
-    if not history or not words or len(question) > LONGEST or plain(words[0]) in _SMALL:
+    if not conversation:
+        raise ValueError("conversation: no turns")
+    question = conversation[-1][1]
+    if len(question) > LONGEST:
         return []
-    near = [(role, text[-READ:] if role == "user" else text[:READ]) for role, text in history[-8:]]
+    question, near = question.strip(), heard(conversation[:-1])
+    words = tokens(question)
+    if not near or not words or plain(words[0]) in _SMALL:
+        return []
+    near = [(role, text[-READ:] if role == "user" else text[:READ]) for role, text in near]
     found = phrases([*near, ("user", question)])
-    made = [*_fragment(question, near, found), *_pronouns(question, words, found), *_of_what(question, words, found)]
-    return [text for text in dict.fromkeys(made) if text != question][:MOST]
+    kinds = (_fragment(question, near), _pronouns(question, words, found), _of_what(question, words, found))
+    made = dict.fromkeys(text for some in zip_longest(*kinds) for text in some if text)
+    return [text for text in made if text != question and len(text) <= 2 * LONGEST][:MOST]
+
+
+def heard(history: Sequence[Turn]) -> list[Turn]:
+    """The last `TURNS` turns of user and assistant; others are passed over."""
+    said = [turn for turn in history[-4 * TURNS :] if turn[0] in ("user", "assistant")]
+    return said[-TURNS:]
 
 
 def phrases(conversation: Sequence[Turn], most: int = PHRASES) -> list[str]:
@@ -94,24 +115,23 @@ def phrases(conversation: Sequence[Turn], most: int = PHRASES) -> list[str]:
 def _joined(text: str, found: Sequence[list[Token]]) -> Iterator[list[Token]]:
     """Two runs with "of" between them: "treaty of Versailles"."""
     for left, right in pairwise(found):
-        if re.fullmatch(r" of (?:the )?", text[left[-1].end : right[0].begin]) and len(left) + len(right) < 6:
+        if _OF.fullmatch(text[left[-1].end : right[0].begin]) and len(left) + len(right) <= LONGEST_PHRASE:
             yield [*left, *right]
 
 
 def _parts(run: list[Token]) -> Iterator[list[Token]]:
-    """A run of at most five words; of a longer or mixed one, its stretch of names too."""
-    if len(run) <= 5:
+    """A run of at most `LONGEST_PHRASE` words; of a longer or mixed one, its stretch of names, or its end."""
+    if len(run) <= LONGEST_PHRASE:
         yield run
     named = [t for t in run if t.is_capitalised]
     if 0 < len(named) < len(run) and run.index(named[-1]) - run.index(named[0]) == len(named) - 1:
-        yield named
-    elif len(run) > 5:
+        yield named[-LONGEST_PHRASE:]
+    elif len(run) > LONGEST_PHRASE:
         yield run[-3:]
 
 
 def _article(text: str, part: Sequence[Token]) -> str:
-    match = re.search(r"\b(?:the|an?) $", text[max(0, part[0].begin - 5) : part[0].begin], re.IGNORECASE)
-    return "the " if match else ""
+    return "the " if _ARTICLE_BEFORE.search(text[max(0, part[0].begin - 5) : part[0].begin]) else ""
 
 
 def _pronouns(question: str, words: Sequence[Token], found: Sequence[str]) -> Iterator[str]:
@@ -155,7 +175,7 @@ def _of_what(question: str, words: Sequence[Token], found: Sequence[str]) -> Ite
             yield f"{body} {'in' if phrase[:1].isupper() else 'for'} {phrase}{tail}"
 
 
-def _fragment(question: str, history: Sequence[Turn], found: Sequence[str]) -> Iterator[str]:
+def _fragment(question: str, history: Sequence[Turn]) -> Iterator[str]:
     """X of "what about X?", "and in spring?" in the frame of the last two questions, one phrase of it replaced."""
     match = _FRAGMENT.match(question)
     if match is None or (_ASKS.search(match["new"]) and not _ABOUT.match(question)):
@@ -166,7 +186,7 @@ def _fragment(question: str, history: Sequence[Turn], found: Sequence[str]) -> I
     asked = [text for role, text in reversed(history) if role == "user"][:2]
     lead = _LEADS.match(new)
     for text in asked:
-        earlier = (re.findall(r"[^.!?\n]+\?", text) or [text])[-1].strip().rstrip("?!. ")
+        earlier = (_QUESTION.findall(text) or [text])[-1].strip().rstrip("?!. ")
         if not 3 <= len(earlier.split()) <= 25:
             continue
         old = tokens(earlier)
@@ -185,9 +205,8 @@ def _fragment(question: str, history: Sequence[Turn], found: Sequence[str]) -> I
 
 def _fitting(new: str, earlier: str, part: Sequence[Token]) -> str:
     """``new`` without an article that the frame has already."""
-    if re.search(r"\b(?:the|an?) $", earlier[: part[0].begin], re.IGNORECASE):
-        return re.sub(r"\A(?:the|an?) ", "", new, flags=re.IGNORECASE)
-    return new
+    begin = part[0].begin
+    return _ARTICLE.sub("", new) if _ARTICLE_BEFORE.search(earlier[max(0, begin - 5) : begin]) else new
 
 
 def chosen(
@@ -214,4 +233,8 @@ SHOWN = 80
 
 def told(conversation: Sequence[Turn], most: int = SHOWN) -> str:
     """The turns as one text, as the reader was trained on them: the last ``most`` words, " / " between turns."""
-    return " ".join(" / ".join(text for _, text in conversation).split()[-most:])
+    *history, last = conversation
+    turns = [*(turn for turn in history[-most:] if turn[0] in ("user", "assistant")), last]
+    # A word is seldom longer than this; a long turn is not split whole for its last words.
+    ends = [text[-40 * most :] for _, text in turns]
+    return " ".join(" / ".join(ends).split()[-most:])

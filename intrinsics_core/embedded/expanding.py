@@ -20,6 +20,7 @@ from intrinsics_core.embedded.rewriting import (
     KEYWORDS,
     LONGEST_TURN,
     RAREST,
+    Rewrite,
     asked_words,
     keyword_terms,
     rewrite,
@@ -32,7 +33,9 @@ FEEDBACK_TERMS = 8
 """Terms added from them."""
 
 
-def expand(conversation: Sequence[Turn], passages: Sequence[str] = ()) -> list[tuple[str, str]]:
+def expand(
+    conversation: Sequence[Turn], passages: Sequence[str] = (), *, rewritten: Rewrite | None = None
+) -> list[tuple[str, str]]:
     """Queries for the last turn, each with the name of its strategy.
 
     Strategies, in this order: ``original``, ``rewrite``, ``keywords``, ``pseudo-relevance`` (only with passages).
@@ -42,6 +45,7 @@ def expand(conversation: Sequence[Turn], passages: Sequence[str] = ()) -> list[t
         conversation: ``(role, text)`` turns, oldest first, ending with the user's.
         passages: texts of the first results of a retriever, best first; those past ``FEEDBACK_PASSAGES`` are not read,
             and of each the first ``LONGEST_TURN`` characters.
+        rewritten: the conversation's rewrite, where that was made before.
 
     Returns:
         ``[(text, strategy)]``: ``original`` first, whatever it holds.
@@ -49,7 +53,7 @@ def expand(conversation: Sequence[Turn], passages: Sequence[str] = ()) -> list[t
     Raises:
         ValueError: the conversation is empty or its last turn is not the user's.
     """
-    found = rewrite(conversation)
+    found = rewritten or rewrite(conversation)
     asked = asked_words(found.original[:LONGEST_TURN])
     history = [(role, text[-LONGEST_TURN:]) for role, text in conversation[:-1] if role in ("user", "assistant")]
     passages = [text[:LONGEST_TURN] for text in passages[:FEEDBACK_PASSAGES]]

@@ -44,7 +44,7 @@ class Reader:
 
     Raises:
         InvalidInput: the folder or one of its files is missing or not a reader's (the message names it), or
-            ``threads`` is below 1.
+            ``threads`` is below 1, or ``kept`` below 0.
         RuntimeUnavailable: onnxruntime or tokenizers is not installed, or the model cannot be loaded (at first use).
 
     Safe to share between threads; the model is loaded at first use.
@@ -54,6 +54,8 @@ class Reader:
         self.path = Path(path)
         if threads is not None and threads < 1:
             raise InvalidInput("threads of the reader", expected="a number from 1 up", got=str(threads))
+        if kept < 0:
+            raise InvalidInput("kept logits of the reader", expected="a number from 0 up", got=str(kept))
         if not self.path.is_dir():
             raise InvalidInput(
                 f"no reader folder at {self.path}", expected="a folder with model.onnx, tokenizer.json and reader.json"
@@ -79,9 +81,9 @@ class Reader:
         return str(self.about.get("name") or self.path.resolve().name)
 
     @property
-    def tasks(self) -> tuple[str, ...]:
+    def tasks(self) -> tuple[ScoreTask, ...]:
         """The tasks of `requests.Score` that it has a head for."""
-        return tuple(self.heads)
+        return tuple(self.heads)  # type: ignore[arg-type]  # checked when it was read
 
     def score(self, request: Score) -> Scored:
         """One logit a pair, that of *yes*: supported, answers, meant.
@@ -107,7 +109,8 @@ class Reader:
                 raise InvalidInput(f"pair {i} of the reader", expected="two strings", got=repr(pair)[:80])
         keys = [_key(task, pair) for pair in pairs]
         with self._lock:
-            known = {key: self._kept[key] for key in keys if key in self._kept}
+            known = {key: self._kept.pop(key) for key in dict.fromkeys(keys) if key in self._kept}
+            self._kept.update(known)  # used last, forgotten last
         fresh = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in known}
         known.update(zip(fresh, self._read(task, list(fresh.values())), strict=True))
         with self._lock:

@@ -115,7 +115,7 @@ def rewrite(
     original = conversation[-1][1]
     if len(original) > LONGEST_TURN:  # a text, not a question
         return _unchanged(original, Counter(terms(original[:LONGEST_TURN])), 0.0)
-    history = [(role, text[-LONGEST_TURN:]) for role, text in conversation[:-1] if role in ("user", "assistant")]
+    history = _heard(conversation)
     turns = [*history, ("user", original)]
     weights: dict[str, float] = dict(Counter(terms(original)))
     needed = dependence(turns)
@@ -124,13 +124,11 @@ def rewrite(
     if len(turns) < 2 or needed < min(least, RETRIEVED) or _is_courtesy(original):
         return _unchanged(original, weights, needed)
 
-    if meant is None:
-        completed = complete(turns)
+    completed, question = complete(turns), meant
+    if question is None:
         question = resolve(completed)
         if question == original:
             question = attach(turns)
-    else:
-        completed, question = [*history, ("user", meant)], meant
     # A question that points to nothing has to look more dependent: to keep it alone costs no recall on MT-RAG.
     if question == original and not _ELLIPSIS.match(original):
         least = thresholds["pointing_nowhere"] if threshold is None else threshold
@@ -160,6 +158,19 @@ def rewrite(
         dependence=needed,
         changed=rewritten,
     )
+
+
+def leans(conversation: Sequence[Turn]) -> bool:
+    """Whether `rewrite` may take a reading of the last turn: there is a conversation, and it looks dependent enough."""
+    last = conversation[-1][1]
+    if len(last) > LONGEST_TURN or _is_courtesy(last):
+        return False
+    turns = [*_heard(conversation), ("user", last)]
+    return len(turns) > 1 and dependence(turns) >= load_head("rewrite_dependence").thresholds["rewrite"]
+
+
+def _heard(conversation: Sequence[Turn]) -> list[Turn]:
+    return [(role, text[-LONGEST_TURN:]) for role, text in conversation[:-1] if role in ("user", "assistant")]
 
 
 def _is_courtesy(text: str) -> bool:

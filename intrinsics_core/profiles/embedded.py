@@ -9,7 +9,7 @@ does better).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Own:
-    """What a caller set for their own data, by intrinsic, and whether there is a reader."""
+    """What a caller set for their own data, by intrinsic, and the tasks that there is a reader for."""
 
     calibrations: Mapping[str, Calibration]
     thresholds: Mapping[str, Mapping[str, float]]
-    reads: bool = False
+    reads: Collection[ScoreTask] = ()
 
 
 # What asks of the answer and the last question alone.
@@ -70,14 +70,14 @@ THRESHOLDS = {
 def embedded_profile(
     calibrations: Mapping[str, Any] | None = None,
     thresholds: Mapping[str, Mapping[str, float]] | None = None,
-    reads: bool = False,
+    reads: Collection[ScoreTask] = (),
 ) -> Profile:
     """The profile, with the caller's own calibrations and thresholds by intrinsic.
 
     Args:
         calibrations: by intrinsic, what `calibrate` fitted.
         thresholds: by intrinsic and name.
-        reads: whether the runtime has a reader, which then reads what was found.
+        reads: tasks of the runtime's reader, which then reads what was found.
 
     Raises:
         InvalidInput: one of them is of an intrinsic that has none, or cannot be read, or is out of range.
@@ -87,7 +87,7 @@ def embedded_profile(
         "embedded",
         {
             "query-rewrite": Staged(partial(_query_rewrite, own)),
-            "query-expansion": Format(_nothing, _query_expansion),
+            "query-expansion": Staged(partial(_query_expansion, own)),
             "pointwise": Staged(partial(_pointwise, own)),
             "context-relevance": Staged(partial(_context_relevance, own)),
             "relevance": Staged(partial(_relevance, own)),
@@ -96,7 +96,7 @@ def embedded_profile(
             "hallucination-detection": Staged(partial(_hallucination, own)),
             "citations": Format(_sentences, partial(_citations, own)),
             "entailment": Staged(partial(_entailment, own)),
-            "answer-relevance": answering_the_question(_question),
+            "answer-relevance": Staged(answering_the_question(partial(_asked, own))),
         },
         retries=0,  # vectors are never malformed
         split=laid_out,
@@ -106,10 +106,6 @@ def embedded_profile(
 
 
 # --- what the encoder is asked for --------------------------------------------------------------------------------
-
-
-def _nothing(task: Task) -> Sequence[Request]:
-    return []
 
 
 def _question_and_passages(task: Task, question: str) -> Sequence[Request]:
@@ -129,13 +125,8 @@ def _sentences(task: Task) -> Sequence[Request]:
     ]
 
 
-def _question(task: Task) -> str:
-    """The question as it stands alone: an encoder sees no history.
-
-    Without the keywords that a rewrite adds for retrieval: they draw the vector towards what was said before. (150
-    MT-RAG tasks with a history, ELSER's top 5: answerability AUROC .64 with the plain question, .57 with keywords.)
-    For ranking either will do: .478 against .471 nDCG on those tasks, .550 against .560 on others.
-    """
+def question_by_rules(task: Task) -> str:
+    """The question made to stand alone without a reader, "" without one."""
     turns = _turns(task)
     return _rewritten(turns).question if turns else ""
 
@@ -175,20 +166,37 @@ def _passage(document: Document) -> str:
 
 
 def _standing(own: Own, task: Task) -> Program[Rewrite]:
-    """The question made to stand alone: by the reading that the reader picks, or by rules where there is none."""
-    from intrinsics_core.embedded.candidates import candidates, chosen, told
+    """The question made to stand alone: by the reading that the reader picks, or by rules where nobody reads."""
+    from intrinsics_core.embedded.candidates import chosen
 
     turns = _turns(task)
-    if not own.reads or not (readings := candidates(turns)):
+    if "meant" not in own.reads:
         return _rewritten(turns)
-    question, before = turns[-1][1], told(turns)
+    before, readings = _readings(turns)
+    question = turns[-1][1]
+    if not readings:
+        return _rewritten(turns, question)
     pairs = tuple((before, text) for text in (question, *readings))
     (scored,) = yield [Score(task.intrinsic, pairs, "meant", own=True)]
     return _rewritten(turns, chosen(question, readings, [row[0] for row in scored.logits]))  # type: ignore[union-attr]
 
 
+@lru_cache(maxsize=32)
+def _readings(turns: tuple[tuple[str, str], ...]) -> tuple[str, Sequence[str]]:
+    """The conversation as it is read, and the readings of its last question that might be taken."""
+    from intrinsics_core.embedded.candidates import candidates, told
+    from intrinsics_core.embedded.rewriting import leans
+
+    return told(turns), candidates(turns) if leans(turns) else ()
+
+
 def _asked(own: Own, task: Task) -> Program[str]:
-    """As `_question`, the reader asked; "" without a question."""
+    """The question as it stands alone, "" without one: neither encoder nor reader sees the history.
+
+    Without the keywords that a rewrite adds for retrieval: they draw the vector towards what was said before. (150
+    MT-RAG tasks with a history, ELSER's top 5: answerability AUROC .64 with the plain question, .57 with keywords.)
+    For ranking either will do: .478 against .471 nDCG on those tasks, .550 against .560 on others.
+    """
     if not _turns(task):
         return ""
     return (yield from _standing(own, task)).question
@@ -205,10 +213,11 @@ def _query_rewrite(own: Own, task: Task) -> Program[QueryRewrite]:
     )
 
 
-def _query_expansion(task: Task, replies: Sequence[Reply]) -> QueryExpansion:
+def _query_expansion(own: Own, task: Task) -> Program[QueryExpansion]:
     from intrinsics_core.embedded.expanding import expand
 
-    queries = expand(_turns(task), [_passage(d) for d in task.documents])
+    found = yield from _standing(own, task)
+    queries = expand(_turns(task), [_passage(d) for d in task.documents], rewritten=found)
     return QueryExpansion(queries=tuple(ExpandedQuery(text=text, strategy=strategy) for text, strategy in queries))
 
 
@@ -217,7 +226,7 @@ def _supported(own: Own, task: Task, replies: Sequence[Reply]) -> Program[Respon
     from intrinsics_core.embedded.support import load_head, look_up, stated, support, to_read
 
     response, documents = _vectors(replies)
-    head = load_head(reads=own.reads)
+    head = load_head(reads=bool(own.reads))
     if thresholds := own.thresholds.get("hallucination-detection"):
         head = replace(head, thresholds={**head.thresholds, **thresholds})
     sentences, sources = [s.text for s in task.response_sentences], _sources(task, documents)
@@ -273,7 +282,7 @@ def _citations(own: Own, task: Task, replies: Sequence[Reply]) -> Citations:
     response, documents = _vectors(replies)
     sentences, sources = [s.text for s in task.response_sentences], _sources(task, documents)
     # Nothing is read for a citation: both heads have the same rule.
-    found = support(sentences, response, sources, load_head(reads=own.reads), given=task.query)
+    found = support(sentences, response, sources, load_head(reads=bool(own.reads)), given=task.query)
     return sentence_ids.citations(task, [(r, c) for r, s in enumerate(found.sentences) for c in s.citations])
 
 
@@ -287,7 +296,7 @@ def _entailment(own: Own, task: Task) -> Program[float]:
             yield [Embed(task.intrinsic, (text,), kind="sentence"), Embed(task.intrinsic, sentences, kind="sentence")]  # type: ignore[arg-type]
         )
     )
-    sources, head = _sources(task, documents), load_head(reads=own.reads)
+    sources, head = _sources(task, documents), load_head(reads=bool(own.reads))
     (found,) = look_up([task.response], [claim[0]], sources, task.query)
     said = None
     if own.reads:
@@ -403,7 +412,7 @@ def _unfitted(own: Own, task: Task) -> str | None:
     if task.intrinsic in own.calibrations:
         return None
     language = unfitted_language(f"{task.query} {task.response}")
-    return language and f"no probability: the models were not fitted on text in this language ({language})"
+    return language and f"no probability: the models were fitted on English, and this looks like {language}"
 
 
 def _answerability(own: Own, task: Task) -> Program[Answerability]:

@@ -8,11 +8,10 @@ tell what it answers: there is no verdict then, and a reason.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from intrinsics_core.conversation import Task
-from intrinsics_core.profiles.base import Format
-from intrinsics_core.requests import Embed, Embedded, Reply, Request
+from intrinsics_core.requests import Embed, Embedded, Program
 from intrinsics_core.results import AnswerRelevance
 
 _FEW = 3  # words with content, below which an answer does not say what it is about
@@ -20,19 +19,10 @@ _A_WORD = 2  # words of an answer that claims nothing, up to which it is no refu
 _TOO_SHORT = "too short an answer to tell without a language model"
 
 
-def answering_the_question(question: Callable[[Task], str]) -> Format[AnswerRelevance]:
-    """The format ``answer-relevance``; ``question`` is how the profile makes a task's question stand alone."""
+def answering_the_question(standing: Callable[[Task], Program[str]]) -> Callable[[Task], Program[AnswerRelevance]]:
+    """How ``answer-relevance`` is judged; ``standing`` is how the profile makes a task's question stand alone."""
 
-    def render(task: Task) -> Sequence[Request]:
-        claimed = _claimed(task)
-        if not claimed or _too_short(task, claimed):
-            return []
-        return [
-            Embed(task.intrinsic, (question(task),), kind="query"),
-            Embed(task.intrinsic, (claimed,), kind="passage"),
-        ]
-
-    def parse(task: Task, replies: Sequence[Reply]) -> AnswerRelevance:
+    def judge(task: Task) -> Program[AnswerRelevance]:
         from intrinsics_core.embedded.answering import context_relevance
 
         claimed = _claimed(task)
@@ -40,11 +30,16 @@ def answering_the_question(question: Callable[[Task], str]) -> Format[AnswerRele
             return AnswerRelevance(label=None, score=None, reason=_TOO_SHORT)
         if not claimed:
             return AnswerRelevance(label="irrelevant", score=0.0)
+        question = yield from standing(task)
+        replies = yield [
+            Embed(task.intrinsic, (question,), kind="query"),
+            Embed(task.intrinsic, (claimed,), kind="passage"),
+        ]
         (asked,), (answer,) = [reply.vectors for reply in replies if isinstance(reply, Embedded)]
-        found = context_relevance(question(task), claimed, asked, answer)
+        found = context_relevance(question, claimed, asked, answer)
         return AnswerRelevance(label=found.label, score=found.score)
 
-    return Format(render, parse)
+    return judge
 
 
 def _claimed(task: Task) -> str:

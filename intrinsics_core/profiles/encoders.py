@@ -14,7 +14,7 @@ from intrinsics_core.evaluation.probabilities import log_odds, sigmoid
 from intrinsics_core.profiles.base import AnyFormat, Format, Profile, Staged
 from intrinsics_core.profiles.embedded import PROFILE as EMBEDDED
 from intrinsics_core.profiles.embedded import _passage as passage
-from intrinsics_core.profiles.embedded import _question as question
+from intrinsics_core.profiles.embedded import question_by_rules as question
 from intrinsics_core.profiles.embedded import turns_cut
 from intrinsics_core.replies import sentence_ids
 from intrinsics_core.requests import Program, Reply, Request, Score, Scored, Tag, Tagged, TaggedSpan

@@ -66,7 +66,6 @@ class EmbeddedRuntime(BlockingRuntime):
         self._reads = given.reader
         shipped = SHIPPED_READER if given.reader is None and SHIPPED_READER.is_dir() else None
         self._folder = shipped or given.reader or None
-        self.profile: Profile = embedded_profile(self.calibrations, self.thresholds, self.has_reader)
         self._lock = Lock()
         self._encoder: Encoder | None = None
         self._reader: Reader | None = None
@@ -74,6 +73,9 @@ class EmbeddedRuntime(BlockingRuntime):
             self.reader.close()
         if path is not None:
             self.encoder.close()  # a wrong folder is told at once, not at the first request
+        self.profile: Profile = embedded_profile(
+            self.calibrations, self.thresholds, self.reader.tasks if self.has_reader else ()
+        )
 
     @property
     def encoder(self) -> Encoder:

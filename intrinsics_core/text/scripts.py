@@ -1,7 +1,8 @@
 """Whether the small models were fitted on the language of a text: on English alone, so far.
 
 Another script is told by its letters. Another language in Latin letters is told by its commonest words, where they
-outnumber the English ones: a foreign name, title or quotation in an English text does not.
+outnumber the English ones; a foreign name or title in an English text does not count. Which one it is is a guess among
+neighbours: a Catalan text may pass for Spanish, and one in a language that is not listed for none at all.
 """
 
 from __future__ import annotations
@@ -13,29 +14,31 @@ from collections import Counter
 _LOOKED_AT = 2_000  # characters of a text; a script or a language shows in less
 _OTHER = 0.5  # share of letters from which on a text is of another script: names and quotes in one are common
 
-# Words that nearly every sentence has, those left out that English spells alike ("die", "in", "a", "on", "me", "son").
+# Words that nearly every sentence has. What English spells alike ("die", "van", "per", "come") is left out.
 _COMMON = {
     "German": "der und ist das nicht wird wurde mit für auf ein eine einen dem den des sich auch von wie wann wer wo zu"
-    " bei nach werden sind sie er ich wir kann haben hat oder aber zum zur im am",
-    "French": "le la les des est une un et du dans que qui pour par sur avec pas sont il elle nous vous au aux ce cette"
-    " quand où quel quelle quels était été ne se plus ou mais",
-    "Spanish": "el la los las de que y en un una es por con para del se no su al lo como más pero cuándo cuál qué quién"
-    " dónde fue son está este esta ser",
-    "Italian": "il lo la gli di che è un una per con del della dei nel nella sono non si da come più quando chi cosa"
-    " dove anche alla era stato le",
-    "Portuguese": "o os as de que e em um uma é por com para do da dos das não se ao na no como mais quando quem onde"
-    " foi são está seu sua",
-    "Dutch": "de het een en van is niet met voor op dat zijn wordt werd aan bij ook naar wie wanneer waar hoe deze dit"
-    " maar uit hebben heeft kan werd worden door",
-    "Swedish": "och att det som en är på för av med inte den till var ett har om när vem hur eller kan från",
-    "Danish": "og at det som en er på for af med ikke den til var et har om hvornår hvem hvor eller kan fra",
-    "Polish": "i w z na się nie do to jest że o jak po co przez dla od kto kiedy gdzie są był była oraz ale został"
-    " została zostało jest był",
-    "Turkish": "ve bir bu da için ile çok ne var olarak daha gibi kadar değil nasıl kim nerede mi",
-    "Indonesian": "yang dan di ini itu dengan untuk dari pada adalah tidak ke akan juga apa siapa kapan bagaimana oleh",
+    " bei nach werden sind sie ich wir kann haben oder aber zum zur im",
+    "French": "le la les une un et du dans que qui par sur avec pas sont il elle nous vous au aux ce cette quand où"
+    " quel quelle quels était été ou mais",
+    "Spanish": "el la los las de que y en un una por con para del lo como más pero cuándo cuál qué quién dónde fue está"
+    " este esta ser",
+    "Italian": "il lo la gli che è un una con del della dei nel nella sono più quando chi cosa dove anche alla era"
+    " stato",
+    "Portuguese": "o os de que em uma é por da das não ao na como mais quando quem onde foi são está seu sua",
+    "Dutch": "de een niet met voor op dat zijn wordt werd aan bij naar wie wanneer waar hoe deze maar uit hebben heeft"
+    " worden",
+    "Swedish": "och att det en är på för av med inte den var ett när vem hur eller kan från",
+    "Danish": "og at det en er på med ikke den var et hvornår hvem hvor eller kan fra",
+    "Polish": "się nie jest że jak przez dla kto kiedy gdzie są był była oraz ale został została zostało",
+    "Turkish": "ve bir için ile çok olarak daha gibi kadar değil nasıl kim nerede",
+    "Indonesian": "yang itu dengan untuk pada adalah tidak ke akan juga apa siapa kapan bagaimana oleh",
 }
+# Between the parts of names in any language: alone they tell nothing.
+_PARTICLES = frozenset(
+    ["de", "la", "le", "el", "los", "las", "les", "del", "du", "da", "von", "der", "den", "y", "o", "en", "na"]
+)
 _COMMON_ENGLISH = (
-    "the of and to is was were are in that it for with as by on be this from at which have has not or an its"
+    "the of and to is was were are that it for with as by on be this from at which have has not or an its"
     " but what when who how where why does did do can will would should their they he she you we i if than"
     " then there all about into"
 )
@@ -65,8 +68,11 @@ def _script(text: str) -> str | None:
 
 
 def _language(text: str) -> str | None:
-    words = {word.casefold() for word in _WORD.findall(text)}
+    # A capital inside a text begins a name more often than a sentence.
+    words = {word.casefold() for i, word in enumerate(_WORD.findall(text)) if i == 0 or word.islower()}
     english = len(words & _ENGLISH)
-    found = {language: len(words & common) for language, common in _WORDS.items()}
-    best = max(found, key=lambda language: found[language])
-    return best if found[best] >= 2 and found[best] > 2 * english and 5 * found[best] >= len(words) else None
+    found = {language: words & common for language, common in _WORDS.items()}
+    best = max(found, key=lambda language: len(found[language]))
+    hits = len(found[best])
+    told = hits >= 2 and hits > 2 * english and 5 * hits >= len(words) and not found[best] <= _PARTICLES
+    return best if told else None

@@ -18,6 +18,7 @@ from intrinsics_core import (
     context_relevance,
     fact_check,
     hallucination_detection,
+    query_rewrite,
     reranking,
     run,
     uncertainty,
@@ -258,3 +259,16 @@ def test_a_pair_that_comes_up_again_is_not_read_again_and_means_the_same(folder,
         first = reader.logits("entailment", PAIRS)
         monkeypatch.setattr(reader, "_model", lambda: pytest.fail("read again"))
         assert reader.logits("entailment", [PAIRS[2], PAIRS[0], PAIRS[2]]) == [first[2], first[0], first[2]]
+
+
+def test_a_reader_that_was_not_taught_what_is_meant_leaves_questions_to_the_rules(folder, tmp_path):
+    talk = [
+        {"role": "user", "content": "who built the mill ?"},
+        {"role": "assistant", "content": MILL},
+        {"role": "user", "content": "when was it built ?"},
+    ]
+    tasks = json.loads((folder / "reader.json").read_text())["tasks"]
+    fewer = copied(folder, tmp_path, tasks={name: i for name, i in tasks.items() if name != "meant"})
+    reads, by_rules = EmbeddedRuntime(reader=fewer), EmbeddedRuntime(reader=False)
+    assert run(query_rewrite(talk), reads) == run(query_rewrite(talk), by_rules)
+    assert run(answerability(talk, [MILL]), reads).probability is not None

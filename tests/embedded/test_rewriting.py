@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from intrinsics_core.embedded.head import load_head
 from intrinsics_core.embedded.lexical import terms
 from intrinsics_core.embedded.resolving import attach, complete, resolve
-from intrinsics_core.embedded.rewriting import HISTORY_WEIGHT, TERMS, rewrite
+from intrinsics_core.embedded.rewriting import HISTORY_WEIGHT, TERMS, leans, rewrite
 from intrinsics_core.embedded.salience import (
     QUESTION_FEATURES,
     TERM_FEATURES,
@@ -263,3 +263,21 @@ def test_what_a_reader_chose_is_the_question():
 def test_a_reading_after_the_assistant_s_turns_alone():
     conversation = [("assistant", "Ada Brink built the tide mill."), ("user", "When did she build it?")]
     assert rewrite(conversation, meant="When did Ada Brink build it?").question == "When did Ada Brink build it?"
+
+
+def test_a_chosen_reading_keeps_the_keywords_of_the_question_before():
+    conversation = [
+        ("user", "How was the Ouse mill at Ellery restored after the 1953 flood?"),
+        ("assistant", "Volunteers rebuilt its wheel."),
+        ("user", "When did it reopen?"),
+    ]
+    found = rewrite(conversation, meant="When did the Ouse mill reopen?")
+    assert "1953 flood" in found.query and found.question == "When did the Ouse mill reopen?"
+
+
+def test_what_stands_alone_leans_on_nothing():
+    assert leans([*CHEESE, ("user", "How long can it be stored?")])
+    assert not leans([*CHEESE, ("user", "What is the capital of Norway?")])
+    assert not leans([*CHEESE, ("user", "Thanks a lot!")])
+    assert not leans([("user", "How long can it be stored?")])
+    assert not leans([("system", "Be brief."), ("user", "How long can it be stored?")])

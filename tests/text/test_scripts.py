@@ -14,7 +14,11 @@ from intrinsics_core.text.scripts import unfitted_language
         ("De molen werd in 1911 gebouwd door Ada Brink.", "Dutch"), ("Quando foi construído o moinho?", "Portuguese"),
         # What only looks foreign: names, titles, one word, a list.
         ("Who sang La La Land de la Cruz?", None), ("Le restaurant Le Petit Chat is in Paris.", None),
-        ("Mietvertrag", None),
+        ("La Jolla Los Angeles distance", None), ("drive El Paso Las Vegas", None), ("De La Soul albums", None),
+        ("Rio de la Plata depth", None), ("Robin van de Kerkhof", None), ("sliding door van repair cost", None),
+        ("PO Box 12, Boulder, CO", None), ("Contact e-mail: info@acme.com", None),
+        ("Price per person; come early", None),
+        ("hat sale am only", None), ("Mietvertrag", None),
         ("Co-requesters cannot approve co-requesters.", None), ("Rent: 840 euros; deposit: 2,520 euros", None),
     ],
 )  # fmt: skip

@@ -409,7 +409,7 @@ class Meant:
             pairs.append(Pair("meant", text, row.question, 0.0, row.set))
         if row.wrong:
             pairs += [Pair("meant", text, w, 0.0, row.set) for w in rng.sample(row.wrong, min(3, len(row.wrong)))]
-        proposed = [(c, agrees(c, row)) for c in candidates(row.dialog[-9:])]
+        proposed = [(c, agrees(c, row)) for c in candidates(row.dialog)]
         right = [c for c, label in proposed if label == 1.0 and c != row.rewrite]
         wrong = [c for c, label in proposed if label == 0.0]
         if right and rng.random() < 0.6:
@@ -437,7 +437,7 @@ def agrees(reading: str, row: Turn) -> float | None:
 
 def before(row: Turn) -> str:
     """The turns before and the last question, as the product shows them."""
-    return told([("", text) for text in (*row.history, row.question)])
+    return told(row.dialog)
 
 
 Maker = Callable[..., Unit]

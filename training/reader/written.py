@@ -28,6 +28,7 @@ from typing import Any
 from intrinsics_core.text.layout import laid_out
 from training.reader.nearest import nearest
 from training.reader.pairs import Pair, Unit
+from training.reader.prose import content
 from training.reader.splits import Part, part
 
 FOLDER = Path(__file__).with_name("written")
@@ -41,9 +42,13 @@ _MOST = 85  # words that are read beside a claim or a question: more would be cu
 
 @dataclass(frozen=True)
 class Written:
-    """One text in its sentences, with (true, false) claims, (question, right, wrong) and questions left open."""
+    """One text in its sentences, with (true, false) claims, (question, right, wrong) and questions left open.
+
+    key: the text as it is written, on one line: what its part is decided by.
+    """
 
     topic: str
+    key: str
     sentences: tuple[str, ...]
     claims: tuple[tuple[str, str], ...]
     asked: tuple[tuple[str, str, str], ...]
@@ -70,6 +75,7 @@ def read(block: str) -> Written:
     lines = {mark: [text for found, text in marked if found == mark] for mark in "+-?=!*"}
     return Written(
         head[2:].strip(),
+        " ".join(" ".join(rest[:begin]).split()),
         tuple(" ".join(span.text.split()) for span in laid_out("\n".join(rest[:begin]))),
         tuple(zip(lines["+"], lines["-"], strict=True)),
         tuple(zip(lines["?"], lines["="], lines["!"], strict=True)),
@@ -79,7 +85,7 @@ def read(block: str) -> Written:
 
 def texts(wanted: Part | None = None) -> list[Written]:
     """All texts, or those of one part: what is asked for choosing a checkpoint was not trained on."""
-    return [t for t in _all() if wanted is None or part("written", " ".join(t.sentences)) == wanted]
+    return [t for t in _all() if wanted is None or part("written", t.key) == wanted]
 
 
 @cache
@@ -92,7 +98,9 @@ def conversations() -> tuple[tuple[Any, ...], ...]:
     for file in sorted(CONVERSATIONS.glob("*.txt")):
         for block in re.split(r"\n\s*\n(?=# )", file.read_text("utf-8").strip()):
             head, *lines = [line for line in block.splitlines() if line.strip()]
-            if not re.fullmatch(r"U(AU)+\+-+", "".join(line[0] for line in lines)):
+            if not re.fullmatch(r"(?:[UA]:|[+-] )+", "".join(line[:2] for line in lines)) or not re.fullmatch(
+                r"U(AU)+\+-+", "".join(line[0] for line in lines)
+            ):
                 raise ValueError(f"not a conversation: {head[:60]!r} in {file.name}")
             roles = {"U": "user", "A": "assistant"}
             turns = tuple((roles[line[0]], line[2:].strip()) for line in lines if line[0] in roles)
@@ -136,13 +144,13 @@ def claimed(row: Said, rng: Random) -> Unit:
     # Only what says alone what it is about is judged without its question, too.
     alone = all(len(text.split()) >= 8 and not _LEANS.match(text) for text in (row.true, row.false))
     ask = "" if not row.question or (alone and rng.random() < 0.4) else f"{row.question} "
-    source = shown(f"{ask}{row.true} {row.false}", row.sentences, rng.choice((_MOST, _MOST, _MOST, 65, 45)))
+    source = " ".join(shown(f"{ask}{row.true} {row.false}", row.sentences, rng.choice((_MOST, _MOST, _MOST, 65, 45))))
     return [
         Pair("support", source, ask + text, label, "written") for text, label in ((row.true, 1.0), (row.false, 0.0))
     ]
 
 
-def shown(claim: str, parts: tuple[str, ...], most: int = _MOST) -> str:
+def shown(claim: str, parts: tuple[str, ...], most: int = _MOST) -> list[str]:
     """The nearest sentences to a claim, in the order of the text, of at most ``most`` words together (one at least)."""
     kept = nearest(claim, parts, 1)
     for count in range(2, len(parts) + 1):
@@ -150,13 +158,12 @@ def shown(claim: str, parts: tuple[str, ...], most: int = _MOST) -> str:
         if sum(len(parts[i].split()) for i in more) > most:
             break
         kept = more
-    return " ".join(parts[i] for i in kept)
+    return [parts[i] for i in kept]
 
 
 def answered(row: Asked, rng: Random) -> Unit:
     """A question beside the text, or beside what is left of it without the sentences that answer."""
-    near = shown(f"{row.question} {row.answer or ''}", row.sentences)
-    parts = [s for s in row.sentences if s in near]
+    parts = shown(f"{row.question} {row.answer or ''}", row.sentences)
     query = row.question.rstrip("?").lower() if rng.random() < 0.15 else row.question
     if row.answer is None:
         if len(parts) > 4 and rng.random() < 0.3:
@@ -165,6 +172,7 @@ def answered(row: Asked, rng: Random) -> Unit:
     pairs = [Pair("answers", " ".join(parts), query, 1.0, "written asked")]
     said = {row.sentences[i] for i in nearest(f"{row.question} {row.answer}", row.sentences, 2)}
     without = [s for s in parts if s not in said]
-    if 1 < len(without) < len(parts) and rng.random() < 0.35:
+    left = content(" ".join(without))
+    if 1 < len(without) < len(parts) and not content(row.answer) <= left and rng.random() < 0.35:
         pairs.append(Pair("answers", " ".join(without), query, 0.0, "written:removed"))
     return pairs
