@@ -47,9 +47,8 @@ CITATION_SETS = ("wice", "clapnq")
 RIDGE = 0.5
 LIMIT = 1000
 WEAKEST = 2
-WHOLE = (
-    2.0  # what is found nowhere beside the weakest claims; by hand, as answers drawn from claims are not like real ones
-)
+# What is found nowhere beside the weakest claims; by hand, as answers drawn from claims are not like real ones.
+WHOLE = 1.0
 DRAWN = 1000  # answers put together from the claims of one set
 RESPONSE_SETS = ("expertqa_claims", "wice", "begin", "halueval")
 UNCITED = 0.25  # share of claims that should get no citation, in tuning citations

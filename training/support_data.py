@@ -20,7 +20,7 @@ import numpy as np
 
 from intrinsics_core.embedded.evidence import Evidence, Floats, Sources
 from intrinsics_core.embedded.reader import Reader
-from intrinsics_core.embedded.support import CitationRule, doubt, look_up, stated, to_read
+from intrinsics_core.embedded.support import CitationRule, doubts, look_up, stated, to_read
 from intrinsics_core.text.layout import laid_out
 
 Row = dict[str, Any]
@@ -283,9 +283,9 @@ class Measured:
 
     @property
     def features(self) -> Floats:
-        """(sentences, features): one column more where there are logits."""
+        """(sentences, features): those of the reader too where there are logits."""
         rows = [
-            e.features if z is None else [*e.features, doubt(z)]
+            e.features if z is None else [*e.features, *doubts(z, e.seen)]
             for e, z in zip(self.evidence, self.logits, strict=True)
         ]
         return np.array(rows, dtype=np.float32)

@@ -14,14 +14,12 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, zip_longest
 
+from intrinsics_core.embedded.head import load_head
 from intrinsics_core.embedded.lexical import Token, tokens, word_set
 from intrinsics_core.embedded.phrases import LONGEST_PHRASE, runs, surface
 from intrinsics_core.embedded.salience import Turn, latest_first, plain, salience
+from intrinsics_core.evaluation.probabilities import softmax
 
-LEAST = 0.0
-"""Logit of *meant* from which on a reading may be taken."""
-MARGIN = 1.0
-"""How much likelier than the question as it stands it must be; see `training.reader.readings`."""
 MOST = 16
 """Readings of one question, at most."""
 TURNS = 8
@@ -33,6 +31,7 @@ READ = 4_000
 LONGEST = 400
 """Characters of a question that is completed, at most: a longer one stands alone."""
 
+_SURE = 6.0  # a logit from which on the reader is as sure as it gets
 _PRONOUNS = word_set("it they them he him she her this that these those one ones both")
 _OWNERS = word_set("its their his her")
 _POINTERS = word_set("this that these those")
@@ -209,22 +208,41 @@ def _fitting(new: str, earlier: str, part: Sequence[Token]) -> str:
     return _ARTICLE.sub("", new) if _ARTICLE_BEFORE.search(earlier[max(0, begin - 5) : begin]) else new
 
 
-def chosen(
-    question: str, readings: Sequence[str], logits: Sequence[float], least: float = LEAST, margin: float = MARGIN
-) -> str:
-    """The reading that is meant, or the question itself where none is clearly better.
+OPTIONS = ("left_alone", "own", "meant", "early", "by_rules")
+"""What an option is weighed by: leaving the question alone has the first two (1, and the reader's logit of the question
+itself), a reading the others (its logit, 1 over its place among the readings, whether the rules say the same)."""
+
+
+def options(question: str, readings: Sequence[str], logits: Sequence[float], by_rules: str) -> list[tuple[float, ...]]:
+    """`OPTIONS` of leaving a question alone, and of each of its readings.
 
     Args:
         question: the last turn.
         readings: its `candidates`.
-        logits: of *meant*, the question's own first, then one a reading.
-        least: logit from which on a reading may be taken. margin: how far above the question's own it must be.
+        logits: a reader's of *meant*, the question's own first, then one a reading.
+        by_rules: the question as the rules resolve it.
     """
-    own, *others = logits
-    if not others:
-        return question
-    best = max(range(len(others)), key=others.__getitem__)
-    return readings[best] if others[best] >= least and others[best] - own >= margin else question
+    own, *others = (min(max(value, -_SURE), _SURE) for value in logits)
+    alone = (1.0, own, 0.0, 0.0, 0.0)
+    return [
+        alone,
+        *(
+            (0.0, 0.0, value, 1.0 / place, float(text == by_rules != question))
+            for place, (text, value) in enumerate(zip(readings, others, strict=True), 1)
+        ),
+    ]
+
+
+def chosen(question: str, readings: Sequence[str], logits: Sequence[float], by_rules: str) -> str:
+    """The reading that is meant, or the question itself where none is likely enough; the arguments of `options`.
+
+    A softmax over the options with the weights of the head ``readings`` (`training.reader.readings`); a reading is
+    taken where its share reaches the head's threshold ``taken``.
+    """
+    head = load_head("readings", OPTIONS)
+    shares = softmax([head.logit(row) for row in options(question, readings, logits, by_rules)])
+    best = max(range(len(shares)), key=shares.__getitem__)
+    return readings[best - 1] if best and shares[best] >= head.thresholds["taken"] else question
 
 
 SHOWN = 80

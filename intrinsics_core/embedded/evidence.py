@@ -26,6 +26,9 @@ from intrinsics_core.errors import InvalidInput
 
 Floats = NDArray[np.float32]
 
+READ_WORDS = 85
+"""Words that a reader is shown beside a claim: as many as it was trained on."""
+
 FEATURES: tuple[str, ...] = (
     "novel",  # share of the idf mass found in no source sentence
     "novel_names",  # 1 - 2**-k for k capitalised words not found
@@ -252,6 +255,11 @@ class Sources:
         return dict(found)
 
     @cached_property
+    def seen(self) -> float:
+        """The share of all sentences' words that a reader is shown beside one claim, 0..1; 1 for short sources."""
+        return min(1.0, READ_WORDS / max(1, sum(len(text.split()) for text in self.texts)))
+
+    @cached_property
     def entitled(self) -> frozenset[str]:
         """The keys of what the titles say: evidence that no citation points at."""
         return frozenset(key for title in self.titles if title for key in keys_of(title))
@@ -360,6 +368,7 @@ class Evidence:
     features: one number in 0..1 a column of `FEATURES`. found: (units, sentences). cosine: per source sentence.
     missing: the units found nowhere. stray: the numbers that stand in the sources, but not where the rest of the
     sentence stands: neither in the passage of three sentences nearest to it nor beside the same word elsewhere.
+    seen: `Sources.seen` of the sources.
     """
 
     claim: Claim
@@ -368,6 +377,7 @@ class Evidence:
     cosine: Floats
     missing: tuple[Unit, ...]
     stray: tuple[Unit, ...] = ()
+    seen: float = 1.0
 
     @property
     def invented(self) -> tuple[Unit, ...]:
@@ -438,7 +448,8 @@ def measure(sentence: str, vectors: Floats, sources: Sources, given: str = "") -
         whole * (1.0 - near),
     ]
     features = np.clip(np.array(values, dtype=np.float32), 0.0, 1.0)
-    return Evidence(asked, features, found, cosine, missing, _stray(asked, found, cosine, anywhere, paired, sources))
+    stray = _stray(asked, found, cosine, anywhere, paired, sources)
+    return Evidence(asked, features, found, cosine, missing, stray, sources.seen)
 
 
 def _stray(

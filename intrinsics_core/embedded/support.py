@@ -32,6 +32,7 @@ import numpy as np
 
 from intrinsics_core.embedded.evidence import (
     FEATURES,
+    READ_WORDS,
     Evidence,
     Floats,
     Sources,
@@ -63,8 +64,8 @@ class CitationRule:
     maximum: int
 
 
-READ = "doubted"
-"""The reader's column: 0 where it is sure that the claim is supported, 1 where it is sure that it is not."""
+READ = ("doubted", "doubted_whole")
+"""The reader's columns; see `doubts`."""
 
 _SURE = 6.0  # a logit from which on the reader is as sure as it gets
 
@@ -73,7 +74,7 @@ _SURE = 6.0  # a logit from which on the reader is as sure as it gets
 class SupportHead:
     """The fitted numbers.
 
-    weights: one a column of `evidence.FEATURES`, and one more where the head reads, none negative; with ``bias`` they
+    weights: one a column of `evidence.FEATURES`, and of `READ` where the head reads, none negative; with ``bias`` they
     give the log-odds that a sentence is *not* supported. response: slope of the weakest sentences' mean log-odds,
     weight of the share of the response that is found nowhere, and bias. thresholds: ``faithful`` and ``unfaithful``
     (sentence probability at or above the first is faithful, below the second unfaithful, partial between) and
@@ -88,7 +89,7 @@ class SupportHead:
     weakest: int = 2
 
     def __post_init__(self) -> None:
-        if len(self.weights) - len(FEATURES) not in (0, 1):
+        if len(self.weights) - len(FEATURES) not in (0, len(READ)):
             raise InvalidInput(f"support head: {len(self.weights)} weights for {len(FEATURES)} features")
         if missing := {"faithful", "unfaithful", "response"} - set(self.thresholds):
             raise InvalidInput(f"support head: thresholds lack {sorted(missing)}")
@@ -106,7 +107,7 @@ class SupportHead:
             InvalidInput: the file's features are not the ones this code measures, or a part is missing.
         """
         try:
-            if tuple(raw["features"]) not in (FEATURES, (*FEATURES, READ)):
+            if tuple(raw["features"]) not in (FEATURES, (*FEATURES, *READ)):
                 raise InvalidInput(f"support head: features {raw['features']}, want {list(FEATURES)}")
             own = raw["response"]
             return cls(
@@ -126,7 +127,7 @@ class SupportHead:
         return {
             "name": "support_read" if self.reads else "support",
             "version": 2,
-            "features": [*FEATURES, READ] if self.reads else list(FEATURES),
+            "features": [*FEATURES, *READ] if self.reads else list(FEATURES),
             "weights": list(self.weights),
             "bias": self.bias,
             "response": {"slope": slope, "novel": novel, "bias": bias, "weakest": self.weakest},
@@ -136,13 +137,19 @@ class SupportHead:
 
     def odds(self, evidence: Evidence, logit: float | None = None) -> float:
         """Log-odds that a claim is not supported."""
-        row = [*evidence.features, doubt(logit or 0.0)] if self.reads else evidence.features
+        row = [*evidence.features, *doubts(logit or 0.0, evidence.seen)] if self.reads else evidence.features
         return float(np.dot(row, self.weights)) + self.bias
 
 
-def doubt(logit: float) -> float:
-    """A reader's logit of *supported* as a column of a head, 0..1."""
-    return 0.5 - min(max(logit, -_SURE), _SURE) / (2 * _SURE)
+def doubts(logit: float, seen: float) -> tuple[float, float]:
+    """A reader's logit of *supported* as columns of a head.
+
+    The first is -.5 where the reader is sure that the claim is supported and .5 where it is sure that it is not; the
+    second the same times the share of the sources that it has ``seen``: what it does not find in a short text is not
+    there, of many passages it may stand in a sentence that was not shown.
+    """
+    doubt = -min(max(logit, -_SURE), _SURE) / (2 * _SURE)
+    return doubt, doubt * seen
 
 
 @lru_cache(maxsize=2)
@@ -276,21 +283,31 @@ def stated(sentence: str, question: str) -> str:
 
 
 def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule) -> list[tuple[str, str]]:
-    """What a reader is shown for one claim: the sentence found, and the same with its neighbours, beside the claim."""
+    """What a reader is shown beside one claim: the sentence found; the same with its neighbours; the best few of all.
+
+    The last are the sentences with the best scores, of whatever document and in their order, of `READ_WORDS` words.
+    """
     if not sources.texts:
         return []
-    best = int(_scores(evidence, rule).argmax())
-    owner = sources.documents
+    scores = _scores(evidence, rule)
+    ranked = [int(i) for i in np.argsort(-scores, kind="stable")]
+    best, owner = ranked[0], sources.documents
     near = [
         i
         for i in (best - 1, best, best + 1)
         if 0 <= i < len(sources.texts) and (owner is None or owner[i] == owner[best])
     ]
+    few, words = [best], len(sources.texts[best].split())
+    for i in ranked[1:]:
+        words += len(sources.texts[i].split())
+        if words > READ_WORDS:
+            break
+        few.append(i)
+    shown = [" ".join(sources.texts[i] for i in some) for some in ([best], near, sorted(few))]
     title = sources.titles[owner[best] if owner is not None else 0] if sources.titles else ""
-    shown = (sources.texts[best], " ".join(sources.texts[i] for i in near))
     named = keys_of(title) if title else frozenset()
     if any(unit.keys & named and not evidence.found[row, near].any() for row, unit in enumerate(evidence.claim.units)):
-        shown = (f"{title}: {shown[0]}", f"{title}: {shown[1]}")  # what the claim is about stands in the title alone
+        shown = [f"{title}: {source}" for source in shown]  # what the claim is about stands in the title alone
     return [(source, text) for source in dict.fromkeys(shown)]
 
 

@@ -178,7 +178,8 @@ def _standing(own: Own, task: Task) -> Program[Rewrite]:
         return _rewritten(turns, question)
     pairs = tuple((before, text) for text in (question, *readings))
     (scored,) = yield [Score(task.intrinsic, pairs, "meant", own=True)]
-    return _rewritten(turns, chosen(question, readings, [row[0] for row in scored.logits]))  # type: ignore[union-attr]
+    logits = [row[0] for row in scored.logits]  # type: ignore[union-attr]
+    return _rewritten(turns, chosen(question, readings, logits, _rewritten(turns).question))
 
 
 @lru_cache(maxsize=32)
