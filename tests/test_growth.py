@@ -119,7 +119,7 @@ def test_every_intrinsic_on_ugly_text(name, made_of):
     run(call(name), engine)  # heads and tables are loaded
     for where in ("question", "answer", "document"):
         spent = cpu(lambda where=where: run(call(name, **{where: hard}), engine))
-        assert spent < 5, f"{where}: {spent:.1f} s of CPU time for {LENGTH} characters of {made_of}"
+        assert spent < 9, f"{where}: {spent:.1f} s of CPU time for {LENGTH} characters of {made_of}"
 
 
 @pytest.mark.parametrize("made_of", UGLY)

@@ -55,11 +55,15 @@ _BE = word_set("is are was were be been isn't aren't wasn't weren't")
 _SMALL = word_set("thanks thank hello hi bye goodbye cheers yes no ok okay great sure")
 
 
-def candidates(conversation: Sequence[Turn]) -> list[str]:
+def candidates(conversation: Sequence[Turn], by_rules: str = "") -> list[str]:
     """Readings of the last turn, none twice and none equal to the turn itself, at most `MOST`.
 
     Of each kind of reading the likelier phrases come first, and the kinds take turns. Empty for a turn that asks
     nothing, and without earlier turns of user or assistant.
+
+    Args:
+        conversation: ``(role, text)`` turns, oldest first.
+        by_rules: what `resolving` makes of the last turn, which is a reading, too: the first.
 
     Raises:
         ValueError: the conversation is empty.
@@ -76,8 +80,8 @@ def candidates(conversation: Sequence[Turn]) -> list[str]:
     near = [(role, text[-READ:] if role == "user" else text[:READ]) for role, text in near]
     found = phrases([*near, ("user", question)])
     kinds = (_fragment(question, near), _pronouns(question, words, found), _of_what(question, words, found))
-    made = dict.fromkeys(text for some in zip_longest(*kinds) for text in some if text)
-    return [text for text in made if text != question and len(text) <= 2 * LONGEST][:MOST]
+    made = dict.fromkeys((by_rules, *(text for some in zip_longest(*kinds) for text in some)))
+    return [text for text in made if text and text != question and len(text) <= 2 * LONGEST][:MOST]
 
 
 def heard(history: Sequence[Turn]) -> list[Turn]:

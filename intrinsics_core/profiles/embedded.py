@@ -38,9 +38,9 @@ from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.scripts import unfitted_language
 
 if TYPE_CHECKING:
-    from intrinsics_core.embedded.evidence import Sources
+    from intrinsics_core.embedded.evidence import Evidence, Sources
     from intrinsics_core.embedded.rewriting import Rewrite
-    from intrinsics_core.embedded.support import ResponseSupport
+    from intrinsics_core.embedded.support import CitationRule, ResponseSupport
     from intrinsics_core.evaluation.calibration import Calibration
 
 
@@ -170,25 +170,26 @@ def _standing(own: Own, task: Task) -> Program[Rewrite]:
     from intrinsics_core.embedded.candidates import chosen
 
     turns = _turns(task)
+    by_rules = _rewritten(turns)
     if "meant" not in own.reads:
-        return _rewritten(turns)
-    before, readings = _readings(turns)
-    question = turns[-1][1]
+        return by_rules
+    before, readings = _readings(turns, by_rules.question)
     if not readings:
-        return _rewritten(turns, question)
+        return by_rules
+    question = turns[-1][1]
     pairs = tuple((before, text) for text in (question, *readings))
     (scored,) = yield [Score(task.intrinsic, pairs, "meant", own=True)]
     logits = [row[0] for row in scored.logits]  # type: ignore[union-attr]
-    return _rewritten(turns, chosen(question, readings, logits, _rewritten(turns).question))
+    return _rewritten(turns, chosen(question, readings, logits, by_rules.question))
 
 
 @lru_cache(maxsize=32)
-def _readings(turns: tuple[tuple[str, str], ...]) -> tuple[str, Sequence[str]]:
+def _readings(turns: tuple[tuple[str, str], ...], by_rules: str) -> tuple[str, Sequence[str]]:
     """The conversation as it is read, and the readings of its last question that might be taken."""
     from intrinsics_core.embedded.candidates import candidates, told
     from intrinsics_core.embedded.rewriting import leans
 
-    return told(turns), candidates(turns) if leans(turns) else ()
+    return told(turns), candidates(turns, by_rules) if leans(turns) else ()
 
 
 def _asked(own: Own, task: Task) -> Program[str]:
@@ -224,7 +225,7 @@ def _query_expansion(own: Own, task: Task) -> Program[QueryExpansion]:
 
 def _supported(own: Own, task: Task, replies: Sequence[Reply]) -> Program[ResponseSupport]:
     """The verdicts on a response, from the vectors of its sentences and of the documents'."""
-    from intrinsics_core.embedded.support import load_head, look_up, stated, support, to_read
+    from intrinsics_core.embedded.support import load_head, look_up, support
 
     response, documents = _vectors(replies)
     head = load_head(reads=bool(own.reads))
@@ -232,14 +233,29 @@ def _supported(own: Own, task: Task, replies: Sequence[Reply]) -> Program[Respon
         head = replace(head, thresholds={**head.thresholds, **thresholds})
     sentences, sources = [s.text for s in task.response_sentences], _sources(task, documents)
     evidence = look_up(sentences, response, sources, task.query)
-    logits = None
-    if own.reads:
-        pairs = [
-            to_read(stated(text, task.query), found, sources, head.citations)
-            for text, found in zip(sentences, evidence, strict=True)
-        ]
-        logits = yield from _read(task, pairs)
+    logits = (yield from _told(task, sentences, evidence, sources, head.citations)) if own.reads else None
     return support(sentences, response, sources, head, given=task.query, evidence=evidence, logits=logits)
+
+
+def _told(
+    task: Task, said: Sequence[str], evidence: Sequence[Evidence], sources: Sources, rule: CitationRule
+) -> Program[list[Any]]:
+    """What the reader says of each sentence of an answer: a logit, that of its best evidence; None without sources."""
+    from intrinsics_core.embedded.support import contrary, stated, to_read, weighed
+
+    texts = [stated(text, task.query) for text in said]
+    against = [contrary(text) if whole != text else None for text, whole in zip(said, texts, strict=True)]
+    shown = [to_read(whole, found, sources, rule) for whole, found in zip(texts, evidence, strict=True)]
+    others = [
+        [(source, stated(other, task.query)) for source, _ in pairs] if other else []
+        for pairs, other in zip(shown, against, strict=True)
+    ]
+    logits = yield from _read(task, [*shown, *others])
+    mine, theirs = logits[: len(said)], logits[len(said) :]
+    return [
+        z if z is None or other is None else weighed(text, z, other)
+        for text, z, other in zip(said, mine, theirs, strict=True)
+    ]
 
 
 def _read(task: Task, pairs: Sequence[Sequence[tuple[str, str]]], as_: ScoreTask = "entailment") -> Program[list[Any]]:
@@ -288,7 +304,7 @@ def _citations(own: Own, task: Task, replies: Sequence[Reply]) -> Citations:
 
 
 def _entailment(own: Own, task: Task) -> Program[float]:
-    from intrinsics_core.embedded.support import entailment, load_head, look_up, stated, to_read
+    from intrinsics_core.embedded.support import entailment, load_head, look_up, stated
 
     text = stated(task.response, task.query)
     sentences = tuple(s.text for each in task.document_sentences for s in each)
@@ -301,7 +317,7 @@ def _entailment(own: Own, task: Task) -> Program[float]:
     (found,) = look_up([task.response], [claim[0]], sources, task.query)
     said = None
     if own.reads:
-        (said,) = yield from _read(task, [to_read(text, found, sources, head.citations)])
+        (said,) = yield from _told(task, [task.response], [found], sources, head.citations)
     return entailment(task.response, claim[0], sources, head, given=task.query, evidence=found, logit=said)
 
 
@@ -327,13 +343,18 @@ class Asked:
     logits: list[float | None] | None
 
 
-def _looked_at(own: Own, task: Task) -> Program[Asked]:
-    """The question as it stands alone beside every passage: the encoder's word, and then the reader's."""
+def _looked_up(own: Own, task: Task) -> Program[Asked]:
+    """The question as it stands alone beside every passage."""
+    text = yield from _asked(own, task)
+    return (yield from _looked_at(own, task, text, (yield _question_and_passages(task, text))))  # type: ignore[arg-type]
+
+
+def _looked_at(own: Own, task: Task, text: str, replies: Sequence[Reply]) -> Program[Asked]:
+    """The reader's word on every passage, after the encoder's. ``text``: the question as it stands alone."""
     from intrinsics_core.embedded.answering import to_read
 
-    text, logits = (yield from _asked(own, task)), None
-    replies: Sequence[Reply] = yield _question_and_passages(task, text)  # type: ignore[assignment]  # only replies come
     (question,), passages = _vectors(replies)
+    logits = None
     if own.reads:
         shown = [
             [(text, to_read(text, document.text, document.title))] if text.strip() and document.text.strip() else []
@@ -352,7 +373,7 @@ def _pointwise(own: Own, task: Task) -> Program[list[tuple[float, float]]]:
     from intrinsics_core.embedded.answering import passage_score
     from intrinsics_core.embedded.ranking import rerank_scores
 
-    found = yield from _looked_at(own, task)
+    found = yield from _looked_up(own, task)
     probabilities = [
         passage_score(found.text, _passage(document), found.question, rows, logit=said)
         for document, rows, said in zip(
@@ -380,7 +401,7 @@ def _context_relevance(own: Own, task: Task) -> Program[Judgement]:
 def _context_judged(own: Own, task: Task) -> Program[tuple[Relevance, float]]:
     from intrinsics_core.embedded.answering import context_relevance
 
-    asked = yield from _looked_at(own, task)
+    asked = yield from _looked_up(own, task)
     limits = own.thresholds.get("context-relevance", {})
     found = context_relevance(
         asked.text,
@@ -417,15 +438,14 @@ def _unfitted(own: Own, task: Task) -> str | None:
 
 
 def _answerability(own: Own, task: Task) -> Program[Answerability]:
-    found = yield from _answerable(own, task)
+    found = _answerable(own, task, (yield from _looked_up(own, task)))
     why = _unfitted(own, task)
     return found.model_copy(update={"probability": None, "degraded": why}) if why else found
 
 
-def _answerable(own: Own, task: Task) -> Program[Answerability]:
+def _answerable(own: Own, task: Task, asked: Asked) -> Answerability:
     from intrinsics_core.embedded.answering import answerability, shipped_head
 
-    asked = yield from _looked_at(own, task)
     limit = own.thresholds.get("answerability", {}).get("answerable")
     texts = [_passage(d) for d in task.documents]
     found = answerability(asked.text, texts, asked.question, asked.passages, threshold=limit, logits=asked.logits)
@@ -448,10 +468,12 @@ def _uncertainty(own: Own, task: Task) -> Program[Uncertainty]:
 
     answerable, supported = None, None
     if task.documents:
-        answerable = (yield from _answerable(own, task)).probability if _turns(task) else None
-        if task.response:
-            replies: Sequence[Reply] = yield _sentences(task)  # type: ignore[assignment]  # only replies come
-            supported = (yield from _supported(own, task, replies)).faithfulness
+        text = yield from _asked(own, task)
+        wave = [*_question_and_passages(task, text), *(_sentences(task) if task.response else ())]
+        replies: Sequence[Reply] = yield wave  # type: ignore[assignment]  # only replies come
+        if _turns(task):
+            answerable = _answerable(own, task, (yield from _looked_at(own, task, text, replies[:2]))).probability
+        supported = (yield from _supported(own, task, replies[2:])).faithfulness if task.response else None
     found = certainty(answerable, supported)
     score = found.expected
     if fitted := own.calibrations.get("uncertainty"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 SHIPPED_READER = Path(__file__).resolve().parent.parent / "data" / "reader"
 """Where the reader that ships lies; a newer export takes its place, and `training.support` is run again."""
+
+
+def _about(reader: Path) -> dict[str, Any]:
+    return dict(json.loads((reader / "reader.json").read_text("utf-8")))
 
 
 class EmbeddedRuntime(BlockingRuntime):
@@ -73,9 +78,9 @@ class EmbeddedRuntime(BlockingRuntime):
             self.reader.close()
         if path is not None:
             self.encoder.close()  # a wrong folder is told at once, not at the first request
-        self.profile: Profile = embedded_profile(
-            self.calibrations, self.thresholds, self.reader.tasks if self.has_reader else ()
-        )
+        # Of the reader that ships the file says enough: to make one here would load numpy, maybe on an event loop.
+        reads = self.reader.tasks if given.reader else tuple(_about(shipped)["tasks"]) if shipped else ()
+        self.profile: Profile = embedded_profile(self.calibrations, self.thresholds, reads)
 
     @property
     def encoder(self) -> Encoder:
@@ -151,7 +156,7 @@ class EmbeddedRuntime(BlockingRuntime):
 
     def warm_up(self) -> None:
         """Load what first calls would wait for: model, table of rarities, heads."""
-        from intrinsics_core.embedded import answering, head, lexical, support
+        from intrinsics_core.embedded import answering, candidates, head, lexical, support
 
         self.encoder.dim  # noqa: B018  (asking for it loads the model)
         lexical.idf(lexical.stem("warm"))
@@ -161,6 +166,7 @@ class EmbeddedRuntime(BlockingRuntime):
             self.reader.warm_up()
         for name in ("rewrite", "rewrite_terms", "rewrite_dependence"):
             head.load_head(name)
+        head.load_head("readings", candidates.OPTIONS)
 
     def close(self) -> None:
         if self._encoder is not None:

@@ -255,10 +255,12 @@ def test_a_bare_answer_is_judged_with_its_question(encoder: Encoder) -> None:
 
 
 def test_a_head_that_reads_believes_its_reader(encoder: Encoder) -> None:
-    head = replace(load_head(), weights=(*load_head().weights, 4.0), bias=load_head().bias - 2.0)
+    head = replace(load_head(), weights=(*load_head().weights, 2.0, 2.0))
     sources, vectors = Sources(TOWN, encoder.encode(TOWN)), encoder.encode(TOWN[1:2])
     found = look_up(TOWN[1:2], vectors, sources)
-    assert to_read(TOWN[1], found[0], sources, head.citations) == [(TOWN[1], TOWN[1]), (" ".join(TOWN[:3]), TOWN[1])]
+    shown = [source for source, _ in to_read(TOWN[1], found[0], sources, head.citations)]
+    # The sentence found, the same with its neighbours, and of a short text all of it.
+    assert shown == list(dict.fromkeys([TOWN[1], " ".join(TOWN[:3]), " ".join(TOWN)]))
     sure, doubtful = (
         support(TOWN[1:2], vectors, sources, head, evidence=found, logits=[logit]).sentences[0] for logit in (5.0, -5.0)
     )
@@ -433,3 +435,16 @@ def test_answers_of_rag_models_are_told_apart() -> None:
         sources = Sources(e.sources, [vectors[s] for s in e.sources], owners)
         scores.append(support(e.sentences, [vectors[s] for s in e.sentences], sources, given=e.question).faithfulness)
     assert auroc(scores, [bool(e.label) for e in examples]) > 0.75
+
+
+def test_a_doubt_weighs_less_where_most_was_not_read(encoder: Encoder) -> None:
+    rooms = [f"Room {i} is let to a tenant who pays on the {i}th of each month." for i in range(1, 28)]
+    vectors, chances = encoder.encode(TOWN[1:2]), []
+    for texts in (TOWN, [*TOWN, *rooms]):
+        sources = Sources(texts, encoder.encode(texts))
+        found = look_up(TOWN[1:2], vectors, sources)
+        assert (found[0].seen == 1.0) == (texts is TOWN)
+        judged = (support(TOWN[1:2], vectors, sources, evidence=found, logits=[z]) for z in (5.0, -5.0))
+        sure, doubtful = (each.sentences[0].probability for each in judged)
+        chances.append(sure - doubtful)
+    assert chances[0] > chances[1] > 0.05

@@ -425,14 +425,18 @@ class Meant:
 
 
 def agrees(reading: str, row: Turn) -> float | None:
-    """1 for a reading that says what a person's rewrite says, 0 for one that says something else, None between."""
+    """1 for a reading that says what a person's rewrite says, 0 for one that says something else, None between.
+
+    A reading need not say all of it: the right phrase for one of two pronouns is better than none. What makes it wrong
+    is what the person did not mean.
+    """
     said, meant, bare = content(reading), content(row.rewrite), content(row.question)
     if said == meant:
         return 1.0
-    foreign, lacking = weight(said - meant - bare), weight(meant - said)
-    if foreign > 0.12 * weight(said) or lacking > 0.4 * weight(meant - bare):
+    wanted, gained = weight(meant - bare), weight((said & meant) - bare)
+    if weight(said - meant - bare) > 0.12 * weight(said) or not gained:
         return 0.0
-    return 1.0 if lacking <= 0.1 * weight(meant) else None
+    return 1.0 if gained >= 0.35 * wanted and weight(meant & bare - said) <= 0.1 * weight(meant) else None
 
 
 def before(row: Turn) -> str:
