@@ -284,8 +284,9 @@ def stated(sentence: str, question: str) -> str:
 
 _YES = re.compile(r"\A\W*+(?:yes|yeah|yep|true)\W*+\Z", re.IGNORECASE)
 _NO = re.compile(r"\A\W*+(?:no|nope|false|never)\W*+\Z", re.IGNORECASE)
-# Between the reader's logits of "No." and of "Yes." lie -5.6 where yes is right and 5.0 where no is, on questions made
-# from encyclopedic statements (88), but 2.1 and 2.2 on everyday ones (98): it leans to no, and a wide gap alone tells.
+# Between the reader's logits of "No." and of "Yes." lie -5.6 where yes is right and 5.0 where no is, on questions
+# made from encyclopedic statements (88), but 2.1 and 2.2 on everyday ones (98): it leans to no. So its yes counts
+# from a small gap on, and its no is never more than a doubt.
 _YES_BELOW, _NO_ABOVE = 1.0, 3.0
 
 
@@ -297,7 +298,7 @@ def contrary(answer: str) -> str | None:
 def weighed(answer: str, own: float, other: float) -> float:
     """The logit of a bare yes or no, from the reader's logits of it and of its `contrary`."""
     gap = other - own if _YES.match(answer) else own - other  # of "No." over "Yes."
-    return _YES_BELOW - gap if _YES.match(answer) else gap - _NO_ABOVE
+    return _YES_BELOW - gap if _YES.match(answer) else min(0.0, gap - _NO_ABOVE)
 
 
 def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule) -> list[tuple[str, str]]:
@@ -486,6 +487,9 @@ def support(
     else:
         claimed = [found for found, (verdict, _) in zip(measured, judged, strict=True) if verdict.label != "NA"]
         faithfulness = float(sigmoid(-response_odds(odds, uncovered(claimed), numbers)))
+        # A bare "No." that nobody is sure of: the words of its question would say that all stands in the sources.
+        doubted = [v.probability for v, _ in judged if v.probability <= 0.5 and stated(v.text, given) != v.text]
+        faithfulness = min([faithfulness, *doubted])
     label = response_label([verdict.label for verdict, _ in judged], faithfulness >= numbers.thresholds["response"])
     return ResponseSupport(tuple(verdict for verdict, _ in judged), faithfulness, label)
 

@@ -166,8 +166,8 @@ def test_15_a_bare_yes_is_judged_together_with_its_question(answer: str) -> None
     contexts = ["Ada Brink built the tide mill at Port Ellery in 1911.", "The ferry to Gull Rock leaves at nine."]
     known = HallucinationEvaluator().evaluate("Did Ada Brink build the tide mill in 1911?", answer, contexts)
     invented = HallucinationEvaluator().evaluate("Does the zeppelin fly to Paris?", answer, contexts)
-    # The documents say yes. Of a bare yes or no the default is sure only where its reader is.
-    assert not invented.passing and (answer != "No." or not known.passing)
+    # The documents say yes. Whether a bare no is wrong takes a language model: see the next test.
+    assert not invented.passing and (known.passing or answer == "No.")
     (row,) = known.verdict["sentences"]
     assert answer[row["begin"] : row["end"]] == row["text"] == answer  # offsets of what was given
     assert known.response == answer
