@@ -279,7 +279,8 @@ def test_a_source_that_is_asked_about_often_is_counted_once(models: Any) -> None
     pairs = [(source, claim) for claim in ("w1", "w2", "w3") for source in ("w1 " * 60, "w2 " * 60)]
     reply = scored(runtime, pairs)
     assert reply.unread == 20
-    assert reply.logits[0] == scored(runtime, pairs[:1]).logits[0]
+    # Torch sums in an order of the batch's size: the last digit may differ.
+    assert reply.logits[0] == pytest.approx(scored(runtime, pairs[:1]).logits[0], abs=1e-5)
 
 
 def test_the_parts_of_a_long_source_make_the_windows_of_the_whole(models: Any, monkeypatch: pytest.MonkeyPatch) -> None:
