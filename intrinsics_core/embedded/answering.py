@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from intrinsics_core.embedded.head import LinearHead, load_head
+from intrinsics_core.embedded.head import SURE, LinearHead, bounded, load_head
 from intrinsics_core.embedded.lexical import idf, terms
 from intrinsics_core.embedded.ranking import best_cosine
 from intrinsics_core.errors import InvalidInput
@@ -34,7 +34,6 @@ FEATURES = ("cosine", "sentence_coverage")
 READ = "reader"
 """The reader's column: its logit of *answers*, from -1 where it is sure of no to 1 where it is sure of yes."""
 
-_SURE = 6.0  # a logit from which on the reader is as sure as it gets
 _WINDOW = 90  # words that are read at once; about what the reader was trained on
 
 
@@ -157,7 +156,7 @@ def passage_score(
 
 def read_as(logit: float) -> float:
     """A reader's logit of *answers* as a column of a head, -1..1."""
-    return min(max(logit, -_SURE), _SURE) / _SURE
+    return bounded(logit) / SURE
 
 
 def to_read(question: str, text: str, title: str | None = None) -> str:

@@ -14,9 +14,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, zip_longest
 
-from intrinsics_core.embedded.head import load_head
+from intrinsics_core.embedded.head import bounded, load_head
 from intrinsics_core.embedded.lexical import Token, tokens, word_set
-from intrinsics_core.embedded.phrases import LONGEST_PHRASE, runs, surface
+from intrinsics_core.embedded.phrases import LONGEST_PHRASE, article, runs, surface
 from intrinsics_core.embedded.salience import Turn, latest_first, plain, salience
 from intrinsics_core.evaluation.probabilities import softmax
 
@@ -31,7 +31,6 @@ READ = 4_000
 LONGEST = 400
 """Characters of a question that is completed, at most: a longer one stands alone."""
 
-_SURE = 6.0  # a logit from which on the reader is as sure as it gets
 _PRONOUNS = word_set("it they them he him she her this that these those one ones both")
 _OWNERS = word_set("its their his her")
 _POINTERS = word_set("this that these those")
@@ -49,7 +48,6 @@ _ASKS = re.compile(
 _QUESTION = re.compile(r"(?<![^.!?\n])[^.!?\n]++\?")
 _OF = re.compile(r" of (?:the )?")
 _ARTICLE = re.compile(r"\A(?:the|an?) ", re.IGNORECASE)
-_ARTICLE_BEFORE = re.compile(r"\b(?:the|an?) $", re.IGNORECASE)
 _ABOUT = re.compile(r"\A\W*(?:\w+[,.! ]+){0,2}(?:what|how)(?: about| of) ", re.IGNORECASE)
 _BE = word_set("is are was were be been isn't aren't wasn't weren't")
 _SMALL = word_set("thanks thank hello hi bye goodbye cheers yes no ok okay great sure")
@@ -103,7 +101,7 @@ def phrases(conversation: Sequence[Turn], most: int = PHRASES) -> list[str]:
                 score = max(likely[t.term] for t in part) + 0.02 * min(len(part), 3) - 0.004 * age
                 key = name.casefold()
                 if key not in best or best[key][0] < score:
-                    best[key] = score, _article(text, part) + name
+                    best[key] = score, article(text, part) + name
     ranked = sorted(best.items(), key=lambda item: -item[1][0])
     kept: list[str] = []
     for key, (_, phrase) in ranked:
@@ -131,10 +129,6 @@ def _parts(run: list[Token]) -> Iterator[list[Token]]:
         yield named[-LONGEST_PHRASE:]
     elif len(run) > LONGEST_PHRASE:
         yield run[-3:]
-
-
-def _article(text: str, part: Sequence[Token]) -> str:
-    return "the " if _ARTICLE_BEFORE.search(text[max(0, part[0].begin - 5) : part[0].begin]) else ""
 
 
 def _pronouns(question: str, words: Sequence[Token], found: Sequence[str]) -> Iterator[str]:
@@ -208,8 +202,7 @@ def _fragment(question: str, history: Sequence[Turn]) -> Iterator[str]:
 
 def _fitting(new: str, earlier: str, part: Sequence[Token]) -> str:
     """``new`` without an article that the frame has already."""
-    begin = part[0].begin
-    return _ARTICLE.sub("", new) if _ARTICLE_BEFORE.search(earlier[max(0, begin - 5) : begin]) else new
+    return _ARTICLE.sub("", new) if article(earlier, part) else new
 
 
 OPTIONS = ("left_alone", "own", "meant", "early", "by_rules")
@@ -226,7 +219,7 @@ def options(question: str, readings: Sequence[str], logits: Sequence[float], by_
         logits: a reader's of *meant*, the question's own first, then one a reading.
         by_rules: the question as the rules resolve it.
     """
-    own, *others = (min(max(value, -_SURE), _SURE) for value in logits)
+    own, *others = map(bounded, logits)
     alone = (1.0, own, 0.0, 0.0, 0.0)
     return [
         alone,

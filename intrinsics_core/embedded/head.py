@@ -52,3 +52,12 @@ def load_head(name: str, features: tuple[str, ...] | None = None) -> LinearHead:
     """The shipped head ``data/heads/<name>.json``, read once."""
     path = resources.files("intrinsics_core") / "data" / "heads" / f"{name}.json"
     return LinearHead.from_json(path.read_text("utf-8"), features)
+
+
+SURE = 6.0
+"""A reader's logit from which on it is as sure as it gets."""
+
+
+def bounded(logit: float) -> float:
+    """A reader's logit between -`SURE` and `SURE`, as the heads take it."""
+    return min(max(logit, -SURE), SURE)

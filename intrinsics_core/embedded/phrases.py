@@ -9,6 +9,7 @@ from intrinsics_core.embedded.lexical import Token, tokens
 
 LONGEST_PHRASE = 5
 """Words in a phrase, at most."""
+_ARTICLE = re.compile(r"\b(?:the|an?) $", re.IGNORECASE)
 
 
 def adjacent(text: str, left: Token, right: Token) -> bool:
@@ -33,6 +34,11 @@ def runs(text: str, keep: Callable[[Token], bool]) -> list[list[Token]]:
 def surface(text: str, run: Sequence[Token]) -> str:
     """A run as the text has it, without a closing possessive."""
     return re.sub(r"['\u2019]s?$", "", text[run[0].begin : run[-1].end])
+
+
+def article(text: str, run: Sequence[Token]) -> str:
+    """What goes before a run where an article stands there: what was "a mill" is "the mill" when it comes up again."""
+    return "the " if _ARTICLE.search(text[max(0, run[0].begin - 5) : run[0].begin]) else ""
 
 
 def phrases(texts: Sequence[str], chosen: Sequence[str]) -> list[str]:

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 
 from intrinsics_core.embedded.head import load_head
 from intrinsics_core.embedded.lexical import Token, tokens, word_set
-from intrinsics_core.embedded.phrases import LONGEST_PHRASE, runs, surface
+from intrinsics_core.embedded.phrases import LONGEST_PHRASE, article, runs, surface
 from intrinsics_core.embedded.salience import (
     AUXILIARY,
     DEMONSTRATIVE,
@@ -196,7 +196,7 @@ def antecedent(conversation: Sequence[Turn], *, person: bool = False, plural: bo
             score *= FULL_NAME if person and len(phrase) > 1 else 1.0
             score *= PLACE if not person and _is_place(text, phrase) else 1.0
             if best is None or score > best[0]:
-                best = (score, _article(text, phrase) + surface(text, phrase))
+                best = (score, article(text, phrase) + surface(text, phrase))
     return best[1] if best else None
 
 
@@ -205,11 +205,6 @@ def _is_place(text: str, phrase: Sequence[Token]) -> bool:
     return phrase[0].is_capitalised and bool(
         re.search(r"\b(?:in|at|of|from|to|near) (?:the )?$", text[: phrase[0].begin][-12:])
     )
-
-
-def _article(text: str, phrase: Sequence[Token]) -> str:
-    match = re.search(r"\b(the|an?) $", text[max(0, phrase[0].begin - 5) : phrase[0].begin], re.IGNORECASE)
-    return "the " if match else ""  # what was "a mill" is "the mill" when it comes up again
 
 
 def _around(run: Sequence[Token], at: int, likely: Mapping[str, float], top: float) -> Sequence[Token]:

@@ -42,6 +42,7 @@ from intrinsics_core.embedded.evidence import (
     keys_of,
     measure,
 )
+from intrinsics_core.embedded.head import SURE, bounded
 from intrinsics_core.errors import InvalidInput
 from intrinsics_core.evaluation.probabilities import sigmoid
 
@@ -66,8 +67,6 @@ class CitationRule:
 
 READ = ("doubted", "doubted_whole")
 """The reader's columns; see `doubts`."""
-
-_SURE = 6.0  # a logit from which on the reader is as sure as it gets
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +147,7 @@ def doubts(logit: float, seen: float) -> tuple[float, float]:
     second the same times the share of the sources that it has ``seen``: what it does not find in a short text is not
     there, of many passages it may stand in a sentence that was not shown.
     """
-    doubt = -min(max(logit, -_SURE), _SURE) / (2 * _SURE)
+    doubt = -bounded(logit) / (2 * SURE)
     return doubt, doubt * seen
 
 
@@ -297,8 +296,9 @@ def contrary(answer: str) -> str | None:
 
 def weighed(answer: str, own: float, other: float) -> float:
     """The logit of a bare yes or no, from the reader's logits of it and of its `contrary`."""
-    gap = other - own if _YES.match(answer) else own - other  # of "No." over "Yes."
-    return _YES_BELOW - gap if _YES.match(answer) else min(0.0, gap - _NO_ABOVE)
+    if _YES.match(answer):
+        return _YES_BELOW - (other - own)
+    return min(0.0, own - other - _NO_ABOVE)
 
 
 def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule) -> list[tuple[str, str]]:
@@ -474,11 +474,13 @@ def support(
     """
     numbers = head or load_head(reads=logits is not None)
     measured = look_up(sentences, vectors, sources, given) if evidence is None else evidence
-    judged = []
+    judged, doubted = [], list[float]()
     for i, (sentence, found) in enumerate(zip(sentences, measured, strict=True)):
         bare = stated(sentence, given) != sentence
         claims = bare or (makes_claim(sentence) and not (len(sentences) > 1 and _NUMBERING.match(sentence)))
         judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare))
+        if bare and (probability := judged[-1][0].probability) <= 0.5:
+            doubted.append(probability)
     odds = [value for verdict, value in judged if verdict.label != "NA"]
     if not odds:
         faithfulness = 1.0
@@ -488,7 +490,6 @@ def support(
         claimed = [found for found, (verdict, _) in zip(measured, judged, strict=True) if verdict.label != "NA"]
         faithfulness = float(sigmoid(-response_odds(odds, uncovered(claimed), numbers)))
         # A bare "No." that nobody is sure of: the words of its question would say that all stands in the sources.
-        doubted = [v.probability for v, _ in judged if v.probability <= 0.5 and stated(v.text, given) != v.text]
         faithfulness = min([faithfulness, *doubted])
     label = response_label([verdict.label for verdict, _ in judged], faithfulness >= numbers.thresholds["response"])
     return ResponseSupport(tuple(verdict for verdict, _ in judged), faithfulness, label)

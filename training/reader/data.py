@@ -301,14 +301,14 @@ def turns(folder: Path, wanted: Part) -> list[Turn]:
         for row in rows(folder, name):
             conversation = row["id"].rsplit("_", 1)[0]
             if part(name, conversation) == wanted and row["history"]:
-                said = dialog(row["history"], row["question"])
-                history = tuple(text for _, text in said[:-1])
-                found.append(Turn(name, history, row["question"], row["rewrite"], conversation, tuple(said)))
-    for topic, said, meant, *wrong in conversations():
-        history, (_, question) = tuple(text for _, text in said[:-1]), said[-1]
+                spoken = dialog(row["history"], row["question"])
+                history = tuple(text for _, text in spoken[:-1])
+                found.append(Turn(name, history, row["question"], row["rewrite"], conversation, tuple(spoken)))
+    for topic, spoken, meant, *wrong in conversations():
+        history, (_, question) = tuple(text for _, text in spoken[:-1]), spoken[-1]
         conversation = f"{topic} {history[0]}"
         if part("conversations", conversation) == wanted:
-            found.append(Turn("conversations", history, question, meant, conversation, said, tuple(wrong)))
+            found.append(Turn("conversations", history, question, meant, conversation, spoken, tuple(wrong)))
     return found
 
 

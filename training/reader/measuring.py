@@ -10,13 +10,23 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
-from training.reader.data import CLAIMS, QUESTIONS, Claim, Question, passages, summedits_whole, turns
+from training.reader.data import (
+    CLAIMS,
+    QUESTIONS,
+    Claim,
+    Question,
+    passages,
+    summedits_whole,
+    turns,
+    written_claims,
+    written_questions,
+)
 from training.reader.edits import EDITS
 from training.reader.makers import EVIDENCE, WINDOW, Meant, Support, before, scene
 from training.reader.pairs import Task
@@ -24,8 +34,6 @@ from training.reader.prose import content, found, sentence_like, sentences, weig
 from training.reader.splits import Part
 from training.reader.twins import true_twin
 from training.reader.wordnet import WordNet
-from training.reader.written import questions as open_questions
-from training.reader.written import said
 from training.support_data import rows
 
 
@@ -224,17 +232,15 @@ def meant(folder: Path, net: WordNet) -> Iterator[Example]:
             yield Example("meant", ((pair.text, pair.query),), pair.label, covered(pair.query, before(row)))
 
 
-def written_claims(folder: Path, net: WordNet) -> Iterator[Example]:
-    """Claims and their false twins about texts written by hand, those never trained on."""
-    for row in said("held"):
-        for text, label in ((row.true, 1.0), (row.false, 0.0)):
-            ask = f"{row.question} " if row.question else ""
-            yield supported(row.sentences, [text], label, ask.strip(), "answer" if row.question else "claim")
+def written(folder: Path, net: WordNet) -> Iterator[Example]:
+    """Claims and answers about texts written by hand, those never trained on."""
+    for row in written_claims(folder, "held"):
+        yield replace(_claim(row), kind="answer" if row.question else "claim")
 
 
-def written_questions(folder: Path, net: WordNet) -> Iterator[Example]:
-    for row in open_questions("held"):
-        yield answering(row.sentences, row.question, float(row.answer is not None))
+def written_gate(folder: Path, net: WordNet) -> Iterator[Example]:
+    """Questions about them, answered or left open."""
+    yield from map(_question, written_questions(folder, "held"))
 
 
 TABLES: dict[str, tuple[Callable[[Path, WordNet], Iterator[Example]], str]] = {
@@ -248,8 +254,8 @@ TABLES: dict[str, tuple[Callable[[Path, WordNet], Iterator[Example]], str]] = {
     "COVID-Fact": (evidence_pairs("covidfact", "SUPPORT"), "never"),
     "LingNLI": (evidence_pairs("lingnli", "ENTAIL"), "never"),
     "CAsT answerability": (cast, "never"),
-    "written texts, claims": (written_claims, "held texts"),
-    "written texts, gate": (written_questions, "held texts"),
+    "written texts, claims": (written, "held texts"),
+    "written texts, gate": (written_gate, "held texts"),
     "SummEdits": (labelled("summedits"), "held half"),
     "WiCE": (labelled("wice"), "held half"),
     "BEGIN": (labelled("begin"), "held half"),
