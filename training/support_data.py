@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from intrinsics_core.embedded.bare import stated
 from intrinsics_core.embedded.evidence import Evidence, Floats, Sources
 from intrinsics_core.embedded.reader import Reader
-from intrinsics_core.embedded.support import CitationRule, doubts, look_up, stated, to_read
+from intrinsics_core.embedded.support import CitationRule, doubts, look_up, to_read
 from intrinsics_core.text.layout import laid_out
 
 Row = dict[str, Any]

@@ -30,6 +30,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from intrinsics_core.embedded.bare import is_bare, stated
 from intrinsics_core.embedded.evidence import (
     FEATURES,
     READ_WORDS,
@@ -230,11 +231,6 @@ _MARKER = re.compile(
     re.IGNORECASE,
 )
 _NUMBERING = re.compile(r"\A\W*+\d{1,3}\W*+\Z")
-# An answer that says nothing without its question.
-_BARE = re.compile(
-    r"\A\W*+(?:yes|no|yeah|yep|nope|true|false|never|always|both|neither|none|nothing|nobody)\W*+\Z",
-    re.IGNORECASE,
-)
 
 _PIECES = re.compile(r"[^.!?。！？]*[.!?。！？]+[\"'”’)*\s]*|[^.!?。！？]+$")
 _CLOSING = "\"'”’)* \t\r\n"
@@ -251,11 +247,11 @@ def makes_claim(sentence: str) -> bool:
     """Whether a sentence asserts something that sources could support.
 
     Questions, greetings, offers of help, announcements ("Here is a summary:"), refusals and remarks on what the
-    documents do not say make none, nor does text without content words. Told from English phrases; a sentence in
-    another language counts as a claim unless it is a question or has no words.
+    documents do not say make none, nor does a yes or no by itself or text without content words. Told from English
+    phrases; a sentence in another language counts as a claim unless it is a question or has no words.
     """
     text = sentence.strip()
-    if not claim(text).units or (_MARKER.match(text) and not _NUMBERING.match(text)):
+    if is_bare(text) or not claim(text).units or (_MARKER.match(text) and not _NUMBERING.match(text)):
         return False
     if text.rstrip(_CLOSING).endswith(("?", "？")):
         pieces = _PIECES.findall(text)
@@ -274,31 +270,6 @@ def makes_claim(sentence: str) -> bool:
         return False
     rest = text[turn.end() :]
     return len(claim(rest).units) > 2 and _NO_CLAIM.search(rest) is None
-
-
-def stated(sentence: str, question: str) -> str:
-    """What is looked up for a sentence: itself, or behind its question where it says nothing alone ("No.")."""
-    return f"{question} {sentence}" if question and _BARE.match(sentence) else sentence
-
-
-_YES = re.compile(r"\A\W*+(?:yes|yeah|yep|true)\W*+\Z", re.IGNORECASE)
-_NO = re.compile(r"\A\W*+(?:no|nope|false|never)\W*+\Z", re.IGNORECASE)
-# Between the reader's logits of "No." and of "Yes." lie -5.6 where yes is right and 5.0 where no is, on questions
-# made from encyclopedic statements (88), but 2.1 and 2.2 on everyday ones (98): it leans to no. So its yes counts
-# from a small gap on, and its no is never more than a doubt.
-_YES_BELOW, _NO_ABOVE = 1.0, 3.0
-
-
-def contrary(answer: str) -> str | None:
-    """The answer that a bare yes or no is weighed against; None for any other text."""
-    return "No." if _YES.match(answer) else "Yes." if _NO.match(answer) else None
-
-
-def weighed(answer: str, own: float, other: float) -> float:
-    """The logit of a bare yes or no, from the reader's logits of it and of its `contrary`."""
-    if _YES.match(answer):
-        return _YES_BELOW - (other - own)
-    return min(0.0, own - other - _NO_ABOVE)
 
 
 def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule) -> list[tuple[str, str]]:
@@ -569,6 +540,6 @@ def entailment(
 
 __all__ = [
     "CitationRule", "Label", "ResponseSupport", "SentenceSupport", "Sources", "SupportHead",
-    "cite", "contrary", "entailment", "load_head", "look_up", "makes_claim", "response_label", "sentence_label",
-    "stated", "support", "to_read", "weighed",
+    "cite", "entailment", "load_head", "look_up", "makes_claim", "response_label", "sentence_label", "support",
+    "to_read",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -27,6 +27,7 @@ Bools = NDArray[np.bool_]
 Objective = Literal["weighted_f1", "f1", "accuracy"]
 
 _LEAST = 10  # examples; below it, two numbers and a threshold are noise
+_LOST, _ACCEPTED = 0.1, 0.2  # shares of the true examples below a band, and of the false ones above it
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,8 @@ class Calibration:
         slope, intercept: of the logistic curve over raw scores.
         threshold: on the calibrated probability, best by `objective` on the examples.
         objective: what the threshold maximises; `objective_value` is what it reached there (optimistic: same data).
+        band: probabilities, the threshold among them, between which a verdict is `unsure`: a tenth of the true examples
+            lie below, a fifth of the false ones above.
         examples, positives: how many the fit saw.
         before, after: quality of the raw scores and of the probabilities, on the same examples.
     """
@@ -74,6 +77,7 @@ class Calibration:
     positives: int
     before: Quality
     after: Quality
+    band: tuple[float, float] | None = None  # none in files of before there was one
 
     def apply(self, score: float) -> float:
         """Probability, 0 to 1. Raises InvalidInput on NaN."""
@@ -84,6 +88,10 @@ class Calibration:
     def decide(self, score: float) -> bool:
         """Whether the calibrated probability reaches the threshold."""
         return self.apply(score) >= self.threshold
+
+    def unsure(self, probability: float) -> bool:
+        """Whether a calibrated probability lies in the band."""
+        return self.band is not None and self.band[0] <= probability < self.band[1]
 
     def to_json(self) -> str:
         """Plain JSON, for a file next to the application."""
@@ -98,9 +106,14 @@ class Calibration:
                 table = raw[side].pop("table")
                 raw[side] = Quality(**raw[side], table=None if table is None else tuple(Bin(**b) for b in table))
             found = cls(**raw)
-            numbers = (found.slope, found.intercept, found.threshold)
+            if found.band is not None:
+                low, high = found.band
+                if not low <= found.threshold <= high:
+                    raise ValueError("the band must hold the threshold")
+                found = replace(found, band=(low, high))
+            numbers = (found.slope, found.intercept, found.threshold, *(found.band or ()))
             if not all(isinstance(n, int | float) and not isinstance(n, bool) and math.isfinite(n) for n in numbers):
-                raise TypeError("slope, intercept and threshold must be finite numbers")
+                raise TypeError("slope, intercept and threshold (and a band) must be finite numbers")
             if found.slope < 0 or not 0 <= found.threshold <= 1:
                 raise ValueError("the slope must not be negative, and the threshold lie in 0..1")
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
@@ -144,9 +157,11 @@ def calibrate(
     else:
         name = f"false acceptance at most {false_acceptance:g}"
         threshold, value = _safe_threshold(p, y, false_acceptance)
+    low, high = float(np.quantile(p[y], _LOST)), float(np.quantile(p[~y], 1 - _ACCEPTED))
     return Calibration(
-        slope, intercept, threshold, name, value, len(x), int(y.sum()), before=quality(x, y), after=quality(p, y)
-    )
+        slope, intercept, threshold, name, value, len(x), int(y.sum()), before=quality(x, y), after=quality(p, y),
+        band=(min(low, threshold), max(high, threshold)),
+    )  # fmt: skip
 
 
 def quality(scores: Sequence[float] | Floats, labels: Sequence[bool | int] | Bools, *, bins: int = 10) -> Quality:

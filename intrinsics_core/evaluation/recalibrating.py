@@ -20,6 +20,7 @@ from intrinsics_core.results import (
     FactCheck,
     HallucinationDetection,
     Judgement,
+    Result,
     Uncertainty,
 )
 
@@ -156,4 +157,5 @@ def _changed(value: Any, found: Calibration | None, field: str, label: Callable[
     if found is None or score is None:
         return value
     probability = found.apply(score)
-    return value.model_copy(update={field: probability, "label": label(found, probability)})
+    told = {"unsure": found.unsure(probability)} if isinstance(value, Result) else {}
+    return value.model_copy(update={field: probability, "label": label(found, probability)} | told)

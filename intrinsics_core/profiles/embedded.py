@@ -116,7 +116,7 @@ def _question_and_passages(task: Task, question: str) -> Sequence[Request]:
 
 
 def _sentences(task: Task) -> Sequence[Request]:
-    from intrinsics_core.embedded.support import stated
+    from intrinsics_core.embedded.bare import stated
 
     said = tuple(stated(s.text, task.query) for s in task.response_sentences)
     return [
@@ -241,7 +241,8 @@ def _told(
     task: Task, said: Sequence[str], evidence: Sequence[Evidence], sources: Sources, rule: CitationRule
 ) -> Program[list[Any]]:
     """What the reader says of each sentence of an answer: a logit, that of its best evidence; None without sources."""
-    from intrinsics_core.embedded.support import contrary, stated, to_read, weighed
+    from intrinsics_core.embedded.bare import contrary, stated, weighed
+    from intrinsics_core.embedded.support import to_read
 
     texts = [stated(text, task.query) for text in said]
     against = [contrary(text) if whole != text else None for text, whole in zip(said, texts, strict=True)]
@@ -281,16 +282,17 @@ def _hallucination(own: Own, task: Task) -> Program[HallucinationDetection]:
     if found.label == "NA":
         return sentence_ids.hallucination(task, verdicts, label="NA")
     score, label = found.faithfulness, cast("Faithfulness", found.label)
+    unsure = label == "partial"  # which is what the head does not know
     if fitted := own.calibrations.get("hallucination-detection"):
         score = fitted.apply(score)
         doubt = response_label([s.label for s in found.sentences], enough=False)
         label = "faithful" if score >= fitted.threshold else doubt
+        unsure = fitted.unsure(score)
     judged = sentence_ids.hallucination(task, verdicts, score=score, label=label)
-    # What is partial is what the head does not know.
     why = _unfitted(own, task)
     hidden = {"score": None} if why else {}
     rows = tuple(row.model_copy(update={"unsure": row.label == "partial"} | hidden) for row in judged.sentences)
-    return judged.model_copy(update={"sentences": rows, "unsure": label == "partial", "degraded": why} | hidden)
+    return judged.model_copy(update={"sentences": rows, "unsure": unsure, "degraded": why} | hidden)
 
 
 def _citations(own: Own, task: Task, replies: Sequence[Reply]) -> Citations:
@@ -304,7 +306,8 @@ def _citations(own: Own, task: Task, replies: Sequence[Reply]) -> Citations:
 
 
 def _entailment(own: Own, task: Task) -> Program[float]:
-    from intrinsics_core.embedded.support import entailment, load_head, look_up, stated
+    from intrinsics_core.embedded.bare import stated
+    from intrinsics_core.embedded.support import entailment, load_head, look_up
 
     text = stated(task.response, task.query)
     sentences = tuple(s.text for each in task.document_sentences for s in each)
@@ -454,13 +457,11 @@ def _answerable(own: Own, task: Task, asked: Asked) -> Answerability:
     low, high = band["refused"], band["accepted"]
     if limit is not None:  # the band goes with the threshold
         low, high = min(limit, low), max(limit, high)
+    unsure = low <= probability < high
     if fitted := own.calibrations.get("answerability"):
-        low, high = fitted.apply(low), fitted.apply(high)
         probability = fitted.apply(probability)
-        answerable = probability >= fitted.threshold
-    return Answerability(
-        label="answerable" if answerable else "unanswerable", probability=probability, unsure=low <= probability < high
-    )
+        answerable, unsure = probability >= fitted.threshold, fitted.unsure(probability)
+    return Answerability(label="answerable" if answerable else "unanswerable", probability=probability, unsure=unsure)
 
 
 def _uncertainty(own: Own, task: Task) -> Program[Uncertainty]:

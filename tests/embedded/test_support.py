@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from intrinsics_core.embedded.bare import contrary, stated
 from intrinsics_core.embedded.encoder import Encoder
 from intrinsics_core.embedded.evidence import FEATURES, Sources, claim, clean, measure, spellings
 from intrinsics_core.embedded.lexical import tokens
@@ -26,7 +27,6 @@ from intrinsics_core.embedded.support import (
     look_up,
     makes_claim,
     response_label,
-    stated,
     support,
     to_read,
 )
@@ -247,7 +247,10 @@ def test_a_bare_answer_is_judged_with_its_question(encoder: Encoder) -> None:
     question = "Was the lighthouse built by Ada Quill?"
     (verdict,) = judge(encoder, ["No."], given=question).sentences
     assert verdict.text == "No." and verdict.label not in ("faithful", "NA")  # nobody has read it
-    assert judge(encoder, ["No."]).sentences[0].label == "NA"
+    for answer in ("No.", "Ja!", "是", "Neither."):
+        assert judge(encoder, [answer]).sentences[0].label == "NA"
+    assert stated("Ja!", question) == f"{question} Yes." and contrary("Ja!") == "No."
+    assert stated("neither", question) == f"{question} neither" and contrary("neither") is None
     sources = Sources(TOWN, encoder.encode(TOWN))
     for answer in ("No.", "I don't know."):
         vector = encoder.encode([stated(answer, question)])[0]

@@ -53,6 +53,30 @@ def test_separable_scores_stay_finite():
     assert found.decide(0.9)
 
 
+def test_the_band_is_where_both_kinds_lie():
+    scores, labels = sample(12.0, -5.0)
+    found = calibrate(scores, labels)
+    p = np.array([found.apply(score) for score in scores])
+    low, high = found.band
+    assert low <= found.threshold <= high
+    assert np.mean(p[np.array(labels)] < low) == pytest.approx(0.1, abs=0.002)
+    assert np.mean(p[~np.array(labels)] >= high) == pytest.approx(0.2, abs=0.002)
+    assert [found.unsure(x) for x in (low - 1e-6, low, high - 1e-6, high)] == [False, True, True, False]
+
+    apart = calibrate([0.1] * 10 + [0.9] * 10, [0] * 10 + [1] * 10)
+    assert not any(apart.unsure(apart.apply(score)) for score in (0.1, 0.9))  # nothing lies between
+
+
+def test_a_file_of_before_there_were_bands_has_none():
+    found = calibrate(*sample(12.0, -5.0, 50))
+    kept = json.loads(found.to_json())
+    assert Calibration.from_json(json.dumps(kept)) == found
+    assert not Calibration.from_json(json.dumps({k: v for k, v in kept.items() if k != "band"})).unsure(found.threshold)
+    for wrong in ([0.9, 0.95], [0.1], "ab", 3, [None, 1.0]):
+        with pytest.raises(InvalidInput, match="not a saved calibration"):
+            Calibration.from_json(json.dumps(kept | {"band": wrong, "threshold": 0.5}))
+
+
 def test_constant_scores_give_the_base_rate():
     found = calibrate([0.4] * 20, [1] * 15 + [0] * 5)
     assert found.apply(0.4) == pytest.approx(0.75, abs=0.05)

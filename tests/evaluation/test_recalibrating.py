@@ -80,6 +80,23 @@ def test_labels_follow_the_fitted_threshold() -> None:
         assert row.score >= least[row.label]
 
 
+@pytest.mark.parametrize("name", ["answerability", "hallucination-detection"])
+@pytest.mark.parametrize("engine", [None, "scripted"])
+def test_unsure_is_what_lies_in_the_fitted_band(name: str, engine: str | None) -> None:
+    call, score = CALLS[name]
+
+    def told(fitted: Calibration) -> Any:
+        return run(
+            call,
+            server().calibrate_by({name: fitted}) if engine else {"kind": "embedded", "calibrations": {name: fitted}},
+        )
+
+    p = score(told(STERN))
+    assert told(replace(STERN, threshold=p, band=(p - 0.01, p + 0.01))).unsure
+    assert not told(replace(STERN, threshold=p, band=(p, p))).unsure
+    assert not told(replace(STERN, threshold=p, band=None)).unsure
+
+
 def test_the_parts_of_an_audit_are_calibrated_as_by_themselves() -> None:
     stern = {"answerability": STERN, "hallucination-detection": STERN, "uncertainty": STERN}
     told = run(audit(ANSWERED, DOCUMENTS), server().calibrate_by(stern))

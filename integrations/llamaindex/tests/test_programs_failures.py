@@ -166,8 +166,7 @@ def test_15_a_bare_yes_is_judged_together_with_its_question(answer: str) -> None
     contexts = ["Ada Brink built the tide mill at Port Ellery in 1911.", "The ferry to Gull Rock leaves at nine."]
     known = HallucinationEvaluator().evaluate("Did Ada Brink build the tide mill in 1911?", answer, contexts)
     invented = HallucinationEvaluator().evaluate("Does the zeppelin fly to Paris?", answer, contexts)
-    # The documents say yes. Whether a bare no is wrong takes a language model: see the next test.
-    assert not invented.passing and (known.passing or answer == "No.")
+    assert not invented.passing and known.passing == (answer != "No.")  # the documents say yes
     (row,) = known.verdict["sentences"]
     assert answer[row["begin"] : row["end"]] == row["text"] == answer  # offsets of what was given
     assert known.response == answer
@@ -175,7 +174,8 @@ def test_15_a_bare_yes_is_judged_together_with_its_question(answer: str) -> None
 
 def test_15_a_language_model_tells_yes_from_no() -> None:
     def reply(messages: Any, options: Any) -> Any:
-        said = "unfaithful" if "No: did Ada Brink" in messages[-1].content else "faithful"
+        asked, wrong = "Did Ada Brink build the mill?" in str(messages), "No." in str(messages)
+        said = "unfaithful" if asked and wrong else "faithful"
         return {"sentences": [{"id": "r0", "reason": "Ada Brink built it.", "faithfulness": said}]}
 
     evaluator = HallucinationEvaluator(runtime=JudgeLLM(reply=reply))

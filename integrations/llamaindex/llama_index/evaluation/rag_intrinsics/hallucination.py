@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from llama_index.evaluation.rag_intrinsics._bare import is_bare, statement
 from llama_index.evaluation.rag_intrinsics._evaluator import Given, IntrinsicEvaluator, Score, reached
 from pydantic import Field
 
 from intrinsics_core import Call, hallucination_detection
-from intrinsics_core.results import HallucinationDetection, Result
+from intrinsics_core.results import HallucinationDetection
 
 FINE = ("faithful", "NA")  # NA: a sentence that claims nothing
 
@@ -19,8 +17,8 @@ class HallucinationEvaluator(IntrinsicEvaluator):
     """Do the contexts support each sentence of the response? Passing where they support the response as a whole and no
     sentence is flagged; the score is the response's faithfulness. ``verdict["sentences"]`` has a verdict for each.
 
-    A bare "Yes." or "No." is judged together with its question. The embedded default reads whether the contexts speak
-    of what was asked, not which of the two is right: that takes a language model.
+    A bare "Yes." or "No." is judged together with its question. The embedded default never passes a bare "No.", right
+    or wrong: that takes a language model.
 
     Args:
         threshold: passing from this score on, whatever the labels; None: by the labels.
@@ -39,8 +37,6 @@ class HallucinationEvaluator(IntrinsicEvaluator):
     threshold: float | None = Field(default=None, ge=0, le=1)
 
     def _ask(self, given: Given) -> Call[HallucinationDetection]:
-        if is_bare(given.response):
-            given = replace(given, response=statement(given.query, given.response or ""))
         return hallucination_detection(given.answered, given.documents, **self._settings())
 
     def _score(self, result: HallucinationDetection) -> Score:
@@ -53,12 +49,3 @@ class HallucinationEvaluator(IntrinsicEvaluator):
         ]
         passing = reached(result.score, self.threshold, result.label in FINE and not flagged)
         return Score(passing, result.score, "\n".join([result.label, *flagged]))
-
-    def _verdict(self, given: Given, result: Result) -> dict[str, Any]:
-        verdict = super()._verdict(given, result)
-        if is_bare(given.response):  # the offsets are those of the response that was given
-            said = given.response or ""
-            verdict["sentences"] = [
-                row | {"begin": 0, "end": len(said), "text": said} for row in verdict["sentences"][:1]
-            ]
-        return verdict
