@@ -66,7 +66,7 @@ class CitationRule:
     maximum: int
 
 
-READ = ("doubted", "doubted_whole")
+READ = ("assured", "doubted")
 """The reader's columns; see `doubts`."""
 
 
@@ -144,12 +144,12 @@ class SupportHead:
 def doubts(logit: float, seen: float) -> tuple[float, float]:
     """A reader's logit of *supported* as columns of a head.
 
-    The first is -.5 where the reader is sure that the claim is supported and .5 where it is sure that it is not; the
-    second the same times the share of the sources that it has ``seen``: what it does not find in a short text is not
-    there, of many passages it may stand in a sentence that was not shown.
+    The first is -.5 where the reader is sure that the claim is supported, and 0 where it doubts; the second .5 where it
+    is sure that the claim is not, times the share of the sources that it has ``seen``: what it finds is there, what it
+    does not find in a short text is not, of many passages it may stand in a sentence that was not shown.
     """
-    doubt = -bounded(logit) / (2 * SURE)
-    return doubt, doubt * seen
+    sure = bounded(logit) / (2 * SURE)
+    return -max(sure, 0.0), max(-sure, 0.0) * seen
 
 
 @lru_cache(maxsize=2)

@@ -258,7 +258,7 @@ def test_a_bare_answer_is_judged_with_its_question(encoder: Encoder) -> None:
 
 
 def test_a_head_that_reads_believes_its_reader(encoder: Encoder) -> None:
-    head = replace(load_head(), weights=(*load_head().weights, 2.0, 2.0))
+    head = replace(load_head(), weights=(*load_head().weights, 4.0, 4.0))
     sources, vectors = Sources(TOWN, encoder.encode(TOWN)), encoder.encode(TOWN[1:2])
     found = look_up(TOWN[1:2], vectors, sources)
     shown = [source for source, _ in to_read(TOWN[1], found[0], sources, head.citations)]

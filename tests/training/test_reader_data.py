@@ -1,10 +1,14 @@
 """What the reader is trained on: splits that keep rows apart, and pairs whose labels can be trusted."""
 
+import json
+import os
 from collections import Counter
 from itertools import pairwise
+from pathlib import Path
 from random import Random
 
 import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from tests.training.small import PLACES, article, plain, write
 from training.reader.data import CLAIMS, QUESTIONS, Claim, Passage, Question, passages, summedits_whole, turns
@@ -339,6 +343,17 @@ def test_every_written_text_has_claims_with_their_twins_and_questions():
 def test_a_written_text_is_on_one_side():
     sides = [{t.sentences for t in texts(wanted)} for wanted in ("train", "dev", "held")]
     assert sum(map(len, sides)) == len(set.union(*sides)) and all(sides)
+
+
+@pytest.mark.skipif("RAG_INTRINSICS_DATA" not in os.environ, reason="RAG_INTRINSICS_DATA names no data folder")
+def test_no_written_text_tells_what_is_measured_with():
+    """The everyday texts are never trained on, nor is a text that has their facts in other words."""
+    lines = (Path(os.environ["RAG_INTRINSICS_DATA"]) / "everyday_dev.jsonl").read_text("utf-8").splitlines()
+    measured = [" ".join([row["doc"], row["q"], *row["true"], *row["false"]]) for row in map(json.loads, lines)]
+    mine = [" ".join([*t.sentences, *(c for twins in t.claims for c in twins)]) for t in texts()]
+    weigh = TfidfVectorizer(stop_words="english", sublinear_tf=True).fit([*mine, *measured])
+    nearest_of = (weigh.transform(mine) @ weigh.transform(measured).T).toarray().max(axis=1)
+    assert [texts()[i].topic for i in nearest_of.argsort()[::-1] if nearest_of[i] > 0.3] == []
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,57 @@
+"""How far a reader tells a bare yes from a bare no, on yes-or-no questions about texts that it was not trained on.
+
+    python -m training.reader.bare READER
+
+The gap is the reader's logit of "No." less that of "Yes.", each behind the question, beside the text. Prints its
+AUROC and, for each answer, how often it is let through where it is wrong and where it is right, by the gap it must win
+by: what the constants of `intrinsics_core.embedded.bare` are set from.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+import numpy as np
+
+from intrinsics_core.embedded.reader import Reader
+from intrinsics_core.evaluation.calibration import auroc
+from training.reader.written import Said, said, shown
+
+_ANSWER = re.compile(r"(yes|no)\b", re.IGNORECASE)
+MARGINS = (-4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0)
+
+
+def asked() -> list[tuple[Said, bool]]:
+    """Yes-or-no questions of texts kept for choosing and held, and whether yes is right."""
+    found = []
+    for row in (*said("dev"), *said("held")):
+        right, wrong = (_ANSWER.match(text) for text in (row.true, row.false))
+        if row.question and right and wrong and right[1].lower() != wrong[1].lower():
+            found.append((row, right[1].lower() == "yes"))
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("reader", type=Path)
+    args = parser.parse_args()
+    rows = asked()
+    pairs = [
+        (" ".join(shown(f"{row.question} {row.true}", row.sentences)), f"{row.question} {answer}")
+        for row, _ in rows
+        for answer in ("No.", "Yes.")
+    ]
+    logits = np.array(Reader(args.reader).logits("entailment", pairs)).reshape(-1, 2)
+    gap, yes = logits[:, 0] - logits[:, 1], np.array([y for _, y in rows])
+    print(f"{len(rows)} questions, {yes.mean():.0%} of them yes; AUROC of the gap {auroc(-gap, yes):.3f}")
+    print(f"median gap where yes is right {np.median(gap[yes]):.1f}, where no is {np.median(gap[~yes]):.1f}")
+    print("| wins by | yes passes where wrong | right | no passes where wrong | right |\n|---|---|---|---|---|")
+    for margin in MARGINS:
+        passed = [(gap < -margin)[~yes], (gap < -margin)[yes], (gap > margin)[yes], (gap > margin)[~yes]]
+        print(f"| {margin:g} | " + " | ".join(f"{p.mean():.2f}" for p in passed) + " |")
+
+
+if __name__ == "__main__":
+    main()
