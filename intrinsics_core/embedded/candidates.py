@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise, zip_longest
+from itertools import groupby, pairwise, zip_longest
 
 from intrinsics_core.embedded.head import bounded, load_head
 from intrinsics_core.embedded.lexical import Token, tokens, word_set
@@ -50,6 +50,13 @@ _OF = re.compile(r" of (?:the )?")
 _ARTICLE = re.compile(r"\A(?:the|an?) ", re.IGNORECASE)
 _ABOUT = re.compile(r"\A\W*(?:\w+[,.! ]+){0,2}(?:what|how)(?: about| of) ", re.IGNORECASE)
 _BE = word_set("is are was were be been isn't aren't wasn't weren't")
+# A question whose subject stands behind its verb, so that another verb, or an adjective, may end it.
+_INVERTED = re.compile(
+    r"\s*(?:(?:what|when|where|why|how|which|who)\b[^.?!]{0,40}?)?\b(?:is|are|was|were|do|does|did|can|could|will|would|should"
+    r"|must|may|has|have|had)\b",
+    re.IGNORECASE,
+)
+_AUXILIARIES = _BE | word_set("do does did can could will would should has have had")
 _SMALL = word_set("thanks thank hello hi bye goodbye cheers yes no ok okay great sure")
 
 
@@ -93,11 +100,14 @@ def phrases(conversation: Sequence[Turn], most: int = PHRASES) -> list[str]:
     *history, _ = conversation
     likely = salience(conversation)
     best: dict[str, tuple[float, str]] = {}
+    cut = set[str]()
     for age, text in enumerate(latest_first(history)):
         plain_runs = runs(text, lambda t: not t.is_stop and t.term in likely)
         for run in [*_joined(text, plain_runs), *plain_runs]:
-            for part in _parts(run):
+            for part in _parts(text, run):
                 name = surface(text, part)
+                if part[0] is run[0] and part[-1] is not run[-1]:
+                    cut.add(name.casefold())
                 score = max(likely[t.term] for t in part) + 0.02 * min(len(part), 3) - 0.004 * age
                 key = name.casefold()
                 if key not in best or best[key][0] < score:
@@ -106,7 +116,7 @@ def phrases(conversation: Sequence[Turn], most: int = PHRASES) -> list[str]:
     kept: list[str] = []
     for key, (_, phrase) in ranked:
         # One spelling of a thing is enough, the longer one; but "Ada Quill built" may hold a name and a verb.
-        if phrase.istitle() or not any(f" {key} " in f" {other.casefold()} " for other in kept):
+        if phrase.istitle() or key in cut or not any(f" {key} " in f" {other.casefold()} " for other in kept):
             kept.append(phrase)
         if len(kept) == most:
             break
@@ -120,15 +130,26 @@ def _joined(text: str, found: Sequence[list[Token]]) -> Iterator[list[Token]]:
             yield [*left, *right]
 
 
-def _parts(run: list[Token]) -> Iterator[list[Token]]:
-    """A run of at most `LONGEST_PHRASE` words; of a longer or mixed one, its stretch of names, or its end."""
+def _parts(text: str, run: list[Token]) -> Iterator[list[Token]]:
+    """A run of at most `LONGEST_PHRASE` words, its stretches of names, and what a question's verb stands behind."""
     if len(run) <= LONGEST_PHRASE:
         yield run
-    named = [t for t in run if t.is_capitalised]
-    if 0 < len(named) < len(run) and run.index(named[-1]) - run.index(named[0]) == len(named) - 1:
-        yield named[-LONGEST_PHRASE:]
-    elif len(run) > LONGEST_PHRASE:
+    names = [list(some) for named, some in groupby(run, key=lambda t: t.is_capitalised) if named]
+    for name in names:
+        if len(name) < len(run):
+            yield name[-LONGEST_PHRASE:]
+    if not names and len(run) > LONGEST_PHRASE:
         yield run[-3:]
+    if 1 < len(run) <= LONGEST_PHRASE and not run[-1].is_capitalised and _INVERTED.match(text, *_asked(text, run)):
+        yield run[:-1]  # "What does the company Veldra produce?", "Is the dishwasher quiet?"
+
+
+def _asked(text: str, run: Sequence[Token]) -> tuple[int, int]:
+    """Where the question begins and ends whose last words a run is; an empty stretch where it is not."""
+    begin, end = run[0].begin, run[-1].end
+    if text[end:].lstrip()[:1] not in ("", "?"):
+        return end, end
+    return max(text.rfind(mark, 0, begin) for mark in ".!?\n") + 1, begin
 
 
 def _pronouns(question: str, words: Sequence[Token], found: Sequence[str]) -> Iterator[str]:
@@ -146,13 +167,19 @@ def _pronouns(question: str, words: Sequence[Token], found: Sequence[str]) -> It
         if word not in _PRONOUNS and word not in _OWNERS:
             continue
         owned = word in _OWNERS and after is not None and not (word == "her" and after.is_stop)
-        # "this process" gives way whole to what it is; a pointer before a function word stands alone.
-        whole = word in _POINTERS and after is not None and not after.is_stop
-        if word == "that" and i and after is not None and not whole and not _ends(question, end):
+        # "this process" and "that one" give way whole; a pointer before a function word stands alone, and what stands
+        # behind "is" and "does" may be either: "is that word rude", "is that transmitted".
+        whole = word in _POINTERS and after is not None and (not after.is_stop or plain(after) in ("one", "ones"))
+        inverted = bool(i) and plain(words[i - 1]) in _AUXILIARIES
+        if word == "that" and i and after is not None and not whole and not inverted and not _ends(question, end):
             continue  # "the book that he wrote"
+        ends = [after.end] if whole and after else [end]
+        if whole and inverted and after and not after.is_stop:
+            ends.append(end)
         for phrase in found:
             suffix = ("'" if phrase.endswith("s") else "'s") if owned else ""
-            yield question[:begin] + phrase + suffix + question[after.end if whole and after else end :]
+            for stop in ends:
+                yield question[:begin] + phrase + suffix + question[stop:]
 
 
 def _ends(question: str, end: int) -> bool:
@@ -205,12 +232,15 @@ def _fitting(new: str, earlier: str, part: Sequence[Token]) -> str:
     return _ARTICLE.sub("", new) if article(earlier, part) else new
 
 
-OPTIONS = ("left_alone", "own", "meant", "early", "by_rules")
-"""What an option is weighed by: leaving the question alone has the first two (1, and the reader's logit of the question
-itself), a reading the others (its logit, 1 over its place among the readings, whether the rules say the same)."""
+OPTIONS = ("left_alone", "own", "needed", "meant", "early", "by_rules")
+"""What an option is weighed by: leaving the question alone has the first three (1, the reader's logit of the question
+itself, how much it seems to need its conversation), a reading the others (its logit, 1 over its place among the
+readings, whether the rules say the same)."""
 
 
-def options(question: str, readings: Sequence[str], logits: Sequence[float], by_rules: str) -> list[tuple[float, ...]]:
+def options(
+    question: str, readings: Sequence[str], logits: Sequence[float], by_rules: str, needed: float
+) -> list[tuple[float, ...]]:
     """`OPTIONS` of leaving a question alone, and of each of its readings.
 
     Args:
@@ -218,26 +248,27 @@ def options(question: str, readings: Sequence[str], logits: Sequence[float], by_
         readings: its `candidates`.
         logits: a reader's of *meant*, the question's own first, then one a reading.
         by_rules: the question as the rules resolve it.
+        needed: probability that the question needs its conversation (`salience.dependence`), 0..1.
     """
     own, *others = map(bounded, logits)
-    alone = (1.0, own, 0.0, 0.0, 0.0)
+    alone = (1.0, own, needed, 0.0, 0.0, 0.0)
     return [
         alone,
         *(
-            (0.0, 0.0, value, 1.0 / place, float(text == by_rules != question))
+            (0.0, 0.0, 0.0, value, 1.0 / place, float(text == by_rules != question))
             for place, (text, value) in enumerate(zip(readings, others, strict=True), 1)
         ),
     ]
 
 
-def chosen(question: str, readings: Sequence[str], logits: Sequence[float], by_rules: str) -> str:
+def chosen(question: str, readings: Sequence[str], logits: Sequence[float], by_rules: str, needed: float) -> str:
     """The reading that is meant, or the question itself where none is likely enough; the arguments of `options`.
 
     A softmax over the options with the weights of the head ``readings`` (`training.reader.readings`); a reading is
     taken where its share reaches the head's threshold ``taken``.
     """
     head = load_head("readings", OPTIONS)
-    shares = softmax([head.logit(row) for row in options(question, readings, logits, by_rules)])
+    shares = softmax([head.logit(row) for row in options(question, readings, logits, by_rules, needed)])
     best = max(range(len(shares)), key=shares.__getitem__)
     return readings[best - 1] if best and shares[best] >= head.thresholds["taken"] else question
 

@@ -121,7 +121,8 @@ def rewrite(
     needed = dependence(turns)
     thresholds = load_head("rewrite_dependence").thresholds
     least = thresholds["rewrite"] if threshold is None else threshold
-    if len(turns) < 2 or needed < min(least, RETRIEVED) or _is_courtesy(original):
+    picked = meant is not None and meant != original
+    if len(turns) < 2 or (needed < min(least, RETRIEVED) and not picked) or _is_courtesy(original):
         return _unchanged(original, weights, needed)
 
     completed, question = complete(turns), meant
@@ -132,7 +133,7 @@ def rewrite(
     # A question that points to nothing has to look more dependent: to keep it alone costs no recall on MT-RAG.
     if question == original and not _ELLIPSIS.match(original):
         least = thresholds["pointing_nowhere"] if threshold is None else threshold
-    rewritten = needed >= least
+    rewritten = needed >= least or picked
     if not rewritten:
         question, completed = original, turns
         if threshold is not None:
@@ -161,12 +162,18 @@ def rewrite(
 
 
 def leans(conversation: Sequence[Turn]) -> bool:
-    """Whether `rewrite` may take a reading of the last turn: there is a conversation, and it looks dependent enough."""
+    """Whether `rewrite` may take a reading of the last turn: there is a conversation, and it looks dependent enough.
+
+    An ellipsis ("and for four?") always does: its words are all new.
+    """
     last = conversation[-1][1]
     if len(last) > LONGEST_TURN or _is_courtesy(last):
         return False
     turns = [*_heard(conversation), ("user", last)]
-    return len(turns) > 1 and dependence(turns) >= load_head("rewrite_dependence").thresholds["rewrite"]
+    if len(turns) < 2:
+        return False
+    least = load_head("rewrite_dependence").thresholds["rewrite"]
+    return _ELLIPSIS.match(last) is not None or dependence(turns) >= least
 
 
 def _heard(conversation: Sequence[Turn]) -> list[Turn]:

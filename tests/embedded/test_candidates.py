@@ -29,6 +29,16 @@ DIALOG = st.lists(st.tuples(st.sampled_from(["user", "assistant", "system"]), st
          "When is the museum open on Sundays?"),
         ([("user", "Tell me about the treaty of Versailles."), ("assistant", "It ended a war.")], "Who signed it?",
          "Who signed the treaty of Versailles?"),
+        # the verb or adjective that ends a question is no part of its subject
+        ([("user", "What does the company Veldra produce?"), ("assistant", "Sensors.")], "Where is that based?",
+         "Where is the company Veldra based?"),
+        ([("user", "Is the Quellmar dishwasher quiet?"), ("assistant", "Yes.")], "and how heavy is it",
+         "and how heavy is the Quellmar dishwasher"),
+        ([("user", "Who runs the library?"), ("assistant", "The Ostrander Museum shows Roman glass there.")],
+         "When does it open?", "When does the Ostrander Museum open?"),
+        ([("user", "Can I export to Notara?"), ("assistant", "Yes.")], "is that one free", "is Notara free"),
+        ([("user", "Which disease is it?"), ("assistant", "It is malaria.")], "How is that transmitted?",
+         "How is malaria transmitted?"),
     ],
 )  # fmt: skip
 def test_the_reading_a_person_means_is_proposed(history, asked, reading):
@@ -62,9 +72,9 @@ def test_any_conversation_has_few_readings_made_of_its_own_words(history, last):
 
 def test_a_reading_is_taken_only_where_it_is_likely_enough():
     ask, mill, weir = "Is it open?", "Is the mill open?", "Is the weir open?"
-    assert chosen(ask, [mill, weir], [-4.0, 5.0, 1.0], mill) == mill  # reader and rules agree
-    assert chosen(ask, [mill, weir], [3.0, -6.0, -6.0], ask) == ask  # it reads as it stands, and nothing else does
-    assert chosen(ask, [], [0.0], ask) == ask
+    assert chosen(ask, [mill, weir], [-4.0, 5.0, 1.0], mill, 0.9) == mill  # reader and rules agree
+    assert chosen(ask, [mill, weir], [3.0, -6.0, -6.0], ask, 0.9) == ask  # it reads as it stands, and nothing else does
+    assert chosen(ask, [], [0.0], ask, 0.9) == ask
 
 
 def test_what_the_rules_say_is_a_reading_too():

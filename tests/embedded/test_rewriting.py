@@ -277,6 +277,8 @@ def test_a_chosen_reading_keeps_the_keywords_of_the_question_before():
 
 def test_what_stands_alone_leans_on_nothing():
     assert leans([*CHEESE, ("user", "How long can it be stored?")])
+    for ellipsis in ("and for a week", "How about Neptune?", "And Kumasi?"):
+        assert leans([*CHEESE, ("user", ellipsis)])
     assert not leans([*CHEESE, ("user", "What is the capital of Norway?")])
     assert not leans([*CHEESE, ("user", "Thanks a lot!")])
     assert not leans([("user", "How long can it be stored?")])
