@@ -11,10 +11,10 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from tests.training.small import PLACES, article, plain, write
-from training.reader.data import CLAIMS, QUESTIONS, Claim, Passage, Question, passages, summedits_whole, turns
+from training.reader.data import CLAIMS, QUESTIONS, Claim, Passage, Question, Turn, passages, summedits_whole, turns
 from training.reader.edits import Scene, borrowed, exchange_names, exchange_numbers, numbers
 from training.reader.fictional import Everyday, Values, facts
-from training.reader.makers import Answers, Meant, Support, evidence, like
+from training.reader.makers import Answers, Meant, Support, agrees, evidence, like
 from training.reader.mixture import SHARES, batches, chunk, sets, streams
 from training.reader.nearest import nearest
 from training.reader.prose import found, sentences, untokenised, windows
@@ -254,6 +254,22 @@ def test_a_rewrite_is_told_from_the_bare_question_and_from_a_wrong_name(folder):
     assert (unit[0].query, unit[0].label) == (row.rewrite, 1.0)
     assert ("Who built it?", 0.0) in [(p.query, p.label) for p in unit]
     assert unit[0].text.endswith("/ Who built it?")
+
+
+@pytest.mark.parametrize(
+    ("meant", "reading", "worth"),
+    [
+        ("Ada", "Ada", 1.0),
+        ("Ada", "Ada Brink", 1.0),  # more of the name than they said
+        ("Ada Quill", "Ada Quill", 1.0),
+        ("Ada Quill", "Ada Brink", 0.0),
+        ("Ada Quill", "Port Ellery", 0.0),
+        ("Ada Quill", "Ada Quill of Port Ellery", 0.0),
+    ],
+)
+def test_more_of_the_same_name_is_the_same_name(meant, reading, worth):
+    row = Turn("conversations", (), "Who did she lose against?", f"Who did {meant} lose against?", "")
+    assert agrees(f"Who did {reading} lose against?", row) == worth
 
 
 def test_summaries_are_cut_to_the_sentence_that_was_edited(folder):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
 from intrinsics_core.embedded.candidates import candidates, told
+from intrinsics_core.embedded.phrases import runs
 from training.reader.data import Claim, Passage, Question, Turn
 from training.reader.edits import (
     Scene,
@@ -428,15 +429,31 @@ def agrees(reading: str, row: Turn) -> float | None:
     """1 for a reading that says what a person's rewrite says, 0 for one that says something else, None between.
 
     A reading need not say all of it: the right phrase for one of two pronouns is better than none. What makes it wrong
-    is what the person did not mean.
+    is what the person did not mean; more of the same name ("Martina Hingis" where they say Martina) is not that.
     """
     said, meant, bare = content(reading), content(row.rewrite), content(row.question)
+    said -= _fuller(reading, row.rewrite, said & meant - bare)
     if said == meant:
         return 1.0
     wanted, gained = weight(meant - bare), weight((said & meant) - bare)
     if weight(said - meant - bare) > 0.12 * weight(said) or not gained:
         return 0.0
     return 1.0 if gained >= 0.35 * wanted and weight(meant & bare - said) <= 0.1 * weight(meant) else None
+
+
+def _fuller(reading: str, rewrite: str, gained: frozenset[str]) -> set[str]:
+    """What the names of a reading hold beyond the same names of a rewrite."""
+    mine, theirs = (
+        [{t.term for t in run} for run in runs(text, lambda t: t.is_capitalised and not t.is_stop)]
+        for text in (reading, rewrite)
+    )
+    return {
+        term
+        for name in mine
+        for other in theirs
+        if name & other & gained and other < name and not any(o - name for o in theirs if o & name)
+        for term in name - other
+    }
 
 
 def before(row: Turn) -> str:

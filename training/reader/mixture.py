@@ -34,8 +34,8 @@ SHARES: dict[str, float] = {
     # short texts of the everyday kind, written for this
     "everyday": 7,
     "everyday asked": 2,
-    "written": 32,
-    "written asked": 11,
+    "written": 70,
+    "written asked": 20,
     # as people labelled them
     "snli_devtest": 4.5,
     "mnli_dev": 7.5,
@@ -58,7 +58,7 @@ SHARES: dict[str, float] = {
     "pubmedqa": 1,
     "pseudo": 5,
     # turns and candidate question
-    "meant": 6,
+    "meant": 8,
 }
 """Percent of the pairs, about; they are normalised."""
 
