@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
-# In the languages that people ask in most; the word alone, or with its punctuation.
-_YES = "yes|yeah|yep|true|ja|oui|si|sí|sim|sì|да|tak|evet|hai|是|对|はい|네"
-_NO = "no|nope|false|never|nein|non|não|нет|nie|hayır|iie|不|不是|いいえ|아니요"
+_YES, _NO = "yes|yeah|yep|true", "no|nope|false|never"
+# Those of other languages that are no word or abbreviation of another ("si", "hai" and "tak" are).
+_ITS_YES = "ja|oui|sí|sì|да|evet|是|是的|对|はい|네"
+_ITS_NO = "nein|non|não|нет|nie|hayır|不|不是|いいえ|아니요"
 _OTHER = "always|both|neither|none|nothing|nobody"
-_BARE = re.compile(rf"\A\W*+(?:(?P<yes>{_YES})|(?P<no>{_NO})|(?:{_OTHER}))\W*+\Z", re.IGNORECASE)
+_BARE = re.compile(
+    rf"\A\W*+(?:(?P<yes>{_YES}|(?P<its_yes>{_ITS_YES}))|(?P<no>{_NO}|(?P<its_no>{_ITS_NO}))|(?:{_OTHER}))\W*+\Z",
+    re.IGNORECASE,
+)
 
 # Between the reader's logits of "No." and of "Yes." lie -5.6 where yes is right and 5.0 where no is, on questions
 # made from encyclopedic statements (88), but 2.1 and 2.2 on everyday ones (98): it leans to no. So its yes counts
@@ -16,9 +21,13 @@ _BARE = re.compile(rf"\A\W*+(?:(?P<yes>{_YES})|(?P<no>{_NO})|(?:{_OTHER}))\W*+\Z
 _YES_BELOW, _NO_ABOVE = 1.0, 3.0
 
 
+def _found(answer: str) -> re.Match[str] | None:
+    return _BARE.match(unicodedata.normalize("NFC", answer))
+
+
 def is_bare(answer: str) -> bool:
     """Whether an answer is a yes, a no or another word that stands for a whole sentence."""
-    return _BARE.match(answer) is not None
+    return _found(answer) is not None
 
 
 def stated(answer: str, question: str) -> str:
@@ -26,13 +35,14 @@ def stated(answer: str, question: str) -> str:
 
     A yes or no of another language is put in English: its letters are no word that sources could hold.
     """
-    if not question or not is_bare(answer):
+    found = _found(answer)
+    if found is None or not question.strip():
         return answer
-    return f"{question} {_said(answer) or answer}"
+    return f"{question} {'Yes.' if found['its_yes'] else 'No.' if found['its_no'] else answer}"
 
 
 def _said(answer: str) -> str | None:
-    found = _BARE.match(answer)
+    found = _found(answer)
     return None if found is None else "Yes." if found["yes"] else "No." if found["no"] else None
 
 

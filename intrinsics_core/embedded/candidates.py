@@ -51,9 +51,11 @@ _ARTICLE = re.compile(r"\A(?:the|an?) ", re.IGNORECASE)
 _ABOUT = re.compile(r"\A\W*(?:\w+[,.! ]+){0,2}(?:what|how)(?: about| of) ", re.IGNORECASE)
 _BE = word_set("is are was were be been isn't aren't wasn't weren't")
 # A question whose subject stands behind its verb, so that another verb, or an adjective, may end it.
+# "What is the return policy?" has none.
 _INVERTED = re.compile(
-    r"\s*(?:(?:what|when|where|why|how|which|who)\b[^.?!]{0,40}?)?\b(?:is|are|was|were|do|does|did|can|could|will|would|should"
-    r"|must|may|has|have|had)\b",
+    r"(?!\s*(?:what|who|which)\s(?:is|are|was|were)\s(?:the\s|an?\s)?\Z)"
+    r"\s*(?:(?:what|when|where|why|how|which|who)\b[^.?!]{0,40}?)?"
+    r"\b(?:is|are|was|were|do|does|did|can|could|will|would|should|must|may|has|have|had)\b",
     re.IGNORECASE,
 )
 _AUXILIARIES = _BE | word_set("do does did can could will would should has have had")
@@ -106,10 +108,11 @@ def phrases(conversation: Sequence[Turn], most: int = PHRASES) -> list[str]:
         for run in [*_joined(text, plain_runs), *plain_runs]:
             for part in _parts(text, run):
                 name = surface(text, part)
-                if part[0] is run[0] and part[-1] is not run[-1]:
-                    cut.add(name.casefold())
-                score = max(likely[t.term] for t in part) + 0.02 * min(len(part), 3) - 0.004 * age
                 key = name.casefold()
+                score = max(likely[t.term] for t in part) + 0.02 * min(len(part), 3) - 0.004 * age
+                if part[0] is run[0] and part[-1] is not run[-1]:
+                    cut.add(key)
+                    score -= 0.05
                 if key not in best or best[key][0] < score:
                     best[key] = score, article(text, part) + name
     ranked = sorted(best.items(), key=lambda item: -item[1][0])
@@ -136,7 +139,7 @@ def _parts(text: str, run: list[Token]) -> Iterator[list[Token]]:
         yield run
     names = [list(some) for named, some in groupby(run, key=lambda t: t.is_capitalised) if named]
     for name in names:
-        if len(name) < len(run):
+        if len(name) < len(run) or len(run) > LONGEST_PHRASE:
             yield name[-LONGEST_PHRASE:]
     if not names and len(run) > LONGEST_PHRASE:
         yield run[-3:]
@@ -176,9 +179,9 @@ def _pronouns(question: str, words: Sequence[Token], found: Sequence[str]) -> It
         ends = [after.end] if whole and after else [end]
         if whole and inverted and after and not after.is_stop:
             ends.append(end)
-        for phrase in found:
-            suffix = ("'" if phrase.endswith("s") else "'s") if owned else ""
-            for stop in ends:
+        for stop in ends:
+            for phrase in found:
+                suffix = ("'" if phrase.endswith("s") else "'s") if owned else ""
                 yield question[:begin] + phrase + suffix + question[stop:]
 
 

@@ -55,6 +55,7 @@ _SMALL_TALK = word_set(
 _ELLIPSIS = re.compile(
     r"\A\W*+(?:(?:and|but|so|or|also|then)\b|(?:what|how) (?:about|else)\b|\w++\W*+$)", re.IGNORECASE
 )
+_FEW = 6
 _COURTESY = word_set("thanks thank hello hi bye goodbye cheers")
 
 
@@ -70,7 +71,7 @@ class Rewrite:
         original: the last turn as it was given.
         retrieval_query: ``query`` with the question's own keywords once more, so that a retriever that counts
             words weighs them above the history's. It has keywords of the history from a dependence of `RETRIEVED` on,
-            also where the question is left alone.
+            also where the question is left alone, and wherever a reading was taken.
         terms: ``(term, weight)``, heaviest first: stems for a retriever that takes weights. A term of the
             question weighs as often as it occurs, a term of the history at most ``HISTORY_WEIGHT``.
         dependence: probability that the question needs the conversation, 0 to 1.
@@ -98,7 +99,8 @@ def rewrite(
             pronoun or an ellipsis points back, ``pointing_nowhere`` elsewhere). 0 always rewrites, above 1 never.
         keywords: at most so many terms of the history are added.
         meant: the reading that a reader chose among `candidates.candidates`, or the last turn itself where it chose
-            none; None: no reader was asked, and the rules decide.
+            none; None: no reader was asked, and the rules decide. A reading that was chosen is taken whatever the
+            threshold.
 
     Returns:
         The rewrite; the very same text where there is no history, the question stands alone, or nothing can
@@ -161,10 +163,15 @@ def rewrite(
     )
 
 
+def _elliptic(text: str) -> bool:
+    """Whether a turn is a few words that complete an earlier question. (To `_ELLIPSIS`, Chinese is one word.)"""
+    return _ELLIPSIS.match(text) is not None and len(tokens(text)) <= _FEW
+
+
 def leans(conversation: Sequence[Turn]) -> bool:
     """Whether `rewrite` may take a reading of the last turn: there is a conversation, and it looks dependent enough.
 
-    An ellipsis ("and for four?") always does: its words are all new.
+    A short ellipsis ("and for four?") always does: its words may all be new.
     """
     last = conversation[-1][1]
     if len(last) > LONGEST_TURN or _is_courtesy(last):
@@ -173,7 +180,7 @@ def leans(conversation: Sequence[Turn]) -> bool:
     if len(turns) < 2:
         return False
     least = load_head("rewrite_dependence").thresholds["rewrite"]
-    return _ELLIPSIS.match(last) is not None or dependence(turns) >= least
+    return _elliptic(last) or dependence(turns) >= least
 
 
 def _heard(conversation: Sequence[Turn]) -> list[Turn]:

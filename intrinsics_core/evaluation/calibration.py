@@ -62,8 +62,8 @@ class Calibration:
         slope, intercept: of the logistic curve over raw scores.
         threshold: on the calibrated probability, best by `objective` on the examples.
         objective: what the threshold maximises; `objective_value` is what it reached there (optimistic: same data).
-        band: probabilities, the threshold among them, between which a verdict is `unsure`: a tenth of the true examples
-            lie below, a fifth of the false ones above.
+        band: probabilities, the threshold among them, between which a verdict is `unsure`: at most a tenth of the true
+            examples lie below, a fifth of the false ones above.
         examples, positives: how many the fit saw.
         before, after: quality of the raw scores and of the probabilities, on the same examples.
     """
@@ -108,8 +108,8 @@ class Calibration:
             found = cls(**raw)
             if found.band is not None:
                 low, high = found.band
-                if not low <= found.threshold <= high:
-                    raise ValueError("the band must hold the threshold")
+                if not 0 <= low <= found.threshold <= high < 1.001:
+                    raise ValueError("the band must lie in 0..1 and hold the threshold")
                 found = replace(found, band=(low, high))
             numbers = (found.slope, found.intercept, found.threshold, *(found.band or ()))
             if not all(isinstance(n, int | float) and not isinstance(n, bool) and math.isfinite(n) for n in numbers):
@@ -157,10 +157,9 @@ def calibrate(
     else:
         name = f"false acceptance at most {false_acceptance:g}"
         threshold, value = _safe_threshold(p, y, false_acceptance)
-    low, high = float(np.quantile(p[y], _LOST)), float(np.quantile(p[~y], 1 - _ACCEPTED))
     return Calibration(
         slope, intercept, threshold, name, value, len(x), int(y.sum()), before=quality(x, y), after=quality(p, y),
-        band=(min(low, threshold), max(high, threshold)),
+        band=_band([float(sigmoid(float(slope * v + intercept))) for v in x], y, threshold),
     )  # fmt: skip
 
 
@@ -289,6 +288,14 @@ def _best_threshold(p: Floats, y: Bools, value_of: Callable[[Bools, Bools], floa
     best = np.flatnonzero(values >= values.max() - 1e-12)
     chosen = int(best[len(best) // 2])
     return float(cuts[chosen]), float(values[chosen])
+
+
+def _band(p: Sequence[float], y: Bools, threshold: float) -> tuple[float, float]:
+    """Where the verdict is open; ``p``: the very numbers that `Calibration.apply` gives, which may lie on an edge."""
+    scores = np.asarray(p)
+    low = float(np.quantile(scores[y], _LOST, method="lower"))
+    high = float(np.nextafter(np.quantile(scores[~y], 1 - _ACCEPTED, method="higher"), 2.0))
+    return min(low, threshold), max(high, threshold)
 
 
 def _safe_threshold(p: Floats, y: Bools, rate: float) -> tuple[float, float]:

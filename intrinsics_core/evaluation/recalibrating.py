@@ -122,15 +122,16 @@ def _(value: Uncertainty, fitted: Calibrations) -> Any:
         return value
     expected = found.apply(score)
     tenth = (2 * min(9, int(expected * 10)) + 1) / 20  # the middle of the tenth it falls into
-    return value.model_copy(update={"certainty": tenth, "expected": expected})
+    return value.model_copy(update={"certainty": tenth, "expected": expected, "unsure": found.unsure(expected)})
 
 
 @_recalibrated.register(FactCheck)
 def _(value: FactCheck, fitted: Calibrations) -> Any:
     found = fitted.get("fact-check")
-    return (
-        value if found is None or value.score is None else value.model_copy(update={"score": found.apply(value.score)})
-    )
+    if found is None or value.score is None:
+        return value
+    score = found.apply(value.score)
+    return value.model_copy(update={"score": score, "unsure": found.unsure(score)})
 
 
 @_recalibrated.register(AuditParts)

@@ -476,10 +476,11 @@ def _uncertainty(own: Own, task: Task) -> Program[Uncertainty]:
             answerable = _answerable(own, task, (yield from _looked_at(own, task, text, replies[:2]))).probability
         supported = (yield from _supported(own, task, replies[2:])).faithfulness if task.response else None
     found = certainty(answerable, supported)
-    score = found.expected
+    score, unsure = found.expected, False
     if fitted := own.calibrations.get("uncertainty"):
         score = fitted.apply(score)
-    return Uncertainty(certainty=quantised(score), expected=score)
+        unsure = fitted.unsure(score)
+    return Uncertainty(certainty=quantised(score), expected=score, unsure=unsure)
 
 
 def _calibrations(given: Mapping[str, Any]) -> dict[str, Calibration]:

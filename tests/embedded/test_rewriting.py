@@ -277,9 +277,14 @@ def test_a_chosen_reading_keeps_the_keywords_of_the_question_before():
 
 def test_what_stands_alone_leans_on_nothing():
     assert leans([*CHEESE, ("user", "How long can it be stored?")])
-    for ellipsis in ("and for a week", "How about Neptune?", "And Kumasi?"):
+    for ellipsis in ("and for four", "How about Neptune?", "And Kumasi?"):
         assert leans([*CHEESE, ("user", ellipsis)])
-    assert not leans([*CHEESE, ("user", "What is the capital of Norway?")])
+    for whole in (
+        "What is the capital of Norway?",
+        "法国的首都是哪里？",
+        "So how tall is Mount Kilimanjaro in Tanzania?",
+    ):
+        assert not leans([*CHEESE, ("user", whole)])
     assert not leans([*CHEESE, ("user", "Thanks a lot!")])
     assert not leans([("user", "How long can it be stored?")])
     assert not leans([("system", "Be brief."), ("user", "How long can it be stored?")])

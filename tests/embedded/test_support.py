@@ -249,8 +249,12 @@ def test_a_bare_answer_is_judged_with_its_question(encoder: Encoder) -> None:
     assert verdict.text == "No." and verdict.label not in ("faithful", "NA")  # nobody has read it
     for answer in ("No.", "Ja!", "是", "Neither."):
         assert judge(encoder, [answer]).sentences[0].label == "NA"
-    assert stated("Ja!", question) == f"{question} Yes." and contrary("Ja!") == "No."
+    assert stated("Ja!", question) == stated("是的。", question) == f"{question} Yes."
+    assert stated("Na\u0303o.", question) == f"{question} No." and contrary("Na\u0303o.") == "Yes."
     assert stated("neither", question) == f"{question} neither" and contrary("neither") is None
+    for words in ("Si.", "SIM", "Hai.", "No 5"):  # of English answers: silicon, a card, a shark, a number
+        assert stated(words, question) == words and contrary(words) is None
+    assert stated("No.", "  ") == "No."
     sources = Sources(TOWN, encoder.encode(TOWN))
     for answer in ("No.", "I don't know."):
         vector = encoder.encode([stated(answer, question)])[0]

@@ -67,6 +67,19 @@ def test_the_band_is_where_both_kinds_lie():
     assert not any(apart.unsure(apart.apply(score)) for score in (0.1, 0.9))  # nothing lies between
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_scores_on_the_edge_of_a_band_are_in_it(seed: int):
+    """A judge has few scores, so that an edge is one of them."""
+    draw = np.random.default_rng(seed)
+    scores = draw.choice([0.1, 0.3, 0.5, 0.7, 0.9], 60)
+    labels = draw.uniform(size=60) < scores
+    found = calibrate(scores.tolist(), labels.tolist())
+    sure = np.array([not found.unsure(found.apply(score)) for score in scores])
+    true = np.array([found.decide(score) for score in scores])
+    assert np.mean((sure & ~true)[labels]) <= 0.1
+    assert np.mean((sure & true)[~labels]) <= 0.2
+
+
 def test_a_file_of_before_there_were_bands_has_none():
     found = calibrate(*sample(12.0, -5.0, 50))
     kept = json.loads(found.to_json())

@@ -80,15 +80,26 @@ def test_labels_follow_the_fitted_threshold() -> None:
         assert row.score >= least[row.label]
 
 
-@pytest.mark.parametrize("name", ["answerability", "hallucination-detection"])
-@pytest.mark.parametrize("engine", [None, "scripted"])
+@pytest.mark.parametrize(
+    ("name", "engine"),
+    [
+        *(
+            (name, engine)
+            for name in ("answerability", "hallucination-detection", "uncertainty")
+            for engine in (None, "")
+        ),
+        ("fact-check", ""),
+    ],
+)
 def test_unsure_is_what_lies_in_the_fitted_band(name: str, engine: str | None) -> None:
     call, score = CALLS[name]
 
     def told(fitted: Calibration) -> Any:
         return run(
             call,
-            server().calibrate_by({name: fitted}) if engine else {"kind": "embedded", "calibrations": {name: fitted}},
+            server().calibrate_by({name: fitted})
+            if engine == ""
+            else {"kind": "embedded", "calibrations": {name: fitted}},
         )
 
     p = score(told(STERN))

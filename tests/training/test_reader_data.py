@@ -260,14 +260,14 @@ def test_a_rewrite_is_told_from_the_bare_question_and_from_a_wrong_name(folder):
     ("meant", "reading", "worth"),
     [
         ("Ada", "Ada", 1.0),
-        ("Ada", "Ada Brink", 1.0),  # more of the name than they said
+        ("Ada", "Ada Brink", None),  # more of the name than they said, or somebody else's
         ("Ada Quill", "Ada Quill", 1.0),
         ("Ada Quill", "Ada Brink", 0.0),
         ("Ada Quill", "Port Ellery", 0.0),
         ("Ada Quill", "Ada Quill of Port Ellery", 0.0),
     ],
 )
-def test_more_of_the_same_name_is_the_same_name(meant, reading, worth):
+def test_more_of_the_same_name_may_be_the_same_name(meant, reading, worth):
     row = Turn("conversations", (), "Who did she lose against?", f"Who did {meant} lose against?", "")
     assert agrees(f"Who did {reading} lose against?", row) == worth
 

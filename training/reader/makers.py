@@ -429,10 +429,16 @@ def agrees(reading: str, row: Turn) -> float | None:
     """1 for a reading that says what a person's rewrite says, 0 for one that says something else, None between.
 
     A reading need not say all of it: the right phrase for one of two pronouns is better than none. What makes it wrong
-    is what the person did not mean; more of the same name ("Martina Hingis" where they say Martina) is not that.
+    is what the person did not mean. More of the same name ("Martina Hingis" where they say Martina) may be that, or
+    another's ("Paris Hilton"): None.
     """
     said, meant, bare = content(reading), content(row.rewrite), content(row.question)
-    said -= _fuller(reading, row.rewrite, said & meant - bare)
+    if fuller := _fuller(reading, row.rewrite, said & meant - bare):
+        return None if _agree(said - fuller, meant, bare) else 0.0
+    return _agree(said, meant, bare)
+
+
+def _agree(said: frozenset[str], meant: frozenset[str], bare: frozenset[str]) -> float | None:
     if said == meant:
         return 1.0
     wanted, gained = weight(meant - bare), weight((said & meant) - bare)

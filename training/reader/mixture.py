@@ -1,6 +1,6 @@
 """Which pairs the reader sees, how often, and in which batches: the same for a seed, wherever a run was interrupted.
 
-`SHARES` says how much of the training each stream is, by pairs. A stream goes through its rows in a new random order
+`SHARES` weighs how much of the training each stream is, by pairs. A stream goes through its rows in a new random order
 each time it has seen them all, and makes another edit, window or question of a row each time. Its state is one
 counter, so a checkpoint holds the place in all of them.
 """
@@ -60,7 +60,7 @@ SHARES: dict[str, float] = {
     # turns and candidate question
     "meant": 8,
 }
-"""Percent of the pairs, about; they are normalised."""
+"""Weights by pairs; they are normalised."""
 
 
 @dataclass(frozen=True)
