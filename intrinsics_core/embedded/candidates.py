@@ -50,15 +50,8 @@ _OF = re.compile(r" of (?:the )?")
 _ARTICLE = re.compile(r"\A(?:the|an?) ", re.IGNORECASE)
 _ABOUT = re.compile(r"\A\W*(?:\w+[,.! ]+){0,2}(?:what|how)(?: about| of) ", re.IGNORECASE)
 _BE = word_set("is are was were be been isn't aren't wasn't weren't")
-# A question whose subject stands behind its verb, so that another verb, or an adjective, may end it.
-# "What is the return policy?" has none.
-_INVERTED = re.compile(
-    r"(?!\s*(?:what|who|which)\s(?:is|are|was|were)\s(?:the\s|an?\s)?\Z)"
-    r"\s*(?:(?:what|when|where|why|how|which|who)\b[^.?!]{0,40}?)?"
-    r"\b(?:is|are|was|were|do|does|did|can|could|will|would|should|must|may|has|have|had)\b",
-    re.IGNORECASE,
-)
-_AUXILIARIES = _BE | word_set("do does did can could will would should has have had")
+_AUXILIARIES = _BE | word_set("do does did can could will would should must may has have had")
+_WH = word_set("what when where why how which who")
 _SMALL = word_set("thanks thank hello hi bye goodbye cheers yes no ok okay great sure")
 
 
@@ -143,16 +136,22 @@ def _parts(text: str, run: list[Token]) -> Iterator[list[Token]]:
             yield name[-LONGEST_PHRASE:]
     if not names and len(run) > LONGEST_PHRASE:
         yield run[-3:]
-    if 1 < len(run) <= LONGEST_PHRASE and not run[-1].is_capitalised and _INVERTED.match(text, *_asked(text, run)):
+    if 1 < len(run) <= LONGEST_PHRASE and not run[-1].is_capitalised and _inverted(text, run):
         yield run[:-1]  # "What does the company Veldra produce?", "Is the dishwasher quiet?"
 
 
-def _asked(text: str, run: Sequence[Token]) -> tuple[int, int]:
-    """Where the question begins and ends whose last words a run is; an empty stretch where it is not."""
-    begin, end = run[0].begin, run[-1].end
-    if text[end:].lstrip()[:1] not in ("", "?"):
-        return end, end
-    return max(text.rfind(mark, 0, begin) for mark in ".!?\n") + 1, begin
+def _inverted(text: str, run: Sequence[Token]) -> bool:
+    """Whether a run ends a question whose verb stands before its subject, so that another, or an adjective, ends it."""
+    if text[run[-1].end :].lstrip()[:1] not in ("", "?"):
+        return False
+    begin = max(text.rfind(mark, 0, run[0].begin) for mark in ".!?\n") + 1
+    words = [word.lower() for word in text[begin : run[0].begin].split()[:8]]
+    if not words or words[0] not in _WH:
+        return bool(words) and words[0] in _AUXILIARIES
+    is_what = words[0] in ("what", "who", "which") and words[1:2] and words[1] in _BE
+    if is_what and set(words[2:]) <= {"the", "a", "an"}:
+        return False  # "What is the return policy?"
+    return not _AUXILIARIES.isdisjoint(words[1:])
 
 
 def _pronouns(question: str, words: Sequence[Token], found: Sequence[str]) -> Iterator[str]:
@@ -202,14 +201,20 @@ def _of_what(question: str, words: Sequence[Token], found: Sequence[str]) -> Ite
             yield f"{body} {'in' if phrase[:1].isupper() else 'for'} {phrase}{tail}"
 
 
+def _is_fragment(question: str) -> bool:
+    """Whether a question is "what about X?", "and X?" or X alone, X being of at most eight words."""
+    match = _FRAGMENT.match(question)
+    if match is None or (_ASKS.search(match["new"]) and not _ABOUT.match(question)):
+        return False
+    return 0 < len(match["new"].split()) <= 8
+
+
 def _fragment(question: str, history: Sequence[Turn]) -> Iterator[str]:
     """X of "what about X?", "and in spring?" in the frame of the last two questions, one phrase of it replaced."""
     match = _FRAGMENT.match(question)
-    if match is None or (_ASKS.search(match["new"]) and not _ABOUT.match(question)):
+    if match is None or not _is_fragment(question):
         return
     new = match["new"].strip()
-    if not new or len(new.split()) > 8:
-        return
     asked = [text for role, text in reversed(history) if role == "user"][:2]
     lead = _LEADS.match(new)
     for text in asked:
@@ -235,15 +240,13 @@ def _fitting(new: str, earlier: str, part: Sequence[Token]) -> str:
     return _ARTICLE.sub("", new) if article(earlier, part) else new
 
 
-OPTIONS = ("left_alone", "own", "needed", "meant", "early", "by_rules")
+OPTIONS = ("left_alone", "own", "fragment", "meant", "early", "by_rules", "framed")
 """What an option is weighed by: leaving the question alone has the first three (1, the reader's logit of the question
-itself, how much it seems to need its conversation), a reading the others (its logit, 1 over its place among the
-readings, whether the rules say the same)."""
+itself, whether it is a fragment), a reading the others (its logit, 1 over its place among the readings, whether the
+rules say the same, whether it is a fragment in the frame of an earlier question)."""
 
 
-def options(
-    question: str, readings: Sequence[str], logits: Sequence[float], by_rules: str, needed: float
-) -> list[tuple[float, ...]]:
+def options(question: str, readings: Sequence[str], logits: Sequence[float], by_rules: str) -> list[tuple[float, ...]]:
     """`OPTIONS` of leaving a question alone, and of each of its readings.
 
     Args:
@@ -251,27 +254,25 @@ def options(
         readings: its `candidates`.
         logits: a reader's of *meant*, the question's own first, then one a reading.
         by_rules: the question as the rules resolve it.
-        needed: probability that the question needs its conversation (`salience.dependence`), 0..1.
     """
     own, *others = map(bounded, logits)
-    alone = (1.0, own, needed, 0.0, 0.0, 0.0)
-    return [
-        alone,
-        *(
-            (0.0, 0.0, 0.0, value, 1.0 / place, float(text == by_rules != question))
-            for place, (text, value) in enumerate(zip(readings, others, strict=True), 1)
-        ),
-    ]
+    fragment = _is_fragment(question)
+    body = question.rstrip("?!. ")
+    rows: list[tuple[float, ...]] = [(1.0, own, float(fragment), 0.0, 0.0, 0.0, 0.0)]
+    for place, (text, value) in enumerate(zip(readings, others, strict=True), 1):
+        flags = (text == by_rules != question, fragment and not text.startswith(body))
+        rows.append((0.0, 0.0, 0.0, value, 1.0 / place, *map(float, flags)))
+    return rows
 
 
-def chosen(question: str, readings: Sequence[str], logits: Sequence[float], by_rules: str, needed: float) -> str:
+def chosen(question: str, readings: Sequence[str], logits: Sequence[float], by_rules: str) -> str:
     """The reading that is meant, or the question itself where none is likely enough; the arguments of `options`.
 
     A softmax over the options with the weights of the head ``readings`` (`training.reader.readings`); a reading is
     taken where its share reaches the head's threshold ``taken``.
     """
     head = load_head("readings", OPTIONS)
-    shares = softmax([head.logit(row) for row in options(question, readings, logits, by_rules, needed)])
+    shares = softmax([head.logit(row) for row in options(question, readings, logits, by_rules)])
     best = max(range(len(shares)), key=shares.__getitem__)
     return readings[best - 1] if best and shares[best] >= head.thresholds["taken"] else question
 

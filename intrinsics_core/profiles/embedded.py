@@ -180,7 +180,7 @@ def _standing(own: Own, task: Task) -> Program[Rewrite]:
     pairs = tuple((before, text) for text in (question, *readings))
     (scored,) = yield [Score(task.intrinsic, pairs, "meant", own=True)]
     logits = [row[0] for row in scored.logits]  # type: ignore[union-attr]
-    return _rewritten(turns, chosen(question, readings, logits, by_rules.question, by_rules.dependence))
+    return _rewritten(turns, chosen(question, readings, logits, by_rules.question))
 
 
 @lru_cache(maxsize=32)

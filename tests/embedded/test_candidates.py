@@ -72,9 +72,9 @@ def test_any_conversation_has_few_readings_made_of_its_own_words(history, last):
 
 def test_a_reading_is_taken_only_where_it_is_likely_enough():
     ask, mill, weir = "Is it open?", "Is the mill open?", "Is the weir open?"
-    assert chosen(ask, [mill, weir], [-4.0, 5.0, 1.0], mill, 0.9) == mill  # reader and rules agree
-    assert chosen(ask, [mill, weir], [3.0, -6.0, -6.0], ask, 0.9) == ask  # it reads as it stands, and nothing else does
-    assert chosen(ask, [], [0.0], ask, 0.9) == ask
+    assert chosen(ask, [mill, weir], [-4.0, 5.0, 1.0], mill) == mill  # reader and rules agree
+    assert chosen(ask, [mill, weir], [3.0, -6.0, -6.0], ask) == ask  # it reads as it stands, and nothing else does
+    assert chosen(ask, [], [0.0], ask) == ask
 
 
 def test_what_the_rules_say_is_a_reading_too():

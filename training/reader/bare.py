@@ -20,7 +20,7 @@ from intrinsics_core.evaluation.calibration import auroc
 from training.reader.written import Said, said, shown
 
 _ANSWER = re.compile(r"(yes|no)\b", re.IGNORECASE)
-MARGINS = (-4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0)
+MARGINS = (-1.0, 0.0, 0.25, 0.5, 0.75, 1.0, 2.0)
 
 
 def asked() -> list[tuple[Said, bool]]:

@@ -59,14 +59,13 @@ def cases(rows: Sequence[Turn], reader: Reader) -> list[Case]:
     """The rows whose question leans on its conversation and has readings; the others are left alone in any case."""
     found = []
     for row in rows:
-        ruled = rewrite(row.dialog)
-        by_rules = ruled.question
+        by_rules = rewrite(row.dialog).question
         readings = candidates(row.dialog, by_rules) if leans(row.dialog) else []
         asked = (row.question, *readings) if readings else ()
         logits = reader.logits("meant", [(told(row.dialog), text) for text in asked])
         features = np.zeros((1, len(OPTIONS)))
         if readings:
-            features = np.array(options(row.question, readings, logits, by_rules, ruled.dependence))
+            features = np.array(options(row.question, readings, logits, by_rules))
         found.append(Case(row, tuple(readings), features, by_rules))
     return found
 

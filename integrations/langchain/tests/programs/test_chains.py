@@ -285,7 +285,7 @@ def test_6c_a_fallback_overwrites_no_score_and_carries_only_its_own_failure() ->
 
 
 def test_7a_a_prompt_gets_the_plain_question_and_a_retriever_the_keywords() -> None:
-    history = [HumanMessage("Tell me about the tide mill of Ada Brink."), AIMessage("It stands at Port Ellery.")]
+    history = [HumanMessage("Tell me about the tide mill."), AIMessage("It stands at Port Ellery.")]
     asked: list[str] = []
     given = {"question": "Does it still grind flour?", "chat_history": history}
     search = RunnableLambda(lambda query: asked.append(query) or documents())
