@@ -201,20 +201,20 @@ def _of_what(question: str, words: Sequence[Token], found: Sequence[str]) -> Ite
             yield f"{body} {'in' if phrase[:1].isupper() else 'for'} {phrase}{tail}"
 
 
-def _is_fragment(question: str) -> bool:
-    """Whether a question is "what about X?", "and X?" or X alone, X being of at most eight words."""
+def _new(question: str) -> str:
+    """X of "what about X?", "and X?" or X alone, of at most eight words; empty where a question is no such fragment."""
     match = _FRAGMENT.match(question)
     if match is None or (_ASKS.search(match["new"]) and not _ABOUT.match(question)):
-        return False
-    return 0 < len(match["new"].split()) <= 8
+        return ""
+    new = match["new"].strip()
+    return new if len(new.split()) <= 8 else ""
 
 
 def _fragment(question: str, history: Sequence[Turn]) -> Iterator[str]:
     """X of "what about X?", "and in spring?" in the frame of the last two questions, one phrase of it replaced."""
-    match = _FRAGMENT.match(question)
-    if match is None or not _is_fragment(question):
+    new = _new(question)
+    if not new:
         return
-    new = match["new"].strip()
     asked = [text for role, text in reversed(history) if role == "user"][:2]
     lead = _LEADS.match(new)
     for text in asked:
@@ -256,7 +256,7 @@ def options(question: str, readings: Sequence[str], logits: Sequence[float], by_
         by_rules: the question as the rules resolve it.
     """
     own, *others = map(bounded, logits)
-    fragment = _is_fragment(question)
+    fragment = _new(question) != ""
     body = question.rstrip("?!. ")
     rows: list[tuple[float, ...]] = [(1.0, own, float(fragment), 0.0, 0.0, 0.0, 0.0)]
     for place, (text, value) in enumerate(zip(readings, others, strict=True), 1):

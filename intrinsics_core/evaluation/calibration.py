@@ -157,10 +157,10 @@ def calibrate(
     else:
         name = f"false acceptance at most {false_acceptance:g}"
         threshold, value = _safe_threshold(p, y, false_acceptance)
-    return Calibration(
-        slope, intercept, threshold, name, value, len(x), int(y.sum()), before=quality(x, y), after=quality(p, y),
-        band=_band([float(sigmoid(float(slope * v + intercept))) for v in x], y, threshold),
-    )  # fmt: skip
+    fitted = Calibration(
+        slope, intercept, threshold, name, value, len(x), int(y.sum()), before=quality(x, y), after=quality(p, y)
+    )
+    return replace(fitted, band=_band(fitted, x, y))
 
 
 def quality(scores: Sequence[float] | Floats, labels: Sequence[bool | int] | Bools, *, bins: int = 10) -> Quality:
@@ -290,12 +290,12 @@ def _best_threshold(p: Floats, y: Bools, value_of: Callable[[Bools, Bools], floa
     return float(cuts[chosen]), float(values[chosen])
 
 
-def _band(p: Sequence[float], y: Bools, threshold: float) -> tuple[float, float]:
-    """Where the verdict is open; ``p``: the very numbers that `Calibration.apply` gives, which may lie on an edge."""
-    scores = np.asarray(p)
-    low = float(np.quantile(scores[y], _LOST, method="lower"))
-    high = float(np.nextafter(np.quantile(scores[~y], 1 - _ACCEPTED, method="higher"), 2.0))
-    return min(low, threshold), max(high, threshold)
+def _band(fitted: Calibration, x: Floats, y: Bools) -> tuple[float, float]:
+    """Where the verdict is open, in the very numbers that `Calibration.apply` gives: an edge is often one of them."""
+    p = np.array([fitted.apply(float(score)) for score in x])
+    low = float(np.quantile(p[y], _LOST, method="lower"))
+    high = float(np.nextafter(np.quantile(p[~y], 1 - _ACCEPTED, method="higher"), 2.0))
+    return min(low, fitted.threshold), max(high, fitted.threshold)
 
 
 def _safe_threshold(p: Floats, y: Bools, rate: float) -> tuple[float, float]:

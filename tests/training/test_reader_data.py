@@ -11,6 +11,7 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from tests.training.small import PLACES, article, plain, write
+from training.reader import bare
 from training.reader.data import CLAIMS, QUESTIONS, Claim, Passage, Question, Turn, passages, summedits_whole, turns
 from training.reader.edits import Scene, borrowed, exchange_names, exchange_numbers, numbers
 from training.reader.fictional import Everyday, Values, facts
@@ -359,6 +360,16 @@ def test_every_written_text_has_claims_with_their_twins_and_questions():
 def test_a_written_text_is_on_one_side():
     sides = [{t.sentences for t in texts(wanted)} for wanted in ("train", "dev", "held")]
     assert sum(map(len, sides)) == len(set.union(*sides)) and all(sides)
+
+
+def test_yes_or_no_questions_of_held_texts_have_both_answers():
+    rows = bare.asked()
+    assert len(rows) > 200 and 0.3 < sum(yes for _, yes in rows) / len(rows) < 0.7
+    trained_on = {t.sentences for t in texts("train")}
+    for row, yes in rows:
+        right, wrong = ("yes", "no") if yes else ("no", "yes")
+        assert row.true.lower().startswith(right) and row.false.lower().startswith(wrong)
+        assert row.question and row.sentences not in trained_on
 
 
 @pytest.mark.skipif("RAG_INTRINSICS_DATA" not in os.environ, reason="RAG_INTRINSICS_DATA names no data folder")

@@ -4,7 +4,7 @@
 
 The gap is the reader's logit of "No." less that of "Yes.", each behind the question, beside the text. Prints its
 AUROC and, for each answer, how often it is let through where it is wrong and where it is right, by the gap it must win
-by: what the constants of `intrinsics_core.embedded.bare` are set from.
+by: what the margin of `intrinsics_core.embedded.bare` is set from.
 """
 
 from __future__ import annotations

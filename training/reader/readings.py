@@ -135,6 +135,10 @@ def main() -> None:
     print(f"{'set':16} {'method':16} " + " ".join(f"{name:>12}" for name in COLUMNS))
     for (name, method), found in sorted(tables.items()):
         print(f"{name:16} {method:16} " + " ".join(f"{found[column]:12}" for column in COLUMNS))
+    for name in by_set:
+        leaning = [c for c in some if c.row.set == name and content(c.row.rewrite) != content(c.row.question)]
+        print(f"{name}: a right reading is among those proposed for {sum(c.right != [0] for c in leaning)}"
+              f" of {len(leaning)} that need one")  # fmt: skip
     both = {method: sum((t for (_, m), t in tables.items() if m == method), Counter()) for _, method in tables}
     head: dict[str, Any] = {
         "name": "readings",
