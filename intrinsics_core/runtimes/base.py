@@ -25,6 +25,7 @@ from intrinsics_core.requests import Outcome, Request
 
 T = TypeVar("T")
 
+_LOOK_UP = 0.5  # seconds: the system may give Ctrl-C to another thread, and only this one raises it, once awake
 _AGAIN = "calibrations to put to work again"
 
 
@@ -97,7 +98,12 @@ class Runtime(ABC):
                                "use arun or arun_many there")  # fmt: skip
         future = asyncio.run_coroutine_threadsafe(coroutine, loop)
         try:
-            return future.result()
+            while True:
+                try:
+                    return future.result(_LOOK_UP)
+                except TimeoutError:
+                    if future.done():  # it is the work's own
+                        return future.result()
         except BaseException:
             future.cancel()  # Ctrl-C in the waiting thread must stop the work too
             raise
