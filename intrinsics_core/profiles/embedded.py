@@ -8,16 +8,15 @@ does better).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from intrinsics_core.conversation import Document, Task
 from intrinsics_core.errors import InvalidInput
 from intrinsics_core.evaluation.probabilities import logit
+from intrinsics_core.evaluation.recalibrating import loaded
 from intrinsics_core.profiles.base import Format, Profile, Staged
 from intrinsics_core.profiles.embedded_judging import answering_the_question
 from intrinsics_core.replies import sentence_ids
@@ -41,23 +40,21 @@ if TYPE_CHECKING:
     from intrinsics_core.embedded.evidence import Evidence, Sources
     from intrinsics_core.embedded.rewriting import Rewrite
     from intrinsics_core.embedded.support import CitationRule, ResponseSupport
-    from intrinsics_core.evaluation.calibration import Calibration
 
 
 @dataclass(frozen=True)
 class Own:
-    """What a caller set for their own data, by intrinsic, and the tasks that there is a reader for."""
+    """What a caller set for their own data: thresholds by intrinsic, and which intrinsics were calibrated on it; and
+    the tasks that there is a reader for.
+    """
 
-    calibrations: Mapping[str, Calibration]
     thresholds: Mapping[str, Mapping[str, float]]
+    calibrated: Collection[str] = ()
     reads: Collection[ScoreTask] = ()
 
 
 # What asks of the answer and the last question alone.
 _WITHOUT_HISTORY = ("hallucination-detection", "citations")
-
-# What a caller may calibrate here.
-CALIBRATED = ("answerability", "context-relevance", "hallucination-detection", "uncertainty")
 
 # Names of the thresholds that a caller may set, each in 0..1; calibrating sets them too.
 THRESHOLDS = {
@@ -82,7 +79,8 @@ def embedded_profile(
     Raises:
         InvalidInput: one of them is of an intrinsic that has none, or cannot be read, or is out of range.
     """
-    own = Own(_calibrations(calibrations or {}), _thresholds(thresholds or {}), reads)
+    fitted = loaded(calibrations or {})
+    own = Own(_thresholds(thresholds or {}), tuple(fitted), reads)
     return Profile(
         "embedded",
         {
@@ -102,6 +100,7 @@ def embedded_profile(
         split=laid_out,
         cut=turns_cut,
         made_by=(embedded_profile, (calibrations, thresholds, reads)),
+        calibrations=fitted,
     )
 
 
@@ -270,25 +269,14 @@ def _read(task: Task, pairs: Sequence[Sequence[tuple[str, str]]], as_: ScoreTask
 
 
 def _hallucination(own: Own, task: Task) -> Program[HallucinationDetection]:
-    """Sentence verdicts as `support` gives them; the response's label by `support.response_label`.
-
-    A calibration fitted on the caller's own labelled responses decides alone what is faithful, whatever the sentences
-    look like; what is not is ``unfaithful`` or ``partial`` as the sentences say.
-    """
-    from intrinsics_core.embedded.support import response_label
-
+    """Sentence verdicts as `support` gives them; the response's label by `support.response_label`."""
     found = yield from _supported(own, task, (yield _sentences(task)))  # type: ignore[arg-type]  # only replies come
     verdicts = [(i, (s.label, s.probability, s.explanation)) for i, s in enumerate(found.sentences)]
     if found.label == "NA":
         return sentence_ids.hallucination(task, verdicts, label="NA")
-    score, label = found.faithfulness, cast("Faithfulness", found.label)
+    label = cast("Faithfulness", found.label)
     unsure = label == "partial"  # which is what the head does not know
-    if fitted := own.calibrations.get("hallucination-detection"):
-        score = fitted.apply(score)
-        doubt = response_label([s.label for s in found.sentences], enough=False)
-        label = "faithful" if score >= fitted.threshold else doubt
-        unsure = fitted.unsure(score)
-    judged = sentence_ids.hallucination(task, verdicts, score=score, label=label)
+    judged = sentence_ids.hallucination(task, verdicts, score=found.faithfulness, label=label)
     why = _unfitted(own, task)
     hidden = {"score": None} if why else {}
     rows = tuple(row.model_copy(update={"unsure": row.label == "partial"} | hidden) for row in judged.sentences)
@@ -383,8 +371,6 @@ def _pointwise(own: Own, task: Task) -> Program[list[tuple[float, float]]]:
             task.documents, found.passages, found.logits or [None] * len(task.documents), strict=True
         )
     ]
-    if fitted := own.calibrations.get("context-relevance"):
-        probabilities = [fitted.apply(probability) for probability in probabilities]
     places = rerank_scores(
         found.text,
         [d.text for d in task.documents],
@@ -415,13 +401,7 @@ def _context_judged(own: Own, task: Task) -> Program[tuple[Relevance, float]]:
         partial=limits.get("partial"),
         logit=asked.logits[0] if asked.logits else None,
     )
-    label, score = found.label, found.score
-    if fitted := own.calibrations.get("context-relevance"):
-        score = fitted.apply(score)
-        # One threshold was fitted, for what helps; half of it is as far as a doubt goes.
-        half = fitted.threshold / 2
-        label = "relevant" if score >= fitted.threshold else "partially relevant" if score >= half else "irrelevant"
-    return label, score
+    return found.label, found.score
 
 
 def _relevance(own: Own, task: Task) -> Program[float]:
@@ -434,7 +414,7 @@ def _unfitted(own: Own, task: Task) -> str | None:
 
     Not so where the caller calibrated the intrinsic: that was on their own text.
     """
-    if task.intrinsic in own.calibrations:
+    if task.intrinsic in own.calibrated:
         return None
     language = unfitted_language(f"{task.query} {task.response}")
     return language and f"no probability: the models were fitted on English, and this looks like {language}"
@@ -452,16 +432,12 @@ def _answerable(own: Own, task: Task, asked: Asked) -> Answerability:
     limit = own.thresholds.get("answerability", {}).get("answerable")
     texts = [_passage(d) for d in task.documents]
     found = answerability(asked.text, texts, asked.question, asked.passages, threshold=limit, logits=asked.logits)
-    answerable, probability = found.answerable, found.probability
     band = shipped_head(reads=asked.logits is not None).thresholds
     low, high = band["refused"], band["accepted"]
     if limit is not None:  # the band goes with the threshold
         low, high = min(limit, low), max(limit, high)
-    unsure = low <= probability < high
-    if fitted := own.calibrations.get("answerability"):
-        probability = fitted.apply(probability)
-        answerable, unsure = probability >= fitted.threshold, fitted.unsure(probability)
-    return Answerability(label="answerable" if answerable else "unanswerable", probability=probability, unsure=unsure)
+    label = "answerable" if found.answerable else "unanswerable"
+    return Answerability(label=label, probability=found.probability, unsure=low <= found.probability < high)
 
 
 def _uncertainty(own: Own, task: Task) -> Program[Uncertainty]:
@@ -476,29 +452,7 @@ def _uncertainty(own: Own, task: Task) -> Program[Uncertainty]:
             answerable = _answerable(own, task, (yield from _looked_at(own, task, text, replies[:2]))).probability
         supported = (yield from _supported(own, task, replies[2:])).faithfulness if task.response else None
     found = certainty(answerable, supported)
-    score, unsure = found.expected, False
-    if fitted := own.calibrations.get("uncertainty"):
-        score = fitted.apply(score)
-        unsure = fitted.unsure(score)
-    return Uncertainty(certainty=quantised(score), expected=score, unsure=unsure)
-
-
-def _calibrations(given: Mapping[str, Any]) -> dict[str, Calibration]:
-    from intrinsics_core.evaluation.calibration import Calibration
-
-    fitted = {}
-    for name, value in given.items():
-        if name not in CALIBRATED:
-            raise InvalidInput("calibrations: no such intrinsic", expected=f"some of {', '.join(CALIBRATED)}", got=name)
-        if isinstance(value, Mapping):
-            value = Calibration.from_json(json.dumps(dict(value)))
-        elif isinstance(value, str | Path):
-            try:
-                value = Calibration.from_json(Path(value).read_text(encoding="utf-8"))
-            except (OSError, UnicodeDecodeError) as error:
-                raise InvalidInput(f"calibrations.{name} cannot be read: {error}") from error
-        fitted[name] = value
-    return fitted
+    return Uncertainty(certainty=quantised(found.expected), expected=found.expected)
 
 
 def _thresholds(given: Mapping[str, Mapping[str, float]]) -> dict[str, Mapping[str, float]]:
