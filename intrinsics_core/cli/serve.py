@@ -68,7 +68,7 @@ def serve(
                 served = ", ".join([plan.base_name, *(a.name for a in plan.adapters)])
                 config = json.dumps({"kind": "server", "base_url": plan.base_url})
                 typer.echo(f"ready: {served}\nruntime: {config}\nCtrl-C stops it", err=True)
-                code = server.process.wait()
+                code = server.wait()
         except serving.Stopped:
             typer.echo("stopped", err=True)
             return

@@ -23,7 +23,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -163,6 +163,9 @@ def shell(command: Sequence[str]) -> str:
     return " \\\n  ".join(" ".join(line) for line in lines)
 
 
+_LOOK_UP = 0.5  # seconds: a signal may be given to another thread, and the one that raises it must be awake for that
+
+
 @dataclass
 class Server:
     """A running server; made by :func:`started`."""
@@ -201,7 +204,9 @@ class Server:
 
         asking = threading.Thread(target=ask, daemon=True)  # left behind where the server never ends its answer
         asking.start()
-        asking.join(max(0.0, patience))
+        until = time.monotonic() + patience
+        while asking.is_alive() and (left := until - time.monotonic()) > 0:
+            asking.join(min(left, _LOOK_UP))
         if found and isinstance(found[0], RuntimeUnavailable):
             raise found[0]
         return bool(found) and found[0] is True
@@ -224,6 +229,12 @@ class Server:
             return False
         except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException, RecursionError):
             return False
+
+    def wait(self) -> int:
+        """The exit code, once it has ended."""
+        while True:
+            with suppress(subprocess.TimeoutExpired):
+                return self.process.wait(_LOOK_UP)
 
     def stop(self) -> None:
         """End the process and all it started: politely, then by force."""
