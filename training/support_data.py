@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from intrinsics_core.embedded.bare import stated
+from intrinsics_core.embedded.bare import in_context, stated
 from intrinsics_core.embedded.evidence import Evidence, Floats, Sources
 from intrinsics_core.embedded.reader import Reader
 from intrinsics_core.embedded.support import CitationRule, doubts, look_up, to_read
@@ -306,7 +306,8 @@ def measured(
             owner = [i for i, document in enumerate(example.documents) for _ in document]
             ready = {key: Sources(example.sources, [vectors[s] for s in example.sources], owner)}
         evidence = look_up(example.sentences, [vectors[s] for s in texts], ready[key], example.question)
-        pairs = [to_read(s, e, ready[key], rule) if reader else [] for s, e in zip(texts, evidence, strict=True)]
+        shown = [in_context(s, example.question) for s in example.sentences]
+        pairs = [to_read(s, e, ready[key], rule) if reader else [] for s, e in zip(shown, evidence, strict=True)]
         found.append((example, evidence, pairs))
     asked = list(dict.fromkeys(pair for _, _, pairs in found for some in pairs for pair in some))
     logits = dict(zip(asked, reader.logits("entailment", asked), strict=True)) if reader else {}

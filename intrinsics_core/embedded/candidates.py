@@ -268,13 +268,26 @@ def options(question: str, readings: Sequence[str], logits: Sequence[float], by_
 def chosen(question: str, readings: Sequence[str], logits: Sequence[float], by_rules: str) -> str:
     """The reading that is meant, or the question itself where none is likely enough; the arguments of `options`.
 
-    A softmax over the options with the weights of the head ``readings`` (`training.reader.readings`); a reading is
-    taken where its share reaches the head's threshold ``taken``.
+    A softmax over the options with the weights of the head ``readings`` (`training.reader.readings`); what is taken
+    says `taken`, from the head's threshold of that name.
     """
     head = load_head("readings", OPTIONS)
-    shares = softmax([head.logit(row) for row in options(question, readings, logits, by_rules)])
-    best = max(range(len(shares)), key=shares.__getitem__)
-    return readings[best - 1] if best and shares[best] >= head.thresholds["taken"] else question
+    rows = options(question, readings, logits, by_rules)
+    best = taken(rows, softmax([head.logit(row) for row in rows]), head.thresholds["taken"])
+    return readings[best - 1] if best else question
+
+
+def taken(rows: Sequence[Sequence[float]], shares: Sequence[float], least: float) -> int:
+    """Which of the `options` is taken: the likeliest reading where its share is enough, or where the rules say the same
+    and the reader finds no other likelier, nor the question as it stands; else 0, to leave the question alone.
+    """
+    if len(rows) < 2:
+        return 0
+    best = max(range(1, len(rows)), key=shares.__getitem__)
+    meant, by_rules = OPTIONS.index("meant"), OPTIONS.index("by_rules")
+    others = [rows[0][OPTIONS.index("own")], *(row[meant] for row in rows[1:])]
+    agreed = rows[best][by_rules] == 1.0 and rows[best][meant] >= max(others)
+    return best if agreed or shares[best] >= max(least, shares[0]) else 0
 
 
 SHOWN = 80

@@ -240,11 +240,11 @@ def _told(
     task: Task, said: Sequence[str], evidence: Sequence[Evidence], sources: Sources, rule: CitationRule
 ) -> Program[list[Any]]:
     """What the reader says of each sentence of an answer: a logit, that of its best evidence; None without sources."""
-    from intrinsics_core.embedded.bare import contrary, stated, weighed
+    from intrinsics_core.embedded.bare import contrary, in_context, stated, weighed
     from intrinsics_core.embedded.support import to_read
 
-    texts = [stated(text, task.query) for text in said]
-    against = [contrary(text) if whole != text else None for text, whole in zip(said, texts, strict=True)]
+    texts = [in_context(text, task.query) for text in said]
+    against = [contrary(text) if task.query.strip() else None for text in said]
     shown = [to_read(whole, found, sources, rule) for whole, found in zip(texts, evidence, strict=True)]
     others = [
         [(source, stated(other, task.query)) for source, _ in pairs] if other else []

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from intrinsics_core.embedded.candidates import MOST, candidates, chosen, told
+from intrinsics_core.embedded.candidates import MOST, OPTIONS, candidates, chosen, options, taken, told
 from intrinsics_core.embedded.lexical import tokens
 
 LIGHT = [("user", "Who built the Marram Light?"), ("assistant", "Ada Quill built it on a reef off Brinmouth in 1874.")]
@@ -75,6 +75,20 @@ def test_a_reading_is_taken_only_where_it_is_likely_enough():
     assert chosen(ask, [mill, weir], [-4.0, 5.0, 1.0], mill) == mill  # reader and rules agree
     assert chosen(ask, [mill, weir], [3.0, -6.0, -6.0], ask) == ask  # it reads as it stands, and nothing else does
     assert chosen(ask, [], [0.0], ask) == ask
+
+
+def test_what_reader_and_rules_agree_on_is_taken_though_its_share_is_small():
+    asked, readings = "Does it still grind?", ["Does the mill still grind?", "Does Ada still grind?"]
+    shares = [0.5, 0.3, 0.2]
+
+    def least_of(logits, by_rules):
+        return taken(options(asked, readings, logits, by_rules), shares, 0.5)
+
+    assert least_of([-2.0, -1.0, -1.5], readings[0]) == 1
+    assert least_of([-2.0, -1.0, -1.5], asked) == 0  # the rules have nothing to say
+    assert least_of([-2.0, -1.0, -0.5], readings[0]) == 0  # the reader finds another likelier
+    assert least_of([-0.5, -1.0, -1.5], readings[0]) == 0  # or the question as it stands
+    assert taken([(1.0, *[0.0] * (len(OPTIONS) - 1))], [1.0], 0.5) == 0
 
 
 def test_what_the_rules_say_is_a_reading_too():

@@ -3,8 +3,8 @@
     python -m training.reader.bare READER
 
 The gap is the reader's logit of "No." less that of "Yes.", each behind the question, beside the text. Prints its
-AUROC and, for each answer, how often it is let through where it is wrong and where it is right, by the gap it must win
-by: what the margin of `intrinsics_core.embedded.bare` is set from.
+AUROC; its middle, by which the reader leans to one of them; and for each answer how often it is let through where it is
+wrong and where it is right, by what it must win by beyond that: what `intrinsics_core.embedded.bare` is set from.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ def main() -> None:
     logits = np.array(Reader(args.reader).logits("entailment", pairs)).reshape(-1, 2)
     gap, yes = logits[:, 0] - logits[:, 1], np.array([y for _, y in rows])
     print(f"{len(rows)} questions, {yes.mean():.0%} of them yes; AUROC of the gap {auroc(-gap, yes):.3f}")
+    middle = (np.median(gap[yes]) + np.median(gap[~yes])) / 2
     print(f"median gap where yes is right {np.median(gap[yes]):.1f}, where no is {np.median(gap[~yes]):.1f}")
+    print(f"leans to yes by {-middle:.2f}")
+    gap = gap - middle
     print("| wins by | yes passes where wrong | right | no passes where wrong | right |\n|---|---|---|---|---|")
     for margin in MARGINS:
         passed = [(gap < -margin)[~yes], (gap < -margin)[yes], (gap > margin)[yes], (gap > margin)[~yes]]

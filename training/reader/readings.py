@@ -3,11 +3,11 @@
     python -m training.reader.readings READER --data $RAG_INTRINSICS_DATA [--limit 280] [--out FILE]
 
 Over conversations that no reader was trained on. A row's options are to leave the question alone and each of its
-`candidates`; what counts is what the reader says of it, how early it was proposed (the likelier phrases come first)
-and whether the rules say the same. One softmax over the options (conditional logit, McFadden 1974); the target is a
-reading that says what a person's rewrite says, or to leave the question alone where there is none. A reading is taken
-where its probability reaches `TAKEN`. The table is of five folds: *right* says what the person's rewrite says,
-*harmful* something else. Writes the head `readings` and prints it.
+`candidates`; what counts is what the reader says of it, how early it was proposed (the likelier phrases come first) and
+whether the rules say the same. One softmax over the options (conditional logit, McFadden 1974); the target is a reading
+that says what a person's rewrite says, or to leave the question alone where there is none. A reading is taken where its
+probability reaches `TAKEN`, or where reader and rules agree on it. The table is of five folds: *right* says what the
+person's rewrite says, *harmful* something else. Writes the head `readings` and prints it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from intrinsics_core.embedded.candidates import OPTIONS, candidates, options, told
+from intrinsics_core.embedded.candidates import OPTIONS, candidates, options, taken, told
 from intrinsics_core.embedded.reader import Reader
 from intrinsics_core.embedded.rewriting import leans, rewrite
 from training.reader.data import LICENCES, Turn, turns
@@ -35,7 +35,7 @@ from training.reader.prose import content
 
 FOLDS = 5
 RIDGE = 0.02
-TAKEN = 0.45
+TAKEN = 0.5
 COLUMNS = ("right", "between", "harmful", "left alone", "left alone, rightly")
 Array = NDArray[np.float64]
 
@@ -93,11 +93,10 @@ def _shares(case: Case, w: Array) -> Array:
     return np.asarray(e / e.sum())
 
 
-def picked(case: Case, w: Array, taken: float = TAKEN) -> str:
+def picked(case: Case, w: Array, least: float = TAKEN) -> str:
     """The question as it is made to stand alone."""
-    p = _shares(case, w)
-    best = int(p.argmax())
-    return case.readings[best - 1] if best and p[best] >= taken else case.row.question
+    best = taken(case.options.tolist(), _shares(case, w).tolist(), least)
+    return case.readings[best - 1] if best else case.row.question
 
 
 def verdict(question: str, row: Turn) -> str:

@@ -166,9 +166,8 @@ def test_15_a_bare_yes_is_judged_together_with_its_question(answer: str) -> None
     contexts = ["Ada Brink built the tide mill at Port Ellery in 1911.", "The ferry to Gull Rock leaves at nine."]
     known = HallucinationEvaluator().evaluate("Did Ada Brink build the tide mill in 1911?", answer, contexts)
     invented = HallucinationEvaluator().evaluate("Does the zeppelin fly to Paris?", answer, contexts)
-    # The documents say yes, and the default is not sure of it; a bare no it never passes (see the next test).
+    assert known.passing is (answer != "No.")  # the documents say yes
     assert not invented.passing and known.score > invented.score
-    assert known.verdict["unsure"] and not (answer == "No." and known.passing)
     (row,) = known.verdict["sentences"]
     assert answer[row["begin"] : row["end"]] == row["text"] == answer  # offsets of what was given
     assert known.response == answer

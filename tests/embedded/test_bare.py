@@ -1,0 +1,38 @@
+"""What is shown of an answer that says little without its question."""
+
+import pytest
+
+from intrinsics_core.embedded.bare import contrary, in_context, stated, weighed
+
+ASKED = "How often are the logs rotated?"
+
+
+@pytest.mark.parametrize(
+    ("answer", "question", "shown"),
+    [
+        ("Every day.", ASKED, f"{ASKED} Every day."),
+        ("Every day.", f" {ASKED}\n", f"{ASKED} Every day."),
+        ("Every day.", " \n", "Every day."),
+        ("Every day.", "Look at this log: " + "x y " * 100, "Every day."),  # no room for it
+        (
+            "The logs are rotated every day at noon, and kept for a week.",
+            ASKED,
+            "The logs are rotated every day at noon, and kept for a week.",
+        ),
+        ("Ja!", "Is it open?", "Is it open? Yes."),
+        ("No.", "", "No."),
+    ],
+)
+def test_a_short_answer_is_read_behind_its_question(answer, question, shown):
+    assert in_context(answer, question) == shown
+
+
+def test_only_a_bare_answer_is_looked_up_behind_its_question():
+    assert stated("Every day.", ASKED) == "Every day."
+    assert stated("Always.", ASKED) == f"{ASKED} Always."
+
+
+def test_yes_and_no_are_weighed_against_each_other_and_a_no_is_a_doubt_at_best():
+    assert contrary("Yes!") == "No." and contrary("nein") == "Yes." and contrary("Both.") is None
+    assert weighed("Yes.", 4.0, 0.0) > 0 > weighed("Yes.", 0.0, 0.0)
+    assert weighed("No.", 4.0, 0.0) == 0.0 > weighed("No.", -4.0, 0.0)
