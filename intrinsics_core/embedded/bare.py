@@ -55,7 +55,9 @@ def in_context(answer: str, question: str) -> str:
     if is_bare(answer):
         return stated(answer, question)
     asked = len(question) <= LONGEST_QUESTION and question.strip()
-    return f"{asked} {answer}" if asked and len(answer.split()) < SHORT else answer
+    # To `split`, a Chinese sentence is one word.
+    short = len(answer) < 10 * SHORT and len(answer.split()) < SHORT
+    return f"{asked} {answer}" if asked and short else answer
 
 
 def _said(answer: str) -> str | None:

@@ -40,7 +40,7 @@ _POINTWISE = ("pointwise", "context-relevance")  # a format whose scores are tho
 Calibrations = Mapping[str, "Calibration"]
 
 
-def loaded(given: Mapping[str, Any], known: tuple[str, ...] = CALIBRATED) -> dict[str, Calibration]:
+def loaded(given: Mapping[str, Any]) -> dict[str, Calibration]:
     """Calibrations by intrinsic, from objects, their JSON objects, or the paths of their files.
 
     Raises:
@@ -48,14 +48,14 @@ def loaded(given: Mapping[str, Any], known: tuple[str, ...] = CALIBRATED) -> dic
     """
     if not isinstance(given, Mapping):
         raise InvalidInput("calibrations is no mapping", expected="{intrinsic: calibration}", got=repr(given))
-    return {name: _one(name, value, known) for name, value in given.items()}
+    return {name: _one(name, value) for name, value in given.items()}
 
 
-def _one(name: str, value: Any, known: tuple[str, ...]) -> Calibration:
+def _one(name: str, value: Any) -> Calibration:
     from intrinsics_core.evaluation.calibration import Calibration  # numpy: only where there is one
 
-    if name not in known:
-        raise InvalidInput("calibrations: no such intrinsic", expected=f"some of {', '.join(known)}", got=name)
+    if name not in CALIBRATED:
+        raise InvalidInput("calibrations: no such intrinsic", expected=f"some of {', '.join(CALIBRATED)}", got=name)
     if isinstance(value, Calibration):
         return value
     if isinstance(value, Mapping):

@@ -277,7 +277,7 @@ def _hallucination(own: Own, task: Task) -> Program[HallucinationDetection]:
     label = cast("Faithfulness", found.label)
     unsure = label == "partial"  # which is what the head does not know
     judged = sentence_ids.hallucination(task, verdicts, score=found.faithfulness, label=label)
-    why = _unfitted(own, task)
+    why = _unfitted(own, task, "hallucination-detection")
     hidden = {"score": None} if why else {}
     rows = tuple(row.model_copy(update={"unsure": row.label == "partial"} | hidden) for row in judged.sentences)
     return judged.model_copy(update={"sentences": rows, "unsure": unsure, "degraded": why} | hidden)
@@ -409,12 +409,12 @@ def _relevance(own: Own, task: Task) -> Program[float]:
     return logit((yield from _context_judged(own, task))[1])
 
 
-def _unfitted(own: Own, task: Task) -> str | None:
+def _unfitted(own: Own, task: Task, name: str) -> str | None:
     """Why a probability would mean nothing: the text is in a language or script that nothing was fitted on.
 
     Not so where the caller calibrated the intrinsic: that was on their own text.
     """
-    if task.intrinsic in own.calibrated:
+    if name in own.calibrated:  # by the format: a part of an audit is called for as an audit
         return None
     language = unfitted_language(f"{task.query} {task.response}")
     return language and f"no probability: the models were fitted on English, and this looks like {language}"
@@ -422,7 +422,7 @@ def _unfitted(own: Own, task: Task) -> str | None:
 
 def _answerability(own: Own, task: Task) -> Program[Answerability]:
     found = _answerable(own, task, (yield from _looked_up(own, task)))
-    why = _unfitted(own, task)
+    why = _unfitted(own, task, "answerability")
     return found.model_copy(update={"probability": None, "degraded": why}) if why else found
 
 

@@ -66,7 +66,7 @@ class Runtime(ABC):
         Raises:
             InvalidInput: an intrinsic has none, or a calibration cannot be read; the message names it.
         """
-        self.calibrations = loaded(calibrations)
+        self.calibrations = {**self.calibrations, **loaded(calibrations)}
         self.profile, self._calibrated = self.profile.with_calibrations(self.calibrations), True
         return self
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from intrinsics_core.errors import IntrinsicsError, UnsupportedIntrinsic
 from intrinsics_core.forks import Lock
@@ -80,7 +80,14 @@ class EmbeddedRuntime(BlockingRuntime):
             self.encoder.close()  # a wrong folder is told at once, not at the first request
         # Of the reader that ships the file says enough: to make one here would load numpy, maybe on an event loop.
         reads = self.reader.tasks if given.reader else tuple(_about(shipped)["tasks"]) if shipped else ()
+        self._tasks = reads
         self.profile: Profile = embedded_profile(self.calibrations, self.thresholds, reads)
+
+    def calibrate_by(self, calibrations: Mapping[str, Any]) -> Self:
+        # The profile knows what was calibrated: text that nothing else was fitted on has a probability then.
+        super().calibrate_by(calibrations)
+        self.profile = embedded_profile(self.calibrations, self.thresholds, self._tasks)
+        return self
 
     @property
     def encoder(self) -> Encoder:

@@ -32,6 +32,7 @@ from intrinsics_core.evaluation.recalibrating import CALIBRATED
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.profiles.prompted import PROFILE as PROMPTED
 from intrinsics_core.requests import Generate
+from intrinsics_core.runtimes.embedded import EmbeddedRuntime
 from intrinsics_core.runtimes.mixed import Mixed
 from tests.contract.judge import judge
 from tests.scripted import Scripted
@@ -285,3 +286,29 @@ def test_a_bad_example_is_named_by_its_number(tmp_path: Path) -> None:
         given.write_text(line + "\n")
         ran = CliRunner().invoke(app, ["calibrate", "answerability", "-i", str(given), "-o", str(tmp_path / "o.json")])
         assert ran.exit_code == 2 and named in ran.output
+
+
+GERMAN = ["Die Mühle wurde 1911 von der Ingenieurin Ada Brink gebaut und mahlte bis 1958 das Mehl der Insel."]
+ANSWERED_IN_GERMAN = [
+    {"role": "user", "content": "Wer hat die Mühle auf der Insel gebaut, und wann war das?"},
+    {"role": "assistant", "content": "Die Mühle wurde 1911 von der Ingenieurin Ada Brink gebaut."},
+]
+
+
+def test_calibrated_on_ones_own_language_the_embedded_runtime_has_a_probability_of_it() -> None:
+    call, name = hallucination_detection(ANSWERED_IN_GERMAN, GERMAN), "hallucination-detection"
+    assert run(call).score is None  # fitted on English
+    by_config = EmbeddedRuntime(calibrations={name: STERN})
+    by_hand = EmbeddedRuntime().calibrate_by({name: STERN})
+    told = run(call, by_config)
+    assert told.score is not None
+    assert run(call, by_hand) == told == run(call, pickle.loads(pickle.dumps(by_hand)))  # noqa: S301  (our own bytes)
+    whole = run(audit(ANSWERED_IN_GERMAN, GERMAN), by_config)
+    assert (whole.score, whole.label) == (told.score, told.label)
+
+
+def test_calibrations_by_hand_are_added_to_those_of_the_config() -> None:
+    runtime = EmbeddedRuntime(calibrations={"uncertainty": STERN}).calibrate_by({"answerability": STERN})
+    assert set(runtime.calibrations) == set(runtime.profile.calibrations) == {"uncertainty", "answerability"}
+    again = pickle.loads(pickle.dumps(runtime))  # noqa: S301  (our own bytes)
+    assert set(again.profile.calibrations) == {"uncertainty", "answerability"}
