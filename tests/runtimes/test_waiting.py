@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import subprocess
+import sys
 import threading
 import time
 
@@ -27,6 +28,8 @@ class Pressed(AsyncRuntime):
         self.given_up = threading.Event()
 
     async def ahandle(self, requests):
+        while sys._current_frames()[threading.main_thread().ident].f_code.co_name != "wait":  # noqa: ASYNC110
+            await asyncio.sleep(0.01)  # until the other one waits
         signal.pthread_kill(threading.get_ident(), signal.SIGINT)
         try:
             await asyncio.sleep(30)
