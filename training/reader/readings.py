@@ -127,7 +127,7 @@ def main() -> None:
         w = fit([case for i, case in enumerate(some) if i % FOLDS != fold])
         for case in some[fold::FOLDS]:
             methods = {"rules": case.by_rules, "picked": picked(case, w)} | {
-                f"picked at {taken}": picked(case, w, taken) for taken in (0.4, 0.5, 0.6, 0.7)
+                f"picked at {least}": picked(case, w, least) for least in (0.4, 0.5, 0.6, 0.7)
             }
             for method, question in methods.items():
                 tables.setdefault((case.row.set, method), Counter())[verdict(question, case.row)] += 1

@@ -18,7 +18,7 @@ class HallucinationEvaluator(IntrinsicEvaluator):
     sentence is flagged; the score is the response's faithfulness. ``verdict["sentences"]`` has a verdict for each.
 
     A bare "Yes." or "No." is judged together with its question. By its labels, the embedded default never passes a
-    bare "No.", right or wrong, and seldom a bare "Yes.": that takes a language model.
+    bare "No.", right or wrong: that takes a language model.
 
     Args:
         threshold: passing from this score on, whatever the labels; None: by the labels.
