@@ -2,8 +2,8 @@
 
 Before answering, an answer can only be right if the passages hold it: certainty is the probability that the question is
 answerable, drawn in from both ends. After answering, it must also be what the passages say: the two are combined as
-evidence is, by a weighted mean of their log-odds. The weights are set, not fitted: no open-licence set has answers
-with their correctness *and* the passages they came from.
+evidence is, by a weighted mean of their log-odds, and the answer is never surer than its support: that a question can
+be answered says nothing for an answer that the passages do not. The weights are set, not fitted.
 
 What this is not: the uncertainty of the model that answered. It never sees that model's probabilities, so a confident
 guess and a lucky one look the same, and without passages it knows nothing (0.5). A language model's own
@@ -57,7 +57,7 @@ def certainty(
         margin = weights.support * odds["support"]
     else:
         margin = weights.answerability * odds["answerability"] + weights.support * odds["support"]
-    expected = float(sigmoid(margin))
+    expected = min(float(sigmoid(margin)), 1.0 if support is None else support)
     return Certainty(quantised(expected), expected)
 
 

@@ -47,9 +47,15 @@ def test_an_unsupported_answer_to_an_answerable_question_is_doubted():
 
 
 def test_known_value():
-    # log-odds of .8 and .6 are ln 4 and ln 1.5
-    found = certainty(0.8, 0.6, weights=CertaintyWeights(answerability=0.5, support=0.5))
-    assert found.expected == pytest.approx(6**0.5 / (1 + 6**0.5))
+    # log-odds of .8 and .9 are ln 4 and ln 9
+    found = certainty(0.8, 0.9, weights=CertaintyWeights(answerability=0.5, support=0.5))
+    assert found.expected == pytest.approx(6 / 7)
+
+
+def test_no_surer_than_the_support_of_the_answer():
+    assert certainty(0.99, 0.4).expected == pytest.approx(0.4)
+    assert certainty(None, 0.1).expected == pytest.approx(0.1)
+    assert certainty(0.1, 0.4).expected < 0.4
 
 
 @pytest.mark.parametrize("bad", [-0.1, 1.1, float("nan")])
