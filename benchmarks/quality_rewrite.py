@@ -30,7 +30,7 @@ import bm25s
 import numpy as np
 
 from intrinsics_core.embedded import resolving, rewriting, salience
-from intrinsics_core.embedded.candidates import candidates, chosen, told
+from intrinsics_core.embedded.candidates import chosen, to_judge
 from intrinsics_core.embedded.expanding import expand
 from intrinsics_core.embedded.head import LinearHead
 from intrinsics_core.embedded.lexical import terms, tokens
@@ -158,12 +158,10 @@ class Made:
 
 def rewritten(conversation: Sequence[Turn], reader: Reader | None) -> Made:
     by_rules = rewriting.rewrite(conversation)
-    readings = candidates(conversation, by_rules.question) if reader and rewriting.leans(conversation) else []
-    if reader is None or not readings:
+    pairs = to_judge(conversation, by_rules.question) if reader else []
+    if reader is None or not pairs:
         return Made(by_rules, by_rules)
-    asked = conversation[-1][1]
-    logits = reader.logits("meant", [(told(conversation), text) for text in (asked, *readings)])
-    meant = chosen(asked, readings, logits, by_rules.question)
+    meant = chosen([text for _, text in pairs], reader.logits("meant", pairs), by_rules.question)
     return Made(by_rules, rewriting.rewrite(conversation, meant=meant))
 
 

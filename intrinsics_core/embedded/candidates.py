@@ -17,6 +17,7 @@ from itertools import groupby, pairwise, zip_longest
 from intrinsics_core.embedded.head import bounded, load_head
 from intrinsics_core.embedded.lexical import Token, tokens, word_set
 from intrinsics_core.embedded.phrases import LONGEST_PHRASE, article, runs, surface
+from intrinsics_core.embedded.rewriting import leans
 from intrinsics_core.embedded.salience import Turn, latest_first, plain, salience
 from intrinsics_core.evaluation.probabilities import softmax
 
@@ -82,6 +83,15 @@ def candidates(conversation: Sequence[Turn], by_rules: str = "") -> list[str]:
     kinds = (_fragment(question, near), _pronouns(question, words, found), _of_what(question, words, found))
     made = dict.fromkeys((by_rules, *(text for some in zip_longest(*kinds) for text in some)))
     return [text for text in made if text and text != question and len(text) <= 2 * LONGEST][:MOST]
+
+
+def to_judge(conversation: Sequence[Turn], by_rules: str) -> list[tuple[str, str]]:
+    """What a reader is asked for *meant*: the conversation as it is `told` beside the last turn as it stands, then
+    beside each of its `candidates`. Empty where the turn leans on nothing (`rewriting.leans`) or has no readings.
+    """
+    found = candidates(conversation, by_rules) if leans(conversation) else []
+    before = told(conversation) if found else ""
+    return [(before, text) for text in (conversation[-1][1], *found)] if found else []
 
 
 def heard(history: Sequence[Turn]) -> list[Turn]:
@@ -246,15 +256,15 @@ itself, whether it is a fragment), a reading the others (its logit, 1 over its p
 rules say the same, whether it is a fragment in the frame of an earlier question)."""
 
 
-def options(question: str, readings: Sequence[str], logits: Sequence[float], by_rules: str) -> list[tuple[float, ...]]:
+def options(asked: Sequence[str], logits: Sequence[float], by_rules: str) -> list[tuple[float, ...]]:
     """`OPTIONS` of leaving a question alone, and of each of its readings.
 
     Args:
-        question: the last turn.
-        readings: its `candidates`.
-        logits: a reader's of *meant*, the question's own first, then one a reading.
+        asked: the last turn, then its `candidates`.
+        logits: a reader's of *meant*, one for each of them.
         by_rules: the question as the rules resolve it.
     """
+    question, *readings = asked
     own, *others = map(bounded, logits)
     fragment = _new(question) != ""
     body = question.rstrip("?!. ")
@@ -265,16 +275,15 @@ def options(question: str, readings: Sequence[str], logits: Sequence[float], by_
     return rows
 
 
-def chosen(question: str, readings: Sequence[str], logits: Sequence[float], by_rules: str) -> str:
+def chosen(asked: Sequence[str], logits: Sequence[float], by_rules: str) -> str:
     """The reading that is meant, or the question itself where none is likely enough; the arguments of `options`.
 
     A softmax over the options with the weights of the head ``readings`` (`training.reader.readings`); what is taken
     says `taken`, from the head's threshold of that name.
     """
     head = load_head("readings", OPTIONS)
-    rows = options(question, readings, logits, by_rules)
-    best = taken(rows, softmax([head.logit(row) for row in rows]), head.thresholds["taken"])
-    return readings[best - 1] if best else question
+    rows = options(asked, logits, by_rules)
+    return asked[taken(rows, softmax([head.logit(row) for row in rows]), head.thresholds["taken"])]
 
 
 def taken(rows: Sequence[Sequence[float]], shares: Sequence[float], least: float) -> int:

@@ -172,23 +172,19 @@ def _standing(own: Own, task: Task) -> Program[Rewrite]:
     by_rules = _rewritten(turns)
     if "meant" not in own.reads:
         return by_rules
-    before, readings = _readings(turns, by_rules.question)
-    if not readings:
+    pairs = _to_judge(turns, by_rules.question)
+    if not pairs:
         return by_rules
-    question = turns[-1][1]
-    pairs = tuple((before, text) for text in (question, *readings))
     (scored,) = yield [Score(task.intrinsic, pairs, "meant", own=True)]
     logits = [row[0] for row in scored.logits]  # type: ignore[union-attr]
-    return _rewritten(turns, chosen(question, readings, logits, by_rules.question))
+    return _rewritten(turns, chosen([text for _, text in pairs], logits, by_rules.question))
 
 
 @lru_cache(maxsize=32)
-def _readings(turns: tuple[tuple[str, str], ...], by_rules: str) -> tuple[str, Sequence[str]]:
-    """The conversation as it is read, and the readings of its last question that might be taken."""
-    from intrinsics_core.embedded.candidates import candidates, told
-    from intrinsics_core.embedded.rewriting import leans
+def _to_judge(turns: tuple[tuple[str, str], ...], by_rules: str) -> tuple[tuple[str, str], ...]:
+    from intrinsics_core.embedded.candidates import to_judge
 
-    return told(turns), candidates(turns, by_rules) if leans(turns) else ()
+    return tuple(to_judge(turns, by_rules))
 
 
 def _asked(own: Own, task: Task) -> Program[str]:

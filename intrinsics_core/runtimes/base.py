@@ -16,7 +16,7 @@ from functools import cache
 from types import MappingProxyType, TracebackType
 from typing import Any, ClassVar, Self, TypeVar
 
-from intrinsics_core.cancelling import given_up
+from intrinsics_core.cancelling import given_up, result_of
 from intrinsics_core.errors import IntrinsicsError, UnsupportedIntrinsic, as_intrinsics_error
 from intrinsics_core.evaluation.recalibrating import loaded
 from intrinsics_core.profiles import as_profile
@@ -25,7 +25,6 @@ from intrinsics_core.requests import Outcome, Request
 
 T = TypeVar("T")
 
-_LOOK_UP = 0.5  # seconds: the system may give Ctrl-C to another thread, and only this one raises it, once awake
 _AGAIN = "calibrations to put to work again"
 
 
@@ -98,12 +97,7 @@ class Runtime(ABC):
                                "use arun or arun_many there")  # fmt: skip
         future = asyncio.run_coroutine_threadsafe(coroutine, loop)
         try:
-            while True:
-                try:
-                    return future.result(_LOOK_UP)
-                except TimeoutError:
-                    if future.done():  # it is the work's own
-                        return future.result()
+            return result_of(future)
         except BaseException:
             future.cancel()  # Ctrl-C in the waiting thread must stop the work too
             raise

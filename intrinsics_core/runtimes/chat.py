@@ -15,6 +15,7 @@ from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 
+from intrinsics_core.cancelling import result_of
 from intrinsics_core.errors import (
     ContextTooLong,
     IntrinsicsError,
@@ -114,10 +115,13 @@ class ChatRuntime(Runtime):
     def handle(self, requests: Sequence[Request]) -> list[Outcome]:
         if len(requests) < 2:
             return [self._answer(request) for request in requests]
-        with ThreadPoolExecutor(max_workers=min(len(requests), self.concurrency)) as pool:
+        pool = ThreadPoolExecutor(max_workers=min(len(requests), self.concurrency))
+        try:
             # A copy of the context goes with each: callbacks and tracers find the span that they belong to.
             waiting = [pool.submit(contextvars.copy_context().run, self._answer, request) for request in requests]
-            return [future.result() for future in waiting]
+            return [result_of(future) for future in waiting]
+        finally:  # where the wave is given up, what is under way ends unheard, and nothing more begins
+            pool.shutdown(wait=False, cancel_futures=True)
 
     async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
         async with asyncio.TaskGroup() as group:  # none goes on where the wave is given up

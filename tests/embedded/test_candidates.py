@@ -72,9 +72,9 @@ def test_any_conversation_has_few_readings_made_of_its_own_words(history, last):
 
 def test_a_reading_is_taken_only_where_it_is_likely_enough():
     ask, mill, weir = "Is it open?", "Is the mill open?", "Is the weir open?"
-    assert chosen(ask, [mill, weir], [-4.0, 5.0, 1.0], mill) == mill  # reader and rules agree
-    assert chosen(ask, [mill, weir], [3.0, -6.0, -6.0], ask) == ask  # it reads as it stands, and nothing else does
-    assert chosen(ask, [], [0.0], ask) == ask
+    assert chosen([ask, mill, weir], [-4.0, 5.0, 1.0], mill) == mill  # reader and rules agree
+    assert chosen([ask, mill, weir], [3.0, -6.0, -6.0], ask) == ask  # it reads as it stands, and nothing else does
+    assert chosen([ask], [0.0], ask) == ask
 
 
 def test_what_reader_and_rules_agree_on_is_taken_though_its_share_is_small():
@@ -82,7 +82,7 @@ def test_what_reader_and_rules_agree_on_is_taken_though_its_share_is_small():
     shares = [0.5, 0.3, 0.2]
 
     def least_of(logits, by_rules):
-        return taken(options(asked, readings, logits, by_rules), shares, 0.5)
+        return taken(options([asked, *readings], logits, by_rules), shares, 0.5)
 
     assert least_of([-2.0, -1.0, -1.5], readings[0]) == 1
     assert least_of([-2.0, -1.0, -1.5], asked) == 0  # the rules have nothing to say

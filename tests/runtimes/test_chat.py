@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -69,6 +70,27 @@ def echo(text: str, _: frozenset[str]) -> str:
     if text == "down":
         raise ConnectionError("refused")
     return text
+
+
+def test_ctrl_c_ends_a_wave_though_the_model_is_silent() -> None:
+    silent, asked = threading.Event(), list[str]()
+
+    def press(text: str, _: frozenset[str]) -> str:
+        asked.append(text)
+        if len(asked) == 2:  # both places are taken, the others wait
+            signal.pthread_kill(threading.get_ident(), signal.SIGINT)  # a system may give it to any thread
+        silent.wait(60)
+        return text
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            Script(press, concurrency=2).handle([asking(text) for text in "abcde"])
+        assert not silent.is_set()
+    finally:
+        signal.signal(signal.SIGINT, before)
+        silent.set()
+    assert sorted(asked) == ["a", "b"]
 
 
 @pytest.mark.parametrize("way", ["sync", "async"])

@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from intrinsics_core.embedded.candidates import OPTIONS, candidates, options, taken, told
+from intrinsics_core.embedded.candidates import OPTIONS, options, taken, to_judge
 from intrinsics_core.embedded.reader import Reader
-from intrinsics_core.embedded.rewriting import leans, rewrite
+from intrinsics_core.embedded.rewriting import rewrite
 from training.reader.data import LICENCES, Turn, turns
 from training.reader.makers import agrees
 from training.reader.prose import content
@@ -42,17 +42,17 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Case:
-    """A question with its readings, the features of its options (leaving it alone first), and its rewrite by rules."""
+    """A question and its readings behind it, the features of these options, and the question's rewrite by rules."""
 
     row: Turn
-    readings: tuple[str, ...]
+    asked: tuple[str, ...]
     options: Array
     by_rules: str
 
     @property
     def right(self) -> list[int]:
         """The options that are right."""
-        return [i for i, text in enumerate(self.readings, 1) if agrees(text, self.row) == 1.0] or [0]
+        return [i for i, text in enumerate(self.asked) if i and agrees(text, self.row) == 1.0] or [0]
 
 
 def cases(rows: Sequence[Turn], reader: Reader) -> list[Case]:
@@ -60,13 +60,12 @@ def cases(rows: Sequence[Turn], reader: Reader) -> list[Case]:
     found = []
     for row in rows:
         by_rules = rewrite(row.dialog).question
-        readings = candidates(row.dialog, by_rules) if leans(row.dialog) else []
-        asked = (row.question, *readings) if readings else ()
-        logits = reader.logits("meant", [(told(row.dialog), text) for text in asked])
+        pairs = to_judge(row.dialog, by_rules)
+        asked = tuple(text for _, text in pairs) or (row.question,)
         features = np.zeros((1, len(OPTIONS)))
-        if readings:
-            features = np.array(options(row.question, readings, logits, by_rules))
-        found.append(Case(row, tuple(readings), features, by_rules))
+        if pairs:
+            features = np.array(options(asked, reader.logits("meant", pairs), by_rules))
+        found.append(Case(row, asked, features, by_rules))
     return found
 
 
@@ -95,8 +94,7 @@ def _shares(case: Case, w: Array) -> Array:
 
 def picked(case: Case, w: Array, least: float = TAKEN) -> str:
     """The question as it is made to stand alone."""
-    best = taken(case.options.tolist(), _shares(case, w).tolist(), least)
-    return case.readings[best - 1] if best else case.row.question
+    return case.asked[taken(case.options.tolist(), _shares(case, w).tolist(), least)]
 
 
 def verdict(question: str, row: Turn) -> str:

@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
+from intrinsics_core.cancelling import LOOK_UP
 from intrinsics_core.errors import InvalidInput, RequestTimeout, RuntimeUnavailable
 from intrinsics_core.runtimes.local.adapters import RANKS, is_activated, served_rank
 
@@ -163,9 +164,6 @@ def shell(command: Sequence[str]) -> str:
     return " \\\n  ".join(" ".join(line) for line in lines)
 
 
-_LOOK_UP = 0.5  # seconds: a signal may be given to another thread, and the one that raises it must be awake for that
-
-
 @dataclass
 class Server:
     """A running server; made by :func:`started`."""
@@ -206,7 +204,7 @@ class Server:
         asking.start()
         until = time.monotonic() + patience
         while asking.is_alive() and (left := until - time.monotonic()) > 0:
-            asking.join(min(left, _LOOK_UP))
+            asking.join(min(left, LOOK_UP))
         if found and isinstance(found[0], RuntimeUnavailable):
             raise found[0]
         return bool(found) and found[0] is True
@@ -234,7 +232,7 @@ class Server:
         """The exit code, once it has ended."""
         while True:
             with suppress(subprocess.TimeoutExpired):
-                return self.process.wait(_LOOK_UP)
+                return self.process.wait(LOOK_UP)
 
     def stop(self) -> None:
         """End the process and all it started: politely, then by force."""
