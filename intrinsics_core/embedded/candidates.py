@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby, pairwise, zip_longest
+from itertools import pairwise, zip_longest
 
+from intrinsics_core.embedded.framing import about, framed, new_thing
 from intrinsics_core.embedded.head import bounded, load_head
 from intrinsics_core.embedded.lexical import Token, tokens, word_set
+from intrinsics_core.embedded.nouns import AUXILIARIES, BE, inverted, named, names
 from intrinsics_core.embedded.phrases import LONGEST_PHRASE, article, runs, surface
 from intrinsics_core.embedded.rewriting import leans
 from intrinsics_core.embedded.salience import Turn, latest_first, plain, salience
@@ -35,24 +37,8 @@ LONGEST = 400
 _PRONOUNS = word_set("it they them he him she her this that these those one ones both")
 _OWNERS = word_set("its their his her")
 _POINTERS = word_set("this that these those")
-_FRAGMENT = re.compile(
-    r"\A(?:(?:ok|okay|and|so|but|then|well|thanks|hm+|or)[,.! ]++)*+"
-    r"(?:(?:(?:what|how)(?: about| of|['\u2019]s about)|and|any|why|or) )?+(?P<new>[^?!\n]{1,80}?)[.?!\s]*+\Z",
-    re.IGNORECASE,
-)
-_LEADS = re.compile(r"\A(?P<lead>for|in|at|on|with|to|from|by|during|after|before) ", re.IGNORECASE)
-_ASKS = re.compile(
-    r"\b(?:what|who|whom|whose|which|when|where|why|how|is|are|was|were|do|does|did|can|could|should|would|will|has|have"
-    r"|had|tell|give|explain|describe|list|show)\b",
-    re.IGNORECASE,
-)
-_QUESTION = re.compile(r"(?<![^.!?\n])[^.!?\n]++\?")
+_WHICH = word_set("other first second third last former latter")
 _OF = re.compile(r" of (?:the )?")
-_ARTICLE = re.compile(r"\A(?:the|an?) ", re.IGNORECASE)
-_ABOUT = re.compile(r"\A\W*(?:\w+[,.! ]+){0,2}(?:what|how)(?: about| of) ", re.IGNORECASE)
-_BE = word_set("is are was were be been isn't aren't wasn't weren't")
-_AUXILIARIES = _BE | word_set("do does did can could will would should must may has have had")
-_WH = word_set("what when where why how which who")
 _SMALL = word_set("thanks thank hello hi bye goodbye cheers yes no ok okay great sure")
 
 
@@ -80,7 +66,9 @@ def candidates(conversation: Sequence[Turn], by_rules: str = "") -> list[str]:
         return []
     near = [(role, text[-READ:] if role == "user" else text[:READ]) for role, text in near]
     found = phrases([*near, ("user", question)])
-    kinds = (_fragment(question, near), _pronouns(question, words, found), _of_what(question, words, found))
+    frames = list(framed(question, near))
+    of_what = [] if frames else _of_what(question, words, _things(found))
+    kinds = (frames, _pronouns(question, words, found), of_what)
     made = dict.fromkeys((by_rules, *(text for some in zip_longest(*kinds) for text in some)))
     return [text for text in made if text and text != question and len(text) <= 2 * LONGEST][:MOST]
 
@@ -107,7 +95,8 @@ def phrases(conversation: Sequence[Turn], most: int = PHRASES) -> list[str]:
     best: dict[str, tuple[float, str]] = {}
     cut = set[str]()
     for age, text in enumerate(latest_first(history)):
-        plain_runs = runs(text, lambda t: not t.is_stop and t.term in likely)
+        found = (named(text, run) for run in runs(text, lambda t: not t.is_stop and t.term in likely))
+        plain_runs = [run for run in found if run]
         for run in [*_joined(text, plain_runs), *plain_runs]:
             for part in _parts(text, run):
                 name = surface(text, part)
@@ -138,42 +127,31 @@ def _joined(text: str, found: Sequence[list[Token]]) -> Iterator[list[Token]]:
 
 def _parts(text: str, run: list[Token]) -> Iterator[list[Token]]:
     """A run of at most `LONGEST_PHRASE` words, its stretches of names, and what a question's verb stands behind."""
-    if len(run) <= LONGEST_PHRASE:
+    held = list(names(run))
+    # "Ridley Scott directed Alien" is no name
+    ends = not run[-1].is_capitalised and inverted(text, run) and (len(run) > 1 or not article(text, run))
+    if len(run) <= LONGEST_PHRASE and not (len(held) > 1 and held[-1][-1] is run[-1]) and not (ends and len(run) == 1):
         yield run
-    names = [list(some) for named, some in groupby(run, key=lambda t: t.is_capitalised) if named]
-    for name in names:
+    for name in held:
         if len(name) < len(run) or len(run) > LONGEST_PHRASE:
             yield name[-LONGEST_PHRASE:]
-    if not names and len(run) > LONGEST_PHRASE:
+    if not held and len(run) > LONGEST_PHRASE:
         yield run[-3:]
-    if 1 < len(run) <= LONGEST_PHRASE and not run[-1].is_capitalised and _inverted(text, run):
+    if 1 < len(run) <= LONGEST_PHRASE and ends:
         yield run[:-1]  # "What does the company Veldra produce?", "Is the dishwasher quiet?"
-
-
-def _inverted(text: str, run: Sequence[Token]) -> bool:
-    """Whether a run ends a question whose verb stands before its subject, so that another, or an adjective, ends it."""
-    if text[run[-1].end :].lstrip()[:1] not in ("", "?"):
-        return False
-    begin = max(text.rfind(mark, 0, run[0].begin) for mark in ".!?\n") + 1
-    words = [word.lower() for word in text[begin : run[0].begin].split()[:8]]
-    if not words or words[0] not in _WH:
-        return bool(words) and words[0] in _AUXILIARIES
-    is_what = words[0] in ("what", "who", "which") and words[1:2] and words[1] in _BE
-    if is_what and set(words[2:]) <= {"the", "a", "an"}:
-        return False  # "What is the return policy?"
-    return not _AUXILIARIES.isdisjoint(words[1:])
 
 
 def _pronouns(question: str, words: Sequence[Token], found: Sequence[str]) -> Iterator[str]:
     """Each pronoun of the first forty words replaced; "this process" as a whole as well."""
+    things = _things(found)
     for i, token in enumerate(words[:40]):
         word = plain(token)
         after = words[i + 1] if i + 1 < len(words) else None
         begin, end = token.begin, token.end
         if word in ("there", "here") and i:
-            if plain(words[i - 1]) in _BE and not _ends(question, end):
+            if plain(words[i - 1]) in BE and not _ends(question, end):
                 continue  # "Are there any ..."
-            for phrase in found:
+            for phrase in things:
                 yield f"{question[:begin]}in {phrase}{question[end:]}"
             continue
         if word not in _PRONOUNS and word not in _OWNERS:
@@ -182,16 +160,23 @@ def _pronouns(question: str, words: Sequence[Token], found: Sequence[str]) -> It
         # "this process" and "that one" give way whole; a pointer before a function word stands alone, and what stands
         # behind "is" and "does" may be either: "is that word rude", "is that transmitted".
         whole = word in _POINTERS and after is not None and (not after.is_stop or plain(after) in ("one", "ones"))
-        inverted = bool(i) and plain(words[i - 1]) in _AUXILIARIES
-        if word == "that" and i and after is not None and not whole and not inverted and not _ends(question, end):
+        is_subject = bool(i) and plain(words[i - 1]) in AUXILIARIES
+        if word == "that" and i and after is not None and not whole and not is_subject and not _ends(question, end):
             continue  # "the book that he wrote"
         ends = [after.end] if whole and after else [end]
-        if whole and inverted and after and not after.is_stop:
+        if whole and is_subject and after and not after.is_stop:
             ends.append(end)
+        if word in ("one", "ones") and i > 1 and plain(words[i - 1]) in _WHICH and plain(words[i - 2]) == "the":
+            begin = words[i - 2].begin  # "the other one"
         for stop in ends:
-            for phrase in found:
+            for phrase in found if whole else things:
                 suffix = ("'" if phrase.endswith("s") else "'s") if owned else ""
                 yield question[:begin] + phrase + suffix + question[stop:]
+
+
+def _things(found: Sequence[str]) -> list[str]:
+    """Phrases that are more than a number: "it" is no year, but "that year" is."""
+    return [phrase for phrase in found if not phrase.isdigit()]
 
 
 def _ends(question: str, end: int) -> bool:
@@ -204,50 +189,11 @@ def _of_what(question: str, words: Sequence[Token], found: Sequence[str]) -> Ite
         return
     body = question.rstrip("?!. ")
     tail = question[len(body) :]
-    about = _ABOUT.match(question)
+    is_about = about(question)
     for phrase in found[:4]:
         yield f"{body} of {phrase}{tail}"
-        if not about:
+        if not is_about:
             yield f"{body} {'in' if phrase[:1].isupper() else 'for'} {phrase}{tail}"
-
-
-def _new(question: str) -> str:
-    """X of "what about X?", "and X?" or X alone, of at most eight words; empty where a question is no such fragment."""
-    match = _FRAGMENT.match(question)
-    if match is None or (_ASKS.search(match["new"]) and not _ABOUT.match(question)):
-        return ""
-    new = match["new"].strip()
-    return new if len(new.split()) <= 8 else ""
-
-
-def _fragment(question: str, history: Sequence[Turn]) -> Iterator[str]:
-    """X of "what about X?", "and in spring?" in the frame of the last two questions, one phrase of it replaced."""
-    new = _new(question)
-    if not new:
-        return
-    asked = [text for role, text in reversed(history) if role == "user"][:2]
-    lead = _LEADS.match(new)
-    for text in asked:
-        earlier = (_QUESTION.findall(text) or [text])[-1].strip().rstrip("?!. ")
-        if not 3 <= len(earlier.split()) <= 25:
-            continue
-        old = tokens(earlier)
-        if lead:
-            at = next((t.begin for t in reversed(old) if plain(t) == lead["lead"].lower()), None)
-            if at:
-                yield f"{earlier[:at].rstrip()} {new}?"
-            yield f"{earlier} {new}?"
-            continue
-        for run in reversed(runs(earlier, lambda t: not t.is_stop)):
-            for part in {len(run): run, 1: run[-1:]}.values():
-                yield f"{earlier[: part[0].begin]}{_fitting(new, earlier, part)}{earlier[part[-1].end :]}?"
-        for pronoun in (t for t in old if plain(t) in _PRONOUNS):
-            yield f"{earlier[: pronoun.begin]}{new}{earlier[pronoun.end :]}?"
-
-
-def _fitting(new: str, earlier: str, part: Sequence[Token]) -> str:
-    """``new`` without an article that the frame has already."""
-    return _ARTICLE.sub("", new) if article(earlier, part) else new
 
 
 OPTIONS = ("left_alone", "own", "fragment", "meant", "early", "by_rules", "framed")
@@ -266,7 +212,7 @@ def options(asked: Sequence[str], logits: Sequence[float], by_rules: str) -> lis
     """
     question, *readings = asked
     own, *others = map(bounded, logits)
-    fragment = _new(question) != ""
+    fragment = new_thing(question) != ""
     body = question.rstrip("?!. ")
     rows: list[tuple[float, ...]] = [(1.0, own, float(fragment), 0.0, 0.0, 0.0, 0.0)]
     for place, (text, value) in enumerate(zip(readings, others, strict=True), 1):
