@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from intrinsics_core.embedded.lexical import Token, tokens, word_set
-from intrinsics_core.embedded.nouns import inverted, named, names
+from intrinsics_core.embedded.nouns import AUXILIARIES, WH, inverted, named, names
 from intrinsics_core.embedded.phrases import article, runs
 from intrinsics_core.embedded.salience import Turn, plain
 
@@ -15,6 +15,8 @@ QUESTIONS = 2
 """Earlier questions that serve as a frame, at most."""
 PLACES = 4
 """Places of one question that the new thing is put into, at most."""
+BEST = 5
+"""How well a place fits at most."""
 
 _FRAGMENT = re.compile(
     r"\A(?:(?:ok|okay|and|so|but|then|well|thanks|hm+|or)[,.! ]++)*+"
@@ -22,9 +24,12 @@ _FRAGMENT = re.compile(
     re.IGNORECASE,
 )
 _ABOUT = re.compile(r"\A\W*(?:\w+[,.! ]+){0,2}(?:what|how)(?: about| of) ", re.IGNORECASE)
-_ASKS = re.compile(
-    r"\A(?:any|more)\b|\b(?:what|who|whom|whose|which|when|where|why|how|is|are|was|were|do|does|did|can|could|should|would|will|has|have"
-    r"|had|tell|give|explain|describe|list|show)\b",
+# What is a question, a wish or a remark of its own: "any discounts?", "Make it shorter.", "perfect, thank you!"
+_WHOLE = re.compile(
+    r"\A(?:any|anything|more|yes|no|please)\b"
+    r"|\b(?:what|who|whom|whose|which|when|where|why|how|is|are|was|were|do|does|did|can|could|should|would|will|has|have"
+    r"|had|tell|give|explain|describe|list|show|write|translate|make|summari[sz]e|compare|stop|let['\u2019]s"
+    r"|i|i['\u2019]\w+|we|you|me|thanks|thank|please|that|it)\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
 _LEADS = ("for", "in", "at", "on", "with", "to", "from", "by", "during", "after", "before")
@@ -35,6 +40,10 @@ _THEIR_ARTICLE = re.compile(r"\b(?:the|an?) \Z", re.IGNORECASE)
 
 _ONE = re.compile(r"\A(?:the )?(?P<which>\w+) ones?\Z", re.IGNORECASE)
 
+_COMPARES = word_set("between among vs versus both compare compares compared")
+_OPENERS = (
+    AUXILIARIES | WH | word_set("what's who's where's how's whom whose tell explain describe and so in on at for")
+)
 _PRONOUNS = word_set("it they them he him she her this that these those one ones both")
 _TIMES = word_set(
     "january february march april may june july august september october november december monday tuesday wednesday "
@@ -52,7 +61,7 @@ def about(question: str) -> bool:
 def new_thing(question: str) -> str:
     """X of "what about X?", "and X?" or X alone, of at most eight words; empty where a question is no such fragment."""
     match = _FRAGMENT.match(question)
-    if match is None or (_ASKS.search(match["new"]) and not about(question)):
+    if match is None or (_WHOLE.search(match["new"]) and not about(question)):
         return ""
     new = match["new"].strip()
     return new if len(new.split()) <= 8 else ""
@@ -61,10 +70,36 @@ def new_thing(question: str) -> str:
 def framed(question: str, history: Sequence[Turn]) -> Iterator[str]:
     """The new thing of a fragment in the frame of the last `QUESTIONS` that are none themselves, the likelier first."""
     new = new_thing(question)
-    asked = [text for role, text in reversed(history) if new and role == "user" and not new_thing(text)]
-    frames = ((_QUESTION.findall(text) or [text])[-1].strip().rstrip("?!. ") for text in asked)
-    for frame in islice((frame for frame in frames if 3 <= len(frame.split()) <= 25), QUESTIONS):
+    asked = (text for role, text in reversed(history) if new and role == "user" and not new_thing(text))
+    for frame in islice(filter(None, map(_frame, asked)), QUESTIONS):
         yield from (f"{made}?" for made in _put(new, frame))
+
+
+def plainly(question: str, history: Sequence[Turn]) -> str | None:
+    """A fragment in the frame of the question before, where there is one place for it: None where that is not plain.
+
+    "In spring" behind a question, or in place of another time; "the Pro plan" in place of "the Plus plan"; the one
+    place that is of its kind.
+    """
+    new = new_thing(question)
+    last = next((text for role, text in reversed(history) if role == "user"), "")
+    earlier = _frame(last) if new and not new_thing(last) else ""
+    if not earlier or not _COMPARES.isdisjoint(map(plain, tokens(earlier))):
+        return None
+    made = list(_put(new, earlier))
+    if not _LEAD.match(new) and not _ONE.match(new) and not _alike(new, slots := _slots(earlier)):
+        fits = sorted((_fit(new, earlier, slot) for slot in slots), reverse=True)
+        if fits[:1] != [BEST] or fits[1:2] == [BEST]:
+            return None
+        made = made[:1]
+    return f"{made[0]}?" if len(made) == 1 else None
+
+
+def _frame(text: str) -> str:
+    """The last question of a turn without its mark, "" where it asks nothing, or in too few words or too many."""
+    asked = (_QUESTION.findall(text) or [text])[-1].strip().rstrip("?!. ")
+    words = asked.split(maxsplit=26)
+    return asked if 3 <= len(words) <= 25 and words[0].casefold().strip(",") in _OPENERS else ""
 
 
 def _put(new: str, earlier: str) -> Iterator[str]:
@@ -133,7 +168,7 @@ def _fit(new: str, earlier: str, slot: Sequence[Token]) -> int:
     mine = tokens(new)
     named = any(t.is_capitalised for t in mine)
     kinds = (_is_time(mine) == _is_time(slot), named == any(t.is_capitalised for t in slot))
-    return 2 * sum(kinds) + (bool(_ARTICLE.match(new)) == bool(article(earlier, slot)))
+    return BEST - 1 - 2 * kinds.count(False) + (bool(_ARTICLE.match(new)) == bool(article(earlier, slot)))
 
 
 def _is_time(words: Sequence[Token]) -> bool:

@@ -12,7 +12,7 @@ from intrinsics_core.embedded.salience import plain
 
 BE = word_set("is are was were be been isn't aren't wasn't weren't")
 AUXILIARIES = BE | word_set("do does did can could will would should must may has have had")
-_WH = word_set("what when where why how which who")
+WH = word_set("what when where why how which who")
 _BEFORE_VERBS = word_set("i you we they he she it who what whom that to how")
 _BEHIND_VERBS = word_set("the a an this these those my your his her its their our it them him me us you")
 _IMPERATIVES = word_set("compare tell explain describe list show give name find summarize summarise")
@@ -51,7 +51,7 @@ def inverted(text: str, run: Sequence[Token]) -> bool:
         return False
     begin = max(text.rfind(mark, 0, run[0].begin) for mark in ".!?\n") + 1
     words = [word.lower() for word in text[begin : run[0].begin].split()[:8]]
-    if not words or words[0] not in _WH:
+    if not words or words[0] not in WH:
         return bool(words) and words[0] in AUXILIARIES
     if words[0] in ("what", "who", "which") and words[1:2] and words[1] in BE:
         return run[-1].text.endswith("ed")  # "What is the river called?", but "What is the return policy?"

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from intrinsics_core.embedded.framing import plainly
 from intrinsics_core.embedded.head import load_head
 from intrinsics_core.embedded.lexical import Token, tokens, word_set
 from intrinsics_core.embedded.phrases import LONGEST_PHRASE, article, runs, surface
@@ -33,8 +34,6 @@ FULL_NAME = 1.5
 """What a name of several words is worth as a person, next to one capitalised word."""
 PLACE = 0.5
 """What a place is worth as an antecedent, next to what is at that place."""
-LONGEST_ELLIPSIS = 200
-"""Characters of a "what about X?", at most."""
 
 _POSSESSIVE = word_set("its their his her")
 _PERSON = word_set("he him his she her")
@@ -44,13 +43,6 @@ _POINTERS_AT_END = word_set("this that these those")
 _BEFORE_POINTER = word_set("about of for with to from in on by after before than like is are was were do does did")
 _JOINERS = word_set("and but or if when because while so then that which who whether as since")
 _IT_VERBS = word_set("take takes rain rains snow seem seems matter mean")
-_OPENS_PHRASE = word_set("the a an this that of in for on at with about from to by")
-_COMPARES = word_set("between among vs versus both compare compares compared")
-_WHAT_ABOUT = re.compile(
-    r"^(?:(?:ok|okay|and|so|but|then|well|thanks|hm+)[,.! ]+)*(?:what|how) about "
-    r"(?P<new>[^.?!,;:]*[^.?!,;:\s])[.?!\s]*$",
-    re.IGNORECASE,
-)
 _EXPLETIVE = re.compile(
     r"^\s+(?:(?:still|really|even|also|not|more|less|very|usually|generally|always)\s+)*"
     r"(?:\w+\s+){1,2}(?:to|that|if|for\s+\w+\s+to)\b",
@@ -65,37 +57,12 @@ _PREPOSITION = word_set("of in for to on at by with from about during between am
 
 
 def complete(conversation: Sequence[Turn]) -> list[Turn]:
-    """The conversation with "what about X?" at its end put in the form of the user's question before.
-
-    The last phrase of that question gives way to X where it follows an article or a preposition ("Who
-    discovered the electron?", "What about the proton?"); an X with a preposition of its own is appended, or
-    takes the place of what follows that preposition. Anything less regular is left as it is.
+    """The conversation with "what about X?" at its end put in the frame of the user's question before, where there is
+    one place for it (`framing.plainly`); as it is otherwise.
     """
     *history, (_, last) = conversation
-    asked = [text for role, text in history if role == "user"]
-    match = _WHAT_ABOUT.match(last.strip()) if len(last) <= LONGEST_ELLIPSIS else None
-    if not match or not asked or not 3 <= len(tokens(asked[-1])) <= 15:
-        return list(conversation)
-    earlier = asked[-1].strip().rstrip("?!. ")
-    new = match["new"].strip()
-    fresh, old = tokens(new), tokens(earlier)
-    if any(plain(token) in _COMPARES for token in old):
-        return list(conversation)
-    if not 1 <= len(fresh) <= 6 or re.search(r"[.?!,;:\n]", earlier) or fresh[-1].is_stop:
-        return list(conversation)
-    opener = plain(fresh[0])
-    if opener in ("for", "in", "at", "on", "with"):
-        begin = next((t.begin for t in reversed(old) if plain(t) == opener), None)
-        stem = earlier[:begin].rstrip() if begin else earlier
-        return [*history, ("user", f"{stem} {new}?")]
-    phrase = next((i for i in reversed(range(len(old))) if old[i].is_stop), -1) + 1
-    if 0 < phrase < len(old) and len(old) - phrase <= 3 and plain(old[phrase - 1]) in _OPENS_PHRASE:
-        article = opener in ("the", "a", "an") and plain(old[phrase - 1]) in ("the", "a", "an")
-        if not article and plain(old[phrase - 1]) in ("a", "an", "the") and not fresh[0].is_capitalised:
-            return list(conversation)  # "What is the ferry?", "What about bicycles?": the article would not fit
-        begin = old[phrase - 1].begin if article else old[phrase].begin
-        return [*history, ("user", f"{earlier[:begin]}{new}?")]
-    return list(conversation)
+    made = plainly(last.strip(), history)
+    return [*history, ("user", made)] if made else list(conversation)
 
 
 def attach(conversation: Sequence[Turn]) -> str:

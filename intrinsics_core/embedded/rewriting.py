@@ -123,11 +123,12 @@ def rewrite(
     needed = dependence(turns)
     thresholds = load_head("rewrite_dependence").thresholds
     least = thresholds["rewrite"] if threshold is None else threshold
-    picked = meant is not None and meant != original
+    completed, question = complete(turns), meant
+    # What was picked is taken; a fragment with one place in the question before needs no estimate either.
+    picked = meant != original if meant is not None else completed != turns and threshold is None
     if len(turns) < 2 or (needed < min(least, RETRIEVED) and not picked) or _is_courtesy(original):
         return _unchanged(original, weights, needed)
 
-    completed, question = complete(turns), meant
     if question is None:
         question = resolve(completed)
         if question == original:
