@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from intrinsics_core.embedded.lexical import Token, tokens, word_set
+from intrinsics_core.embedded.lexical import Token, is_stopword, tokens, word_set
 from intrinsics_core.embedded.nouns import AUXILIARIES, WH, inverted, named, names
 from intrinsics_core.embedded.phrases import article, runs
 from intrinsics_core.embedded.salience import Turn, plain
@@ -41,9 +41,7 @@ _THEIR_ARTICLE = re.compile(r"\b(?:the|an?) \Z", re.IGNORECASE)
 _ONE = re.compile(r"\A(?:the )?(?P<which>\w+) ones?\Z", re.IGNORECASE)
 
 _COMPARES = word_set("between among vs versus both compare compares compared")
-_OPENERS = (
-    AUXILIARIES | WH | word_set("what's who's where's how's whom whose tell explain describe and so in on at for")
-)
+_OPENERS = AUXILIARIES | WH | word_set("what's who's where's how's whom whose tell explain describe")
 _PRONOUNS = word_set("it they them he him she her this that these those one ones both")
 _TIMES = word_set(
     "january february march april may june july august september october november december monday tuesday wednesday "
@@ -64,7 +62,10 @@ def new_thing(question: str) -> str:
     if match is None or (_WHOLE.search(match["new"]) and not about(question)):
         return ""
     new = match["new"].strip()
-    return new if len(new.split()) <= 8 else ""
+    words = new.split(maxsplit=9)
+    if not words or len(words) > 8:
+        return ""
+    return new[0].lower() + new[1:] if is_stopword(words[0]) else new  # "On Sundays?"
 
 
 def framed(question: str, history: Sequence[Turn]) -> Iterator[str]:
@@ -99,7 +100,7 @@ def _frame(text: str) -> str:
     """The last question of a turn without its mark, "" where it asks nothing, or in too few words or too many."""
     asked = (_QUESTION.findall(text) or [text])[-1].strip().rstrip("?!. ")
     words = asked.split(maxsplit=26)
-    return asked if 3 <= len(words) <= 25 and words[0].casefold().strip(",") in _OPENERS else ""
+    return asked if 3 <= len(words) <= 25 and not _OPENERS.isdisjoint(w.casefold() for w in words[:3]) else ""
 
 
 def _put(new: str, earlier: str) -> Iterator[str]:
@@ -107,15 +108,14 @@ def _put(new: str, earlier: str) -> Iterator[str]:
     if lead := _LEAD.match(new):
         yield from _behind(new, earlier, old, lead["lead"].lower())
         return
-    slots, own = _slots(earlier), _ARTICLE.match(new)
+    slots = _slots(earlier)
     like = _alike(new, slots)
-    inside = new[0].lower() + new[1:] if own else new
     if one := _ONE.match(new):
         for slot in (slot for slot in slots if len(slot) > 1 and article(earlier, slot)):
             yield earlier[: slot[0].begin] + one["which"] + " " + earlier[slot[1].begin :]
         return
     for slot in [like] if like else sorted(slots, key=lambda slot: -_fit(new, earlier, slot))[:PLACES]:
-        yield earlier[: _begin(new, earlier, slot)] + inside + earlier[slot[-1].end :]
+        yield earlier[: _begin(new, earlier, slot)] + new + earlier[slot[-1].end :]
     for pronoun in (t for t in old if plain(t) in _PRONOUNS):
         yield f"{earlier[: pronoun.begin]}{new}{earlier[pronoun.end :]}"
 
@@ -139,7 +139,7 @@ def _slots(earlier: str) -> list[list[Token]]:
         if not thing:
             continue
         held = list(names(thing))
-        found += held or []
+        found += held
         if thing[-1].is_capitalised:
             found += [thing] if held != [thing] else []
             continue
@@ -166,8 +166,8 @@ def _alike(new: str, slots: Sequence[list[Token]]) -> list[Token] | None:
 def _fit(new: str, earlier: str, slot: Sequence[Token]) -> int:
     """How much a slot is of the new thing's kind: times, names, "a boiler" beside "a heat pump"."""
     mine = tokens(new)
-    named = any(t.is_capitalised for t in mine)
-    kinds = (_is_time(mine) == _is_time(slot), named == any(t.is_capitalised for t in slot))
+    is_name = any(t.is_capitalised for t in mine)
+    kinds = (_is_time(mine) == _is_time(slot), is_name == any(t.is_capitalised for t in slot))
     return BEST - 1 - 2 * kinds.count(False) + (bool(_ARTICLE.match(new)) == bool(article(earlier, slot)))
 
 

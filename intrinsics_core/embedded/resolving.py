@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from intrinsics_core.embedded.framing import plainly
 from intrinsics_core.embedded.head import load_head
 from intrinsics_core.embedded.lexical import Token, tokens, word_set
+from intrinsics_core.embedded.nouns import named
 from intrinsics_core.embedded.phrases import LONGEST_PHRASE, article, runs, surface
 from intrinsics_core.embedded.salience import (
     AUXILIARY,
@@ -152,14 +153,16 @@ def antecedent(conversation: Sequence[Turn], *, person: bool = False, plural: bo
             top = likely[head.term]
             if top < least:
                 continue
-            phrase = _around(run, run.index(head), likely, top)
-            named = phrase[0].is_capitalised and phrase[-1].is_capitalised and len(phrase[0].text) > 1
+            phrase = named(text, _around(run, run.index(head), likely, top))
+            if not phrase or surface(text, phrase).isdigit():
+                continue
+            is_name = phrase[0].is_capitalised and phrase[-1].is_capitalised and len(phrase[0].text) > 1
             many = plain(phrase[-1]).endswith("s")
-            if person and (not named or _is_place(text, phrase)):
+            if person and (not is_name or _is_place(text, phrase)):
                 continue
             mean = sum(likely[token.term] for token in phrase) / len(phrase)
             score = mean * (1.0 + 0.2 * (len(phrase) - 1)) - 0.001 * age
-            score *= 0.7 if plural and not (many or named) else 1.0
+            score *= 0.7 if plural and not (many or is_name) else 1.0
             score *= FULL_NAME if person and len(phrase) > 1 else 1.0
             score *= PLACE if not person and _is_place(text, phrase) else 1.0
             if best is None or score > best[0]:
