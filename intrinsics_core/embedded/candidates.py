@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, zip_longest
 
-from intrinsics_core.embedded.framing import about, framed, new_thing
+from intrinsics_core.embedded.framing import about, framed, is_framed, new_thing
 from intrinsics_core.embedded.head import bounded, load_head
 from intrinsics_core.embedded.lexical import Token, tokens, word_set
 from intrinsics_core.embedded.nouns import AUXILIARIES, BE, inverted, named, names
@@ -62,7 +62,7 @@ def candidates(conversation: Sequence[Turn], by_rules: str = "") -> list[str]:
         return []
     question, near = question.strip(), heard(conversation[:-1])
     words = tokens(question)
-    if not near or not words or plain(words[0]) in _SMALL:
+    if not near or not words or (plain(words[0]) in _SMALL and not new_thing(question)):
         return []
     near = [(role, text[-READ:] if role == "user" else text[:READ]) for role, text in near]
     found = phrases([*near, ("user", question)])
@@ -213,10 +213,9 @@ def options(asked: Sequence[str], logits: Sequence[float], by_rules: str) -> lis
     question, *readings = asked
     own, *others = map(bounded, logits)
     fragment = new_thing(question) != ""
-    body = question.rstrip("?!. ")
     rows: list[tuple[float, ...]] = [(1.0, own, float(fragment), 0.0, 0.0, 0.0, 0.0)]
     for place, (text, value) in enumerate(zip(readings, others, strict=True), 1):
-        flags = (text == by_rules != question, fragment and not text.startswith(body))
+        flags = (text == by_rules != question, is_framed(question, text))
         rows.append((0.0, 0.0, 0.0, value, 1.0 / place, *map(float, flags)))
     return rows
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from intrinsics_core.embedded.lexical import Token, is_stopword, tokens, word_set
+from intrinsics_core.embedded.lexical import Token, tokens, word_set
 from intrinsics_core.embedded.nouns import AUXILIARIES, WH, inverted, named, names
 from intrinsics_core.embedded.phrases import article, runs
 from intrinsics_core.embedded.salience import Turn, plain
@@ -19,35 +19,53 @@ BEST = 5
 """How well a place fits at most."""
 
 _FRAGMENT = re.compile(
-    r"\A(?:(?:ok|okay|and|so|but|then|well|thanks|hm+|or)[,.! ]++)*+"
-    r"(?:(?:(?:what|how)(?: about| of|['\u2019]s about)|and|why|or) )?+(?P<new>[^?!\n]{1,80}?)[.?!\s]*+\Z",
+    r"\A(?:(?:ok|okay|and|so|but|then|well|hm+|or)[,.! ]++|(?:thanks|great)[,.!]++ ?+)*+"
+    r"(?:(?:(?:what|how)(?: about| of|['\u2019]s about)|and|or) )?+(?P<new>[^?!\n]{1,80}?)[.?!\s]*+\Z",
     re.IGNORECASE,
 )
 _ABOUT = re.compile(r"\A\W*(?:\w+[,.! ]+){0,2}(?:what|how)(?: about| of) ", re.IGNORECASE)
+_CUE = re.compile(r"\A(?:(?:ok|okay|so|then|well)[,. ]+)?(?:and|or|what about|how about|what of)\b", re.IGNORECASE)
 # What is a question, a wish or a remark of its own: "any discounts?", "Make it shorter.", "perfect, thank you!"
 _WHOLE = re.compile(
-    r"\A(?:any|anything|more|yes|no|please)\b"
+    r"\A(?:any|anything|more|yes|no|please|hi|hello|hey)\b"
     r"|\b(?:what|who|whom|whose|which|when|where|why|how|is|are|was|were|do|does|did|can|could|should|would|will|has|have"
     r"|had|tell|give|explain|describe|list|show|write|translate|make|summari[sz]e|compare|stop|let['\u2019]s"
     r"|i|i['\u2019]\w+|we|you|me|thanks|thank|please|that|it)\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
-_LEADS = ("for", "in", "at", "on", "with", "to", "from", "by", "during", "after", "before")
-_LEAD = re.compile(rf"\A(?P<lead>{'|'.join(_LEADS)}) ", re.IGNORECASE)
-_QUESTION = re.compile(r"(?<![^.!?\n])[^.!?\n]++\?")
-_ARTICLE = re.compile(r"\A(?:the|an?) ", re.IGNORECASE)
-_THEIR_ARTICLE = re.compile(r"\b(?:the|an?) \Z", re.IGNORECASE)
+# Of a new thing that rules put anywhere: one phrase of plain words, no list, no remark, nothing that points elsewhere.
+_ONE_PHRASE = re.compile(r"(?:[\w$](?:[\w.'\u2019&-]*[\w%])?)(?: [\w$&](?:[\w.'\u2019&-]*[\w%])?)*\Z")
+_SENTENCE = re.compile(r"(?<!\b[A-Z]\.)(?<!\b[A-Z][a-z]\.)(?<=[.!?])\s+|\n+")
+_DETERMINERS = "the|an?|my|your|our|his|her|its|their|this|these|another|each|every"
+_ARTICLE = re.compile(rf"\A(?:{_DETERMINERS}) ", re.IGNORECASE)
+_THEIR_ARTICLE = re.compile(rf"\b(?:{_DETERMINERS}) \Z", re.IGNORECASE)
+_ONE = re.compile(
+    r"\A(?:the )?(?P<which>first|second|third|fourth|fifth|last|next|other|previous) ones?\Z", re.IGNORECASE
+)
 
-_ONE = re.compile(r"\A(?:the )?(?P<which>\w+) ones?\Z", re.IGNORECASE)
-
+_ADDED = word_set("for in at on with to from by during after before without near under over until since within via")
+_LEADS = _ADDED | word_set("of about than per around except like between")
+_LEAD = re.compile(rf"\A(?P<lead>{'|'.join(sorted(_LEADS))}) ", re.IGNORECASE)
+# "for now", "in short", "with sources": how to answer, not what of
+_HOW_TO = word_set(
+    "sure now example instance fact short general detail details sentence sentences words bullet bullets points least "
+    "last all once pleasure second clear way case real sources examples english german french spanish italian table"
+)
+_PHRASAL = word_set("turn log sign set put switch have need want going able")
 _COMPARES = word_set("between among vs versus both compare compares compared")
-_OPENERS = AUXILIARIES | WH | word_set("what's who's where's how's whom whose tell explain describe")
+_POINTS = word_set(
+    "his her its their this these those that other same also too only just still not instead sorry of my"
+)
+_OPENERS = AUXILIARIES | WH | word_set("what's who's where's how's whats whos whom whose tell explain describe")
+_BEFORE_OPENERS = _LEADS | word_set("and so but or ok okay then well hi hello")
+_COUNTED = word_set("which what whose many much")
 _PRONOUNS = word_set("it they them he him she her this that these those one ones both")
 _TIMES = word_set(
     "january february march april may june july august september october november december monday tuesday wednesday "
     "thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays weekday weekdays "
     "weekend weekends spring summer autumn fall winter morning mornings afternoon afternoons evening evenings night "
-    "nights noon midnight today tomorrow yesterday holiday holidays christmas easter year month week day"
+    "nights noon midnight today tomorrow yesterday holiday holidays christmas easter year month week day hour "
+    "years months weeks days hours minutes"
 )
 
 
@@ -65,7 +83,13 @@ def new_thing(question: str) -> str:
     words = new.split(maxsplit=9)
     if not words or len(words) > 8:
         return ""
-    return new[0].lower() + new[1:] if is_stopword(words[0]) else new  # "On Sundays?"
+    opens = words[0].istitle() and (words[0].casefold() in _LEADS or _ARTICLE.match(new))
+    return new[0].lower() + new[1:] if opens else new  # "On Sundays?"
+
+
+def is_framed(question: str, reading: str) -> bool:
+    """Whether a reading of a fragment is another question with the new thing in it, not the fragment with more."""
+    return bool(new_thing(question.strip())) and not reading.startswith(question.strip().rstrip("?!. "))
 
 
 def framed(question: str, history: Sequence[Turn]) -> Iterator[str]:
@@ -77,7 +101,8 @@ def framed(question: str, history: Sequence[Turn]) -> Iterator[str]:
 
 
 def plainly(question: str, history: Sequence[Turn]) -> str | None:
-    """A fragment in the frame of the question before, where there is one place for it: None where that is not plain.
+    """A fragment in the frame of the question before, where it is said to be one ("and", "what about", a question mark)
+    and there is one place for it; None for all others, which somebody has to read.
 
     "In spring" behind a question, or in place of another time; "the Pro plan" in place of "the Plus plan"; the one
     place that is of its kind.
@@ -85,50 +110,90 @@ def plainly(question: str, history: Sequence[Turn]) -> str | None:
     new = new_thing(question)
     last = next((text for role, text in reversed(history) if role == "user"), "")
     earlier = _frame(last) if new and not new_thing(last) else ""
-    if not earlier or not _COMPARES.isdisjoint(map(plain, tokens(earlier))):
+    replied = history[-1][0] == "assistant" and history[-1][1].rstrip().endswith("?") if history else False
+    if not earlier or replied or not _is_one_phrase(new):
+        return None
+    old, slots = tokens(earlier), _slots(earlier)
+    lead, like = _LEAD.match(new), _alike(new, slots)
+    if not _COMPARES.isdisjoint(map(plain, old)) or not (
+        _CUE.match(question) or (question.rstrip().endswith("?") and (lead or like))
+    ):
         return None
     made = list(_put(new, earlier))
-    if not _LEAD.match(new) and not _ONE.match(new) and not _alike(new, slots := _slots(earlier)):
+    if not (lead or like or _ONE.match(new)):
         fits = sorted((_fit(new, earlier, slot) for slot in slots), reverse=True)
-        if fits[:1] != [BEST] or fits[1:2] == [BEST]:
+        if fits[:1] != [BEST] or fits[1:2] == [BEST] or not _PRONOUNS.isdisjoint(map(plain, old)):
             return None
         made = made[:1]
     return f"{made[0]}?" if len(made) == 1 else None
 
 
+def _is_one_phrase(new: str) -> bool:
+    """Whether rules may put it anywhere: plain words of one thing, none that points elsewhere or says how to answer."""
+    words = [word.casefold() for word in new.split()]
+    own = words[1:] if words[0] in _LEADS or _ARTICLE.match(new) else words
+    if not own or not _ONE_PHRASE.match(new) or (words[0] in _LEADS and not _HOW_TO.isdisjoint(own)):
+        return False
+    return bool(_ONE.match(new)) or _POINTS.isdisjoint(own)
+
+
 def _frame(text: str) -> str:
-    """The last question of a turn without its mark, "" where it asks nothing, or in too few words or too many."""
-    asked = (_QUESTION.findall(text) or [text])[-1].strip().rstrip("?!. ")
-    words = asked.split(maxsplit=26)
-    return asked if 3 <= len(words) <= 25 and not _OPENERS.isdisjoint(w.casefold() for w in words[:3]) else ""
+    """The last question of a turn without its mark; "" where it asks nothing, or in too few words or too many."""
+    pieces = [piece for piece in _SENTENCE.split(text) if piece.rstrip().endswith("?")]
+    asked = (pieces or [text])[-1].strip().rstrip("?!. ")
+    words = [word.casefold().replace("\u2019", "'").strip(",") for word in asked.split(maxsplit=26)]
+    begin = next((i for i, word in enumerate(words) if word not in _BEFORE_OPENERS), 0)
+    opens = words[begin : begin + (3 if pieces else 1)]
+    return asked if 3 <= len(words) <= 25 and not _OPENERS.isdisjoint(opens) else ""
 
 
-def _put(new: str, earlier: str) -> Iterator[str]:
-    old = tokens(earlier)
+def _put(new: str, earlier: str) -> list[str]:
+    """The earlier question with the new thing in each of the places that it may have, none twice."""
     if lead := _LEAD.match(new):
-        yield from _behind(new, earlier, old, lead["lead"].lower())
-        return
+        return list(dict.fromkeys(_behind(new, earlier, lead["lead"].lower())))
     slots = _slots(earlier)
-    like = _alike(new, slots)
     if one := _ONE.match(new):
-        for slot in (slot for slot in slots if len(slot) > 1 and article(earlier, slot)):
-            yield earlier[: slot[0].begin] + one["which"] + " " + earlier[slot[1].begin :]
-        return
+        pairs = [slot for slot in slots if len(slot) == 2 and _determined(earlier, slot)]
+        made = [f"{earlier[: slot[0].begin]}{one['which']} {earlier[slot[1].begin :]}" for slot in pairs]
+        return list(dict.fromkeys(made))
+    like = _alike(new, slots)
+    found = list[str]()
     for slot in [like] if like else sorted(slots, key=lambda slot: -_fit(new, earlier, slot))[:PLACES]:
-        yield earlier[: _begin(new, earlier, slot)] + new + earlier[slot[-1].end :]
-    for pronoun in (t for t in old if plain(t) in _PRONOUNS):
-        yield f"{earlier[: pronoun.begin]}{new}{earlier[pronoun.end :]}"
+        begins = [_begin(new, earlier, slot)]
+        if new[:1].isupper() and slot[0].is_capitalised and article(earlier, slot):
+            begins.append(slot[0].begin - len("the "))  # "the UK", but "Germany"
+        found += [earlier[:begin] + new + earlier[slot[-1].end :] for begin in begins]
+    asked = [] if like else [t for t in tokens(earlier) if plain(t) in _PRONOUNS]
+    return list(dict.fromkeys([*found, *(f"{earlier[: t.begin]}{new}{earlier[t.end :]}" for t in asked)]))
 
 
-def _behind(new: str, earlier: str, old: Sequence[Token], lead: str) -> Iterator[str]:
+def _behind(new: str, earlier: str, lead: str) -> Iterator[str]:
     """ "in spring" in place of the question's own last "in ...", or at its end."""
-    theirs = [i for i in range(1, len(old)) if plain(old[i]) in _LEADS]
+    old = tokens(earlier)
+    theirs = [i for i in range(1, len(old)) if plain(old[i]) in _LEADS and plain(old[i - 1]) not in _PHRASAL]
     same = [i for i in theirs if plain(old[i]) == lead]
-    alike = [i for i in (same or theirs)[-1:] if _is_time(tokens(new)) == _is_time(old[i:])]
+    mine = tokens(new)[1:]
+    alike = [i for i in (same or theirs)[-1:] if _kind(mine) == _kind(_phrase(earlier, old, i))]
     for i in alike or same[-1:]:
-        yield f"{earlier[: old[i].begin].rstrip()} {new}"
-    if not (same and alike):
+        phrase = _phrase(earlier, old, i)
+        if not phrase:
+            continue
+        ends = [phrase[-1].end]
+        if not phrase[0].is_capitalised and len(phrase) > 1:  # "which hotels in Rome allow dogs", "in city hotels"
+            ends += [token.end for token in phrase[:-1]]
+        for end in ends:
+            yield f"{earlier[: old[i].begin].rstrip()} {new}{earlier[end:]}"
+    if not (same and alike) and (lead in _ADDED or alike):
         yield f"{earlier} {new}"
+
+
+def _phrase(earlier: str, old: Sequence[Token], at: int) -> list[Token]:
+    """The words that name what a preposition is about: those that come next, or its name."""
+    for run in runs(earlier, lambda t: not t.is_stop):
+        if run[0].begin > old[at].begin:
+            first = next(names(run), run) if run[0].is_capitalised else run
+            return list(first)
+    return []
 
 
 def _slots(earlier: str) -> list[list[Token]]:
@@ -143,46 +208,67 @@ def _slots(earlier: str) -> list[list[Token]]:
         if thing[-1].is_capitalised:
             found += [thing] if held != [thing] else []
             continue
-        verb = inverted(earlier, thing)
-        alone = len(thing) == 1 and verb and not _THEIR_ARTICLE.search(earlier[: thing[0].begin])
+        verb = ends = inverted(earlier, thing)
+        words = ["", "", *earlier[: thing[0].begin].casefold().split()[-2:]]
+        before = words[-1]
+        determined = _ARTICLE.match(f"{before} ") is not None
+        is_object = determined or before in _LEADS
         # "does bamboo [grow]", "be [serviced]"; but "on [the ferry]", "for [basmati rice]", "cover [scratches]" end so
+        verb = verb or words[-2 if determined else -1] in AUXILIARIES
         found += [thing[:-1]] if verb and len(thing) > 1 else []
+        found += [thing[:1]] if verb and len(thing) > 2 else []
         owned = {i + 1 for i, token in enumerate(thing) if token.text.endswith(("'s", "\u2019s"))}
-        begins = (i for i in range(len(thing)) if not i or i in owned or (verb and len(thing) > 2))
-        found += [] if alone else [thing[i:] for i in begins]
-    return found[::-1]
+        begins = (i for i in range(len(thing)) if not i or i in owned or (ends and len(thing) > 2))
+        found += [] if len(thing) == 1 and ends and not is_object else [thing[i:] for i in begins]
+    return [slot for slot in found[::-1] if _stands_alone(earlier, slot)]
+
+
+def _stands_alone(text: str, slot: Sequence[Token]) -> bool:
+    """Whether a phrase is no part of a larger name: "C" of "C#", "World War" of "World War I", "50" of "$50"."""
+    before, after = text[: slot[0].begin][-1:], text[slot[-1].end :]
+    return before in ("", " ", '"', "(", "\u201c") and not re.match(r"[^\s.,?!;:'\u2019\")\u201d]| [A-Z]\b(?!')", after)
 
 
 def _alike(new: str, slots: Sequence[list[Token]]) -> list[Token] | None:
-    """The slot that ends, or begins, as the new thing does: "the Plus plan" for "the Pro plan"."""
+    """The place of as many words that ends, or begins, as the new thing does: "the Plus plan" for "the Pro plan"."""
     mine = [t.term for t in tokens(new) if not t.is_stop]
     if len(mine) < 2:
         return None
-    ends = [slot[: i + 1] for slot in slots for i, token in enumerate(slot) if token.term == mine[-1]]
+    spans = [slot[i : i + len(mine)] for slot in slots for i in range(len(slot) - len(mine) + 1)]
+    ends = [span for span in spans if span[-1].term == mine[-1]]
     begins = [slot for slot in slots if len(slot) == len(mine) and slot[0].term == mine[0]]
-    return max(ends or begins, key=len, default=None)
+    return next(iter(ends or begins), None)
 
 
 def _fit(new: str, earlier: str, slot: Sequence[Token]) -> int:
-    """How much a slot is of the new thing's kind: times, names, "a boiler" beside "a heat pump"."""
+    """How much a slot is of the new thing's kind: times, names, "a boiler" beside "a heat pump", one or many."""
     mine = tokens(new)
-    is_name = any(t.is_capitalised for t in mine)
-    kinds = (_is_time(mine) == _is_time(slot), is_name == any(t.is_capitalised for t in slot))
-    return BEST - 1 - 2 * kinds.count(False) + (bool(_ARTICLE.match(new)) == bool(article(earlier, slot)))
+    before = earlier[: slot[0].begin].split()[-1:]
+    is_name, many = _kind(mine)[1], mine[-1].text.endswith("s") == slot[-1].text.endswith("s")
+    alike = [a == b for a, b in zip(_kind(mine), _kind(slot), strict=True)]
+    counted = bool(before) and before[0].casefold() in _COUNTED
+    same = bool(_ARTICLE.match(new)) == _determined(earlier, slot) and (is_name or many) and not counted
+    return BEST - 1 - 2 * alike.count(False) + same
 
 
-def _is_time(words: Sequence[Token]) -> bool:
-    return any(plain(t) in _TIMES or (t.is_number and t.text.isdigit() and len(t.text) == 4) for t in words)
+def _kind(words: Sequence[Token]) -> tuple[bool, bool]:
+    """Whether words say when, and whether they are a name of another kind."""
+    time = any(plain(t) in _TIMES or (t.is_number and t.text.isdigit() and len(t.text) == 4) for t in words)
+    return time, not time and any(t.is_capitalised for t in words)
+
+
+def _determined(earlier: str, slot: Sequence[Token]) -> bool:
+    return _own(earlier, slot) != ""
+
+
+def _own(earlier: str, slot: Sequence[Token]) -> str:
+    """The article before a slot, or what stands there instead of one."""
+    found = _THEIR_ARTICLE.search(earlier[max(0, slot[0].begin - 8) : slot[0].begin])
+    return found[0] if found else ""
 
 
 def _begin(new: str, earlier: str, slot: Sequence[Token]) -> int:
     """Where the new thing begins: before the slot's article where it has its own, or takes none."""
-    own = _THEIR_ARTICLE.search(earlier[max(0, slot[0].begin - 5) : slot[0].begin])
-    return slot[0].begin - len(own[0]) if own and not _keeps(new, own[0]) else slot[0].begin
-
-
-def _keeps(new: str, own: str) -> bool:
-    """Whether a slot's own article goes with the new thing."""
-    if _ARTICLE.match(new):
-        return False
-    return own.lower() == "the " or not (new[:1].isupper() or new.endswith("s"))
+    own = _own(earlier, slot)
+    keeps = own.lower() == "the " or not (new[:1].isupper() or new.endswith("s"))
+    return slot[0].begin if keeps and not _ARTICLE.match(new) else slot[0].begin - len(own)

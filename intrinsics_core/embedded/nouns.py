@@ -18,6 +18,9 @@ _BEHIND_VERBS = word_set("the a an this these those my your his her its their ou
 _IMPERATIVES = word_set("compare tell explain describe list show give name find summarize summarise")
 
 
+_KEPT = 20_000  # characters of the longest text whose words are kept: the cache is bounded in bytes too
+
+
 @lru_cache(maxsize=64)
 def _words(text: str) -> tuple[tuple[Token, ...], dict[int, int]]:
     words = tuple(tokens(text))
@@ -26,7 +29,7 @@ def _words(text: str) -> tuple[tuple[Token, ...], dict[int, int]]:
 
 def named(text: str, run: Sequence[Token]) -> list[Token]:
     """A run of words without the verb before or behind the thing: "who [wrote] Macbeth", "Orbita [stops] the sync"."""
-    words, place = _words(text)
+    words, place = _words(text) if len(text) <= _KEPT else _words.__wrapped__(text)
     first, last = place[run[0].begin], place[run[-1].begin]
     before = plain(words[first - 1]) if first and adjacent(text, words[first - 1], run[0]) else ""
     after = plain(words[last + 1]) if last + 1 < len(words) and adjacent(text, run[-1], words[last + 1]) else ""
@@ -41,8 +44,10 @@ def named(text: str, run: Sequence[Token]) -> list[Token]:
 
 
 def names(run: Sequence[Token]) -> Iterator[list[Token]]:
-    """The stretches of capitalised words in a run."""
-    return (list(some) for is_name, some in groupby(run, key=lambda t: t.is_capitalised) if is_name)
+    """The stretches of capitalised words in a run, with the number behind one: "Python 3.12"."""
+    is_name = [t.is_capitalised or (i > 0 and t.is_number and run[i - 1].is_capitalised) for i, t in enumerate(run)]
+    groups = groupby(zip(is_name, run, strict=True), key=lambda pair: pair[0])
+    return ([token for _, token in some] for found, some in groups if found)
 
 
 def inverted(text: str, run: Sequence[Token]) -> bool:

@@ -58,8 +58,8 @@ _PREPOSITION = word_set("of in for to on at by with from about during between am
 
 
 def complete(conversation: Sequence[Turn]) -> list[Turn]:
-    """The conversation with "what about X?" at its end put in the frame of the user's question before, where there is
-    one place for it (`framing.plainly`); as it is otherwise.
+    """The conversation with a fragment at its end ("What about X?", "and in spring?") put in the frame of the user's
+    question before, where there is one place for it (`framing.plainly`); as it is otherwise.
     """
     *history, (_, last) = conversation
     made = plainly(last.strip(), history)

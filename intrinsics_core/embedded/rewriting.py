@@ -10,7 +10,7 @@ Weights of the retrieval terms follow Robertson and Sparck Jones (1976): a term 
 log-odds that the answer has it.
 
 What this is not: generation. It never invents a word, paraphrases, or resolves what is only implied ("and the
-second one?"). It is made for English; elsewhere a question is only given keywords. A language model writes
+rest?"). It is made for English; elsewhere a question is only given keywords. A language model writes
 better sentences and knows synonyms; what is close to it is the retrieval that the rewrite buys (see
 ``benchmarks/results/rewrite.md``).
 """
@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from intrinsics_core.embedded.framing import is_framed
 from intrinsics_core.embedded.head import load_head
 from intrinsics_core.embedded.lexical import idf, terms, tokens, word_set
 from intrinsics_core.embedded.phrases import phrases
@@ -142,7 +143,8 @@ def rewrite(
         if threshold is not None:
             return _unchanged(original, weights, needed)
     # What "what about X?" put X in the place of is no longer asked about.
-    replaced = _replaced(history, completed[-1][1]) if completed != turns else set()
+    frame = completed[-1][1] if meant is None else meant if is_framed(original, meant) else original
+    replaced = _replaced(history, frame) if frame != original else set()
     best = [term for term in keyword_terms(turns) if term not in replaced]
     context = phrases(latest_first(history), best[:keywords])
     if not context and question == original:
