@@ -74,7 +74,7 @@ def response_scores(name: str, measures: list[Measured], head: SupportHead) -> t
             if makes_claim(s)
         ]
         odds, claimed = [z for z, _ in rows], [e for _, e in rows]
-        scores.append(response_odds(odds, uncovered(claimed), head) if rows else -30.0)
+        scores.append(response_odds(odds, uncovered(claimed, read=head.reads), head) if rows else -30.0)
         words.append(uncovered(claimed))
         labels = [
             "partial" if label == "faithful" and (e.invented or e.stray) else label

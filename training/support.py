@@ -6,7 +6,7 @@ writes `support.json` (without) and, where there is a reader, `support_read.json
 rows: those of the sets that no reader was trained on (`training.reader.splits`: what is kept for choosing and what is
 held), so that the reader is as right here as on text it never saw.
 
-Weights: logistic regression that predicts *not supported* from `evidence.FEATURES` (and the reader's doubt), every
+Weights: logistic regression that predicts *not supported* from `evidence.FEATURES` (or `support.READ`), every
 weight at least zero (more evidence against a sentence never makes it more supported), each set weighed alike whatever
 its size, an intercept per set, because how much unsupported text there is differs from set to set and must not be
 learned as a property of the words. Strong ridge on standardised features: sets disagree on the fine shape, and equal
@@ -156,7 +156,10 @@ def responses(measures: Sequence[Measured], weights: Array, bias: float) -> tupl
     two to six claims are drawn, faithful ones from supported claims, unfaithful ones with one or two unsupported among
     them.
     """
-    single = [((float((m.features @ weights).max()) + bias, uncovered(m.evidence)), m.example.label) for m in measures]
+    single = [
+        ((float((m.features @ weights).max()) + bias, uncovered(m.evidence, read=m.read)), m.example.label)
+        for m in measures
+    ]
     random = np.random.default_rng(0)
     good, bad = ([z for z, label in single if label == wanted] for wanted in (1.0, 0.0))
     truth = np.array([float(i % 2) for i in range(DRAWN)])

@@ -21,7 +21,7 @@ import numpy as np
 from intrinsics_core.embedded.bare import in_context, stated
 from intrinsics_core.embedded.evidence import Evidence, Floats, Sources
 from intrinsics_core.embedded.reader import Reader
-from intrinsics_core.embedded.support import CitationRule, doubts, look_up, to_read
+from intrinsics_core.embedded.support import CitationRule, beside, look_up, to_read
 from intrinsics_core.text.layout import laid_out
 
 Row = dict[str, Any]
@@ -283,12 +283,14 @@ class Measured:
     logits: list[float | None]
 
     @property
+    def read(self) -> bool:
+        """Whether a reader was asked."""
+        return any(z is not None for z in self.logits)
+
+    @property
     def features(self) -> Floats:
-        """(sentences, features): those of the reader too where there are logits."""
-        rows = [
-            e.features if z is None else [*e.features, *doubts(z, e.seen)]
-            for e, z in zip(self.evidence, self.logits, strict=True)
-        ]
+        """(sentences, features): the columns of a head that reads where there are logits."""
+        rows = [e.features if z is None else beside(e, z) for e, z in zip(self.evidence, self.logits, strict=True)]
         return np.array(rows, dtype=np.float32)
 
 

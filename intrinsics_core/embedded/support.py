@@ -66,15 +66,15 @@ class CitationRule:
     maximum: int
 
 
-READ = ("assured", "doubted")
-"""The reader's columns; see `doubts`."""
+READ = ("novel_unseen", "novel_names", "novel_numbers", "unpaired_unseen", "distant", "assured", "doubted")
+"""The columns of a head that reads; see `beside`."""
 
 
 @dataclass(frozen=True, slots=True)
 class SupportHead:
     """The fitted numbers.
 
-    weights: one a column of `evidence.FEATURES`, and of `READ` where the head reads, none negative; with ``bias`` they
+    weights: one a column of `evidence.FEATURES`, or of `READ` where the head reads, none negative; with ``bias`` they
     give the log-odds that a sentence is *not* supported. response: slope of the weakest sentences' mean log-odds,
     weight of the share of the response that is found nowhere, and bias. thresholds: ``faithful`` and ``unfaithful``
     (sentence probability at or above the first is faithful, below the second unfaithful, partial between) and
@@ -89,7 +89,7 @@ class SupportHead:
     weakest: int = 2
 
     def __post_init__(self) -> None:
-        if len(self.weights) - len(FEATURES) not in (0, len(READ)):
+        if len(self.weights) not in (len(FEATURES), len(READ)):
             raise InvalidInput(f"support head: {len(self.weights)} weights for {len(FEATURES)} features")
         if missing := {"faithful", "unfaithful", "response"} - set(self.thresholds):
             raise InvalidInput(f"support head: thresholds lack {sorted(missing)}")
@@ -107,7 +107,7 @@ class SupportHead:
             InvalidInput: the file's features are not the ones this code measures, or a part is missing.
         """
         try:
-            if tuple(raw["features"]) not in (FEATURES, (*FEATURES, *READ)):
+            if tuple(raw["features"]) not in (FEATURES, READ):
                 raise InvalidInput(f"support head: features {raw['features']}, want {list(FEATURES)}")
             own = raw["response"]
             return cls(
@@ -126,8 +126,8 @@ class SupportHead:
         slope, novel, bias = self.response
         return {
             "name": "support_read" if self.reads else "support",
-            "version": 2,
-            "features": [*FEATURES, *READ] if self.reads else list(FEATURES),
+            "version": 3,
+            "features": list(READ if self.reads else FEATURES),
             "weights": list(self.weights),
             "bias": self.bias,
             "response": {"slope": slope, "novel": novel, "bias": bias, "weakest": self.weakest},
@@ -137,19 +137,23 @@ class SupportHead:
 
     def odds(self, evidence: Evidence, logit: float | None = None) -> float:
         """Log-odds that a claim is not supported."""
-        row = [*evidence.features, *doubts(logit or 0.0, evidence.seen)] if self.reads else evidence.features
+        row = beside(evidence, logit or 0.0) if self.reads else evidence.features
         return float(np.dot(row, self.weights)) + self.bias
 
 
-def doubts(logit: float, seen: float) -> tuple[float, float]:
-    """A reader's logit of *supported* as columns of a head.
+def beside(evidence: Evidence, logit: float) -> tuple[float, ...]:
+    """The columns `READ`: what is measured, weighed by what a reader saw, and the reader's logit of *supported*.
 
-    The first is -.5 where the reader is sure that the claim is supported, and 0 where it doubts; the second .5 where it
-    is sure that the claim is not, times the share of the sources that it has ``seen``: what it finds is there, what it
-    does not find in a short text is not, of many passages it may stand in a sentence that was not shown.
+    Words that are not found, or not together, count by the share of the sources that the reader was not shown: of the
+    rest it says itself whether they matter. They and the distance are squared, as a right paraphrase lacks a few words
+    and so does a wrong one. ``assured`` is -.5 where the reader is sure that the claim is supported, and 0 where it
+    doubts; ``doubted`` .5 where it is sure that the claim is not, times the share that it has seen: what it finds is
+    there, what it does not find in a short text is not, of many passages it may stand in a sentence that was not shown.
     """
-    sure = bounded(logit) / (2 * SURE)
-    return -max(sure, 0.0), max(-sure, 0.0) * seen
+    novel, names, numbers, unpaired, distance = map(float, evidence.features)
+    unseen, sure = 1.0 - evidence.seen, bounded(logit) / (2 * SURE)
+    doubted = max(-sure, 0.0) * evidence.seen
+    return novel**2 * unseen, names, numbers, unpaired**2 * unseen, distance**2, -max(sure, 0.0), doubted
 
 
 @lru_cache(maxsize=2)
@@ -459,17 +463,20 @@ def support(
         faithfulness = 0.0
     else:
         claimed = [found for found, (verdict, _) in zip(measured, judged, strict=True) if verdict.label != "NA"]
-        faithfulness = float(sigmoid(-response_odds(odds, uncovered(claimed), numbers)))
+        faithfulness = float(sigmoid(-response_odds(odds, uncovered(claimed, read=numbers.reads), numbers)))
         # A bare "No." that nobody is sure of: the words of its question would say that all stands in the sources.
         faithfulness = min([faithfulness, *doubted])
     label = response_label([verdict.label for verdict, _ in judged], faithfulness >= numbers.thresholds["response"])
     return ResponseSupport(tuple(verdict for verdict, _ in judged), faithfulness, label)
 
 
-def uncovered(claims: Sequence[Evidence]) -> float:
-    """The share of a whole response's idf mass that is found nowhere, 0..1."""
+def uncovered(claims: Sequence[Evidence], *, read: bool = False) -> float:
+    """The share of a whole response's idf mass that is found nowhere, 0..1; where it was ``read``, times the share of
+    the sources that the reader was not shown, as in `beside`.
+    """
     total = sum(unit.weight for each in claims for unit in each.claim.units)
-    return sum(unit.weight for each in claims for unit in each.missing) / total if total else 0.0
+    missing = sum(unit.weight * (1.0 - each.seen if read else 1.0) for each in claims for unit in each.missing)
+    return missing / total if total else 0.0
 
 
 def response_odds(odds: Sequence[float], novel: float, head: SupportHead) -> float:
