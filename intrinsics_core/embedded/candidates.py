@@ -16,7 +16,7 @@ from itertools import pairwise, zip_longest
 
 from intrinsics_core.embedded.framing import about, framed, is_framed, new_thing
 from intrinsics_core.embedded.head import bounded, load_head
-from intrinsics_core.embedded.lexical import Token, tokens, word_set
+from intrinsics_core.embedded.lexical import Token, terms, tokens, word_set
 from intrinsics_core.embedded.nouns import AUXILIARIES, BE, inverted, named, names
 from intrinsics_core.embedded.phrases import LONGEST_PHRASE, article, runs, surface
 from intrinsics_core.embedded.rewriting import leans
@@ -228,12 +228,13 @@ def chosen(asked: Sequence[str], logits: Sequence[float], by_rules: str) -> str:
     """
     head = load_head("readings", OPTIONS)
     rows = options(asked, logits, by_rules)
-    return asked[taken(rows, softmax([head.logit(row) for row in rows]), head.thresholds["taken"])]
+    return asked[taken(asked, rows, softmax([head.logit(row) for row in rows]), head.thresholds["taken"])]
 
 
-def taken(rows: Sequence[Sequence[float]], shares: Sequence[float], least: float) -> int:
-    """Which of the `options` is taken: the likeliest reading where its share is enough, or where the rules say the same
-    and the reader finds no other likelier, nor the question as it stands; else 0, to leave the question alone.
+def taken(asked: Sequence[str], rows: Sequence[Sequence[float]], shares: Sequence[float], least: float) -> int:
+    """Which of the `options` is taken: the likeliest reading, where it and those that say the same in fewer words or
+    more ("the mill", "the tide mill") have enough of the shares together, or where the rules say the same as it and the
+    reader finds no other likelier, nor the question as it stands; else 0, to leave the question alone.
     """
     if len(rows) < 2:
         return 0
@@ -241,7 +242,11 @@ def taken(rows: Sequence[Sequence[float]], shares: Sequence[float], least: float
     meant, by_rules = OPTIONS.index("meant"), OPTIONS.index("by_rules")
     others = [rows[0][OPTIONS.index("own")], *(row[meant] for row in rows[1:])]
     agreed = rows[best][by_rules] == 1.0 and rows[best][meant] >= max(others)
-    return best if agreed or shares[best] >= max(least, shares[0]) else 0
+    own, *added = (set(terms(text)) for text in asked)
+    said = [words - own for words in added]
+    top = said[best - 1]
+    alike = sum(share for words, share in zip(said, shares[1:], strict=True) if words <= top or words >= top)
+    return best if agreed or alike >= max(least, shares[0]) else 0
 
 
 SHOWN = 80

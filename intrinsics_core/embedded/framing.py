@@ -33,8 +33,6 @@ _WHOLE = re.compile(
     r"|i|i['\u2019]\w+|we|you|me|thanks|thank|please|that|it)\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
-# Of a new thing that rules put anywhere: one phrase of plain words, no list, no remark, nothing that points elsewhere.
-_ONE_PHRASE = re.compile(r"(?:[\w$](?:[\w.'\u2019&-]*[\w%])?)(?: [\w$&](?:[\w.'\u2019&-]*[\w%])?)*\Z")
 _SENTENCE = re.compile(r"(?<!\b[A-Z]\.)(?<!\b[A-Z][a-z]\.)(?<=[.!?])\s+|\n+")
 _DETERMINERS = "the|an?|my|your|our|his|her|its|their|this|these|another|each|every"
 _ARTICLE = re.compile(rf"\A(?:{_DETERMINERS}) ", re.IGNORECASE)
@@ -132,7 +130,8 @@ def _is_one_phrase(new: str) -> bool:
     """Whether rules may put it anywhere: plain words of one thing, none that points elsewhere or says how to answer."""
     words = [word.casefold() for word in new.split()]
     own = words[1:] if words[0] in _LEADS or _ARTICLE.match(new) else words
-    if not own or not _ONE_PHRASE.match(new) or (words[0] in _LEADS and not _HOW_TO.isdisjoint(own)):
+    plain_words = all(char.isalnum() or char in " .'\u2019&-$%" for char in new) and new[-1] not in ".'\u2019&-"
+    if not own or not plain_words or (words[0] in _LEADS and not _HOW_TO.isdisjoint(own)):
         return False
     return bool(_ONE.match(new)) or _POINTS.isdisjoint(own)
 

@@ -82,13 +82,21 @@ def test_what_reader_and_rules_agree_on_is_taken_though_its_share_is_small():
     shares = [0.5, 0.3, 0.2]
 
     def least_of(logits, by_rules):
-        return taken(options([asked, *readings], logits, by_rules), shares, 0.5)
+        return taken([asked, *readings], options([asked, *readings], logits, by_rules), shares, 0.5)
 
     assert least_of([-2.0, -1.0, -1.5], readings[0]) == 1
     assert least_of([-2.0, -1.0, -1.5], asked) == 0  # the rules have nothing to say
     assert least_of([-2.0, -1.0, -0.5], readings[0]) == 0  # the reader finds another likelier
     assert least_of([-0.5, -1.0, -1.5], readings[0]) == 0  # or the question as it stands
-    assert taken([(1.0, *[0.0] * (len(OPTIONS) - 1))], [1.0], 0.5) == 0
+    assert taken([asked], [(1.0, *[0.0] * (len(OPTIONS) - 1))], [1.0], 0.5) == 0
+
+
+def test_readings_that_say_the_same_count_together():
+    asked = ["Who built it?", "Who built the mill?", "Who built the tide mill?", "Who built the weir?"]
+    rows = options(asked, [-2.0, 0.0, 0.1, 0.0], "Who built it?")
+    assert taken(asked, rows, [0.2, 0.3, 0.35, 0.15], 0.6) == 2
+    assert taken(asked, rows, [0.2, 0.15, 0.35, 0.3], 0.6) == 0
+    assert taken(asked, rows, [0.66, 0.15, 0.17, 0.02], 0.3) == 0  # the question as it stands is likelier
 
 
 def test_what_the_rules_say_is_a_reading_too():
