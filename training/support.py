@@ -53,7 +53,7 @@ DRAWN = 1000  # answers put together from the claims of one set
 RESPONSE_SETS = ("expertqa_claims", "wice", "begin", "halueval")
 UNCITED = 0.25  # share of claims that should get no citation, in tuning citations
 PREVALENCE = 0.3  # share of unfaithful responses that threshold and probabilities are meant for
-FALSE_ACCEPTANCE = 0.35  # share of unsupported sentences that may be called faithful, over the sets left out in turn
+FALSE_ACCEPTANCE = 0.3  # share of unsupported sentences that may be called faithful, over the sets left out in turn
 FALSE_REJECTION = 0.15  # share of supported sentences that may be called unfaithful
 
 

@@ -8,7 +8,7 @@ from itertools import islice
 
 from intrinsics_core.embedded.lexical import Token, tokens, word_set
 from intrinsics_core.embedded.nouns import AUXILIARIES, WH, inverted, named, names
-from intrinsics_core.embedded.phrases import article, runs
+from intrinsics_core.embedded.phrases import runs
 from intrinsics_core.embedded.salience import Turn, plain
 
 QUESTIONS = 2
@@ -79,7 +79,7 @@ def new_thing(question: str) -> str:
         return ""
     new = match["new"].strip()
     words = new.split(maxsplit=9)
-    if not words or len(words) > 8:
+    if not tokens(new) or len(words) > 8:
         return ""
     opens = words[0].istitle() and (words[0].casefold() in _LEADS or _ARTICLE.match(new))
     return new[0].lower() + new[1:] if opens else new  # "On Sundays?"
@@ -117,7 +117,7 @@ def plainly(question: str, history: Sequence[Turn]) -> str | None:
         _CUE.match(question) or (question.rstrip().endswith("?") and (lead or like))
     ):
         return None
-    made = list(_put(new, earlier))
+    made = _put(new, earlier)
     if not (lead or like or _ONE.match(new)):
         fits = sorted((_fit(new, earlier, slot) for slot in slots), reverse=True)
         if fits[:1] != [BEST] or fits[1:2] == [BEST] or not _PRONOUNS.isdisjoint(map(plain, old)):
@@ -159,8 +159,8 @@ def _put(new: str, earlier: str) -> list[str]:
     found = list[str]()
     for slot in [like] if like else sorted(slots, key=lambda slot: -_fit(new, earlier, slot))[:PLACES]:
         begins = [_begin(new, earlier, slot)]
-        if new[:1].isupper() and slot[0].is_capitalised and article(earlier, slot):
-            begins.append(slot[0].begin - len("the "))  # "the UK", but "Germany"
+        if new[:1].isupper() and slot[0].is_capitalised:
+            begins.append(slot[0].begin - len(_own(earlier, slot)))  # "the UK", but "Germany"
         found += [earlier[:begin] + new + earlier[slot[-1].end :] for begin in begins]
     asked = [] if like else [t for t in tokens(earlier) if plain(t) in _PRONOUNS]
     return list(dict.fromkeys([*found, *(f"{earlier[: t.begin]}{new}{earlier[t.end :]}" for t in asked)]))

@@ -89,7 +89,7 @@ def test_a_fragment_behind_a_fragment_goes_into_the_question_before_both():
     [
         ("What about Hull?", "Hull"), ("ok, and in spring?", "in spring"), ("peonies?", "peonies"),
         ("how about the second one", "the second one"), ("any discounts?", ""), ("Make it shorter.", ""),
-        ("perfect, thank you!", ""), ("Why did he leave?", ""), ("", ""), ("?!", ""),
+        ("perfect, thank you!", ""), ("Why did he leave?", ""), ("", ""), ("?!", ""), ("and \N{THUMBS UP SIGN}?", ""),
     ],
 )  # fmt: skip
 def test_what_is_a_fragment(asked, thing):

@@ -167,7 +167,9 @@ def test_15_a_bare_yes_is_judged_together_with_its_question(answer: str) -> None
     known = HallucinationEvaluator().evaluate("Did Ada Brink build the tide mill in 1911?", answer, contexts)
     invented = HallucinationEvaluator().evaluate("Does the zeppelin fly to Paris?", answer, contexts)
     assert known.passing is (answer != "No.")  # the documents say yes
-    assert not invented.passing and known.score > invented.score
+    assert not invented.passing and known.score is not None and invented.score is not None
+    # what the documents deny is worse than what they do not know of
+    assert known.score < invented.score if answer == "No." else known.score > invented.score
     (row,) = known.verdict["sentences"]
     assert answer[row["begin"] : row["end"]] == row["text"] == answer  # offsets of what was given
     assert known.response == answer
