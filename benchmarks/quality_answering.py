@@ -4,7 +4,8 @@
 
 Reads the folder named by RAG_INTRINSICS_DATA. The head was fitted on SQuAD 2.0 and CLAPNQ, so those two rows are not
 held out (held-out numbers stand in `data/heads/answering.json`); the others were never fitted on. `best` is weighted F1
-at the threshold that suits the set best, as a calibration on its own labels would find it: an upper bound.
+at the threshold that suits the set best, as a calibration on its own labels would find it: an upper bound. All columns
+but the last are of the head without a reader; that is the whole default's AUROC, through the public function.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+import intrinsics_core
 from intrinsics_core.embedded.answering import answerability, shipped_head
 from intrinsics_core.embedded.encoder import Encoder
 from intrinsics_core.embedded.ranking import best_cosine
@@ -95,18 +97,20 @@ def main() -> None:
     if not folder:
         sys.exit("skipped: RAG_INTRINSICS_DATA does not name the data folder")
     threshold = shipped_head().thresholds["answerable"]
-    print("| | rows | true | weighted F1 | best | AUROC | AUROC of cosine | ECE | ECE calibrated |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("| | rows | true | weighted F1 | best | AUROC | AUROC of cosine | ECE | ECE calibrated | AUROC, reader |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     tables = []
     with Encoder() as encoder:
         for name in args.sets:
-            scores, cosines, labels = [], [], []
+            scores, cosines, labels, asking = [], [], [], []
             for row in islice(SETS[name](Path(folder)), args.rows):
                 asked = encoder.encode([row.question], kind="query")[0]
                 vectors = encoder.encode(row.passages)
                 scores.append(answerability(row.question, row.passages, asked, vectors).probability)
                 cosines.append(max(best_cosine(asked, v) for v in vectors))
                 labels.append(row.label)
+                asking.append(intrinsics_core.answerability([{"role": "user", "content": row.question}], row.passages))
+            read = [gate.probability or 0.0 for gate in intrinsics_core.run_many(asking)]
             y, p = np.array(labels), np.array(scores)
             found, tuned = quality(p, y), calibrate(scores, labels)
             numbers = [
@@ -116,6 +120,7 @@ def main() -> None:
                 quality(np.array(cosines), y).auroc,
                 found.ece or 0.0,
                 tuned.after.ece or 0.0,
+                quality(np.array(read), y).auroc,
             ]
             print(
                 f"| {name} | {len(y)} | {y.mean():.2f} | " + " | ".join(f"{n:.3f}" for n in numbers) + " |", flush=True
