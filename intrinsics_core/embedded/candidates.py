@@ -17,7 +17,7 @@ from itertools import pairwise, zip_longest
 from intrinsics_core.embedded.framing import about, framed, is_framed, new_thing
 from intrinsics_core.embedded.head import bounded, load_head
 from intrinsics_core.embedded.lexical import Token, terms, tokens, word_set
-from intrinsics_core.embedded.nouns import AUXILIARIES, BE, inverted, named, names
+from intrinsics_core.embedded.nouns import AUXILIARIES, BE, PRONOUNS, inverted, named, names
 from intrinsics_core.embedded.phrases import LONGEST_PHRASE, article, runs, surface
 from intrinsics_core.embedded.rewriting import leans
 from intrinsics_core.embedded.salience import Turn, latest_first, plain, salience
@@ -34,7 +34,6 @@ READ = 4_000
 LONGEST = 400
 """Characters of a question that is completed, at most: a longer one stands alone."""
 
-_PRONOUNS = word_set("it they them he him she her this that these those one ones both")
 _OWNERS = word_set("its their his her")
 _POINTERS = word_set("this that these those")
 _WHICH = word_set("other first second third last former latter")
@@ -154,7 +153,7 @@ def _pronouns(question: str, words: Sequence[Token], found: Sequence[str]) -> It
             for phrase in things:
                 yield f"{question[:begin]}in {phrase}{question[end:]}"
             continue
-        if word not in _PRONOUNS and word not in _OWNERS:
+        if word not in PRONOUNS and word not in _OWNERS:
             continue
         owned = word in _OWNERS and after is not None and not (word == "her" and after.is_stop)
         # "this process" and "that one" give way whole; a pointer before a function word stands alone, and what stands
@@ -185,7 +184,7 @@ def _ends(question: str, end: int) -> bool:
 
 def _of_what(question: str, words: Sequence[Token], found: Sequence[str]) -> Iterator[str]:
     """ "What are the side effects?" with "of X", for short questions without a pronoun."""
-    if len(words) > 12 or {plain(t) for t in words} & (_PRONOUNS | _OWNERS):
+    if len(words) > 12 or {plain(t) for t in words} & (PRONOUNS | _OWNERS):
         return
     body = question.rstrip("?!. ")
     tail = question[len(body) :]

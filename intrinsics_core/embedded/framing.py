@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from intrinsics_core.embedded.lexical import Token, tokens, word_set
-from intrinsics_core.embedded.nouns import AUXILIARIES, WH, inverted, named, names
+from intrinsics_core.embedded.nouns import AUXILIARIES, PRONOUNS, WH, inverted, named, names
 from intrinsics_core.embedded.phrases import runs
 from intrinsics_core.embedded.salience import Turn, plain
 
@@ -57,7 +57,6 @@ _POINTS = word_set(
 _OPENERS = AUXILIARIES | WH | word_set("what's who's where's how's whats whos whom whose tell explain describe")
 _BEFORE_OPENERS = _LEADS | word_set("and so but or ok okay then well hi hello")
 _COUNTED = word_set("which what whose many much")
-_PRONOUNS = word_set("it they them he him she her this that these those one ones both")
 _TIMES = word_set(
     "january february march april may june july august september october november december monday tuesday wednesday "
     "thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays weekday weekdays "
@@ -120,7 +119,7 @@ def plainly(question: str, history: Sequence[Turn]) -> str | None:
     made = _put(new, earlier)
     if not (lead or like or _ONE.match(new)):
         fits = sorted((_fit(new, earlier, slot) for slot in slots), reverse=True)
-        if fits[:1] != [BEST] or fits[1:2] == [BEST] or not _PRONOUNS.isdisjoint(map(plain, old)):
+        if fits[:1] != [BEST] or fits[1:2] == [BEST] or not PRONOUNS.isdisjoint(map(plain, old)):
             return None
         made = made[:1]
     return f"{made[0]}?" if len(made) == 1 else None
@@ -152,7 +151,7 @@ def _put(new: str, earlier: str) -> list[str]:
         return list(dict.fromkeys(_behind(new, earlier, lead["lead"].lower())))
     slots = _slots(earlier)
     if one := _ONE.match(new):
-        pairs = [slot for slot in slots if len(slot) == 2 and _determined(earlier, slot)]
+        pairs = [slot for slot in slots if len(slot) == 2 and _own(earlier, slot)]
         made = [f"{earlier[: slot[0].begin]}{one['which']} {earlier[slot[1].begin :]}" for slot in pairs]
         return list(dict.fromkeys(made))
     like = _alike(new, slots)
@@ -162,7 +161,7 @@ def _put(new: str, earlier: str) -> list[str]:
         if new[:1].isupper() and slot[0].is_capitalised:
             begins.append(slot[0].begin - len(_own(earlier, slot)))  # "the UK", but "Germany"
         found += [earlier[:begin] + new + earlier[slot[-1].end :] for begin in begins]
-    asked = [] if like else [t for t in tokens(earlier) if plain(t) in _PRONOUNS]
+    asked = [] if like else [t for t in tokens(earlier) if plain(t) in PRONOUNS]
     return list(dict.fromkeys([*found, *(f"{earlier[: t.begin]}{new}{earlier[t.end :]}" for t in asked)]))
 
 
@@ -190,8 +189,7 @@ def _phrase(earlier: str, old: Sequence[Token], at: int) -> list[Token]:
     """The words that name what a preposition is about: those that come next, or its name."""
     for run in runs(earlier, lambda t: not t.is_stop):
         if run[0].begin > old[at].begin:
-            first = next(names(run), run) if run[0].is_capitalised else run
-            return list(first)
+            return next(names(run)) if run[0].is_capitalised else run
     return []
 
 
@@ -246,7 +244,7 @@ def _fit(new: str, earlier: str, slot: Sequence[Token]) -> int:
     is_name, many = _kind(mine)[1], mine[-1].text.endswith("s") == slot[-1].text.endswith("s")
     alike = [a == b for a, b in zip(_kind(mine), _kind(slot), strict=True)]
     counted = bool(before) and before[0].casefold() in _COUNTED
-    same = bool(_ARTICLE.match(new)) == _determined(earlier, slot) and (is_name or many) and not counted
+    same = bool(_ARTICLE.match(new)) == bool(_own(earlier, slot)) and (is_name or many) and not counted
     return BEST - 1 - 2 * alike.count(False) + same
 
 
@@ -254,10 +252,6 @@ def _kind(words: Sequence[Token]) -> tuple[bool, bool]:
     """Whether words say when, and whether they are a name of another kind."""
     time = any(plain(t) in _TIMES or (t.is_number and t.text.isdigit() and len(t.text) == 4) for t in words)
     return time, not time and any(t.is_capitalised for t in words)
-
-
-def _determined(earlier: str, slot: Sequence[Token]) -> bool:
-    return _own(earlier, slot) != ""
 
 
 def _own(earlier: str, slot: Sequence[Token]) -> str:

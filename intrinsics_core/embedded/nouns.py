@@ -12,6 +12,7 @@ from intrinsics_core.embedded.salience import plain
 
 BE = word_set("is are was were be been isn't aren't wasn't weren't")
 AUXILIARIES = BE | word_set("do does did can could will would should must may has have had")
+PRONOUNS = word_set("it they them he him she her this that these those one ones both")
 WH = word_set("what when where why how which who")
 _BEFORE_VERBS = word_set("i you we they he she it who what whom that to how")
 _BEHIND_VERBS = word_set("the a an this these those my your his her its their our it them him me us you")
