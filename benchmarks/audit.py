@@ -36,8 +36,8 @@ from intrinsics_core import (
     run,
     uncertainty,
 )
-from intrinsics_core.requests import Generate
-from intrinsics_core.runtimes.embedded import EmbeddedRuntime
+from intrinsics_core.embedded.runtime import EmbeddedRuntime
+from intrinsics_core.protocol.requests import Generate
 from intrinsics_core.runtimes.scripted import Scripted
 from intrinsics_core.runtimes.server import ServerRuntime
 from tests.contract.judge import judge

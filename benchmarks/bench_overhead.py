@@ -16,10 +16,10 @@ import sys
 import time
 from typing import Any
 
-from intrinsics_core.drivers import run_many
-from intrinsics_core.evaluation.tables import table
-from intrinsics_core.evaluation.tables.reporting import report
-from intrinsics_core.evaluation.tables.running import cases_of, encode, run_cases, seen
+from intrinsics_core.bench import table
+from intrinsics_core.bench.reporting import report
+from intrinsics_core.bench.running import cases_of, encode, run_cases, seen
+from intrinsics_core.running.execution import run_many
 from intrinsics_core.runtimes.scripted import Scripted
 
 

@@ -17,8 +17,8 @@ from itertools import accumulate
 from typing import Any
 
 from intrinsics_core import Document
+from intrinsics_core.protocol.results import Citation, Citations
 from intrinsics_core.render.citations import MODES, STYLES, parse, restored, view, write
-from intrinsics_core.results import Citation, Citations
 
 SENTENCES, ROUNDS = 100, 15
 # fmt: off

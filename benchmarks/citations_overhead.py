@@ -17,8 +17,8 @@ import time
 
 from intrinsics_core import citations
 from intrinsics_core.profiles import profile
-from intrinsics_core.requests import Generated
-from intrinsics_core.text.sentences import _kept, punkt
+from intrinsics_core.protocol.requests import Generated
+from intrinsics_core.text.sentences import punkt
 
 DOCUMENTS, SENTENCES, RESPONSE, ROUNDS = 100, 100, 20, 7
 # fmt: off
@@ -49,7 +49,7 @@ def reply(count: int) -> str:
 
 
 def ours(documents: list[str], response: str, text: str) -> int:
-    _kept.cache_clear()
+    punkt.cache_clear()  # type: ignore[attr-defined]
     call = citations(
         [{"role": "user", "content": "When does it leave?"}, {"role": "assistant", "content": response}], documents
     )

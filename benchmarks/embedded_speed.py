@@ -6,7 +6,7 @@ Reranking 50 passages of about 150 tokens, one query: everything from text to 50
 each round, so that whatever else the machine does falls on all of them alike; medians over the rounds are printed. CPU
 time (all cores together) is what a busy machine leaves comparable.
 
-- embedded: `Encoder.encode` with an empty cache, and the product.
+- embedded: `BiEncoder.encode` with an empty cache, and the product.
 - torch: the same weights in float32 under sentence-transformers (batches of 32), every core.
 - bare: the batches that the encoder makes, already tokenized, straight into `InferenceSession.run`: with the
   encoder's own arrangement (one core a run, runs side by side), and with onnxruntime's default options.
@@ -31,7 +31,7 @@ from typing import Any
 PASSAGES, TOKENS = 50, 150
 
 IMPORTS = {
-    "embedded": "from intrinsics_core.embedded.encoder import Encoder; encode = Encoder().encode",
+    "embedded": "from intrinsics_core.embedded.models.bi_encoder import BiEncoder; encode = BiEncoder().encode",
     "torch": "from sentence_transformers import SentenceTransformer as S; "
     "from training.build_encoder import source_folder; encode = S(str(source_folder()), device='cpu').encode",
 }
@@ -76,9 +76,9 @@ def contenders() -> tuple[dict[str, Callable[[], Any]], list[str]]:
     import numpy as np
     import onnxruntime
 
-    from intrinsics_core.embedded.encoder import SHIPPED, Encoder, buckets
+    from intrinsics_core.embedded.models.bi_encoder import SHIPPED, BiEncoder, buckets
 
-    encoder = Encoder(cache_size=0)
+    encoder = BiEncoder(cache_size=0)
     model = encoder._loaded()
     texts = [*passages(model.tokenize), "which of these passages is about the thing that I ask for?"]
     pieces = model.tokenize(texts)

@@ -89,8 +89,8 @@ def bare(folder: Path) -> Callable[[Pairs], Sequence[float]]:
 
 
 def ours(folder: Path, **options: Any) -> Callable[[Pairs], Sequence[float]]:
-    from intrinsics_core.requests import Score, Scored
-    from intrinsics_core.runtimes.encoders.engine import EncodersRuntime
+    from intrinsics_core.encoders.runtime import EncodersRuntime
+    from intrinsics_core.protocol.requests import Score, Scored
 
     runtime = EncodersRuntime(relevance=str(folder), device="cpu", **options)
 

@@ -62,7 +62,7 @@ def call(name: str, documents: list[str]):  # type: ignore[no-untyped-def]
 def measure(name: str, count: int, characters: int) -> tuple[float, float]:
     """CPU seconds, and MiB above the models at the peak."""
     from intrinsics_core import run
-    from intrinsics_core.runtimes.embedded import EmbeddedRuntime
+    from intrinsics_core.embedded.runtime import EmbeddedRuntime
 
     text = prose(characters * count)
     documents = [text[i * characters : (i + 1) * characters] for i in range(count)]

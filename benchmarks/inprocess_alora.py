@@ -19,8 +19,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from intrinsics_core.requests import Choice, Generate, Generated
-from intrinsics_core.runtimes.local.transformers import TransformersRuntime
+from intrinsics_core.local.transformers import TransformersRuntime
+from intrinsics_core.protocol.requests import Choice, Generate, Generated
 from tests.tiny_granite import Adapter, build
 
 DIGITS = Choice(tuple("0123456789"))

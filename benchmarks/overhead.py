@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from intrinsics_core import BlockingRuntime, Format, Profile
-from intrinsics_core.conversation import Task
-from intrinsics_core.requests import Embed, Embedded, Outcome, Request
-from intrinsics_core.results import Answerability
+from intrinsics_core.protocol.requests import Embed, Embedded, Outcome, Request
+from intrinsics_core.protocol.results import Answerability
+from intrinsics_core.protocol.task import Task
 
 QUESTION = "Who built the tide mill at Port Ellery?"
 PASSAGES = 50

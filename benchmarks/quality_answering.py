@@ -22,10 +22,10 @@ from pathlib import Path
 import numpy as np
 
 import intrinsics_core
-from intrinsics_core.embedded.answering import answerability, shipped_head
-from intrinsics_core.embedded.encoder import Encoder
-from intrinsics_core.embedded.ranking import best_cosine
-from intrinsics_core.evaluation.calibration import calibrate, quality, weighted_f1
+from intrinsics_core.calibration.fitting import calibrate, quality, weighted_f1
+from intrinsics_core.embedded.models.bi_encoder import BiEncoder
+from intrinsics_core.embedded.scoring.answering import answerability, shipped_head
+from intrinsics_core.embedded.scoring.ranking import best_cosine
 from training.answering import SETS as FITTED
 from training.answering import Pair, rows
 
@@ -100,7 +100,7 @@ def main() -> None:
     print("| | rows | true | weighted F1 | best | AUROC | AUROC of cosine | ECE | ECE calibrated | AUROC, reader |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     tables = []
-    with Encoder() as encoder:
+    with BiEncoder() as encoder:
         for name in args.sets:
             scores, cosines, labels, asking = [], [], [], []
             for row in islice(SETS[name](Path(folder)), args.rows):

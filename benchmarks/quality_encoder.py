@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from intrinsics_core.embedded.encoder import SHIPPED, Encoder
+from intrinsics_core.embedded.models.bi_encoder import SHIPPED, BiEncoder
 
 
 def rows(folder: Path, name: str) -> list[dict[str, Any]]:
@@ -67,7 +67,7 @@ def main() -> None:
     print("| | MB | nDCG@10 | seconds |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for name, path in (("int8, shipped", SHIPPED), ("float32", float_folder(Path(folder)))):
-            with Encoder(path, cache_size=0) as encoder:
+            with BiEncoder(path, cache_size=0) as encoder:
                 start = time.perf_counter()
                 # the first window of each text, so that there is one vector to compare
                 d = np.stack([v[0] for v in encoder.encode(texts)])

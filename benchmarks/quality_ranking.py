@@ -25,9 +25,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from intrinsics_core.embedded.encoder import Encoder
 from intrinsics_core.embedded.lexical import terms
-from intrinsics_core.embedded.ranking import Fusion, rerank_scores, with_title
+from intrinsics_core.embedded.models.bi_encoder import BiEncoder
+from intrinsics_core.embedded.scoring.ranking import Fusion, rerank_scores, with_title
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def ndcg(gains: Sequence[int], relevant: int, k: int = 10) -> float:
     return sum(g / math.log2(r + 2) for r, g in enumerate(gains[:k])) / ideal if ideal else 0.0
 
 
-def measured(encoder: Encoder, found: Candidates, mix: random.Random) -> dict[str, float]:
+def measured(encoder: BiEncoder, found: Candidates, mix: random.Random) -> dict[str, float]:
     order = list(range(len(found.gains)))
     mix.shuffle(order)
     shown = [found.passages[i] for i in order]
@@ -196,7 +196,7 @@ def main() -> None:
     if not folder:
         sys.exit("skipped: RAG_INTRINSICS_DATA does not name the data folder")
     head = False
-    with Encoder(cache_size=256 * 2**20) as encoder:
+    with BiEncoder(cache_size=256 * 2**20) as encoder:
         for name in args.sets:
             mix = random.Random(1)
             table = [measured(encoder, found, mix) for found in islice(SETS[name](Path(folder)), args.queries)]

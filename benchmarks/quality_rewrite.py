@@ -29,13 +29,12 @@ from typing import Any
 import bm25s
 import numpy as np
 
-from intrinsics_core.embedded import resolving, rewriting, salience
-from intrinsics_core.embedded.candidates import chosen, to_judge
-from intrinsics_core.embedded.expanding import expand
-from intrinsics_core.embedded.head import LinearHead
 from intrinsics_core.embedded.lexical import terms, tokens
-from intrinsics_core.embedded.reader import Reader
-from intrinsics_core.embedded.salience import Turn
+from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
+from intrinsics_core.embedded.query import chooser, readings, rewriting, salience
+from intrinsics_core.embedded.query.expanding import expand
+from intrinsics_core.embedded.query.salience import Turn
+from intrinsics_core.embedded.scoring.head import LinearHead
 from training.rewrite import Example, fit, load, question_rows, term_rows
 
 CUTS = (5, 10, 20)
@@ -141,8 +140,8 @@ def use_heads(data: dict[str, list[Example]], held: str) -> None:
         ),
         "rewrite_dependence": refit("rewrite_dependence", {k: question_rows(v) for k, v in asked.items()}),
     }
-    for module in (salience, rewriting, resolving):
-        module.load_head = heads.__getitem__  # type: ignore[attr-defined]
+    for module in (salience, rewriting, readings, chooser):
+        module.load_head = lambda name, *features: heads.get(name) or original_load(name, *features)  # type: ignore[attr-defined]
 
 
 original_load = salience.load_head
@@ -156,17 +155,16 @@ class Made:
     read: rewriting.Rewrite
 
 
-def rewritten(conversation: Sequence[Turn], reader: Reader | None) -> Made:
-    by_rules = rewriting.rewrite(conversation)
-    pairs = to_judge(conversation, by_rules.question) if reader else []
-    if reader is None or not pairs:
+def rewritten(conversation: Sequence[Turn], reader: CrossEncoder | None) -> Made:
+    asked = chooser.choice(conversation)
+    by_rules = rewriting.rewrite(conversation, meant=asked.by_rules)
+    if reader is None or not asked.pairs:
         return Made(by_rules, by_rules)
-    meant = chosen([text for _, text in pairs], reader.logits("meant", pairs), by_rules.question)
-    return Made(by_rules, rewriting.rewrite(conversation, meant=meant))
+    return Made(by_rules, rewriting.rewrite(conversation, meant=asked.meant(reader.logits("meant", asked.pairs))))
 
 
 def retrieval_table(
-    name: str, corpora: dict[str, Corpus], dialogs: dict[str, list[Dialog]], reader: Reader | None
+    name: str, corpora: dict[str, Corpus], dialogs: dict[str, list[Dialog]], reader: CrossEncoder | None
 ) -> None:
     rewrites = {d: [rewritten(item.conversation, reader) for item in dialogs[d]] for d in dialogs}
     systems: dict[str, Callable[[Dialog, Made], Query]] = {
@@ -241,7 +239,7 @@ def bleu_4(pairs: Sequence[tuple[str, str]]) -> float:
     return math.exp(penalty + fmean(math.log(m / t) for m, t in zip(match, total, strict=True)))
 
 
-def text_table(data: dict[str, list[Example]], leave_out: bool, reader: Reader | None) -> None:
+def text_table(data: dict[str, list[Example]], leave_out: bool, reader: CrossEncoder | None) -> None:
     print("\n### Beside the reference rewrites (turns with a history)\n")
     print("| set | turns | rewritten | form | token F1 | ROUGE-L | BLEU-4 |\n|---|---:|---:|---|---:|---:|---:|")
     for name in ("canard", "cast", "ikat", "alexa"):
@@ -282,7 +280,7 @@ def main() -> None:
     parser.add_argument("--reader", type=Path, help="a reader's folder: what it picks is measured, too")
     arguments = parser.parse_args()
 
-    reader = Reader(arguments.reader) if arguments.reader else None
+    reader = CrossEncoder(arguments.reader) if arguments.reader else None
     data = load(arguments.data)
     dialogs, passages = mtrag(arguments.data)
     questions, evidence = inscit(arguments.data)

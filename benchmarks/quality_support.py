@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
-from intrinsics_core.embedded.reader import Reader
-from intrinsics_core.embedded.support import (
+from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
+from intrinsics_core.embedded.scoring.support import (
     SupportHead,
     cite,
     load_head,
@@ -141,7 +141,7 @@ def main() -> None:
         parser.error("name the data folder with --data or RAG_INTRINSICS_DATA")
     vectors = Vectors(args.cache)
     names = dict.fromkeys((*RESPONSES, *CLAIMS, *CITED))
-    reader = Reader(args.reader) if args.reader else None
+    reader = CrossEncoder(args.reader) if args.reader else None
     shipped = load_head(reads=reader is not None)
     found = {n: measured(load(Path(args.data), n, args.limit), vectors, shipped.citations, reader) for n in names}
 

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from intrinsics_core import answerability, as_runtime, batch, run_many
+from intrinsics_core import answerability, as_runtime, run_many
+from intrinsics_core.running import batch
 from intrinsics_core.runtimes import Config
 
 KINDS = ("tests.ray.kinds",)

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from intrinsics_core.embedded.lexical import background
-from intrinsics_core.embedded.reader import Reader
+from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
 
 SHIPPED = Path(__file__).resolve().parent.parent / "intrinsics_core" / "data" / "reader"
 LENGTHS = (20, 40, 70, 100)
@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=40)
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
-    with Reader(args.reader, threads=1, kept=0) as alone, Reader(args.reader, kept=0) as every:
+    with CrossEncoder(args.reader, threads=1, cache_size=0) as alone, CrossEncoder(args.reader, cache_size=0) as every:
         begun = time.process_time()
         alone.logits("entailment", [("Loaded.", "Loaded?")])
         loading = time.process_time() - begun

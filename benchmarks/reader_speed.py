@@ -19,7 +19,7 @@ from pathlib import Path
 
 from intrinsics_core import answerability, hallucination_detection, run
 from intrinsics_core.embedded.lexical import background
-from intrinsics_core.runtimes.embedded import EmbeddedRuntime
+from intrinsics_core.embedded.runtime import EmbeddedRuntime
 
 PASSAGES, SENTENCES = 5, 8
 
@@ -68,7 +68,11 @@ def main() -> None:
         import onnxruntime  # noqa: F401
         import tokenizers  # noqa: F401
 
-        from intrinsics_core.embedded import answering, lexical, support  # noqa: F401
+        from intrinsics_core.embedded import lexical  # noqa: F401
+        from intrinsics_core.embedded.scoring import (
+            answering,  # noqa: F401
+            support,  # noqa: F401
+        )
 
         before = memory("VmRSS")
         kinds[args.alone].warm_up()

@@ -16,7 +16,7 @@ import random
 from typing import Any
 
 from intrinsics_core import reranking, run
-from intrinsics_core.requests import Generate
+from intrinsics_core.protocol.requests import Generate
 from intrinsics_core.runtimes.scripted import Scripted
 
 SIZES = (10, 20, 50)

@@ -20,7 +20,7 @@ import urllib.request
 from collections.abc import Sequence
 
 from intrinsics_core import Call, answerability, arun_many, context_relevance, query_rewrite, uncertainty
-from intrinsics_core.requests import Outcome, Request
+from intrinsics_core.protocol.requests import Outcome, Request
 from intrinsics_core.runtimes.server import ServerRuntime
 
 CONCURRENCY = 8

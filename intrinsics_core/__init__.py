@@ -8,19 +8,7 @@ An intrinsic function checks its input and returns a call; a driver (`run`, `aru
 call to its result on a runtime: the embedded encoder by default, a server, or the chat model you already have.
 """
 
-from intrinsics_core.calibrate import calibrate
-from intrinsics_core.conversation import Document, Message
-from intrinsics_core.drivers import arun, arun_many, run, run_many
-from intrinsics_core.errors import (
-    ContextTooLong,
-    IntrinsicsError,
-    InvalidInput,
-    MalformedReply,
-    RequestTimeout,
-    RuntimeUnavailable,
-    UnknownAdapter,
-    UnsupportedIntrinsic,
-)
+from intrinsics_core import shipped
 from intrinsics_core.intrinsics import (
     INTRINSICS,
     answer_relevance,
@@ -40,14 +28,28 @@ from intrinsics_core.intrinsics import (
     self_consistency,
     uncertainty,
 )
-from intrinsics_core.profiles.base import Format, Profile
-from intrinsics_core.program import Call
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.errors import (
+    ContextTooLong,
+    IntrinsicsError,
+    InvalidInput,
+    MalformedReply,
+    RequestTimeout,
+    RuntimeUnavailable,
+    UnknownAdapter,
+    UnsupportedIntrinsic,
+)
+from intrinsics_core.protocol.profile import Format, Profile
+from intrinsics_core.protocol.task import Document, Message
 from intrinsics_core.render import notebook
+from intrinsics_core.running.calibrate import calibrate
+from intrinsics_core.running.execution import arun, arun_many, run, run_many
+from intrinsics_core.running.streaming import StreamChecker
 from intrinsics_core.runtimes import AsyncRuntime, BlockingRuntime, Runtime, as_runtime
-from intrinsics_core.streaming import StreamChecker
 
 __version__ = "0.1.0"
 
+shipped.register()
 notebook.install()
 
 __all__ = [

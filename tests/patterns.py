@@ -1,16 +1,17 @@
-"""Every compiled pattern of the package, and the texts on which each is slowest (benchmarks/patterns.py measures)."""
+"""Every compiled pattern of the package, and the texts made to hurt it (benchmarks/patterns.py times them)."""
 
 from __future__ import annotations
 
 import importlib
+import math
 import re
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import intrinsics_core
+from tests.steps import LINEAR, Matcher, TooMany
 
 UNITS = ("\n", " ", "\t\n", ".", ". ", "[", "]", "[[", "(", "{", "<", "|", ",", ";", ":", "-", "_", "'", '"', "?", "? ",
          "!", "=", "/", "@", "\u3002", "\u6587", "\u6587\u3002", "a", "A", "a ", "A ", "ab, ", "1",
@@ -70,19 +71,18 @@ def _within(value: Any, module: str, depth: int) -> Iterator[re.Pattern[str]]:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """The text on which a pattern is slowest, and CPU seconds for n and for 4n of it."""
+class Counted:
+    """The text on which a pattern's steps grow fastest, and the steps for n and for 4n characters of it."""
 
     text: str
     how: str
-    n: int
-    once: float
-    four: float
+    once: int
+    four: int
 
     @property
     def ratio(self) -> float:
-        """4 where time is in proportion (or too short to tell), 16 where it is to the square."""
-        return self.four / self.once if self.four > 0.005 and self.once > 0 else 4.0
+        """4 where the work is in proportion, 16 where it is to the square."""
+        return self.four / self.once if self.four < MOST else math.inf
 
 
 def texts(pattern: re.Pattern[str]) -> Iterator[tuple[str, str]]:
@@ -101,41 +101,35 @@ def texts(pattern: re.Pattern[str]) -> Iterator[tuple[str, str]]:
             yield begin, unit
 
 
-def _ways(pattern: re.Pattern[str]) -> dict[str, Any]:
-    return {
-        "sub": lambda text: pattern.sub("", text),
-        "match": pattern.match,
-        "fullmatch": pattern.fullmatch,
-    }
-
-
-def seconds(work: Any, text: str) -> float:
-    """Least CPU time of three runs, of one where it is long."""
-    best = float("inf")
-    for _ in range(3):
-        begun = time.process_time()
-        work(text)
-        best = min(best, time.process_time() - begun)
-        if best > 0.5:
+def worst(pattern: re.Pattern[str], lengths: Sequence[int] = (100, 1_000)) -> Counted:
+    """The fastest growth on the five texts that cost most in short, searched over and matched as a whole."""
+    matcher = Matcher(pattern, MOST)
+    short = sorted(
+        ((_steps(matcher, how, begin, unit, 60), begin, unit, how) for begin, unit in texts(pattern) for how in _HOW),
+        reverse=True,
+    )
+    found: list[Counted] = []
+    for n in lengths:  # at the second, what a bounded repetition looks at has come to its bound
+        found = []
+        for _, begin, unit, how in short[:5]:
+            once, four = (_steps(matcher, how, begin, unit, k * n) for k in (1, 4))
+            found.append(Counted(f"{begin!r} + n * {unit!r}", how, once, four))
+            if four == MOST:
+                break
+        if max(each.ratio for each in found) < LINEAR:
             break
-    return best
+    return max(found, key=lambda each: each.ratio)
 
 
-def worst(pattern: re.Pattern[str], characters: int) -> Measured:
-    """The slowest of all texts of 4 n = ``characters`` characters.
+_HOW = ("over", "whole")
+MOST = 2_000_000  # no linear pattern needs so many for 4,000 characters
 
-    Found at a fortieth of the length, where even a square is soon over.
-    """
-    small = characters // 40
-    slowest = (0.0, "", "", "sub")
-    for begin, unit in texts(pattern):
-        text = begin + unit * (small // len(unit)) + "\x00"
-        for how, work in _ways(pattern).items():
-            spent = seconds(work, text)  # the least of three: one interrupt would choose another text
-            if spent > slowest[0]:
-                slowest = (spent, begin, unit, how)
-    _, begin, unit, how = slowest
-    n = characters // 4
-    work = _ways(pattern)[how]
-    once, four = (seconds(work, begin + unit * (k * n // max(1, len(unit))) + "\x00") for k in (1, 4))
-    return Measured(f"{begin!r} + n * {unit!r}", how, n, once, four)
+
+def _steps(matcher: Matcher, how: str, begin: str, unit: str, characters: int) -> int:
+    text = begin + unit * (characters // len(unit)) + "\x00"
+    matcher.steps = 0
+    try:
+        matcher.over(text) if how == "over" else matcher.match(text, whole=True)
+    except TooMany:
+        return MOST
+    return matcher.steps

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from intrinsics_core import AsyncRuntime
 from intrinsics_core.profiles.prompted import PROFILE
-from intrinsics_core.requests import Outcome, Request
+from intrinsics_core.protocol.requests import Outcome, Request
 from intrinsics_core.runtimes.scripted import Script, Scripted, outcome
 
 __all__ = ["AsyncScripted", "Script", "Scripted", "outcome"]

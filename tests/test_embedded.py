@@ -139,7 +139,7 @@ def test_the_label_of_a_response_goes_with_its_sentences(text, label):
 
 
 def test_ones_own_calibration_decides_what_is_faithful():
-    from intrinsics_core.evaluation.calibration import calibrate as fit
+    from intrinsics_core.calibration.fitting import calibrate as fit
 
     doubtful = hallucination_detection(
         [*asked("Did the mill burn down?"), {"role": "assistant", "content": "Yes, the mill burned down."}], DOCUMENTS
@@ -155,7 +155,7 @@ def test_ones_own_calibration_decides_what_is_faithful():
 
 
 def test_a_dialogue_is_rewritten_once_for_all_its_documents(monkeypatch):
-    from intrinsics_core.embedded import rewriting
+    from intrinsics_core.embedded.query import rewriting
 
     seen = []
     real = rewriting.rewrite
@@ -201,8 +201,10 @@ def test_rewrites_and_expands():
 
 @pytest.mark.parametrize("name", SERVED)
 @pytest.mark.parametrize(
-    "text", ["", " \n", "😀", "灯塔在海边。它很高。", "<c3> <|end_of_text|>", "word " * 3000, "\u0000\ud83d"]
-)
+    "text",
+    ["", " \n", "😀", "灯塔在海边。它很高。", "<c3> <|end_of_text|>", "word " * 300, "\u0000\ud83d",
+     pytest.param("word " * 3000, marks=pytest.mark.slow)],
+)  # fmt: skip
 def test_any_text_will_do(name, text):
     # A blank last turn is an error of its own; blank documents are not.
     messages = answered(text if text.strip() else ".") if name in NEED_ANSWER else ASK
@@ -269,14 +271,14 @@ def test_a_folder_without_a_model_is_told_at_once(tmp_path):
 
 
 def test_first_callers_share_one_encoder(monkeypatch):
-    from intrinsics_core.embedded import encoder
+    from intrinsics_core.embedded.models import bi_encoder as encoder
 
-    class Slow(encoder.Encoder):
+    class Slow(encoder.BiEncoder):
         def __init__(self, **arguments):
             time.sleep(0.05)
             super().__init__(**arguments)
 
-    monkeypatch.setattr(encoder, "Encoder", Slow)
+    monkeypatch.setattr(encoder, "BiEncoder", Slow)
     runtime = as_runtime({"kind": "embedded"})
     with ThreadPoolExecutor(8) as pool:
         assert len({id(found) for found in pool.map(lambda _: runtime.encoder, range(8))}) == 1

@@ -1,42 +1,37 @@
-"""Text that is not ours costs CPU time in proportion to its length, whatever it is made of.
+"""Text that is not ours costs work in proportion to its length, whatever it is made of.
 
-Measured is CPU time of this process, never the wall clock. The bounds lie far above what linear work needs and far
-below what quadratic work cannot do without: at 40,000 characters a pattern that looks at every pair of them takes
-seconds, one that looks at each takes at most some hundredths.
+Counted are steps, never seconds: lines, calls and characters handed to patterns where a function is asked,
+places looked at where a pattern is. What four times the text may cost stands in `tests.steps.LINEAR`. How long it
+takes on this machine `python -m benchmarks.growth` and `python -m benchmarks.patterns` say.
 """
 
 from __future__ import annotations
 
 import random
-import time
+import re
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from intrinsics_core import BlockingRuntime, run
-from intrinsics_core.embedded import evidence
+from intrinsics_core.embedded import lexical
+from intrinsics_core.embedded.scoring import evidence
 from intrinsics_core.intrinsics import INTRINSICS, TABLE
 from intrinsics_core.profiles import profile
 from intrinsics_core.profiles.granite.granite_3_3 import PROFILE as GRANITE_3_3
-from intrinsics_core.profiles.prompted import PROFILE as PROMPTED
+from intrinsics_core.protocol.requests import Embed, Embedded, Generate, Generated, Outcome, Request
+from intrinsics_core.protocol.results import Citation, SentenceVerdict
 from intrinsics_core.render import html, text
 from intrinsics_core.replies import readers
-from intrinsics_core.requests import Embed, Embedded, Generate, Generated, Outcome, Request
-from intrinsics_core.results import Citation, SentenceVerdict
 from tests import patterns
+from tests.steps import LINEAR, Matcher, growth
 
 ALL = patterns.patterns()
 
 
-def cpu(work) -> float:
-    begun = time.process_time()
-    work()
-    return time.process_time() - begun
-
-
 def test_the_patterns_of_the_package_are_found():
-    assert {"embedded.lexical._TOKEN", "embedded.support._NO_CLAIM", "replies.json_reply._OPENER"} <= {
+    assert {"embedded.lexical._TOKEN", "embedded.scoring.support._NO_CLAIM", "replies.json_reply._OPENER"} <= {
         name.removeprefix("intrinsics_core.") for name in ALL
     }
     assert any(name.startswith("intrinsics_core.text.markup.defuse") for name in ALL)  # in a closure
@@ -44,16 +39,26 @@ def test_the_patterns_of_the_package_are_found():
 
 @pytest.mark.parametrize("name", ALL)
 def test_no_pattern_takes_more_than_linear_time(name):
-    found = patterns.worst(ALL[name], 40_000)
-    assert found.four < 0.4, f"{found.how} of {found.text}: {found.four:.2f} s for 40,000 characters"
+    found = patterns.worst(ALL[name])
+    assert found.ratio < LINEAR, f"{found.how} of {found.text}: {found.once} steps, then {found.four}"
 
 
 def test_the_measure_finds_what_it_looks_for():
-    import re
+    for quadratic in (r"^\s*x", r"\s*;\s*but", r"(?:a|a b)*?c", r"(?>\s*)x"):
+        assert patterns.worst(re.compile(quadratic, re.MULTILINE), (100,)).ratio > 9, quadratic
 
-    for quadratic in (r"^\s*x", r"\s*;\s*but"):
-        small = patterns.worst(re.compile(quadratic, re.MULTILINE), 8_000)
-        assert small.ratio > 9, (quadratic, small)
+    assert growth(lambda n: lambda: [min(i, j) for i in range(n) for j in range(n)], 30) > 9  # calls
+    pattern = lexical._TOKEN
+    assert growth(lambda n: lambda: [lexical._TOKEN.search("a" * n) for _ in range(n)], 300) > 9  # characters handed
+    assert lexical._TOKEN is pattern  # the counting is over
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_steps_are_counted_on_the_matches_that_re_finds(name):
+    matcher = Matcher(ALL[name], patterns.MOST)
+    for begin, unit in list(patterns.texts(ALL[name]))[::15]:
+        sample = f"{begin}{unit * (24 // len(unit))}\x00 {unit}\n{begin}."
+        assert matcher.over(sample) == [found.span() for found in ALL[name].finditer(sample)], sample
 
 
 UGLY = {
@@ -74,11 +79,21 @@ UGLY = {
     "capitals": "Ab ",
     "Devanagari": "नि",
 }
-LENGTH = 30_000
+# Pairs of characters show at a hundred of them, pairs of sentences at a thousand.
+SHORT, LONG = 100, 1_500
+MANY = ("newlines", "initials", "CJK sentences", "numbers")  # what most of the work is done on
 
 
-def ugly(unit: str) -> str:
-    return (unit * (LENGTH // len(unit) + 1))[:LENGTH] + "x"
+def lengths(of: Sequence[str]) -> list:
+    """Every ugly text at length in the slow run, and some in short in every run."""
+    return [
+        *(pytest.param(made, SHORT, id=f"{made} in short") for made in of),
+        *(pytest.param(made, LONG, id=made, marks=pytest.mark.slow) for made in UGLY),
+    ]
+
+
+def ugly(unit: str, length: int) -> str:
+    return (unit * (length // len(unit) + 1))[:length] + "x"
 
 
 class Vectors(BlockingRuntime):
@@ -111,44 +126,54 @@ def call(name: str, *, question="Who built the tide mill?", answer="Ada Brink bu
     return INTRINSICS[name](messages, [document, "It ground flour until 1958."])
 
 
-@pytest.mark.parametrize("made_of", UGLY)
+@pytest.mark.parametrize(("made_of", "length"), lengths(MANY))
 @pytest.mark.parametrize("name", [name for name, record in TABLE.items() if not record.needs_model])
-def test_every_intrinsic_on_ugly_text(name, made_of):
-    hard = ugly(UGLY[made_of])
+def test_every_intrinsic_on_ugly_text(name, made_of, length):
     engine = Vectors()
-    run(call(name), engine)  # heads and tables are loaded
     for where in ("question", "answer", "document"):
-        spent = cpu(lambda where=where: run(call(name, **{where: hard}), engine))
-        assert spent < 9, f"{where}: {spent:.1f} s of CPU time for {LENGTH} characters of {made_of}"
+
+        def work(n, where=where):
+            hard = ugly(UGLY[made_of], n)
+            return lambda: run(call(name, **{where: hard}), engine)
+
+        found = growth(work, length)
+        assert found < LINEAR, f"{where}: {found:.1f} times the steps for four times {made_of}"
 
 
-@pytest.mark.parametrize("made_of", UGLY)
+@pytest.mark.parametrize(("made_of", "length"), lengths(["numbers"]))
 @pytest.mark.parametrize("family", ["granite-3.2", "granite-3.3", "prompted"])
-def test_prompts_and_replies_of_every_family_on_ugly_text(family, made_of):
-    hard = ugly(UGLY[made_of])
+def test_prompts_and_replies_of_every_family_on_ugly_text(family, made_of, length):
     for name in INTRINSICS:
-        for said, where in (("1", "document"), ("1", "question"), (hard, "document"), ("[" + hard + "]", "document")):
-            engine = Mute(profile(family), said)
-            document = hard if said == "1" else "Ada."
-            given = {where: document if where == "document" else hard}
+        for shown in ("{}", "[{}]", "document", "question"):  # said, said in brackets, in a document, in the question
 
-            def work(name=name, engine=engine, given=given):
-                try:
-                    run(call(name, **given), engine)
-                except Exception as error:  # what a mute model says is mostly malformed: how fast is the matter
-                    assert type(error).__module__.startswith("intrinsics_core"), repr(error)
+            def work(n, name=name, shown=shown):
+                hard = ugly(UGLY[made_of], n)
+                said = shown.replace("{}", hard) if "{}" in shown else "1"
+                engine = Mute(profile(family), said)
+                given = {shown: hard} if "{}" not in shown else {"document": "Ada."}
 
-            spent = cpu(work)
-            assert spent < 5, f"{name}, {where}: {spent:.1f} s of CPU time"
+                def attempt():
+                    try:
+                        run(call(name, **given), engine)
+                    except Exception as error:  # what a mute model says is mostly malformed: the work is the matter
+                        assert type(error).__module__.startswith("intrinsics_core"), repr(error)
+
+                return attempt
+
+            found = growth(work, length)
+            assert found < LINEAR, f"{name}, {shown}: {found:.1f} times the steps"
 
 
 def test_what_the_attack_found():
-    documents = ["\n" * 40_000 + "x"]
-    assert cpu(lambda: run(call("citations", document=documents[0]), Vectors())) < 3  # was 25 s
-    ranking = INTRINSICS["reranking"]([{"role": "user", "content": "Who?"}], ["\n" * 20_000 + "x", "b"])
-    assert cpu(lambda: run(ranking, Mute(GRANITE_3_3, "A"))) < 2  # was 9 s
-    assert cpu(lambda: readers.sentence_number(" " * 40_000 + "x", "r")) < 0.3
-    assert PROMPTED is profile("prompted")
+    engine = Vectors()
+    assert growth(lambda n: lambda: run(call("citations", document="\n" * n + "x"), engine), 2_000) < LINEAR
+    asked = [{"role": "user", "content": "Who?"}]
+
+    def ranked(n):
+        return lambda: run(INTRINSICS["reranking"](asked, ["\n" * n + "x", "b"]), Mute(GRANITE_3_3, "A"))
+
+    assert growth(ranked, 2_000) < LINEAR
+    assert growth(lambda n: lambda: readers.sentence_number(" " * n + "x", "r"), 2_000) < LINEAR
 
 
 def test_words_that_begin_alike_are_not_all_compared_with_all(monkeypatch):
@@ -179,18 +204,18 @@ def cited(begin: int, end: int, source: str, document: int) -> Citation:
 
 
 def test_a_long_answer_is_drawn_in_one_pass():
-    source = "It is so. " * 20_000
-    spans = [(10 * i, 10 * i + 9) for i in range(20_000)]
-    verdicts = [verdict(*span, source) for span in spans]
-    citations = [cited(*span, source, i) for i, span in enumerate(spans)]
-    drawn = ""
+    def work(n):
+        source = "It is so. " * n
+        spans = [(10 * i, 10 * i + 9) for i in range(n)]
+        verdicts = [verdict(*span, source) for span in spans]
+        citations = [cited(*span, source, i) for i, span in enumerate(spans)]
 
-    def work():
-        nonlocal drawn
-        drawn = html.answer(source, verdicts, citations)
+        def draw():
+            assert html.answer(source, verdicts, citations).count("<mark") == n
 
-    assert cpu(work) < 10  # 4,000 sentences took 8.6 s; 20,000 would have taken 25 times that
-    assert drawn.count("<mark") == 20_000
+        return draw
+
+    assert growth(work, 200) < LINEAR
 
 
 def test_pieces_are_those_of_looking_at_every_verdict_for_every_piece():

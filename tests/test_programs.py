@@ -32,9 +32,9 @@ from intrinsics_core import (
     self_consistency,
     uncertainty,
 )
-from intrinsics_core.profiles.base import Profile
 from intrinsics_core.profiles.prompted import PROFILE
-from intrinsics_core.requests import Generate, Generated, Outcome, Request, Usage
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Generate, Generated, Outcome, Request, Usage
 from intrinsics_core.text.sentences import Span
 
 ASK = [{"role": "user", "content": "Who built the mill?"}]

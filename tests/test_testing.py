@@ -45,19 +45,20 @@ def team(tmp_path: Path) -> Run:
         for name, content in files.items():
             lines = content if isinstance(content, str) else "".join(json.dumps(row) + "\n" for row in content)
             (tmp_path / name).write_text(lines, encoding="utf-8")
-        plugin = ("-p", "intrinsics_core.testing.plugin") if "pytest11" not in _entry_points() else ()
+        plugin = ("-p", "intrinsics_core.testing.plugin")  # alone: what else is installed here only takes time
+        alone = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         return subprocess.run(
-            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *plugin, "-rA", *arguments],
-            cwd=tmp_path, env=os.environ | environment, capture_output=True, text=True, timeout=300,
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *plugin, "-rA", *arguments],
+            cwd=tmp_path, env=os.environ | alone | environment, capture_output=True, text=True, timeout=300,
         )  # fmt: skip
 
     return start
 
 
-def _entry_points() -> set[str]:
+def test_pytest_finds_the_plugin_by_itself() -> None:
     from importlib.metadata import entry_points
 
-    return {"pytest11"} if any("intrinsics_core" in e.value for e in entry_points(group="pytest11")) else set()
+    assert "intrinsics_core.testing.plugin" in {entry.value for entry in entry_points(group="pytest11")}
 
 
 def test_a_build_that_holds_its_bounds(team: Run, tmp_path: Path) -> None:

@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from intrinsics_core.embedded.answering import FEATURES, READ, features, read_as, to_read
-from intrinsics_core.embedded.encoder import Encoder
-from intrinsics_core.embedded.ranking import with_title
-from intrinsics_core.embedded.reader import Reader
-from intrinsics_core.evaluation.calibration import quality, weighted_f1
+from intrinsics_core.calibration.fitting import quality, weighted_f1
+from intrinsics_core.embedded.models.bi_encoder import BiEncoder
+from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
+from intrinsics_core.embedded.scoring.answering import FEATURES, READ, features, read_as, to_read
+from intrinsics_core.embedded.scoring.ranking import with_title
 from training.reader.data import LICENCES, QUESTIONS, Question, written_questions
 
 FOLDS = 5
@@ -85,7 +85,7 @@ SETS = {"squad2_dev_b": squad, "clapnq_dev": clapnq}
 BESIDE = {"written": written}
 
 
-def measured(pairs: list[Pair], encoder: Encoder, reader: Reader | None) -> tuple[Array, Array, Array]:
+def measured(pairs: list[Pair], encoder: BiEncoder, reader: CrossEncoder | None) -> tuple[Array, Array, Array]:
     """Features (the reader's last), labels, and the fold of each pair (by article)."""
     questions = encoder.encode([p.question for p in pairs], kind="query")
     passages = encoder.encode([p.passage for p in pairs], kind="passage")
@@ -184,8 +184,8 @@ def main() -> None:
     args = parser.parse_args()
     if args.data is None:
         parser.error("name the data folder with --data or RAG_INTRINSICS_DATA")
-    reader = Reader(args.reader) if args.reader else None
-    with Encoder() as encoder:
+    reader = CrossEncoder(args.reader) if args.reader else None
+    with BiEncoder() as encoder:
         pairs = {name: read(args.data) for name, read in SETS.items()}
         some = {name: every[:: max(1, len(every) // args.limit)] for name, every in pairs.items()}
         data = {name: measured(few, encoder, reader) for name, few in some.items()}

@@ -28,7 +28,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from intrinsics_core.embedded.lexical import terms
-from intrinsics_core.embedded.salience import (
+from intrinsics_core.embedded.query.salience import (
     QUESTION_FEATURES,
     TERM_FEATURES,
     Turn,

@@ -1,4 +1,4 @@
-"""Fit the numbers behind `intrinsics_core.embedded.support` and write them as JSON, with a reader and without.
+"""Fit the numbers behind `intrinsics_core.embedded.scoring.support` and write them as JSON, with a reader and without.
 
     python -m training.support --data "$RAG_INTRINSICS_DATA" --reader intrinsics_core/data/reader
 
@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.metrics import roc_auc_score
 
-from intrinsics_core.embedded.reader import Reader
-from intrinsics_core.embedded.support import CitationRule, SupportHead, cite, load_head, makes_claim, uncovered
+from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
+from intrinsics_core.embedded.scoring.support import CitationRule, SupportHead, cite, load_head, makes_claim, uncovered
 from training.reader.data import CLAIMS, LICENCES, Claim, summedits_whole, written_claims
 from training.support_data import Example, Measured, Vectors, load, measured, split
 
@@ -268,7 +268,7 @@ def main() -> None:
     if args.data is None:
         parser.error("name the data folder with --data or RAG_INTRINSICS_DATA")
     folder, vectors = Path(args.data), Vectors(args.cache)
-    reader = Reader(args.reader) if args.reader else None
+    reader = CrossEncoder(args.reader) if args.reader else None
     rule, cited = load_head().citations, dict[str, float]()
     if args.citations:
         rule, cited = tune_citations({n: measured(load(folder, n, args.limit), vectors, rule) for n in CITATION_SETS})

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from intrinsics_core.embedded.bare import in_context, stated
-from intrinsics_core.embedded.evidence import Evidence, Floats, Sources
-from intrinsics_core.embedded.reader import Reader
-from intrinsics_core.embedded.support import CitationRule, beside, look_up, to_read
+from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
+from intrinsics_core.embedded.scoring.evidence import Evidence, Floats, Sources
+from intrinsics_core.embedded.scoring.short_answers import in_context, stated
+from intrinsics_core.embedded.scoring.support import CitationRule, beside, look_up, to_read
 from intrinsics_core.text.layout import laid_out
 
 Row = dict[str, Any]
@@ -262,9 +262,9 @@ class Vectors:
         new = {key: text for key, text in new.items() if key not in self.known}
         if not new:
             return
-        from intrinsics_core.embedded.encoder import Encoder
+        from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 
-        self.known |= dict(zip(new, Encoder().encode(list(new.values())), strict=True))
+        self.known |= dict(zip(new, BiEncoder().encode(list(new.values())), strict=True))
         if self.cache is not None:
             rows = np.concatenate(list(self.known.values())).astype(np.float16)
             counts = [len(piece) for piece in self.known.values()]
@@ -295,7 +295,7 @@ class Measured:
 
 
 def measured(
-    examples: Sequence[Example], vectors: Vectors, rule: CitationRule, reader: Reader | None = None
+    examples: Sequence[Example], vectors: Vectors, rule: CitationRule, reader: CrossEncoder | None = None
 ) -> list[Measured]:
     """Look every sentence of every example up in its sources, and have it read; the question counts as given."""
     said = [[stated(s, e.question) for s in e.sentences] for e in examples]

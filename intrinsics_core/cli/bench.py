@@ -12,15 +12,15 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from intrinsics_core.bench import NAMES, table
+from intrinsics_core.bench.base import Case, Table
+from intrinsics_core.bench.folder import DataFolder, read_rows
+from intrinsics_core.bench.picture import draw
+from intrinsics_core.bench.reporting import Report, markdown, report
+from intrinsics_core.bench.running import Seen, cases_of, encode, run_cases, seen
 from intrinsics_core.cli import journal, settings
 from intrinsics_core.cli.run import one_line_errors, progress, set_up, stopping
-from intrinsics_core.errors import InvalidInput, RuntimeUnavailable
-from intrinsics_core.evaluation.tables import NAMES, table
-from intrinsics_core.evaluation.tables.base import Case, Table
-from intrinsics_core.evaluation.tables.folder import DataFolder, read_rows
-from intrinsics_core.evaluation.tables.picture import draw
-from intrinsics_core.evaluation.tables.reporting import Report, markdown, report
-from intrinsics_core.evaluation.tables.running import Seen, cases_of, encode, run_cases, seen
+from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.runtimes.configs import KINDS
 
 LIMIT = 100  # cases of a set where none is named; 25 of each take three minutes of two cores for all tables
@@ -191,6 +191,6 @@ def _column(pair: str) -> tuple[str, str]:
 def _digest(data: Path, cases: list[Case]) -> str:
     """What tells one set of cases from another: the files by name and size, and how many cases of each set."""
     files = [data] if data.is_file() else sorted(data.iterdir())
-    told = [[file.name, file.stat().st_size] for file in files if file.suffix in (".gz", ".jsonl")]
+    sizes = [[file.name, file.stat().st_size] for file in files if file.suffix in (".gz", ".jsonl")]
     counts = [[name, sum(case.set == name for case in cases)] for name in dict.fromkeys(case.set for case in cases)]
-    return f"sha256:{hashlib.sha256(json.dumps([told, counts]).encode()).hexdigest()}"
+    return f"sha256:{hashlib.sha256(json.dumps([sizes, counts]).encode()).hexdigest()}"

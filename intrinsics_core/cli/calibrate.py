@@ -9,12 +9,12 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from intrinsics_core.calibrate import calibrate as fit
+from intrinsics_core.calibration.loading import CALIBRATED
 from intrinsics_core.cli import options, settings
 from intrinsics_core.cli.run import one_line_errors, set_up
-from intrinsics_core.errors import InvalidInput
-from intrinsics_core.evaluation.recalibrating import CALIBRATED
 from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.running.calibrate import calibrate as fit
 
 EPILOG = f"""
 INTRINSIC is one of {", ".join(CALIBRATED)}.
@@ -48,7 +48,8 @@ def calibrate(
         ),
     ] = None,
     picture: Annotated[
-        str | None, typer.Option("--picture", metavar="FILE", help="A reliability picture, SVG.", show_default="none")
+        str | None,
+        typer.Option("--picture", metavar="FILE", help="A reliability picture; needs matplotlib.", show_default="none"),
     ] = None,
     overwrite: options.Overwrite = False,
 ) -> None:
@@ -68,9 +69,9 @@ def calibrate(
                          false_acceptance=false_acceptance)  # fmt: skip
         Path(output).write_text(fitted.to_json() + "\n", encoding="utf-8")
         if picture is not None:
-            from intrinsics_core.render.reliability import picture as drawn
+            from intrinsics_core.render.reliability import draw
 
-            Path(picture).write_text(drawn(fitted, f"{intrinsic}: {TABLE[intrinsic].judges}"), encoding="utf-8")
+            draw(fitted, f"{intrinsic}: {TABLE[intrinsic].judges}", Path(picture))
     before, after = fitted.before, fitted.after
     typer.echo(f"{fitted.examples} examples, {fitted.positives} of them true")
     typer.echo(f"{'':10}{'AUROC':>8}{'ECE':>8}{'Brier':>8}")

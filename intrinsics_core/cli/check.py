@@ -11,8 +11,8 @@ import typer
 
 from intrinsics_core.cli import settings
 from intrinsics_core.cli.run import one_line_errors, set_up
-from intrinsics_core.errors import IntrinsicsError
-from intrinsics_core.profiles.base import Profile
+from intrinsics_core.protocol.errors import IntrinsicsError
+from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.runtimes.base import Runtime
 
 EPILOG = """
@@ -59,8 +59,8 @@ def _findings(engine: Runtime, profile: Profile) -> Iterable[dict[str, Any]]:
 
 def _one_gate(engine: Runtime, profile: Profile) -> dict[str, Any]:
     """A runtime in this process has no server to ask about: it answers one question, or says why not."""
-    from intrinsics_core.drivers import run
     from intrinsics_core.intrinsics import answerability
+    from intrinsics_core.running.execution import run
 
     question = [{"role": "user", "content": "When was the lighthouse lit?"}]
     try:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.errors import InvalidInput
 from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.results import Citations, Evaluation, Result
+from intrinsics_core.protocol.task import Task
 from intrinsics_core.render.citations import Mode, Style, View, as_json, metric_views, view, write
 from intrinsics_core.replies.statements import sources
-from intrinsics_core.results import Citations, Evaluation, Result
 
 Show = Callable[[Result, Task], Any]
 

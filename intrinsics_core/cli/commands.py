@@ -7,7 +7,20 @@ from typing import Annotated
 import typer
 
 from intrinsics_core import __version__
-from intrinsics_core.cli import adapters, audit, bench, calibrate, check, demo, run, serve, train, training_rows
+from intrinsics_core.cli import (
+    adapters,
+    audit,
+    bench,
+    calibrate,
+    check,
+    demo,
+    mcp,
+    run,
+    serve,
+    train,
+    training_rows,
+    vllm,
+)
 
 app = typer.Typer(
     name="intrinsics",
@@ -40,6 +53,8 @@ app.command("audit", epilog=audit.EPILOG)(audit.audit)
 app.command("calibrate", epilog=calibrate.EPILOG)(calibrate.calibrate)
 app.command("demo")(demo.demo)
 app.command("serve", epilog=serve.EPILOG)(serve.serve)
+app.command("mcp", epilog=mcp.EPILOG)(mcp.mcp)
+app.command("vllm", epilog=vllm.EPILOG)(vllm.vllm)
 app.command("check", epilog=check.EPILOG)(check.check)
 app.command("train", epilog=train.EPILOG)(train.train)
 app.command("training-rows", epilog=training_rows.EPILOG)(training_rows.training_rows)

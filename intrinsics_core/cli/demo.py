@@ -12,7 +12,7 @@ import typer
 from intrinsics_core.cli import settings
 from intrinsics_core.cli.exits import USAGE
 from intrinsics_core.cli.run import one_line_errors, set_up, stop
-from intrinsics_core.errors import InvalidInput
+from intrinsics_core.protocol.errors import InvalidInput
 
 # framework -> module that tells the story with it, and what it needs.
 _FRAMEWORKS = {

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from intrinsics_core.errors import InvalidInput
+from intrinsics_core.protocol.errors import InvalidInput
 
 _NOTE = ".run.json"
 
@@ -135,9 +135,9 @@ def resumed(path: Path, run: Mapping[str, Any]) -> Journal:
             expected="--overwrite, or another --output",
         )
     if different := [name for name in dict.fromkeys((*run, *noted)) if noted.get(name) != run.get(name)]:
-        told = "; ".join(_difference(name, noted.get(name), run.get(name)) for name in different)
+        differences = "; ".join(_difference(name, noted.get(name), run.get(name)) for name in different)
         raise InvalidInput(
-            f"{path} cannot be resumed: it was begun with {told}",
+            f"{path} cannot be resumed: it was begun with {differences}",
             expected="the same settings, --overwrite, or another --output",
         )
     stream = path.open("r+b")

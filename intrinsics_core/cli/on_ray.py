@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from intrinsics_core import batch
-from intrinsics_core.cli import cited, journal, rows
-from intrinsics_core.errors import IntrinsicsError, RuntimeUnavailable
-from intrinsics_core.hiding import hide
-from intrinsics_core.program import Call
-from intrinsics_core.results import Result
+from intrinsics_core._support.redaction import hide
+from intrinsics_core.cli import cited, journal
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.errors import IntrinsicsError, RuntimeUnavailable
+from intrinsics_core.protocol.results import Result
+from intrinsics_core.running import batch, rows
 
 if TYPE_CHECKING:
     import pyarrow
@@ -87,7 +87,7 @@ def run_lines(
     )
     answered = batch.spread(dataset, LineActor, job, least=min(actors, len(found)), most=min(actors, len(found)),
                             cpus=batch.CPUS, gpus=gpus, batch_size=None)  # fmt: skip
-    for table in _told(answered.iter_batches(batch_size=None, batch_format="pyarrow"), hidden):
+    for table in _answers(answered.iter_batches(batch_size=None, batch_format="pyarrow"), hidden):
         columns = (table.column(name).to_pylist() for name in ("row", "line", "failed"))
         for number, line, failed in zip(*columns, strict=True):
             kept.put(number, line, failed=failed)
@@ -156,7 +156,7 @@ def _lines(whole: bytes) -> Iterator[bytes]:
         begin = end
 
 
-def _told(tables: Iterable[Any], hidden: set[str]) -> Iterator[Any]:
+def _answers(tables: Iterable[Any], hidden: set[str]) -> Iterator[Any]:
     """What Ray gives, and its failure as one of ours."""
     try:
         yield from tables

@@ -13,18 +13,18 @@ from typing import Annotated, Any, BinaryIO, NoReturn, cast
 
 import typer
 
-from intrinsics_core import batch
-from intrinsics_core.cli import cited, journal, on_ray, options, rows, settings
+from intrinsics_core.cli import cited, journal, on_ray, options, settings
 from intrinsics_core.cli.exits import INTERRUPTED, READER_GONE, USAGE
-from intrinsics_core.conversation import Task, today
-from intrinsics_core.drivers import run_many
-from intrinsics_core.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable
 from intrinsics_core.intrinsics import INTRINSICS, TABLE
-from intrinsics_core.profiles.base import Profile
-from intrinsics_core.program import Call
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.results import Result
+from intrinsics_core.protocol.task import Task, today
 from intrinsics_core.render.citations import Mode, Style
 from intrinsics_core.render.text import clean
-from intrinsics_core.results import Result
+from intrinsics_core.running import batch, rows
+from intrinsics_core.running.execution import run_many
 from intrinsics_core.runtimes import Runtime, as_runtime
 
 _AHEAD = 4096  # results kept in memory for an earlier row that has not ended

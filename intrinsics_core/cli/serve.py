@@ -1,76 +1,70 @@
-"""``intrinsics serve``: the ``vllm serve`` command line for a base model and its adapters, printed or run."""
+"""``intrinsics serve``: verdicts over HTTP and MCP, for programs that are not written in Python."""
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
 
+from intrinsics_core.cli import settings
 from intrinsics_core.cli.run import one_line_errors
-from intrinsics_core.errors import InvalidInput
 
 EPILOG = """
-Example: `intrinsics serve ibm-granite/granite-3.3-8b-instruct --adapter ./rag-agent-lib --start`
+Without --runtime it is the embedded default. A request picks a runtime by its name, as `model` or `runtime`; the first
+one answers those that name none.
 
-Then: `intrinsics run answerability --profile granite-3.3
---runtime '{"kind": "server", "base_url": "http://127.0.0.1:8000/v1"}' …`
+Pages: `/docs` for the requests with examples, `/mcp` for MCP clients, `/metrics` for Prometheus. SIGTERM answers what
+was asked, then ends.
+
+Example: `intrinsics serve --runtime fast='{"kind": "embedded", "reader": false}' --runtime careful=server.json`
+
+Then: `curl localhost:8010/v1/rerank -d '{"query": "Who built it?", "documents": ["Fog.", "Ada built it."]}'`
 """
 
 
 def serve(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The base model: a folder or a hub repository.")],
-    adapter: Annotated[
+    runtime: Annotated[
         list[str] | None,
         typer.Option(
-            "--adapter",
-            "-a",
-            metavar="[NAME=]PATH",
-            help="A LoRA adapter, or a folder of them. May be given more than once. "
-            "Activated LoRA is refused: vLLM does not support it.",
+            metavar="[NAME=]JSON|FILE",
+            help="A runtime's config, or a file that holds it. May be given more than once, each with a name.",
+            show_default="embedded",
         ),
     ] = None,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8000,
-    name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the base model on the server.", show_default="MODEL")
+    host: Annotated[
+        str, typer.Option(help="Address to listen on. Another than this machine's own needs a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any that is free.")] = 8010,
+    token_file: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="A file with the token that requests bring: `Authorization: Bearer TOKEN`."),
     ] = None,
-    option: Annotated[
+    allow_host: Annotated[
         list[str] | None,
-        typer.Option(
-            "--option",
-            metavar="--FLAG[=VALUE]",
-            help="A further option of `vllm serve`, e.g. `--option=--max-model-len=8192`. May be given more than once.",
-        ),
+        typer.Option(metavar="NAME", help="A name that clients call this machine by. May be given more than once."),
     ] = None,
-    executable: Annotated[str, typer.Option(metavar="PATH", help="The `vllm` program.")] = "vllm",
-    start: Annotated[
-        bool, typer.Option("--start", help="Start it, wait until every adapter has answered, stop it on Ctrl-C.")
-    ] = False,
-    timeout: Annotated[float, typer.Option(metavar="SECONDS", min=1, help="How long to wait for it.")] = 1800,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ORIGIN", help="A page that may ask, e.g. `https://app.example`. None by default."),
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Processes, each with models of its own.")] = 1,
+    max_body: Annotated[int, typer.Option(metavar="BYTES", min=1, help="Largest body of a request.")] = 8 * 2**20,
+    max_documents: Annotated[int, typer.Option(metavar="N", min=1, help="Most documents of a request.")] = 1_000,
+    max_tokens: Annotated[int, typer.Option(metavar="N", min=1, help="Most tokens of a request's texts.")] = 200_000,
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", min=0.001, help="Longest time of a request.")] = 60.0,
+    max_waiting: Annotated[int, typer.Option(metavar="N", min=1, help="Most requests that wait for a runtime.")] = 256,
 ) -> None:
-    """Print the `vllm serve` command for a base model and its adapters, or start and supervise it."""
-    from intrinsics_core.runtimes.server import launch as serving
-
+    """Serve rankings, gates, flags, citations and checks over HTTP and MCP."""
     with one_line_errors():
-        if model.startswith("-") or (name or "").startswith("-"):  # vLLM would take it for an option
-            raise InvalidInput("MODEL or --name begins with a dash", expected="a folder or a hub repository")
-        plan = serving.Plan(
-            model, serving.read_adapters(adapter or []), host=host, port=port, name=name,
-            options=option or [], executable=executable,
+        configs = settings.named_configs(runtime or [])
+        hidden = settings.secrets(configs)
+    with one_line_errors(hidden):
+        with settings.extra("serve"):
+            from intrinsics_core.service import process
+        limits = {"body": max_body, "documents": max_documents, "tokens": max_tokens, "seconds": timeout,
+                  "waiting": max_waiting}  # fmt: skip
+        started = process.Settings(
+            configs, host=host, port=port, token_file=token_file, hosts=allow_host or [], origins=allow_origin or [],
+            limits=limits, workers=workers,
         )  # fmt: skip
-        if not start:
-            typer.echo(serving.shell(plan.command()))
-            return
-        try:
-            with serving.stopping(), serving.started(plan) as server:
-                server.wait_ready(timeout)
-                served = ", ".join([plan.base_name, *(a.name for a in plan.adapters)])
-                config = json.dumps({"kind": "server", "base_url": plan.base_url})
-                typer.echo(f"ready: {served}\nruntime: {config}\nCtrl-C stops it", err=True)
-                code = server.wait()
-        except serving.Stopped:
-            typer.echo("stopped", err=True)
-            return
-        typer.echo(f"intrinsics: vllm ended by itself with exit code {code}", err=True)
-        raise typer.Exit(1)
+        process.run(started, lambda url: typer.echo(f"{', '.join(configs)} at {url}, {url}/docs", err=True))

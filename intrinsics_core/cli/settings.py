@@ -6,64 +6,65 @@ import hashlib
 import json
 import os
 import re
-import typing
-from collections.abc import Callable, Mapping, Sequence
-from inspect import signature
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from intrinsics_core.errors import IntrinsicsError, InvalidInput, UnsupportedIntrinsic
-from intrinsics_core.hiding import SECRET, hide, secrets
-from intrinsics_core.intrinsics import INTRINSICS
-from intrinsics_core.profiles.base import Profile
-from intrinsics_core.program import Call
+from intrinsics_core._support.redaction import SECRET, hide, secrets
+from intrinsics_core.intrinsics.options import from_texts, record_of
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable, UnsupportedIntrinsic
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.runtimes.config_text import runtime_config
 
 __all__ = [
     "check_served",
+    "extra",
     "fingerprint",
     "hide",
     "intrinsic_function",
     "intrinsic_options",
+    "named_configs",
     "profile_mark",
     "runtime_config",
     "secrets",
 ]
 
+_UNNAMED = "default"
 _READ = ("calibrations", "thresholds")  # their values may be files
 _QUESTION = [{"role": "user", "content": "?"}]
 _ANSWERED = [*_QUESTION, {"role": "assistant", "content": "!"}]
-_NOT_OPTIONS = {"on_error", "date"}  # these have flags of their own
 
 
-def runtime_config(text: str | None) -> dict[str, Any] | None:
-    """The config in ``--runtime``: JSON text, or the name of a file that holds it.
+def named_configs(texts: Sequence[str]) -> dict[str, Any]:
+    """The configs in several ``--runtime``, by name; what is given without one is called ``default``.
 
     Raises:
-        InvalidInput: neither, or not a JSON object. The message never repeats what was given: it may hold a key.
+        InvalidInput: one is no config, or two have the same name.
     """
-    if text is None:
-        return None
-    where = "--runtime"
-    if not text.lstrip().startswith(("{", "[", '"')):
-        try:
-            text, where = Path(text).read_text(encoding="utf-8-sig"), "the file that --runtime names"
-        except UnicodeDecodeError:
-            raise InvalidInput("the file that --runtime names is not UTF-8 text") from None
-        except (OSError, ValueError) as error:
-            why = error.strerror if isinstance(error, OSError) else "not a file name"
-            raise InvalidInput(
-                f"--runtime cannot be read: {why}",
-                expected='JSON text such as {"kind": "embedded"}, or a file that holds it',
-            ) from None
+    found: dict[str, Any] = {}
+    for text in texts:
+        named = re.match(r"([A-Za-z0-9][A-Za-z0-9_.-]*)=", text)
+        name = named.group(1) if named else _UNNAMED
+        if name in found:
+            raise InvalidInput(f"two runtimes are called {name!r}", expected="names that differ: --runtime NAME=CONFIG")
+        found[name] = runtime_config(text[named.end() :] if named else text)
+    return found or {_UNNAMED: None}
+
+
+@contextmanager
+def extra(name: str) -> Iterator[None]:
+    """Within it a package that is missing is told as the extra that brings it.
+
+    Raises:
+        RuntimeUnavailable: one is.
+    """
     try:
-        config = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InvalidInput(f"{where} is not JSON: {error.msg} (line {error.lineno}, column {error.colno})") from None
-    except RecursionError:
-        raise InvalidInput(f"{where} is nested too deeply") from None
-    if not isinstance(config, dict):
-        raise InvalidInput(f"{where} is not a JSON object", expected='{"kind": ...}')
-    return config
+        yield
+    except ImportError as error:
+        raise RuntimeUnavailable(f"a package is missing: {error}",
+                                 expected=f"pip install 'rag-intrinsics[{name}]'") from None  # fmt: skip
 
 
 def fingerprint(config: Mapping[str, Any] | None) -> dict[str, str]:
@@ -132,9 +133,7 @@ def intrinsic_function(name: str) -> Callable[..., Call[Any]]:
     Raises:
         InvalidInput: there is none.
     """
-    if name not in INTRINSICS:
-        raise InvalidInput("INTRINSIC is unknown", expected=f"one of {', '.join(INTRINSICS)}", got=repr(name))
-    return INTRINSICS[name]
+    return record_of(name, called="INTRINSIC").function
 
 
 def intrinsic_options(intrinsic: str, pairs: Sequence[str]) -> dict[str, Any]:
@@ -143,47 +142,4 @@ def intrinsic_options(intrinsic: str, pairs: Sequence[str]) -> dict[str, Any]:
     Raises:
         InvalidInput: no such option, or a value it does not take.
     """
-    factory = intrinsic_function(intrinsic)
-    hints = typing.get_type_hints(factory)
-    known = {
-        name: hints[name]
-        for name, parameter in signature(factory).parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY and name not in _NOT_OPTIONS
-    }
-    options: dict[str, Any] = {}
-    for pair in pairs:
-        name, equals, text = pair.partition("=")
-        name = name.strip().replace("-", "_")
-        if not equals:
-            raise InvalidInput("--option is not of the form key=value", intrinsic=intrinsic, got=repr(pair))
-        if name not in known:
-            raise InvalidInput("--option names no option of it", intrinsic=intrinsic,
-                               expected=f"one of {', '.join(known)}" if known else "none: it has no options",
-                               got=repr(name))  # fmt: skip
-        options[name] = _value(intrinsic, name, known[name], text.strip())
-    if options:
-        _probe(intrinsic, options)
-    return options
-
-
-def _value(intrinsic: str, name: str, hint: Any, text: str) -> Any:
-    from pydantic import TypeAdapter, ValidationError
-
-    if text.lower() in ("none", "null") and type(None) in typing.get_args(hint):
-        return None
-    try:
-        return TypeAdapter(hint).validate_strings(text)
-    except ValidationError as error:
-        raise InvalidInput(f"--option {name} has a wrong value", intrinsic=intrinsic,
-                           expected=error.errors()[0]["msg"], got=repr(text)) from None  # fmt: skip
-
-
-def _probe(intrinsic: str, options: Mapping[str, Any]) -> None:
-    """Find out before the first row whether the intrinsic takes these values."""
-    for messages in (_QUESTION, _ANSWERED):
-        try:
-            intrinsic_function(intrinsic)(messages, ["."], **options)
-            return
-        except InvalidInput as error:
-            if not error.message.startswith("messages"):
-                raise
+    return from_texts(record_of(intrinsic, called="INTRINSIC"), pairs, called="--option")

@@ -29,11 +29,10 @@ from haystack_integrations.components.validators.rag_intrinsics import (
     RagIntrinsicsGroundednessChecker,
 )
 
-from intrinsics_core import conversation
 from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story
-from intrinsics_core.render.trace import Turn
-from intrinsics_core.requests import Generate, Generated
-from intrinsics_core.results import (
+from intrinsics_core.protocol import task as conversation
+from intrinsics_core.protocol.requests import Generate, Generated
+from intrinsics_core.protocol.results import (
     Answerability,
     Citations,
     ContextRelevance,
@@ -43,6 +42,7 @@ from intrinsics_core.results import (
     Ranking,
     Uncertainty,
 )
+from intrinsics_core.render.trace import Turn
 from intrinsics_core.runtimes import Runtime
 from intrinsics_core.text.layout import laid_out
 

@@ -22,11 +22,10 @@ from langchain_rag_intrinsics import (
     UncertaintyScorer,
 )
 
-from intrinsics_core import conversation
 from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story
-from intrinsics_core.render.trace import Turn
-from intrinsics_core.requests import Generate, Generated
-from intrinsics_core.results import (
+from intrinsics_core.protocol import task as conversation
+from intrinsics_core.protocol.requests import Generate, Generated
+from intrinsics_core.protocol.results import (
     Answerability,
     Citations,
     ContextRelevance,
@@ -38,6 +37,7 @@ from intrinsics_core.results import (
     Ranking,
     Uncertainty,
 )
+from intrinsics_core.render.trace import Turn
 from intrinsics_core.runtimes import Runtime
 from intrinsics_core.text.layout import laid_out
 

@@ -19,11 +19,9 @@ from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
 from llama_index.rag_intrinsics import ConversationQuery
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
 
-from intrinsics_core.conversation import Document, Message
 from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story
-from intrinsics_core.render.trace import Turn
-from intrinsics_core.requests import Generate, Generated
-from intrinsics_core.results import (
+from intrinsics_core.protocol.requests import Generate, Generated
+from intrinsics_core.protocol.results import (
     Answerability,
     Citations,
     ContextRelevance,
@@ -35,6 +33,8 @@ from intrinsics_core.results import (
     Ranking,
     Uncertainty,
 )
+from intrinsics_core.protocol.task import Document, Message
+from intrinsics_core.render.trace import Turn
 from intrinsics_core.runtimes import Runtime
 from intrinsics_core.text.layout import laid_out
 
@@ -147,7 +147,8 @@ class Quoting(_Answering):
             for passage, text in enumerate(texts)
             for span in laid_out(text)
         ]
-        ranked = IntrinsicsRerank(runtime=self.runtime).postprocess_nodes(sentences, query_str=question)
+        judged = IntrinsicsRerank(runtime=self.runtime).postprocess_nodes(sentences, query_str=question)
+        ranked = sorted(judged, key=lambda s: -(s.score or 0.0))  # by probability: the order knows the list, too
         same = [s for s in ranked if s.metadata["passage"] == ranked[0].metadata["passage"]][:QUOTED]
         return " ".join(s.text for s in sorted(same, key=lambda s: int(s.metadata["begin"])))
 

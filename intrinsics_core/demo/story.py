@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from importlib.resources import files
 
-from intrinsics_core.conversation import Document
+from intrinsics_core.protocol.task import Document
 
 # What every telling keeps to, so that the tellings can be compared.
 RETRIEVED = 8  # passages that BM25 finds

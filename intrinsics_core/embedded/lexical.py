@@ -21,11 +21,13 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from typing import NamedTuple
+
+from intrinsics_core.text.memory import remembered
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -115,16 +117,12 @@ def _stemmer() -> Callable[[str], str]:
 _LONGEST_WORD = 200  # characters of a word that the caches below keep; a longer one is no word, and no two are alike
 
 
+@remembered(1 << 16, _LONGEST_WORD)
 def stem(word: str) -> str:
     """The term of one word: NFKC, case folded, possessive dropped, English Snowball stem.
 
     A word with a digit, or of more than 40 characters, is left unstemmed.
     """
-    return _stem(word) if len(word) <= _LONGEST_WORD else _stem.__wrapped__(word)
-
-
-@lru_cache(maxsize=1 << 16)
-def _stem(word: str) -> str:
     plain = unicodedata.normalize("NFKC", word).casefold().replace("\u2019", "'")
     plain = _POSSESSIVE.sub("", plain)
     if len(plain) < 3 or len(plain) > 40 or not plain.isascii() or any(c.isdigit() for c in plain):
@@ -150,17 +148,11 @@ def tokens(text: str) -> list[Token]:
     (``U.S.`` -> ``us``; a lower-case one, ``e.g.``, is a stopword). An upper-case word of two letters or more
     is content even if it spells a stopword (``US``, ``IT``), unless the whole text is upper-case.
     """
-    return list(_tokens(text) if len(text) <= _KEPT else _scan(text))
+    return list(_scan(text))
 
 
-_KEPT = 20_000  # characters of the longest text whose tokens are kept: the cache is bounded in bytes too
-
-
-def _split(text: str) -> tuple[Token, ...]:
-    return tuple(_scan(text))
-
-
-def _scan(text: str) -> Iterator[Token]:
+@remembered(256, kept_as=tuple)  # the features of a conversation look at the same turns several times over
+def _scan(text: str) -> Iterable[Token]:
     shouting = text.isupper()
     for match in _TOKEN.finditer(text):
         begin, end = match.span()
@@ -184,10 +176,6 @@ def _scan(text: str) -> Iterator[Token]:
                         yield Token(pair, start + i, start + i + 2, stem(pair), False)
 
 
-# The features of a conversation look at the same turns several times over.
-_tokens = lru_cache(maxsize=256)(_split)
-
-
 def _word(word: str, begin: int, shouting: bool) -> Token:
     emphatic = len(word) > 1 and not shouting and word.isupper()
     return Token(word, begin, begin + len(word), stem(word), not emphatic and is_stopword(word))
@@ -195,8 +183,7 @@ def _word(word: str, begin: int, shouting: bool) -> Token:
 
 def terms(text: str, *, stopwords: bool = False) -> list[str]:
     """The terms of a text in order, repeats kept; stopwords are left out unless ``stopwords``."""
-    found = _tokens(text) if len(text) <= _KEPT else _scan(text)  # a long text's tokens are never all there at once
-    return [token.term for token in found if stopwords or not token.is_stop]
+    return [token.term for token in _scan(text) if stopwords or not token.is_stop]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 # ruff: noqa: I001  (imported in the order of a chain: the table, and all that is made of it, shows them so)
 """The intrinsics, one module each. Each function checks its input and returns a call for a driver."""
 
+from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.query_rewrite import query_rewrite
 from intrinsics_core.intrinsics.query_expansion import query_expansion
 from intrinsics_core.intrinsics.context_relevance import context_relevance
@@ -23,11 +24,15 @@ from intrinsics_core.intrinsics.table import INTRINSICS, TABLE, Record, register
 __all__ = [
     "INTRINSICS",
     "TABLE",
+    "Documents",
+    "Messages",
+    "OnError",
     "Record",
     "adapter",
     "answer_relevance",
     "answerability",
     "audit",
+    "call",
     "citations",
     "compare",
     "context_relevance",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from intrinsics_core.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
 
 
 def checked(answers: Sequence[Any]) -> list[IntrinsicsError]:

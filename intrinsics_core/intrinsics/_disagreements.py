@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from intrinsics_core.results import Answerability, Citations, HallucinationDetection
+from intrinsics_core.protocol.results import Answerability, Citations, HallucinationDetection
 
 _SURE, _UNSURE = 0.75, 0.35  # certainties from, and up to, which an answer counts as certain and as uncertain
 _BESIDE = 0.5  # answer relevance below which an answer does not address the question

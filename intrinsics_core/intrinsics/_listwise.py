@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable
 from intrinsics_core.intrinsics import _costs
-from intrinsics_core.profiles.base import Profile
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Program
+from intrinsics_core.protocol.results import Ranking
+from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies.rankings import ranking
-from intrinsics_core.requests import Program
-from intrinsics_core.results import Ranking
 
 
 def listwise(

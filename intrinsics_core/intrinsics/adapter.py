@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from intrinsics_core.conversation import Task, check
-from intrinsics_core.intrinsics._common import Documents, Messages
-from intrinsics_core.profiles.base import Profile
-from intrinsics_core.program import Call
-from intrinsics_core.requests import Program
+from intrinsics_core.intrinsics.calling import Documents, Messages
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Program
+from intrinsics_core.protocol.task import Task, check
 
 
 def adapter(
@@ -34,8 +34,8 @@ def adapter(
         date: date text for prompts that carry one; the day of the call where left out.
 
     Returns:
-        A call whose result is an :class:`~intrinsics_core.results.AdapterOutput`, or the typed result of a known
-        intrinsic.
+        A call whose result is an :class:`~intrinsics_core.protocol.results.AdapterOutput`, or the typed result of a
+        known intrinsic.
 
     Raises:
         InvalidInput: at once, where the input is wrong; when run, where an argument is missing or not wanted.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.intrinsics._common import Documents, Messages, call
+from intrinsics_core.intrinsics.calling import Documents, Messages, call
 from intrinsics_core.intrinsics.table import register
-from intrinsics_core.program import Call
-from intrinsics_core.results import Answerability
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.results import Answerability
+from intrinsics_core.protocol.task import Task
 
 
 def _open(task: Task, why: str) -> Answerability:

@@ -13,17 +13,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.errors import IntrinsicsError, UnsupportedIntrinsic
 from intrinsics_core.intrinsics import _disagreements
-from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics._costs import checked
+from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.table import register
-from intrinsics_core.profiles.base import Profile
-from intrinsics_core.program import Call, asked_once, merge
-from intrinsics_core.replies import sentence_ids
-from intrinsics_core.requests import Program
-from intrinsics_core.results import (
+from intrinsics_core.protocol.call import Call, asked_once, merge
+from intrinsics_core.protocol.errors import IntrinsicsError, UnsupportedIntrinsic
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Program
+from intrinsics_core.protocol.results import (
     Answerability,
     Audit,
     AuditedSentence,
@@ -31,6 +29,8 @@ from intrinsics_core.results import (
     Citation,
     SentenceVerdict,
 )
+from intrinsics_core.protocol.task import Task
+from intrinsics_core.replies import sentence_ids
 
 NAME = "audit"
 # Part of an audit, by the intrinsic that judges it alone -> its field in `AuditParts`.
@@ -197,7 +197,7 @@ def _score(value: Any) -> float | None:
 
 def put_together(task: Task, parts: AuditParts) -> Audit:
     """The parts as one result: each citation with its sentence, and what the parts disagree about."""
-    verdicts = parts.hallucination or sentence_ids.hallucination(task, ())
+    verdicts = parts.hallucination or sentence_ids.nothing_judged(task)
     cited = _by_sentence(verdicts.sentences, parts.citations.citations if parts.citations else ())
     certainty = parts.uncertainty.certainty if parts.uncertainty else None
     return Audit(
@@ -220,6 +220,7 @@ def put_together(task: Task, parts: AuditParts) -> Audit:
             )
         ),
         dropped=verdicts.dropped + (parts.citations.dropped if parts.citations else 0),
+        missing=verdicts.missing,
     )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.table import register
-from intrinsics_core.program import Call
-from intrinsics_core.results import Citations
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.results import Citations
+from intrinsics_core.protocol.task import Task
 
 
 def _none(task: Task, why: str) -> Citations:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from intrinsics_core.conversation import Task, check
-from intrinsics_core.errors import IntrinsicsError, InvalidInput
-from intrinsics_core.intrinsics._common import NOTHING_SAID, Documents, Messages, OnError
-from intrinsics_core.profiles.base import Profile
-from intrinsics_core.program import Call
-from intrinsics_core.requests import Program
-from intrinsics_core.results import Preference
+from intrinsics_core.intrinsics.calling import NOTHING_SAID, Documents, Messages, OnError
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Program
+from intrinsics_core.protocol.results import Preference
+from intrinsics_core.protocol.task import Task, check
 
 _ON_ERROR = ("raise", "fallback")
 

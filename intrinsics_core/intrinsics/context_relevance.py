@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.errors import IntrinsicsError, InvalidInput
-from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.table import register
-from intrinsics_core.profiles.base import Profile
-from intrinsics_core.program import Call
-from intrinsics_core.requests import Program
-from intrinsics_core.results import ContextRelevance, Judgement
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Program
+from intrinsics_core.protocol.results import ContextRelevance, Judgement
+from intrinsics_core.protocol.task import Task
 
 
 def _none(task: Task, why: str) -> ContextRelevance:
@@ -52,7 +52,7 @@ def context_relevance(
 
 def _program(task: Task, profile: Profile, *, keep: bool) -> Program[ContextRelevance]:
     judgements, failures = [], []
-    verdicts = yield from profile.ask_many(task.intrinsic, [task.only(i) for i in range(len(task.documents))])
+    verdicts = yield from profile.ask_each(task.intrinsic, task)
     for i, verdict in enumerate(verdicts):
         if isinstance(verdict, IntrinsicsError):
             if not keep or isinstance(verdict, InvalidInput):
@@ -60,7 +60,7 @@ def _program(task: Task, profile: Profile, *, keep: bool) -> Program[ContextRele
             why = _short(f"{type(verdict).__name__}: {verdict}")
             failures.append(f"document {task.document_id(i)!r} kept: {why}")
             verdict = Judgement(index=i, document_id=task.document_id(i), label="relevant", score=None, failure=why)
-        judgements.append(verdict.model_copy(update={"index": i}))
+        judgements.append(verdict if verdict.index == i else verdict.model_copy(update={"index": i}))
     return ContextRelevance(judgements=tuple(judgements), degraded="; ".join(failures) or None)
 
 

@@ -12,16 +12,15 @@ from dataclasses import replace
 from functools import partial
 from typing import get_args
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.errors import IntrinsicsError, InvalidInput, UnsupportedIntrinsic
 from intrinsics_core.intrinsics import _costs
-from intrinsics_core.intrinsics._common import NOTHING_RETRIEVED, Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.calling import NOTHING_RETRIEVED, Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.query_expansion import together
 from intrinsics_core.intrinsics.table import register
-from intrinsics_core.profiles.base import Profile
-from intrinsics_core.program import Call
-from intrinsics_core.requests import Program
-from intrinsics_core.results import (
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, UnsupportedIntrinsic
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Program
+from intrinsics_core.protocol.results import (
     Citations,
     Evaluation,
     Faithfulness,
@@ -32,6 +31,7 @@ from intrinsics_core.results import (
     SentenceVerdict,
     Statement,
 )
+from intrinsics_core.protocol.task import Task
 
 METRICS: tuple[Metric, ...] = get_args(Metric)
 
@@ -157,7 +157,7 @@ def _by_support(task: Task, profile: Profile, metrics: Sequence[Metric], *, name
     rated: dict[Metric, RatedMetric] = {
         name: _null(name, f"profile {profile.name!r} has no language model to rate it") for name in others
     }
-    dropped = 0
+    dropped, missing, degraded = 0, 0, None
     if "faithfulness" in metrics and not task.documents:
         rated["faithfulness"] = _null("faithfulness", NOTHING_RETRIEVED)
     elif "faithfulness" in metrics:
@@ -165,11 +165,15 @@ def _by_support(task: Task, profile: Profile, metrics: Sequence[Metric], *, name
         verdicts, *cited = yield from together([profile.ask_many(name, [task]) for name in wanted])
         rated["faithfulness"] = _supported(task, verdicts, cited[0] if cited else Citations(citations=()))
         dropped = verdicts.dropped + sum(each.dropped for each in cited)
-    return Evaluation(metrics=tuple(rated[name] for name in metrics), dropped=dropped)
+        missing, degraded = verdicts.missing, verdicts.degraded
+    rows = tuple(rated[name] for name in metrics)
+    return Evaluation(metrics=rows, dropped=dropped, missing=missing, degraded=degraded)
 
 
 def _supported(task: Task, verdicts: HallucinationDetection, cited: Citations) -> RatedMetric:
     claims = [verdict for verdict in verdicts.sentences if verdict.label != "NA"]
+    if verdicts.missing and verdicts.label == "NA":
+        return _null("faithfulness", verdicts.degraded or "not judged")
     if not claims or verdicts.score is None:
         return _null("faithfulness", "nothing claimed")
     lacking = sum(verdict.label != "faithful" for verdict in claims)

@@ -14,16 +14,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, get_args
 
-from intrinsics_core.conversation import Message, Task
-from intrinsics_core.errors import IntrinsicsError, InvalidInput
-from intrinsics_core.evaluation.probabilities import sigmoid, softmax
-from intrinsics_core.evaluation.recalibrating import recalibrated
-from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.calibration.probabilities import sigmoid, softmax
+from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.table import register
-from intrinsics_core.profiles.base import Profile
-from intrinsics_core.program import Call
-from intrinsics_core.requests import Program
-from intrinsics_core.results import CheckedClaim, FactCheck, SourceVerdict
+from intrinsics_core.protocol.apply_calibration import recalibrated
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Program
+from intrinsics_core.protocol.results import CheckedClaim, FactCheck, SourceVerdict
+from intrinsics_core.protocol.task import Message, Task
 from intrinsics_core.text.sentences import Span
 
 Aggregate = Literal["max", "min", "weighted"]
@@ -138,7 +138,8 @@ def _program(
     units = _units(task, sources)
     if not units:
         return _unjudged(task, "the sources have no text")
-    logits = [float(x) for x in _values((yield from profile.ask_many("relevance", [unit.task for unit in units])))]
+    sources_of = replace(task, documents=tuple(unit.task.documents[0] for unit in units))
+    logits = [float(x) for x in _values((yield from profile.ask_each("relevance", sources_of)))]
     weights = select(logits, top_k=top_k, top_p=top_p)
     read = [i for i, weight in enumerate(weights) if weight > 0]
     claims = task.response_sentences  # "No." is one too: each is judged as an answer to the question

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.table import register
-from intrinsics_core.program import Call
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.results import HallucinationDetection
+from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import sentence_ids
-from intrinsics_core.results import HallucinationDetection
 
 
 def _unjudged(task: Task, why: str) -> HallucinationDetection:
-    return sentence_ids.hallucination(task, ()).model_copy(update={"reason": why})
+    return sentence_ids.nothing_judged(task).model_copy(update={"reason": why})
 
 
 def _failed(task: Task, why: str) -> HallucinationDetection:
-    return sentence_ids.hallucination(task, ()).model_copy(update={"degraded": why})
+    return sentence_ids.nothing_judged(task).model_copy(update={"degraded": why})
 
 
 @register(
@@ -42,8 +42,9 @@ def hallucination_detection(
         date: date text for prompts that carry one; the day of the call where left out.
 
     Returns:
-        A call whose result has one verdict per response sentence with exact offsets, NA where the model gave none, and
-        one verdict for the response as a whole.
+        A call whose result has one verdict per response sentence with exact offsets, and one verdict for the response
+        as a whole. A sentence that the model left out is NA and not ``judged``; ``missing`` counts them, and while
+        there is one the response is never *faithful*.
 
     Raises:
         InvalidInput: at once, where the input is wrong.

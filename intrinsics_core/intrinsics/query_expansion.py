@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.errors import IntrinsicsError
-from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.table import register
-from intrinsics_core.profiles.base import Profile
-from intrinsics_core.program import Call, merge
-from intrinsics_core.requests import Program
-from intrinsics_core.results import ExpandedQuery, QueryExpansion
+from intrinsics_core.protocol.call import Call, merge
+from intrinsics_core.protocol.errors import IntrinsicsError
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Program
+from intrinsics_core.protocol.results import ExpandedQuery, QueryExpansion
+from intrinsics_core.protocol.task import Task
 
 
 def _original(task: Task, why: str) -> QueryExpansion:

@@ -11,19 +11,19 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Literal, get_args
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.errors import IntrinsicsError, InvalidInput
 from intrinsics_core.intrinsics import _costs
-from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics._listwise import listwise
 from intrinsics_core.intrinsics._pairwise import ALL_PAIRS as ALL_PAIRS
 from intrinsics_core.intrinsics._pairwise import pairwise
+from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.table import register
-from intrinsics_core.profiles.base import Profile
-from intrinsics_core.program import Call
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Program
+from intrinsics_core.protocol.results import Ranking
+from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies.rankings import ranking
-from intrinsics_core.requests import Program
-from intrinsics_core.results import Ranking
 
 Mode = Literal["listwise", "pairwise", "pointwise"]
 
@@ -152,8 +152,7 @@ def _pointwise(task: Task, profile: Profile, *, keep: bool) -> Program[Ranking]:
         pairs = [entry if isinstance(entry, tuple) else (entry, entry) for entry in found]
         order = sorted(range(len(pairs)), key=lambda i: -pairs[i][1])
         return ranking(task, order, [score for score, _ in pairs])
-    alone = [task.only(i) for i in range(len(task.documents))]
-    judgements = yield from profile.ask_many("context-relevance", alone)
+    judgements = yield from profile.ask_each("context-relevance", task)
     failures = _costs.checked(judgements)
     if failures and not keep:
         raise failures[0]

@@ -12,15 +12,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from intrinsics_core.conversation import Message, Task
-from intrinsics_core.errors import InvalidInput, UnsupportedIntrinsic
-from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.hallucination_detection import hallucination_detection
 from intrinsics_core.intrinsics.table import register
-from intrinsics_core.profiles.base import Profile
-from intrinsics_core.program import Call
-from intrinsics_core.requests import Program
-from intrinsics_core.results import (
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.errors import InvalidInput, UnsupportedIntrinsic
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Program
+from intrinsics_core.protocol.results import (
     Audit,
     Change,
     HallucinationDetection,
@@ -28,6 +27,7 @@ from intrinsics_core.results import (
     RevisedAnswer,
     SentenceVerdict,
 )
+from intrinsics_core.protocol.task import Message, Task
 
 NAME = "revise"
 NOTHING_LEFT = "no sentence of the answer is supported"
@@ -74,8 +74,8 @@ def revise(
 
     Returns:
         A call whose result has the new answer, each change with exact offsets in the old one (making them gives the new
-        one), and the sentences of the new one that are still not supported. Where nothing is left the answer is empty
-        and ``reason`` says so.
+        one), the sentences of the new one that are still not supported, and those that the judge left out
+        (``unjudged``). Where nothing is left the answer is empty and ``reason`` says so.
 
     Raises:
         InvalidInput: at once, where the input is wrong, or the verdicts are not about this answer.
@@ -98,7 +98,7 @@ def _program(
     wanted = _DOUBTED if writer else _DROPPED
     flagged = {i: s.explanation or s.label for i, s in enumerate(sentences) if s.label in wanted}
     if not flagged:
-        return RevisedAnswer(answer=task.response, changes=(), unsupported=_unsupported(judged))
+        return _result(task.response, (), judged)
     texts, dropped = dict.fromkeys(flagged, ""), 0
     if writer:
         spans = tuple((s.begin, s.end, s.text) for s in sentences)
@@ -111,7 +111,7 @@ def _program(
     if not answer.strip():
         return RevisedAnswer(answer="", changes=changes, unsupported=(), reason=NOTHING_LEFT, dropped=dropped)
     again = judged if not changes else (yield from _judged(task, profile, answer))
-    return RevisedAnswer(answer=answer, changes=changes, unsupported=_unsupported(again), dropped=dropped)
+    return _result(answer, changes, again, dropped=dropped)
 
 
 def _judged(task: Task, profile: Profile, answer: str) -> Program[HallucinationDetection]:
@@ -128,9 +128,19 @@ def _writer(profile: Profile) -> Profile | None:
     return serving if NAME in serving else None
 
 
-def _unsupported(judged: HallucinationDetection | Audit) -> tuple[SentenceVerdict, ...]:
+def _result(
+    answer: str, changes: tuple[Change, ...], judged: HallucinationDetection | Audit, *, dropped: int = 0
+) -> RevisedAnswer:
     kept = judged.hallucination if isinstance(judged, Audit) else judged
-    return tuple(sentence for sentence in kept.sentences if sentence.label in _DOUBTED)
+    return RevisedAnswer(
+        answer=answer,
+        changes=changes,
+        unsupported=tuple(sentence for sentence in kept.sentences if sentence.label in _DOUBTED),
+        unjudged=tuple(sentence for sentence in kept.sentences if not sentence.judged),
+        dropped=dropped,
+        missing=kept.missing,
+        degraded=kept.degraded if kept.missing else None,
+    )
 
 
 def changed(

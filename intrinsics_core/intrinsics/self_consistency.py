@@ -12,15 +12,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.errors import IntrinsicsError, InvalidInput
 from intrinsics_core.intrinsics import _costs
-from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.table import register
-from intrinsics_core.profiles.base import Profile
-from intrinsics_core.program import Call
-from intrinsics_core.requests import Program
-from intrinsics_core.results import Sample, SelfConsistency
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Program
+from intrinsics_core.protocol.results import Sample, SelfConsistency
+from intrinsics_core.protocol.task import Task
 
 SAMPLES = 5
 MOST = 100  # answers that one list shows a model

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from intrinsics_core.conversation import Role, Task
-from intrinsics_core.errors import InvalidInput
-from intrinsics_core.program import Call
-from intrinsics_core.results import Result
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.results import Result
+from intrinsics_core.protocol.task import Role, Task
 
 F = TypeVar("F", bound=Callable[..., Call[Any]])
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.evaluation.recalibrating import certainty_score
-from intrinsics_core.intrinsics._common import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.table import register
-from intrinsics_core.program import Call
-from intrinsics_core.results import Uncertainty
+from intrinsics_core.protocol.apply_calibration import certainty_score
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.results import Uncertainty
+from intrinsics_core.protocol.task import Task
 
 
 def _unsaid(task: Task, why: str) -> Uncertainty:

@@ -6,40 +6,34 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from intrinsics_core.errors import InvalidInput
-from intrinsics_core.profiles.base import Format, Profile, Staged
+from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.profile import Format, MultiStepFormat, Profile
 
-__all__ = ["NAMES", "Format", "Profile", "Staged", "as_profile", "profile", "register"]
+__all__ = ["Format", "MultiStepFormat", "Profile", "as_profile", "names", "profile", "register"]
 
-# name -> module that holds PROFILE, or makes one from a place: "granite-4:FOLDER"
-_MODULES = {
-    "embedded": "intrinsics_core.profiles.embedded",
-    "encoders": "intrinsics_core.profiles.encoders",
-    "prompted": "intrinsics_core.profiles.prompted",
-    "granite-3.2": "intrinsics_core.profiles.granite.granite_3_2",
-    "granite-3.3": "intrinsics_core.profiles.granite.granite_3_3",
-    "granite-4": "intrinsics_core.profiles.granite.granite_4",
-    "io.yaml": "intrinsics_core.profiles.io_yaml",
-}
-_PLACED = ("granite-4", "io.yaml")
-NAMES = tuple(_MODULES)
-_REGISTERED: dict[str, Callable[[], Profile]] = {}
+_REGISTERED: dict[str, Callable[[], Profile] | str] = {}  # what ships: `intrinsics_core.shipped`
 
 
-def register(name: str, make: Callable[[], Profile]) -> None:
+def register(name: str, make: Callable[[], Profile] | str) -> None:
     """Add a model family: its name is then taken wherever a profile is, in Python, configs and on the command line.
 
         register("haiku-7b", lambda: Profile("haiku-7b", {"answerability": Format(render, parse)}))
 
     Args:
-        make: makes the profile; called when it is first asked for.
+        make: makes the profile; called when it is asked for. Or the name of a module, imported then: it holds
+            ``PROFILE``, or ``profile(place, **at_hand)`` and ``at_hand(**at_hand)`` where it is made of adapters.
 
     Raises:
         InvalidInput: the name is taken, or holds a colon.
     """
-    if name in _MODULES or name in _REGISTERED or ":" in name:
+    if name in _REGISTERED or ":" in name:
         raise InvalidInput(f"there is a profile {name!r} already, or it holds a colon", expected="another name")
     _REGISTERED[name] = make
+
+
+def names() -> tuple[str, ...]:
+    """The names of all profiles there are."""
+    return tuple(_REGISTERED)
 
 
 def as_profile(spec: Profile | str | None, own: Profile, **at_hand: Any) -> Profile:
@@ -64,14 +58,14 @@ def profile(name: str, **at_hand: Any) -> Profile:
     Raises:
         InvalidInput: no profile has that name, or it takes no place, or nothing usable is at the place.
     """
-    if isinstance(name, str) and name in _REGISTERED:
-        return _REGISTERED[name]()
     known, _, place = name.partition(":") if isinstance(name, str) else ("", "", "")
-    if known not in _MODULES or (place and known not in _PLACED):
-        names = ", ".join((*NAMES, *_REGISTERED))
-        raise InvalidInput("profile is unknown", expected=f"one of {names}", got=repr(name))
-    module = import_module(_MODULES[known])
-    if known not in _PLACED:
+    make = _REGISTERED.get(known)
+    module: Any = import_module(make) if isinstance(make, str) else None
+    if make is None or (place and not hasattr(module, "at_hand")):
+        raise InvalidInput("profile is unknown", expected=f"one of {', '.join(_REGISTERED)}", got=repr(name))
+    if callable(make):
+        return make()
+    if not hasattr(module, "at_hand"):
         found: Profile = module.PROFILE
         return found
     made: Profile = module.profile(place, **at_hand) if place else module.at_hand(**at_hand)

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from intrinsics_core.conversation import Message, Task
 from intrinsics_core.profiles.turns import conversation
+from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, Reply
+from intrinsics_core.protocol.task import Message, Task
 from intrinsics_core.replies import json_reply, readers, writers
-from intrinsics_core.requests import Generate, Generated, JsonSchema, Reply
 from intrinsics_core.text.markup import defuse
 
 PREAMBLE = (
@@ -45,8 +45,10 @@ def enum_of(options: Sequence[str]) -> dict[str, Any]:
     return {"type": "string", "enum": list(options)}
 
 
-def array_of(items: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": items}
+def array_of(items: dict[str, Any], count: int | None = None) -> dict[str, Any]:
+    """A list; with ``count``, of exactly so many items."""
+    exactly = {} if count is None else {"minItems": count, "maxItems": count}
+    return {"type": "array", "items": items, **exactly}
 
 
 def id_of(prefix: str) -> dict[str, Any]:
@@ -145,7 +147,7 @@ def asking(
     name: str,
     instruction: str,
     shape: str,
-    schema: dict[str, Any],
+    schema: dict[str, Any] | Callable[[Task], dict[str, Any]],
     show: Callable[[Task], dict[str, Any]],
     tokens: int,
     *,
@@ -154,18 +156,20 @@ def asking(
 ) -> Callable[[Task], Sequence[Generate]]:
     """A render function of one request for JSON.
 
-    ``tokens`` bounds the reply; with ``per_sentence`` or ``per_document``, that of each of them and of what is around.
+    ``schema`` may depend on the task. ``tokens`` bounds the reply; with ``per_sentence`` or ``per_document``,
+    that of each of them and of what is around.
     """
     system = Message("system", PREAMBLE + instruction + TAIL + shape)
 
     def render(task: Task) -> Sequence[Generate]:
         shown = json.dumps(show(task), ensure_ascii=False)
+        wanted = schema(task) if callable(schema) else schema
         parts = 1 + (len(task.response_sentences) if per_sentence else len(task.documents) if per_document else 0)
         return [
             Generate(
                 intrinsic=task.intrinsic,
                 messages=(system, Message("user", shown)),
-                constraint=JsonSchema({"title": name.replace("-", "_"), **schema}),
+                constraint=JsonSchema({"title": name.replace("-", "_"), **wanted}),
                 max_tokens=tokens * parts,
                 logprobs=True,
             )

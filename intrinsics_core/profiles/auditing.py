@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from intrinsics_core.conversation import Message, Task
-from intrinsics_core.errors import InvalidInput, MalformedReply
 from intrinsics_core.intrinsics.audit import PARTS
+from intrinsics_core.profiles import sentence_verdicts
 from intrinsics_core.profiles.asking import (
     CONFIDENCE,
     PREAMBLE,
@@ -29,10 +28,12 @@ from intrinsics_core.profiles.asking import (
     said,
     turns_shown,
 )
-from intrinsics_core.profiles.base import Format
+from intrinsics_core.protocol.errors import InvalidInput, MalformedReply
+from intrinsics_core.protocol.profile import Format
+from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, Reply
+from intrinsics_core.protocol.results import AuditParts
+from intrinsics_core.protocol.task import Message, Task
 from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
-from intrinsics_core.requests import Generate, Generated, JsonSchema, Reply
-from intrinsics_core.results import AuditParts
 from intrinsics_core.text.markup import defuse
 
 _ADDRESSES = ("yes", "no")
@@ -115,7 +116,7 @@ def _render(task: Task) -> Sequence[Generate]:
         elif "sentences" not in fields:
             inner = ", ".join(said.shape for name, said in parts if name in _SENTENCES)
             shapes.append(f'"sentences": [{{"id": "r0", {inner}}}, ...]')
-            fields["sentences"] = array_of(object_of(id=id_of("r"), **rows))
+            fields["sentences"] = sentence_verdicts.one_each(task, **rows)
     each = sum(about.each for _, about in parts)
     shape = "{" + ", ".join(shapes) + "}" + (", one entry of sentences per response sentence." if each else "")
     instruction = "The response and the documents are given sentence by sentence. "
@@ -173,24 +174,13 @@ def _answerability(task: Task, value: dict[str, Any], reply: Generated) -> Any:
     )
 
 
-def _rows(value: dict[str, Any], reply: Generated) -> list[dict[str, Any]]:
-    expected = '{"sentences": [{...}, ...]}'
-    return readers.objects(json_reply.field(value, "sentences", list, "a list", reply.text), reply, expected)
-
-
 def _hallucination(task: Task, value: dict[str, Any], reply: Generated) -> Any:
-    verdicts: list[tuple[Any, sentence_ids.Verdict]] = []
-    for row in _rows(value, reply):
-        label = readers.faithfulness(json_reply.field(row, "faithfulness", str, "a label", reply.text), reply)
-        reason = row.get("reason")
-        number = readers.sentence_number(row.get("id"), "r")
-        verdicts.append((number, (label, None, reason if isinstance(reason, str) else None)))
-    return sentence_ids.hallucination(task, verdicts)
+    return sentence_ids.hallucination(task, sentence_verdicts.read(sentence_verdicts.rows_of(value, reply), reply))
 
 
 def _citations(task: Task, value: dict[str, Any], reply: Generated) -> Any:
     links = []
-    for row in _rows(value, reply):
+    for row in sentence_verdicts.rows_of(value, reply):
         sources = json_reply.field(row, "sources", list, "a list of sentence ids", reply.text)
         number = readers.sentence_number(row.get("id"), "r")
         links += [(number, readers.sentence_number(source, "c")) for source in sources]
@@ -266,4 +256,4 @@ def _written_rows(task: Task, value: AuditParts, parts: Sequence[str]) -> list[d
     return rows
 
 
-FORMAT = Format(_render, _parse, _write)
+FORMAT = Format(_render, _parse, _write, sentence_verdicts.ask_missing_of_audit)

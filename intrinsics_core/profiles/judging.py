@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from intrinsics_core.conversation import Task
 from intrinsics_core.profiles.asking import (
     CONFIDENCE,
     PAIR,
@@ -29,10 +28,11 @@ from intrinsics_core.profiles.asking import (
     share_said,
     turns_shown,
 )
-from intrinsics_core.profiles.base import Format
+from intrinsics_core.protocol.profile import Format
+from intrinsics_core.protocol.requests import Reply
+from intrinsics_core.protocol.results import AnswerRelevance, Evaluation, RatedMetric
+from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, readers, statements, writers
-from intrinsics_core.requests import Reply
-from intrinsics_core.results import AnswerRelevance, Evaluation, RatedMetric
 from intrinsics_core.text.markup import defuse
 
 _RATINGS = ("yes", "no")

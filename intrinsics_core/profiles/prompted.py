@@ -15,9 +15,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from intrinsics_core.conversation import Message, Task
-from intrinsics_core.errors import MalformedReply
-from intrinsics_core.profiles import auditing, judging, relevance, revising, sampling
+from intrinsics_core.profiles import auditing, judging, relevance, revising, sampling, sentence_verdicts
 from intrinsics_core.profiles.asking import (
     CONFIDENCE,
     PAIR,
@@ -39,11 +37,11 @@ from intrinsics_core.profiles.asking import (
     shown,
     turns_shown,
 )
-from intrinsics_core.profiles.base import Format, Profile
 from intrinsics_core.profiles.turns import conversation, to_last_question
-from intrinsics_core.replies import json_reply, rankings, readers, sentence_ids, writers
-from intrinsics_core.requests import Generate, Generated, Reply
-from intrinsics_core.results import (
+from intrinsics_core.protocol.errors import MalformedReply
+from intrinsics_core.protocol.profile import Format, Profile
+from intrinsics_core.protocol.requests import Generate, Generated, Reply
+from intrinsics_core.protocol.results import (
     Answerability,
     Citations,
     HallucinationDetection,
@@ -52,6 +50,8 @@ from intrinsics_core.results import (
     Ranking,
     Uncertainty,
 )
+from intrinsics_core.protocol.task import Message, Task
+from intrinsics_core.replies import json_reply, rankings, readers, sentence_ids, writers
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.markup import defuse
 
@@ -78,16 +78,8 @@ def _with_documents(task: Task) -> dict[str, Any]:
     return {"conversation": turns_shown(task), "documents": documents_shown(task)}
 
 
-def _response_by_sentence(task: Task) -> dict[str, Any]:
-    return {
-        "conversation": turns_shown(task)[:-1],
-        "documents": documents_shown(task),
-        "response": numbered(task.response_sentences, "r"),
-    }
-
-
 def _all_by_sentence(task: Task) -> dict[str, Any]:
-    return _response_by_sentence(task) | {"documents": _numbered_documents(task)}
+    return sentence_verdicts.response_by_sentence(task) | {"documents": _numbered_documents(task)}
 
 
 def _one_document(task: Task) -> dict[str, Any]:
@@ -173,28 +165,16 @@ def _certainty(task: Task, replies: Sequence[Reply]) -> Uncertainty:
     return readers.certainty(str(digit), reply, readers.value_start(reply.text, "certainty"))
 
 
-def _rows(replies: Sequence[Reply], name: str) -> tuple[list[dict[str, Any]], Generated]:
-    expected = f'{{"{name}": [{{...}}, ...]}}'
-    value, reply = read_object(replies, expected)
-    return readers.objects(json_reply.field(value, name, list, "a list", reply.text), reply, expected), reply
-
-
 def _hallucination(task: Task, replies: Sequence[Reply]) -> HallucinationDetection:
-    rows, reply = _rows(replies, "sentences")
-    verdicts: list[tuple[Any, sentence_ids.Verdict]] = []
-    for row in rows:
-        label = readers.faithfulness(json_reply.field(row, "faithfulness", str, "a label", reply.text), reply)
-        reason = row.get("reason")
-        verdicts.append(
-            (readers.sentence_number(row.get("id"), "r"), (label, None, reason if isinstance(reason, str) else None))
-        )
+    value, reply = read_object(replies, '{"sentences": [{...}, ...]}')
+    verdicts = sentence_verdicts.read(sentence_verdicts.rows_of(value, reply), reply)
     return sentence_ids.hallucination(task, verdicts)
 
 
 def _citations(task: Task, replies: Sequence[Reply]) -> Citations:
-    rows, reply = _rows(replies, "citations")
+    value, reply = read_object(replies, '{"citations": [{...}, ...]}')
     links = []
-    for row in rows:
+    for row in sentence_verdicts.rows_of(value, reply, "citations"):
         sources = json_reply.field(row, "sources", list, "a list of sentence ids", reply.text)
         response = readers.sentence_number(row.get("response"), "r")
         links += [(response, readers.sentence_number(source, "c")) for source in sources]
@@ -389,23 +369,7 @@ _FORMATS: dict[str, Format[Any]] = {
         _write_certainty,
     ),
     "hallucination-detection": Format(
-        asking(
-            "hallucination-detection",
-            "The response is given sentence by sentence. For each sentence, compare what it claims with the "
-            "documents alone. First give the reason, quoting the document where you can, then the verdict: "
-            "'faithful' if the documents support all of it, 'partial' if they support a part, 'unfaithful' if they "
-            "do not support it or contradict it, 'NA' if it claims nothing (a greeting, a question, an offer).",
-            '{"sentences": [{"id": "r0", "reason": "...", '
-            '"faithfulness": "faithful" | "partial" | "unfaithful" | "NA"}, ...]}, one entry per sentence.',
-            object_of(
-                sentences=array_of(object_of(id=id_of("r"), reason=TEXT, faithfulness=enum_of(readers.FAITHFULNESS)))
-            ),
-            _response_by_sentence,
-            99,
-            per_sentence=True,
-        ),
-        _hallucination,
-        _write_hallucination,
+        sentence_verdicts.render, _hallucination, _write_hallucination, sentence_verdicts.ask_missing
     ),
     "citations": Format(
         asking(

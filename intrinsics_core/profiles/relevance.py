@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.evaluation.probabilities import logit
-from intrinsics_core.profiles.base import Format
-from intrinsics_core.requests import Reply
+from intrinsics_core.calibration.probabilities import logit
+from intrinsics_core.protocol.profile import Format
+from intrinsics_core.protocol.requests import Reply
+from intrinsics_core.protocol.task import Task
 
 
 def of_judgement(judged: Format[Any]) -> Format[float]:

@@ -6,8 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from intrinsics_core.conversation import Message, Task
-from intrinsics_core.errors import InvalidInput
 from intrinsics_core.profiles.asking import (
     PREAMBLE,
     TAIL,
@@ -21,10 +19,12 @@ from intrinsics_core.profiles.asking import (
     said,
     turns_shown,
 )
-from intrinsics_core.profiles.base import Format
+from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.profile import Format
+from intrinsics_core.protocol.requests import Generate, JsonSchema, Reply
+from intrinsics_core.protocol.results import MendedSentence, Mendings
+from intrinsics_core.protocol.task import Message, Task
 from intrinsics_core.replies import json_reply, readers, writers
-from intrinsics_core.requests import Generate, JsonSchema, Reply
-from intrinsics_core.results import MendedSentence, Mendings
 from intrinsics_core.text.markup import defuse
 from intrinsics_core.text.sentences import Span
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from intrinsics_core.errors import UnsupportedIntrinsic
-from intrinsics_core.evaluation.recalibrating import Calibrations
-from intrinsics_core.profiles.base import Profile
+from intrinsics_core.protocol.apply_calibration import Calibrations
+from intrinsics_core.protocol.errors import UnsupportedIntrinsic
+from intrinsics_core.protocol.profile import Profile
 
 ELSE = "*"  # the route of all intrinsics without one
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.errors import InvalidInput
 from intrinsics_core.profiles.asking import (
     TEXT,
     array_of,
@@ -19,10 +17,12 @@ from intrinsics_core.profiles.asking import (
     said,
     turns_shown,
 )
-from intrinsics_core.profiles.base import Format
+from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.profile import Format
+from intrinsics_core.protocol.requests import Generate, Reply
+from intrinsics_core.protocol.results import HypotheticalPassage
+from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, readers, writers
-from intrinsics_core.requests import Generate, Reply
-from intrinsics_core.results import HypotheticalPassage
 from intrinsics_core.text.markup import defuse
 
 TEMPERATURE = 0.7  # of sampled answers: as Wang et al., *Self-Consistency* (2022), who found .5 to .7 alike

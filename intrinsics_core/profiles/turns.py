@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from intrinsics_core.conversation import Message, Task
+from intrinsics_core.protocol.task import Message, Task
 from intrinsics_core.text.markup import defuse
 
 

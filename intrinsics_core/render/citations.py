@@ -36,9 +36,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from intrinsics_core.conversation import DocumentLike, documents_of
-from intrinsics_core.errors import InvalidInput
-from intrinsics_core.results import Citation, Citations, Evaluation, RatedMetric
+from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.results import Citation, Citations, Evaluation, RatedMetric
+from intrinsics_core.protocol.task import DocumentLike, documents_of
 
 Mode = Literal["postfix", "postfix-snippet", "inline", "inline-snippet"]
 Style = Literal["text", "markdown", "json"]
@@ -340,8 +340,8 @@ def _marked(shown: View, numbers: Sequence[int], look: _Marks) -> str:
             at = end
         last = i + 1 == len(numbers) or (shown.references[i + 1].end or 0) > end
         # What follows a mark of Markdown's must not pass for the characters back that it does not have.
-        told = begin != _start(starts, end) or (last and shown.response.startswith("<!--", end))
-        parts.append(look.written(number, end - begin if told else None))
+        stated = begin != _start(starts, end) or (last and shown.response.startswith("<!--", end))
+        parts.append(look.written(number, end - begin if stated else None))
     return "".join([*parts, _escaped(shown.response[at:], look, before_mark=False)])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from intrinsics_core.results import Result
+from intrinsics_core.protocol.results import Result
 
 
 def _repr_html_(self: Result) -> str:

@@ -11,10 +11,10 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from intrinsics_core.protocol.results import Citation, QueryRewrite, SentenceVerdict
 from intrinsics_core.render.html import TONES, grade, tone
 from intrinsics_core.render.text import clean, numbered, pieces, spot
 from intrinsics_core.render.trace import Turn
-from intrinsics_core.results import Citation, QueryRewrite, SentenceVerdict
 
 _STYLES = {"ok": "green", "warn": "yellow", "bad": "red", "na": "bright_black"}
 _MARKED = {"ok": "", "warn": "underline yellow", "bad": "underline bold red", "na": "dim"}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
 
-from intrinsics_core.results import Citation, SentenceVerdict
+from intrinsics_core.protocol.results import Citation, SentenceVerdict
 
 # Control characters (a terminal obeys them), halves of surrogate pairs (no encoding has them) and direction overrides
 # (they make text read as it is not written). Tab and line feed stay.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from intrinsics_core.conversation import Document
-from intrinsics_core.results import (
+from intrinsics_core.protocol.results import (
     Answerability,
     Citations,
     ContextRelevance,
@@ -17,6 +16,7 @@ from intrinsics_core.results import (
     SentenceVerdict,
     Uncertainty,
 )
+from intrinsics_core.protocol.task import Document
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ import json
 import re
 from typing import Any
 
-from intrinsics_core.errors import MalformedReply
+from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.replies import literals
 
 _OPENER = re.compile(r"[\[{]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from intrinsics_core.requests import TokenLogprob
+from intrinsics_core.protocol.requests import TokenLogprob
 
 _AROUND = " \t\r\n\"'`"  # may stand before a label without belonging to it
 

@@ -8,6 +8,7 @@ bracket. Nothing else is: a quote that ends too early, a missing bracket or a ba
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
@@ -23,6 +24,14 @@ _QUOTES = re.compile(r"""\\'|\\.|\"""")
 
 class CutOff(ValueError):
     """The text ends before the value does."""
+
+
+def scalars(text: str, begin: int) -> Iterator[int]:
+    """Where the strings (keys, too), numbers and names of a JSON text stand, from a place on."""
+    while match := _TOKEN.match(text, begin):
+        if match.lastgroup in ("single", "double", "name", "number"):
+            yield match.start()
+        begin = match.end()
 
 
 def as_json(text: str, begin: int) -> tuple[str, int]:

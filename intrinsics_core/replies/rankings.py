@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.errors import MalformedReply
+from intrinsics_core.protocol.errors import MalformedReply
+from intrinsics_core.protocol.requests import Generated
+from intrinsics_core.protocol.results import RankedDocument, Ranking
+from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies.readers import sentence_number
-from intrinsics_core.requests import Generated
-from intrinsics_core.results import RankedDocument, Ranking
 
 
 def ranking(
@@ -17,7 +17,7 @@ def ranking(
     order: Sequence[int],
     scores: Sequence[float | None] | None = None,
     wins: Sequence[float] | None = None,
-    **told: Any,
+    **further: Any,
 ) -> Ranking:
     """The documents in this order (positions, best first).
 
@@ -25,7 +25,7 @@ def ranking(
         scores: by position; left out, the share of the others ranked below: 1 for the first, 0 for the last, 1 for one
             alone.
         wins: won comparisons by position, where there were any.
-        told: further fields of the result.
+        further: further fields of the result.
     """
     others = len(order) - 1
     rows = []
@@ -40,7 +40,7 @@ def ranking(
                 wins=None if wins is None else wins[i],
             )
         )
-    return Ranking(ranking=tuple(rows), **told)
+    return Ranking(ranking=tuple(rows), **further)
 
 
 def read(task: Task, named: Sequence[Any], reply: Generated) -> Ranking:

@@ -1,9 +1,9 @@
 """How replies are understood: shared by all profiles that ask a language model.
 
-Documented repairs, beyond those of `json_reply` and after what was thought aloud (`thoughts`): a label is known by the
+Documented repairs, beyond those of `json_reply` and after the reasoning (`reasoning`): a label is known by the
 first line of the reply; a certainty may be given as a digit d (0.05 + 0.1 d) or as the percentage it stands for; a
 confidence as a share, a percentage or a text of either (``0.8``, ``80``, ``"80%"``); sentence ids may be numbers or
-tags (``7``, ``"7"``, ``"<c7>"``). Everything else is a :class:`~intrinsics_core.errors.MalformedReply`.
+tags (``7``, ``"7"``, ``"<c7>"``). Everything else is a :class:`~intrinsics_core.protocol.errors.MalformedReply`.
 
 Probabilities come from log-probabilities. Where the runtime gives none they are what the model states of itself, if the
 profile asks it to, else the label alone: exactly 1 for the label given and 0 for the others. That is no measurement.
@@ -15,12 +15,12 @@ import re
 from collections.abc import Sequence
 from typing import Any, cast
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.errors import MalformedReply
-from intrinsics_core.replies import json_reply, thinking
+from intrinsics_core.protocol.errors import MalformedReply
+from intrinsics_core.protocol.requests import Generated, Reply
+from intrinsics_core.protocol.results import Answerability, Faithfulness, Judgement, QueryRewrite, Uncertainty
+from intrinsics_core.protocol.task import Task
+from intrinsics_core.replies import json_reply, reasoning
 from intrinsics_core.replies.labels import label_probabilities
-from intrinsics_core.requests import Generated, Reply
-from intrinsics_core.results import Answerability, Faithfulness, Judgement, QueryRewrite, Uncertainty
 
 ANSWERABLE = ("answerable", "unanswerable")
 RELEVANCE = ("relevant", "partially relevant", "irrelevant")
@@ -32,14 +32,14 @@ _RELEVANCE_VALUE = {"relevant": 1.0, "partially relevant": 0.5, "irrelevant": 0.
 
 
 def generated(replies: Sequence[Reply]) -> Generated:
-    """The one reply, without what the model thought before it.
+    """The one reply, without its reasoning.
 
     Raises:
         MalformedReply: it ends inside its reasoning.
     """
     (reply,) = replies
     assert isinstance(reply, Generated)
-    return thinking.verdict(reply)
+    return reasoning.answer(reply)
 
 
 def first_line(reply: Generated) -> str:
@@ -107,9 +107,9 @@ def probabilities(
     """
     if measured := label_probabilities(reply.logprobs, options, start):
         return measured
-    told = share(stated)
+    confidence = share(stated)
     # Less than an even chance in the label it chose contradicts itself; the label counts.
-    confidence = max(1.0 if told is None else told, 1 / len(options))
+    confidence = max(1.0 if confidence is None else confidence, 1 / len(options))
     rest = (1 - confidence) / (len(options) - 1)
     return {option: confidence if option == chosen else rest for option in options}
 

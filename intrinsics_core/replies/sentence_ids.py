@@ -1,12 +1,15 @@
-"""From sentence ids to results with exact offsets. Ids that do not exist, or come twice, are dropped and counted."""
+"""From sentence ids to results with exact offsets. Ids that do not exist, or come twice, are dropped and counted.
+
+A sentence without a verdict is counted as ``missing``: it is never taken for the best case.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.results import Citation, Citations, Faithfulness, HallucinationDetection, SentenceVerdict
+from intrinsics_core.protocol.results import Citation, Citations, Faithfulness, HallucinationDetection, SentenceVerdict
+from intrinsics_core.protocol.task import Task
 
 Verdict = tuple[Faithfulness, float | None, str | None]  # label, score, explanation
 _SEVERITY: dict[Faithfulness, int] = {"NA": 0, "faithful": 1, "partial": 2, "unfaithful": 3}
@@ -25,13 +28,14 @@ def hallucination(
     score: float | None = None,
     label: Faithfulness | None = None,
 ) -> HallucinationDetection:
-    """Verdicts by sentence number to a result.
+    """Verdicts by sentence number to a result. A sentence without one is NA, not ``judged``, and counted as missing.
 
     Args:
         verdicts: (sentence number, verdict); the first one for a sentence counts, further ones are dropped. A blank
             explanation is none.
         score: the response's faithfulness; by default the lowest sentence's: as true as its weakest claim.
-        label: the response's label; by default the most severe sentence's.
+        label: the response's label; by default the most severe sentence's. Where a sentence is missing, neither is more
+            than the verdicts given allow: a worse label stands, else it is NA without a score.
     """
     sentences = task.response_sentences
     found: dict[int, Verdict] = {}
@@ -54,15 +58,28 @@ def hallucination(
                 label=sentence_label,
                 score=value if sentence_label != "NA" else None,
                 explanation=why if why and why.strip() else None,
+                judged=i in found,
             )
         )
     claims = [row.score for row in rows if row.score is not None]
+    label = label or _most_severe([row.label for row in rows])
+    score = score if score is not None else min(claims, default=None)
+    missing = sum(not row.judged for row in rows)
+    if missing and _SEVERITY[label] <= _SEVERITY["faithful"]:
+        label, score = "NA", None
     return HallucinationDetection(
-        label=label or _most_severe([row.label for row in rows]),
-        score=score if score is not None else min(claims, default=None),
+        label=label,
+        score=score,
         sentences=tuple(rows),
         dropped=dropped,
+        missing=missing,
+        degraded=f"{missing} of {len(rows)} sentences not judged" if missing else None,
     )
+
+
+def nothing_judged(task: Task) -> HallucinationDetection:
+    """Every sentence NA: for an answer that no judge was asked about, or whose judge failed. The caller says why."""
+    return hallucination(task, ((i, ("NA", None, None)) for i in range(len(task.response_sentences))))
 
 
 def _most_severe(labels: Sequence[Faithfulness]) -> Faithfulness:

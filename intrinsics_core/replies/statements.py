@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.errors import InvalidInput
+from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.requests import Generated
+from intrinsics_core.protocol.results import Quote, Statement
+from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, quotes, readers
-from intrinsics_core.requests import Generated
-from intrinsics_core.results import Quote, Statement
 from intrinsics_core.text.markup import defuse
 
 MOST = 256  # quotes that are looked for; a reply that repeats itself to its last token holds more

@@ -11,9 +11,9 @@ What a reply has no place for is left out, by these rules:
 - Citations are written in order of their sentences, each link once; adjacent ones are read as one.
 - Space around a text is left out; a blank explanation is none.
 
-Everything else that a reply cannot say is :class:`~intrinsics_core.errors.InvalidInput`, which names the field: a
-result that stands in for a verdict (``degraded``, or no score), spans that are no sentences of this task, a certainty
-that is none of the ten, an empty query, text that no encoding can hold.
+Everything else that a reply cannot say is :class:`~intrinsics_core.protocol.errors.InvalidInput`, which names the
+field: a result that stands in for a verdict (``degraded``, or no score), spans that are no sentences of this task, a
+certainty that is none of the ten, an empty query, text that no encoding can hold.
 """
 
 from __future__ import annotations
@@ -24,10 +24,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.errors import InvalidInput
-from intrinsics_core.replies import readers, sentence_ids
-from intrinsics_core.results import (
+from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.results import (
     Answerability,
     AnswerRelevance,
     Citation,
@@ -42,6 +40,8 @@ from intrinsics_core.results import (
     SentenceVerdict,
     Uncertainty,
 )
+from intrinsics_core.protocol.task import Task
+from intrinsics_core.replies import readers, sentence_ids
 from intrinsics_core.text.sentences import Span
 
 T = TypeVar("T")

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from intrinsics_core.errors import InvalidInput
+from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.runtimes.base import AsyncRuntime, BlockingRuntime, Runtime
 from intrinsics_core.runtimes.configs import KINDS, Config
+from intrinsics_core.runtimes.configured import ConfiguredRuntime
 
-if TYPE_CHECKING:
-    from intrinsics_core.runtimes.mixed import Mixed
-
-__all__ = ["AsyncRuntime", "BlockingRuntime", "Config", "Runtime", "as_runtime", "register"]
+__all__ = [
+    "AsyncRuntime",
+    "BlockingRuntime",
+    "Config",
+    "ConfiguredRuntime",
+    "Runtime",
+    "as_runtime",
+    "register",
+    "unregister",
+]
 
 
 def as_runtime(spec: Runtime | Config | Mapping[str, Any] | None) -> Runtime:
@@ -32,9 +39,12 @@ def as_runtime(spec: Runtime | Config | Mapping[str, Any] | None) -> Runtime:
             "runtime is neither a runtime nor a config", expected='{"kind": ...}', got=type(spec).__name__
         )
     config = KINDS.parse(spec)
+    make: Any = _made_by(config.kind)
+    if isinstance(make, type) and issubclass(make, ConfiguredRuntime):
+        return make(config)
     given = config.given
     calibrations = given.pop("calibrations", None) if config.kind not in _CALIBRATING else None
-    runtime: Runtime = _made_by(config.kind)(**given)
+    runtime: Runtime = make(**given)
     if config.profile is not None:
         runtime.profile = runtime.profile_of(config.profile)
     if calibrations:
@@ -61,58 +71,29 @@ def register(config: type[Config], runtime: Callable[..., Runtime] | str) -> Non
     _RUNTIMES[KINDS.add(config)] = runtime
 
 
-def _mixed(routes: Mapping[str, Any]) -> Mixed:
-    from intrinsics_core.runtimes.mixed import Mixed
+def unregister(kind: str) -> None:
+    """Forget a kind that was registered: for tests, and for notebooks that register anew.
 
-    made = {}
-    for name, route in routes.items():
-        try:
-            made[name] = as_runtime(route)
-        except InvalidInput as error:
-            where = f"runtime.routes.{name}: {error.message}"
-            raise InvalidInput(where, expected=error.expected, got=error.got) from None
-    return Mixed(made)
-
-
-def _encoders(base: Any = None, **given: Any) -> Runtime:
-    from intrinsics_core.runtimes.encoders.engine import EncodersRuntime
-
-    try:
-        below = as_runtime(base)
-    except InvalidInput as error:
-        raise InvalidInput(f"runtime.base: {error.message}", expected=error.expected, got=error.got) from None
-    served = given.get("base_url") is not None
-    own = {"api_key", "timeout", "max_retries", "concurrency", "base_url"}
-    out_of_place = set(given) & ({"backend", "revision", "file_name", "device", "batch_tokens"} if served else own)
-    if out_of_place - {"base_url"}:
-        raise InvalidInput(f"runtime.{min(out_of_place)} does not go {'with' if served else 'without'} base_url",
-                           expected="a model in this process, or one on a server")  # fmt: skip
-    if served:
-        from intrinsics_core.runtimes.encoders.scoring import ScoringRuntime
-
-        return ScoringRuntime(**given, base=below)
-    return EncodersRuntime(**{name: value for name, value in given.items() if name != "base_url"}, base=below)
+    Raises:
+        InvalidInput: there is no runtime of that kind.
+    """
+    KINDS.remove(kind)
+    del _RUNTIMES[kind]
 
 
 _CALIBRATING = ("embedded",)  # kinds that put calibrations to work by themselves
-
-# kind -> its class, or where it is.
-_RUNTIMES: dict[str, Callable[..., Runtime] | str] = {
-    "embedded": "intrinsics_core.runtimes.embedded:EmbeddedRuntime",
-    "server": "intrinsics_core.runtimes.server.runtime:ServerRuntime",
-    "transformers": "intrinsics_core.runtimes.local.transformers:TransformersRuntime",
-    "vllm": "intrinsics_core.runtimes.local.vllm:VllmRuntime",
-    "encoders": _encoders,
-    "scripted": "intrinsics_core.runtimes.scripted:Scripted",
-    "mixed": _mixed,
-}
+_RUNTIMES: dict[
+    str, Callable[..., Runtime] | str
+] = {}  # kind -> what makes it, or where that is: `intrinsics_core.shipped`
 
 
 def _made_by(kind: str) -> Callable[..., Runtime]:
     found = _RUNTIMES[kind]
-    if callable(found):
-        return found
-    module, _, name = found.partition(":")
+    return _imported(found) if isinstance(found, str) else found
+
+
+def _imported(place: str) -> Callable[..., Runtime]:
+    module, _, name = place.partition(":")
     runtime: Callable[..., Runtime] = getattr(import_module(module), name)
     return runtime
 
@@ -120,3 +101,11 @@ def _made_by(kind: str) -> Callable[..., Runtime]:
 @cache
 def _default() -> Runtime:
     return as_runtime({"kind": "embedded"})
+
+
+def __getattr__(name: str) -> Any:
+    """The class of a registered kind by its name, imported now: ``from intrinsics_core.runtimes import Scripted``."""
+    for place in _RUNTIMES.values():
+        if isinstance(place, str) and place.endswith(f":{name}"):
+            return _imported(place)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -16,12 +16,12 @@ from functools import cache
 from types import MappingProxyType, TracebackType
 from typing import Any, ClassVar, Self, TypeVar
 
-from intrinsics_core.cancelling import given_up, result_of
-from intrinsics_core.errors import IntrinsicsError, UnsupportedIntrinsic, as_intrinsics_error
-from intrinsics_core.evaluation.recalibrating import loaded
+from intrinsics_core._support.cancellation import given_up, result_of
+from intrinsics_core.calibration.loading import loaded
 from intrinsics_core.profiles import as_profile
-from intrinsics_core.profiles.base import Profile
-from intrinsics_core.requests import Outcome, Request
+from intrinsics_core.protocol.errors import IntrinsicsError, UnsupportedIntrinsic, as_intrinsics_error
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Outcome, Request
 
 T = TypeVar("T")
 

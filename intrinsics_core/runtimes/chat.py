@@ -15,18 +15,18 @@ from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 
-from intrinsics_core.cancelling import result_of
-from intrinsics_core.errors import (
+from intrinsics_core._support.cancellation import result_of
+from intrinsics_core._support.fork_safety import renew_in_child
+from intrinsics_core.profiles import profile as named_profile
+from intrinsics_core.protocol.errors import (
     ContextTooLong,
     IntrinsicsError,
     RequestTimeout,
     RuntimeUnavailable,
     as_intrinsics_error,
 )
-from intrinsics_core.forks import renew_in_child
-from intrinsics_core.profiles import profile as named_profile
-from intrinsics_core.profiles.base import Profile
-from intrinsics_core.requests import Generate, JsonSchema, Outcome, Request, TokenLogprob
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Generate, JsonSchema, Outcome, Request, TokenLogprob
 from intrinsics_core.runtimes.base import Runtime, unsupported
 from intrinsics_core.runtimes.limiter import Limiter
 

@@ -7,13 +7,14 @@ Errors name the field and never show a secret. A key is a pydantic ``SecretStr``
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from os import environ
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union, cast, get_args
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -22,13 +23,17 @@ from pydantic import (
     SecretStr,
     TypeAdapter,
     ValidationError,
+    model_validator,
 )
 
-from intrinsics_core.errors import InvalidInput
+from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.results import BUILT_LATE
 
 Constraints = Literal["structured_outputs", "response_format", "none"]  # from the most expressive to none
 Documents = Literal["auto", "template", "messages"]  # how documents reach a server's model
 C = TypeVar("C", bound="Config")
+ENCODER_ROLES = ("relevance", "entailment", "tokens")  # what the user's own models can be for
+_LONGEST_PAUSE = 60.0  # seconds that a server may ask us to wait before a retry (the client honours Retry-After)
 
 
 # --- values -------------------------------------------------------------------------------------------------------
@@ -103,6 +108,12 @@ Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 _ModelPlace = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, Path) else value)]
 
 
+def _engine(value: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    if doubled := {"model", "revision", "dtype", "max_model_len", "trust_remote_code"} & set(value or {}):
+        raise InvalidInput("holds keys that it may not set", got=", ".join(sorted(doubled)))
+    return value
+
+
 def environment_key() -> SecretStr | None:
     """The key in the environment's ``OPENAI_API_KEY``, where there is one."""
     return _secret(environ.get("OPENAI_API_KEY"))
@@ -112,14 +123,16 @@ def environment_key() -> SecretStr | None:
 
 
 class Config(BaseModel):
-    """Base of every kind's config. The fields are the arguments of its runtime, which says what they mean.
+    """Base of every kind's config. Its fields are the arguments of its runtime.
 
     ``profile`` names the profile that requests are rendered with; the runtime's own where left out. ``calibrations``
     are by intrinsic what ``calibrate`` fitted: its file, or its JSON object.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, arbitrary_types_allowed=True,
+                              defer_build=BUILT_LATE)  # fmt: skip
 
+    positional: ClassVar[tuple[str, ...]] = ()  # fields that the runtime takes without their names
     kind: str
     profile: Name | None = None
     calibrations: Mapping[str, Any] | None = None
@@ -140,50 +153,141 @@ class EmbeddedConfig(Config):
     reader: str | Path | Literal[False] | None = None
 
 
-class ServerConfig(Config):
+class _ClientConfig(Config):
+    """Attributes:
+    api_key: text, or an object that keeps a secret (pydantic's ``SecretStr``, Haystack's ``Secret``). Left out: the
+        environment's ``OPENAI_API_KEY``, else none. It is never shown, logged or pickled.
+    timeout: seconds of silence that end a single try: before the first byte, or between two. A reply that keeps
+        dripping is ended with all tries of its request, after ``(timeout + 60) * (max_retries + 1)`` seconds.
+    max_reply_bytes: longest body that is read, decoded; a longer one is an error.
+    max_retries: further tries after a timeout, a lost connection, a 408, 409, 429, 5xx or an unreadable reply.
+    concurrency: requests under way at once, retries included, over all event loops.
+    """
+
+    api_key: Key = None
+    timeout: Seconds = 120.0
+    max_reply_bytes: Count = 32 * 2**20
+    max_retries: CountOrNone = 3
+    concurrency: Count = 32
+
+    @property
+    def patience(self) -> float:
+        """Seconds for all tries of a request: ``timeout`` ends a silence, this what drips for ever."""
+        return (self.timeout + _LONGEST_PAUSE) * (self.max_retries + 1)
+
+
+class ServerConfig(_ClientConfig):
+    """An OpenAI-compatible server.
+
+    Attributes:
+        base_url: the address, e.g. ``http://localhost:8000/v1``; ``/v1`` is added where it has no path.
+        model: the base model's name on the server. Left out: what the profile names, if the server lists it, else the
+            only model there that is no adapter.
+        adapters: name on the server by intrinsic, e.g. ``{"answerability": "my-adapter"}``. Left out: the names the
+            adapter was published under, whichever the server lists.
+        constraints: the key by which replies are constrained: ``"structured_outputs"`` (vLLM), ``"response_format"``
+            (JSON schemas only) or ``"none"``; ``"auto"`` begins with the first unless the server is known to be another
+            than vLLM. A server that does not know the key, or that replies as if it did not, is asked the next way from
+            then on; one that finds fault with what the key says is an :class:`InvalidInput` of that request.
+        documents: how documents reach the model where they are not part of the prompt: ``"template"`` (the request's
+            ``documents``, for the chat template: vLLM alone), ``"messages"`` (in the system turn), or ``"auto"``: the
+            template where the server shows that it has a place for them, asked once, else the messages.
+        reasoning_tokens: tokens that a reply may have beyond what its verdict needs, for a model that reasons first.
+            Left at 0, the first reply that ends inside its reasoning has them counted from then on.
+        deadline: seconds after which a request is given up, all its tries and pauses counted from when it has a place
+            among those under way; None: the bound that follows from ``timeout``.
+        cache: replies kept and reused for identical requests (never for samples, which are meant to differ).
+    """
+
+    positional = ("base_url",)
     kind: Literal["server"] = "server"
     base_url: Address
-    api_key: Key = None
     model: Name | None = None
     adapters: Names | None = None
     constraints: Constraints | Literal["auto"] = "auto"
     documents: Documents = "auto"
     reasoning_tokens: CountOrNone = 0
-    timeout: Seconds = 120.0
     deadline: Seconds | None = None
-    max_reply_bytes: Count = 32 * 2**20
-    max_retries: CountOrNone = 3
-    concurrency: Count = 32
     cache: CountOrNone = 0
 
 
-class _LocalConfig(Config):
+class LocalConfig(Config):
+    """A language model in this process.
+
+    Attributes:
+        model: a local folder or a repository on the hub; weights in safetensors only, no code of the repository is run.
+        adapters: intrinsic -> local folder, or ``owner/name[/folder][@revision]`` on the hub.
+        revision: the commit, tag or branch of the model's repository.
+        dtype: ``"auto"`` (as the weights are stored), ``"float32"``, ``"bfloat16"`` or ``"float16"``.
+        context_length: tokens of prompt and reply together; None: what the model was made for.
+        max_tokens: how long a reply may get where the request does not say.
+        concurrency: how many calls :func:`run_many` keeps under way.
+    """
+
+    positional = ("model", "adapters")
     model: _ModelPlace
     adapters: Places | None = None
     revision: Name | None = None
     dtype: Dtype = "auto"
     context_length: Count | None = None
     max_tokens: Count = 1024
+    concurrency: Count = 32
 
 
-class TransformersConfig(_LocalConfig):
+class TransformersConfig(LocalConfig):
+    """A model by transformers; each adapter, LoRA or aLoRA, is loaded when first asked for.
+
+    Attributes:
+        device: ``"cpu"``, ``"cuda"``, ``"cuda:1"``, ``"mps"``; None: a GPU where there is one.
+        batch_tokens: bound on rows times the longest prompt of a batch; None: 2,048 on a CPU, where reading long texts
+            together gains nothing, and 16,384 elsewhere.
+        prefix_tokens: tokens of the base model's keys and values that are kept for requests that begin alike; only the
+            base model and aLoRA adapters use them. 0 keeps nothing.
+    """
+
     kind: Literal["transformers"] = "transformers"
     device: Name | None = None
     batch_tokens: Count | None = None
     prefix_tokens: CountOrNone = 16_384
-    concurrency: Count = 32
 
 
-class VllmConfig(_LocalConfig):
+class VllmConfig(LocalConfig):
+    """A vLLM engine of its own. LoRA only: vLLM does not support aLoRA, and requests for such an adapter end in an
+    error (the transformers runtime serves them).
+
+    Attributes:
+        engine: further arguments of ``vllm.LLM``, e.g. ``{"tensor_parallel_size": 2}``.
+    """
+
     kind: Literal["vllm"] = "vllm"
     concurrency: Count = 256
-    engine: Mapping[str, Any] | None = None
+    engine: Annotated[Mapping[str, Any] | None, AfterValidator(_engine)] = None
 
 
-class EncodersConfig(Config):
-    """``base``: a config, or in Python a runtime, for what these models do not serve. With ``base_url`` the models are
-    names on a server with a score endpoint, and the fields from ``api_key`` on count; without it, the others."""
+class EncodersConfig(_ClientConfig):
+    """Models of the user's choice: folders or repositories on the hub, or names on a server; at least one is named.
 
+    Attributes:
+        relevance: a cross-encoder with one label, or mxbai-rerank v2 or Qwen3-Reranker: reranking, context relevance,
+            answerability, and which sources a fact check reads.
+        entailment: a model of inference or a checker (cross-encoder/nli-*, MiniCheck, HHEM-2.1-open): hallucination
+            detection per sentence, citations, and the fact check itself.
+        tokens: a token classifier (LettuceDetect): hallucination detection with the spans within sentences.
+        backend: ``"torch"``; or, without torch, a file of the model's folder: ``"onnx"`` by onnxruntime, ``"openvino"``
+            by OpenVINO, in its own format or in ONNX.
+        revision: commit, tag or branch of the models on the hub that name none themselves (``owner/name@revision``).
+        file_name: that file, e.g. ``"onnx/model_qint8_avx512.onnx"``; None: ``onnx/model.onnx`` or ``model.onnx``; for
+            OpenVINO ``openvino/openvino_model.xml`` or ``openvino_model.xml`` before these.
+        device: ``"cpu"``, ``"cuda"``, ``"mps"``, for OpenVINO one of its own; None: a GPU where torch sees one.
+        batch_tokens: bound on rows times the longest input of a batch.
+        max_document_tokens: most tokens of one request's sources that are read, by the model's own tokenizer; the
+            result's ``unread`` says how many more there were.
+        base: a config, or in Python a runtime, for everything else; None: the embedded one, with the same bound.
+        base_url: a server with a score endpoint, on which the models are names; the fields of a client count there, and
+            those of a model in this process do not.
+    """
+
+    positional = ENCODER_ROLES
     kind: Literal["encoders"] = "encoders"
     relevance: _ModelPlace | None = None
     entailment: _ModelPlace | None = None
@@ -196,10 +300,26 @@ class EncodersConfig(Config):
     max_document_tokens: Count = 10_000_000
     base: Any = None
     base_url: Address | None = None
-    api_key: Key = None
-    timeout: Seconds = 120.0
-    max_retries: CountOrNone = 3
-    concurrency: Count = 32
+
+    @property
+    def places(self) -> dict[str, str]:
+        """The models that are named, by what they are for."""
+        return {role: place for role in ENCODER_ROLES if (place := getattr(self, role)) is not None}
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        own = {"backend", "revision", "file_name", "device", "batch_tokens"}
+        served = set(_ClientConfig.model_fields) - set(Config.model_fields)
+        if stray := self.model_fields_set & (own if self.base_url else served):
+            raise InvalidInput(f".{min(stray)} does not go {'with' if self.base_url else 'without'} base_url",
+                               expected="a model in this process, or one on a server")  # fmt: skip
+        if self.base_url and self.tokens is not None:
+            raise InvalidInput(".tokens: a score endpoint tells nothing about single tokens",
+                               expected="tokens without base_url: a model in this process")  # fmt: skip
+        if not self.places:
+            expected = f"at least one of {', '.join(ENCODER_ROLES)}"
+            raise InvalidInput(" config of kind 'encoders' names no model", expected=expected)
+        return self
 
 
 class ScriptedConfig(Config):
@@ -220,11 +340,9 @@ class MixedConfig(Config):
 class Kinds:
     """The configs by kind, and the union of them."""
 
-    def __init__(self, *configs: type[Config]) -> None:
+    def __init__(self) -> None:
         self._configs: dict[str, type[Config]] = {}
         self._union: TypeAdapter[Config] | None = None
-        for config in configs:
-            self.add(config)
 
     def add(self, config: type[Config]) -> str:
         """Take a config into the union; its kind.
@@ -240,7 +358,13 @@ class Kinds:
         self._configs[kind], self._union = config, None
         return kind
 
-    def __iter__(self) -> Any:
+    def remove(self, kind: str) -> None:
+        """Take a kind out of the union. Raises InvalidInput where there is none of that name."""
+        if self._configs.pop(kind, None) is None:
+            raise InvalidInput("there is no runtime of this kind", expected=f"one of {', '.join(self)}", got=repr(kind))
+        self._union = None
+
+    def __iter__(self) -> Iterator[str]:
         return iter(self._configs)
 
     @property
@@ -262,18 +386,17 @@ class Kinds:
         try:
             return self.union.validate_python(dict(value))
         except ValidationError as error:
-            raise self._told(error, value.get("kind")) from None
+            raise self._as_error(error, value.get("kind")) from None
 
-    def _told(self, error: ValidationError, kind: Any) -> InvalidInput:
+    def _as_error(self, error: ValidationError, kind: Any) -> InvalidInput:
         problems = error.errors(include_url=False, include_input=False)
         if any(problem["type"].startswith("union_tag") for problem in problems):
             known = f"one of {', '.join(self._configs)}"
             return InvalidInput("runtime.kind is unknown", expected=known, got=repr(kind))
-        return told(error, self._configs[cast(str, kind)])
+        return as_error(error, self._configs[cast(str, kind)])
 
 
-KINDS = Kinds(EmbeddedConfig, ServerConfig, TransformersConfig, VllmConfig, EncodersConfig, ScriptedConfig,
-              MixedConfig)  # fmt: skip
+KINDS = Kinds()  # what ships is registered in `intrinsics_core.shipped`
 
 
 def checked(config: type[C], **given: Any) -> C:
@@ -285,10 +408,10 @@ def checked(config: type[C], **given: Any) -> C:
     try:
         return config(**given)
     except ValidationError as error:
-        raise told(error, config) from None
+        raise as_error(error, config) from None
 
 
-def told(error: ValidationError, config: type[Config]) -> InvalidInput:
+def as_error(error: ValidationError, config: type[Config]) -> InvalidInput:
     """The first problem in the words of this library."""
     problems = error.errors(include_url=False, include_input=False)
     kind, known = config.model_fields["kind"].get_default(), list(config.model_fields)
@@ -301,7 +424,8 @@ def told(error: ValidationError, config: type[Config]) -> InvalidInput:
     where = ".".join(str(part) for part in problem["loc"] if part != kind)
     cause = problem.get("ctx", {}).get("error")
     if isinstance(cause, InvalidInput):
-        return InvalidInput(f"runtime.{where} {cause.message}", expected=cause.expected, got=cause.got)
+        named = f"runtime.{where} " if where else "runtime"  # of a whole config the message names the field
+        return InvalidInput(f"{named}{cause.message}", expected=cause.expected, got=cause.got)
     # pydantic's own words say what is wanted; what came is not repeated: it may be a key in the wrong place.
     return InvalidInput(f"runtime.{where} does not fit", expected=problem["msg"].removeprefix("Input should be "))
 

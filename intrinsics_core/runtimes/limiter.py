@@ -13,8 +13,8 @@ import asyncio
 from collections import deque
 from types import TracebackType
 
-from intrinsics_core.errors import InvalidInput
-from intrinsics_core.forks import Lock, renew_in_child
+from intrinsics_core._support.fork_safety import Lock, renew_in_child
+from intrinsics_core.protocol.errors import InvalidInput
 
 _LOOK_AGAIN = 1.0  # seconds after which one who waits looks for places whose event loop has been closed
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from intrinsics_core.errors import UnsupportedIntrinsic
 from intrinsics_core.profiles.routed import ELSE, routed
-from intrinsics_core.requests import Outcome, Request
+from intrinsics_core.protocol.errors import InvalidInput, UnsupportedIntrinsic
+from intrinsics_core.protocol.requests import Outcome, Request
+from intrinsics_core.runtimes import as_runtime
 from intrinsics_core.runtimes.base import AsyncRuntime, Runtime, broken
 
 
@@ -69,6 +71,18 @@ class Mixed(AsyncRuntime):
     async def aclose(self) -> None:
         for runtime in self._all:
             await runtime.aclose()
+
+
+def mixed(routes: Mapping[str, Any]) -> Mixed:
+    """The runtime of a config of kind ``mixed``. Raises InvalidInput where a route is no runtime and no config."""
+    made = {}
+    for name, route in routes.items():
+        try:
+            made[name] = as_runtime(route)
+        except InvalidInput as error:
+            where = f"runtime.routes.{name}: {error.message}"
+            raise InvalidInput(where, expected=error.expected, got=error.got) from None
+    return Mixed(made)
 
 
 async def _answered(runtime: Runtime | None, requests: Sequence[Request]) -> Sequence[Outcome]:

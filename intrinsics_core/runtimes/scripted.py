@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from intrinsics_core.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable
 from intrinsics_core.profiles.prompted import PROFILE
-from intrinsics_core.requests import Embedded, Generated, Outcome, Request, Retrieved, Scored, Tagged, Usage
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable
+from intrinsics_core.protocol.requests import Embedded, Generated, Outcome, Request, Retrieved, Scored, Tagged, Usage
 from intrinsics_core.runtimes.base import BlockingRuntime
 
 Script = Callable[[Any], Any]
@@ -27,7 +27,7 @@ class Scripted(BlockingRuntime):
     Args:
         replies: a list, used up in order; a mapping from intrinsic to such a list; a function of the request; or a
             file: JSON that holds a list or a mapping, or JSON Lines of replies. A reply is text, a value that is sent
-            as JSON, or in Python an outcome: a reply of :mod:`intrinsics_core.requests` or an error.
+            as JSON, or in Python an outcome: a reply of :mod:`intrinsics_core.protocol.requests` or an error.
         concurrency: how many calls :func:`run_many` keeps under way.
 
     Attributes:

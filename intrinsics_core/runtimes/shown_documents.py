@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from intrinsics_core.conversation import Document, Message
+from intrinsics_core.protocol.task import Document, Message
 
 # The words with which the chat templates of Granite 4 show documents: its adapters know them, other models read them.
 _BEFORE = (

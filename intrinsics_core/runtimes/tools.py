@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from intrinsics_core.conversation import Document, DocumentLike, Message, documents_of
-from intrinsics_core.errors import InvalidInput, as_intrinsics_error
-from intrinsics_core.requests import Answer, Generated, Outcome, Request, Retrieve, Retrieved
+from intrinsics_core.protocol.errors import InvalidInput, as_intrinsics_error
+from intrinsics_core.protocol.requests import Answer, Generated, Outcome, Request, Retrieve, Retrieved
+from intrinsics_core.protocol.task import Document, DocumentLike, Message, documents_of
 from intrinsics_core.runtimes.base import AsyncRuntime, Runtime, unsupported
 from intrinsics_core.runtimes.mixed import Mixed
 

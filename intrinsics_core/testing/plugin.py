@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from intrinsics_core.results import Answerability, HallucinationDetection
+    from intrinsics_core.protocol.results import Answerability, HallucinationDetection
     from intrinsics_core.testing.suite import Gated, Outcome, Standing
 
 MARKER = "intrinsics(faithfulness=0.8, answerability=0.9): bounds on what the test judges with the fixture `intrinsics`"
@@ -44,7 +44,7 @@ class _Gate:
     """Adds the items of the named files, after all other tests, and sums them up."""
 
     def __init__(self, config: pytest.Config) -> None:
-        from intrinsics_core.errors import IntrinsicsError
+        from intrinsics_core.protocol.errors import IntrinsicsError
         from intrinsics_core.testing.suite import bounds, read_cases
 
         try:
@@ -210,8 +210,8 @@ def intrinsics_chain() -> Any:
 @pytest.fixture(scope="session")
 def intrinsics_runtime(request: pytest.FixtureRequest) -> Any:
     """The judges' runtime, by ``--intrinsics-runtime`` or the ini file; override it to give one of your own."""
-    from intrinsics_core.cli.settings import runtime_config
     from intrinsics_core.runtimes import as_runtime
+    from intrinsics_core.runtimes.config_text import runtime_config
 
     text = request.config.getoption("--intrinsics-runtime") or request.config.getini("intrinsics_runtime") or None
     return as_runtime(runtime_config(text))

@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from intrinsics_core.drivers import ProfileLike, RuntimeLike, run_many
-from intrinsics_core.errors import IntrinsicsError, InvalidInput
-from intrinsics_core.evaluation.tables import own
-from intrinsics_core.evaluation.tables.base import Observed
-from intrinsics_core.evaluation.tables.folder import read_rows
-from intrinsics_core.evaluation.tables.intervals import interval, mean_of
+from intrinsics_core.bench import own
+from intrinsics_core.bench.base import Observed
+from intrinsics_core.bench.folder import read_rows
+from intrinsics_core.bench.intervals import interval, mean_of
 from intrinsics_core.intrinsics import answerability, hallucination_detection
-from intrinsics_core.program import Call
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.running.execution import ProfileLike, RuntimeLike, run_many
 
 Chain = Callable[[Sequence[Mapping[str, str]]], Any]
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import pairwise
 
+from intrinsics_core.text.memory import remembered
 from intrinsics_core.text.sentences import Span
 
 _FENCE = re.compile(r"(?:```|~~~)")
@@ -71,19 +71,13 @@ _DAYS = _words(
 )
 
 
-_KEPT = 20_000  # characters of the longest text whose sentences are kept: the cache is bounded in bytes too
-
-
+@remembered(1024)
 def laid_out(text: str) -> tuple[Span, ...]:
     """Sentences of a text, in order, without the whitespace between them.
 
     Every character that is not whitespace lies in exactly one sentence, and ``text[s.begin:s.end] == s.text`` holds
     for each. An empty or blank text has no sentences. Results are kept as those of :func:`~.sentences.punkt` are.
     """
-    return _kept(text) if len(text) <= _KEPT else _split(text)
-
-
-def _split(text: str) -> tuple[Span, ...]:
     found: list[Span] = []
     for begin, end, prose in _units(text):
         for first, last in _prose(text, begin, end) if prose else ((begin, end),):
@@ -93,9 +87,6 @@ def _split(text: str) -> tuple[Span, ...]:
             if piece:
                 found.append(Span(first, first + len(piece), piece))
     return tuple(found)
-
-
-_kept = lru_cache(maxsize=1024)(_split)
 
 
 # --- units of layout ----------------------------------------------------------------------------------------------

@@ -74,5 +74,5 @@ def _language(text: str) -> str | None:
     found = {language: words & common for language, common in _WORDS.items()}
     best = max(found, key=lambda language: len(found[language]))
     hits = len(found[best])
-    told = hits >= 2 and hits > 2 * english and 5 * hits >= len(words) and not found[best] <= _PARTICLES
-    return best if told else None
+    sure = hits >= 2 and hits > 2 * english and 5 * hits >= len(words) and not found[best] <= _PARTICLES
+    return best if sure else None

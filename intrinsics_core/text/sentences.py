@@ -8,8 +8,10 @@ byte: that is :func:`punkt`, which needs no downloaded data.
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, NamedTuple
+
+from intrinsics_core.text.memory import remembered
 
 
 class Span(NamedTuple):
@@ -60,9 +62,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.UNICODE | re.VERBOSE)
 
 
-_KEPT = 20_000  # characters of the longest text whose sentences are kept: the cache is bounded in bytes too
-
-
+@remembered(1024)
 def punkt(text: str) -> tuple[Span, ...]:
     """Sentences of a text, in order, without the whitespace between them.
 
@@ -70,18 +70,11 @@ def punkt(text: str) -> tuple[Span, ...]:
     for each. An empty or blank text has no sentences. Results are kept for the last 1,024 texts of up to 20,000
     characters, so a passage that several intrinsics look at is split once.
     """
-    return _kept(text) if len(text) <= _KEPT else _split(text)
-
-
-def ready() -> bool:
-    """Whether the splitter is loaded: the first text takes a second more."""
-    return _punkt.cache_info().currsize > 0
-
-
-def _split(text: str) -> tuple[Span, ...]:
     if not text.strip():
         return ()
     return tuple(Span(begin, end, text[begin:end]) for begin, end in _punkt().span_tokenize(text))
 
 
-_kept = lru_cache(maxsize=1024)(_split)
+def ready() -> bool:
+    """Whether the splitter is loaded: the first text takes a second more."""
+    return _punkt.cache_info().currsize > 0

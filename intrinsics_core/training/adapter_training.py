@@ -9,19 +9,19 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from intrinsics_core.conversation import today
-from intrinsics_core.errors import InvalidInput
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.profiles import profile as by_name
+from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.task import today
 from intrinsics_core.training.asking_by import AskedBy, asked_by, with_name
-from intrinsics_core.training.begun import begin, digest, noted
 from intrinsics_core.training.card import card
+from intrinsics_core.training.checkpoints import begin, digest, noted
 from intrinsics_core.training.examples import examples
 from intrinsics_core.training.fitting import Base, context_of, fit, needed, tokenizer_of
-from intrinsics_core.training.held_out import split
 from intrinsics_core.training.invocations import invocation_of
 from intrinsics_core.training.labelled import labelled, read
 from intrinsics_core.training.regime import regime
+from intrinsics_core.training.split import split
 
 FILE = "io.yaml"
 LOG = "log.json"  # written last: where it is, training has ended

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import resources
 
-from intrinsics_core.errors import InvalidInput
 from intrinsics_core.profiles import profile as by_name
-from intrinsics_core.profiles.base import Profile
 from intrinsics_core.profiles.io_yaml import from_specs, location, parse, read, yaml_loader
+from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.profile import Profile
 
 _PLACED = ("io.yaml:", "granite-4:")
 
@@ -45,7 +45,7 @@ def asked_by(intrinsic: str, name: str | None = None, model: str | None = None) 
 
 
 def _own(intrinsic: str) -> str:
-    file = resources.files("intrinsics_core") / "training" / "asks" / f"{intrinsic}.yaml"
+    file = resources.files("intrinsics_core") / "training" / "prompts" / f"{intrinsic}.yaml"
     if not file.is_file():
         raise InvalidInput(f"nothing here says how {intrinsic} is asked", expected="a profile: io.yaml:FOLDER")
     return file.read_text(encoding="utf-8")

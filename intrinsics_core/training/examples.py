@@ -1,7 +1,7 @@
 """LabelledRow rows to token numbers: what the runtime sends for them, and the reply it should get.
 
 The requests are those that the intrinsic itself yields with this profile, their tokens those that
-:func:`intrinsics_core.runtimes.local.tokens.token_ids` gives the runtime. A reply is what the profile's format writes,
+:func:`intrinsics_core.local.tokens.token_ids` gives the runtime. A reply is what the profile's format writes,
 its text free of special tokens, and the token that ends it.
 """
 
@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.errors import IntrinsicsError, InvalidInput
-from intrinsics_core.profiles.base import Format, Profile
-from intrinsics_core.requests import Choice, Generate, Generated
-from intrinsics_core.results import ContextRelevance
-from intrinsics_core.runtimes.local.tokens import token_ids
+from intrinsics_core.local.tokens import token_ids
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.protocol.profile import Format, Profile
+from intrinsics_core.protocol.requests import Choice, Generate, Generated
+from intrinsics_core.protocol.results import ContextRelevance
+from intrinsics_core.protocol.task import Task
 from intrinsics_core.training.labelled import LabelledRow, refusing
 
 

@@ -14,8 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from intrinsics_core.errors import InvalidInput, RuntimeUnavailable
-from intrinsics_core.training.begun import CHECKPOINTS, WHOLE
+from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
+from intrinsics_core.training.checkpoints import CHECKPOINTS, WHOLE
 from intrinsics_core.training.examples import Example
 from intrinsics_core.training.regime import Regime
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from intrinsics_core.errors import InvalidInput
-from intrinsics_core.runtimes.local.peft_adapters import LoadedAdapter
+from intrinsics_core.local.peft_adapters import LoadedAdapter
+from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.training.examples import Example
 from intrinsics_core.training.labelled import refusing
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from intrinsics_core.errors import IntrinsicsError, InvalidInput
-from intrinsics_core.evaluation.tables.folder import read_rows
+from intrinsics_core.bench.folder import read_rows
 from intrinsics_core.intrinsics.table import Record
-from intrinsics_core.program import Call
-from intrinsics_core.results import Result
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.protocol.results import Result
 
 _KEYS = ("messages", "result")
 _KNOWN = frozenset((*_KEYS, "id", "documents", "date", "group"))

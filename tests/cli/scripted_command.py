@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from intrinsics_core import runtimes
-from intrinsics_core.errors import RuntimeUnavailable
 from intrinsics_core.profiles.prompted import PROFILE
-from intrinsics_core.requests import Generated, Outcome, Request
+from intrinsics_core.protocol.errors import RuntimeUnavailable
+from intrinsics_core.protocol.requests import Generated, Outcome, Request
 
 
 class Slow(runtimes.AsyncRuntime):

@@ -31,7 +31,10 @@ def started(*arguments, **options) -> subprocess.Popen:
     )
 
 
-@pytest.mark.parametrize("second", [[], ["--overwrite"], ["--resume"]])
+@pytest.mark.parametrize(
+    "second",
+    [pytest.param([], marks=pytest.mark.slow), ["--overwrite"], pytest.param(["--resume"], marks=pytest.mark.slow)],
+)
 def test_two_writers_are_not_let_at_one_output(tmp_path, write, second):
     source, target = write(ROWS * 30), tmp_path / "out.jsonl"
     arguments = ["run", "answerability", "-i", source, "-o", target, "--runtime", SLOW, "--concurrency", "1"]
@@ -98,7 +101,7 @@ def test_a_lock_ends_with_its_journal(tmp_path):
     [
         ("<&-", "-i - -o {out}", 2, "standard input, which is closed"),
         (">&-", "-i {in} -o -", 2, "standard output, which is closed"),
-        ("2>&-", "-i {in} -o {out}", 0, ""),
+        pytest.param("2>&-", "-i {in} -o {out}", 0, "", marks=pytest.mark.slow),
         ("<&- >&- 2>&-", "-i {in} -o {out}", 0, ""),
     ],
 )
@@ -134,7 +137,15 @@ COMMAND = "from intrinsics_command import main; sys.argv[1:] = [sys.argv[1], '--
 
 
 @pytest.mark.parametrize(
-    "during", ["intrinsics_core", "intrinsics_core.program", "pydantic", "pydantic_core._pydantic_core", "typer"]
+    "during",
+    [
+        "intrinsics_core",
+        "typer",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("intrinsics_core.protocol.call", "pydantic", "pydantic_core._pydantic_core")
+        ),
+    ],
 )
 def test_ctrl_c_during_imports_is_no_crash(during):
     ended = pressed(during, COMMAND)

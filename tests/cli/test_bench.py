@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from intrinsics_core.runtimes.scripted import Scripted
+from tests.bench.data_folder import write_folder
 from tests.cli.conftest import read
-from tests.evaluation.data_folder import write_folder
 
 
 @pytest.fixture

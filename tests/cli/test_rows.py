@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intrinsics_core import IntrinsicsError, answerability
-from intrinsics_core.cli import rows
-from intrinsics_core.errors import MalformedReply
-from intrinsics_core.program import Call
-from intrinsics_core.results import Answerability, QueryRewrite
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.errors import MalformedReply
+from intrinsics_core.protocol.results import Answerability, QueryRewrite
+from intrinsics_core.running import rows
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(["user", "assistant"]),

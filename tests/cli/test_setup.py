@@ -98,8 +98,13 @@ def test_existing_output(invoke: Any, write: Any, tmp_path: Path) -> None:
     "arguments",
     [(), ("run",), ("run", "reranking"), ("run", "reranking", "-i", "x"), ("fly",), ("run", "reranking", "--what")],
 )
-def test_usage(arguments: tuple[str, ...], process: Any) -> None:
-    ran = process(*arguments)
+def test_usage(arguments: tuple[str, ...], invoke: Any) -> None:
+    ran = invoke(*arguments)
+    assert ran.exit_code == 2 and "Usage" in ran.output and "Traceback" not in ran.output
+
+
+def test_usage_of_a_process(process: Any) -> None:
+    ran = process("fly")
     assert ran.returncode == 2 and b"Usage" in ran.stdout + ran.stderr and b"Traceback" not in ran.stderr
 
 

@@ -8,7 +8,7 @@ import json
 import re
 from typing import Any
 
-from intrinsics_core.requests import Generate
+from intrinsics_core.protocol.requests import Generate
 
 _STOP = frozenset(
     [

@@ -25,7 +25,7 @@ from intrinsics_core import (
     arun,
     run,
 )
-from intrinsics_core.results import Answerability
+from intrinsics_core.protocol.results import Answerability
 
 ASKED = [{"role": "user", "content": "Who built the mill?"}]
 PASSAGES = ["Ada Brink built the mill."]

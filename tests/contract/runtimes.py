@@ -7,9 +7,9 @@ import threading
 from collections.abc import Sequence
 
 from intrinsics_core import AsyncRuntime, BlockingRuntime
-from intrinsics_core.errors import RequestTimeout
 from intrinsics_core.profiles.prompted import PROFILE
-from intrinsics_core.requests import Outcome, Request
+from intrinsics_core.protocol.errors import RequestTimeout
+from intrinsics_core.protocol.requests import Outcome, Request
 from tests.contract.judge import judge
 from tests.scripted import outcome
 

@@ -21,7 +21,7 @@ from intrinsics_core import (
     run,
 )
 from intrinsics_core.intrinsics import TABLE
-from intrinsics_core.results import Result
+from intrinsics_core.protocol.results import Result
 from tests.contract import cases
 from tests.contract.adapter import Adapter
 from tests.contract.judge import judge
@@ -316,8 +316,8 @@ class ContractTests:
         # Texts of its own for each intrinsic: vectors are cached.
         story = "The keeper of light {} wrote on {} that the fog of day {} hid the tide mill at Port Ellery. "
         documents = [
-            {"id": str(d), "text": "".join(story.format(d, intrinsic, 97 * d + s) for s in range(30)), "metadata": {}}
-            for d in range(6)
+            {"id": str(d), "text": "".join(story.format(d, intrinsic, 97 * d + s) for s in range(10)), "metadata": {}}
+            for d in range(3)
         ]
 
         async def main() -> None:

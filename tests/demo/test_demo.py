@@ -48,6 +48,7 @@ def test_the_command_prints_the_story_and_writes_a_page(tmp_path: Path) -> None:
     assert ("class", "bad") in told.attributes  # the flagged sentence is marked
 
 
+@pytest.mark.slow
 def test_own_questions_as_a_process_without_a_report(tmp_path: Path) -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "intrinsics_core.cli", "demo", "--no-html", "-q", "[bold]Who counts puffins?[/bold]"],
@@ -55,6 +56,14 @@ def test_own_questions_as_a_process_without_a_report(tmp_path: Path) -> None:
         env=os.environ | {"PYTHONIOENCODING": "utf-8"},
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
+    assert "[bold]Who counts puffins?[/bold]" in ran.stdout and ran.stderr == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_own_questions_without_a_report(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = CliRunner().invoke(app, ["demo", "--no-html", "-q", "[bold]Who counts puffins?[/bold]"])
+    assert ran.exit_code == 0, ran.output
     assert "[bold]Who counts puffins?[/bold]" in ran.stdout and ran.stderr == ""
     assert list(tmp_path.iterdir()) == []
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from intrinsics_core.embedded.answering import (
+from intrinsics_core.embedded.models.bi_encoder import BiEncoder
+from intrinsics_core.embedded.scoring.answering import (
     FEATURES,
     answerability,
     context_relevance,
@@ -16,9 +17,8 @@ from intrinsics_core.embedded.answering import (
     shipped_head,
     to_read,
 )
-from intrinsics_core.embedded.encoder import Encoder
-from intrinsics_core.embedded.head import LinearHead
-from intrinsics_core.errors import InvalidInput
+from intrinsics_core.embedded.scoring.head import LinearHead
+from intrinsics_core.protocol.errors import InvalidInput
 
 PASSAGES = [
     "The lighthouse at Cape Orlo was built in 1871 after three ships were lost on the reef. Its lamp burned whale oil.",
@@ -42,7 +42,7 @@ UNANSWERABLE = [
 
 @pytest.fixture(scope="module")
 def encoder():
-    with Encoder() as shared:
+    with BiEncoder() as shared:
         yield shared
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from intrinsics_core.embedded.bare import contrary, in_context, stated, weighed
+from intrinsics_core.embedded.scoring.short_answers import contrary, in_context, stated, weighed
 
 ASKED = "How often are the logs rotated?"
 

@@ -2,6 +2,13 @@
 
 What ships is recorded in numbers: a hash of the model, and the vectors that it gave to some sentences. Vectors are
 compared and not hashed anew, since their last digits are the processor's.
+
+How near they must be: sums of products are the same on every processor (`test_weights.py`), but the last bit of what
+is done in float is not. Now and then it takes an activation over the edge to the next of its 255 steps, and each such
+step takes others over theirs, so that in the end two machines may round every activation apart. Against the same
+weights with activations that are not rounded, the recorded vectors have a cosine of .9966 at least (a text of one word,
+the others .9988) and .9989 on average. Two machines are at most twice that angle apart, and for a small angle twice the
+angle is four times what its cosine lacks of 1.
 """
 
 import hashlib
@@ -13,9 +20,10 @@ import pytest
 pytest.importorskip("onnx", reason="the build needs the extra [build]")
 pytest.importorskip("safetensors", reason="the build needs the extra [build]")
 
-from intrinsics_core.embedded.encoder import SHIPPED, Encoder
+from intrinsics_core.embedded.models.bi_encoder import SHIPPED, BiEncoder
 from training.build_encoder import (
     CALIBRATION,
+    MULTIPLIED_STEPS,
     OUTPUTS,
     bert,
     checked_weights,
@@ -26,6 +34,8 @@ from training.build_encoder import (
     smoothing,
     source_folder,
 )
+
+LEAST, MEAN = 1 - 4 * (1 - 0.9966), 1 - 4 * (1 - 0.9989)
 
 
 def test_other_weights_are_refused(tmp_path):
@@ -45,6 +55,13 @@ def test_one_scale_per_slice(axis):
     assert np.abs(values).max() == 127
     assert (np.abs(values * scale - weight) <= scale * 0.5001).all()
     assert scale.size == weight.shape[1 - axis]
+
+
+def test_a_matrix_that_is_multiplied_has_fewer_steps():
+    weight = np.random.default_rng(0).normal(size=(20, 30))
+    values, scale = quantise(weight, axis=0, steps=MULTIPLIED_STEPS)
+    assert (np.abs(values).max(0) == MULTIPLIED_STEPS).all()
+    assert (np.abs(values * scale - weight) <= scale * 0.5001).all()
 
 
 def test_smoothing_changes_no_product():
@@ -68,9 +85,9 @@ def test_what_ships_is_what_was_recorded():
     about = json.loads((SHIPPED / "encoder.json").read_text("utf-8"))
     for file, name in (("model.onnx", "model_sha256"), (OUTPUTS, "outputs_sha256")):
         assert hashlib.sha256((SHIPPED / file).read_bytes()).hexdigest() == about[name], file
-    assert nearness(outputs(SHIPPED / "model.onnx", SHIPPED / "tokenizer.json"), recorded(SHIPPED)) > 0.995
-    with Encoder(cache_size=0) as encoder:  # the way of the runtime is the same
-        assert nearness(np.concatenate(encoder.encode(CALIBRATION)), recorded(SHIPPED)) > 0.995
+    assert_rounded_apart_at_most(outputs(SHIPPED / "model.onnx", SHIPPED / "tokenizer.json"), recorded(SHIPPED))
+    with BiEncoder(cache_size=0) as encoder:  # the way of the runtime is the same
+        assert_rounded_apart_at_most(np.concatenate(encoder.encode(CALIBRATION)), recorded(SHIPPED))
 
 
 def test_rebuilds_what_ships():
@@ -91,7 +108,7 @@ def test_rebuilds_what_ships():
         assert np.abs(value.astype(np.float64) - theirs[name]).max() <= step, name
     assert (SHIPPED / "tokenizer.json").read_bytes() == (source / "tokenizer.json").read_bytes()
     again = outputs(built.SerializeToString(), source / "tokenizer.json")
-    assert nearness(again, recorded(SHIPPED)) > 0.999
+    assert_rounded_apart_at_most(again, recorded(SHIPPED))
 
 
 def test_torch_says_the_same():
@@ -114,7 +131,9 @@ def test_torch_says_the_same():
             rows.append((mean / mean.norm()).numpy())
     _, in_float = bert(weights)
     np.testing.assert_allclose(outputs(in_float.SerializeToString(), source / "tokenizer.json"), rows, atol=1e-5)
-    assert nearness(np.stack(rows), recorded(SHIPPED)) > 0.99  # what int8 costs: .9945 is the least of the sixteen
+    # What rounding costs: the least is a text of one word, "no"; the next is .9960.
+    assert cosines(np.stack(rows), recorded(SHIPPED)).min() > 0.98
+    assert cosines(np.stack(rows), recorded(SHIPPED)).mean() > 0.995
 
 
 def upstream():
@@ -124,7 +143,13 @@ def upstream():
         pytest.skip(str(missing))
 
 
-def nearness(some, others):
-    """The least cosine of two matrices, row by row."""
+def cosines(some, others):
+    """Of two matrices, row by row."""
     products = (some * others).sum(1)
-    return float((products / np.linalg.norm(some, axis=1) / np.linalg.norm(others, axis=1)).min())
+    return products / np.linalg.norm(some, axis=1) / np.linalg.norm(others, axis=1)
+
+
+def assert_rounded_apart_at_most(some, others):
+    found = cosines(some, others)
+    assert found.min() > LEAST
+    assert found.mean() > MEAN

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intrinsics_core.embedded.certainty import CertaintyWeights, certainty, quantised
-from intrinsics_core.errors import InvalidInput
+from intrinsics_core.embedded.scoring.certainty import CertaintyWeights, certainty, quantised
+from intrinsics_core.protocol.errors import InvalidInput
 
 GRID = [0.05, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95]
 probability = st.floats(0, 1)

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from intrinsics_core.embedded.encoder import SHIPPED, Encoder, buckets, windows
-from intrinsics_core.errors import InvalidInput, RuntimeUnavailable
+from intrinsics_core.embedded.models.bi_encoder import SHIPPED, BiEncoder, buckets
+from intrinsics_core.embedded.models.onnx_model import windows
+from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 
 TEXTS = [
     "Who wrote Emma?",
@@ -27,7 +28,7 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def encoder():
-    with Encoder() as shared:
+    with BiEncoder() as shared:
         yield shared
 
 
@@ -50,22 +51,23 @@ def test_meaning_beats_surface(encoder):
 
 
 def test_a_vector_does_not_depend_on_its_neighbours(encoder):
-    with Encoder(cache_size=0) as fresh:
+    with BiEncoder(cache_size=0) as fresh:
         together = fresh.encode(TEXTS)
         for text, expected in zip(TEXTS, together, strict=True):
             np.testing.assert_array_equal(fresh.encode([text])[0], expected)
 
 
 def test_one_thread_equals_many():
-    with Encoder(threads=1) as one, Encoder(threads=4) as many:
+    with BiEncoder(threads=1) as one, BiEncoder(threads=4) as many:
         for a, b in zip(one.encode(TEXTS), many.encode(TEXTS), strict=True):
             np.testing.assert_array_equal(a, b)
 
 
 def test_padded_batches_stay_close_to_single_texts(encoder):
-    with Encoder(batch_tokens=4096, cache_size=0) as batched:
+    with BiEncoder(batch_tokens=4096, cache_size=0) as batched:
         for a, b in zip(batched.encode(TEXTS), encoder.encode(TEXTS), strict=True):
             if a.any():
+                # A batch has one range of activations: a short text is rounded in the steps of a long one (.981).
                 assert (a * b).sum(axis=1).min() > 0.97
 
 
@@ -98,7 +100,7 @@ def test_buckets_keep_every_text_once_and_the_budget():
 
 def test_a_window_sees_only_its_own_part():
     story = "The harbour was quiet. " * 60 + "Photosynthesis turns light into sugar. " * 60
-    with Encoder(window=64) as encoder:
+    with BiEncoder(window=64) as encoder:
         question, parts = encoder.encode(["How do plants make sugar?", story])
         cosines = (parts @ question.T).ravel()
         assert len(parts) > 10
@@ -107,7 +109,7 @@ def test_a_window_sees_only_its_own_part():
 
 def test_cache_is_bounded_and_keeps_the_recent():
     row = 384 * 4
-    with Encoder(cache_size=3 * row, threads=1) as encoder:
+    with BiEncoder(cache_size=3 * row, threads=1) as encoder:
         first = encoder.encode(["one"])[0]
         assert encoder.encode(["one"])[0] is first
         encoder.encode(["two", "three"])
@@ -126,7 +128,7 @@ def test_cached_vectors_cannot_be_spoilt(encoder):
 
 
 def test_duplicates_are_encoded_once(monkeypatch):
-    with Encoder(threads=1) as encoder:
+    with BiEncoder(threads=1) as encoder:
         seen = []
         inner = encoder._encode
         monkeypatch.setattr(encoder, "_encode", lambda texts, prompt: seen.extend(texts) or inner(texts, prompt))
@@ -136,7 +138,7 @@ def test_duplicates_are_encoded_once(monkeypatch):
 
 
 def test_shared_between_threads():
-    with Encoder(cache_size=20_000) as encoder, Encoder() as alone:
+    with BiEncoder(cache_size=20_000) as encoder, BiEncoder() as alone:
         expected = alone.encode(TEXTS)
         wrong = []
 
@@ -154,7 +156,7 @@ def test_shared_between_threads():
 
 
 def test_close_then_use_again_and_pickle():
-    encoder = Encoder(window=64, threads=1)
+    encoder = BiEncoder(window=64, threads=1)
     before = encoder.encode(["one"])[0]
     encoder.close()
     encoder.close()
@@ -177,7 +179,7 @@ def test_texts_must_be_strings(encoder, texts):
 @pytest.mark.parametrize("bad", [{"window": 2}, {"stride": 0}, {"threads": 0}, {"cache_size": -1}, {"batch_tokens": 0}])
 def test_arguments_out_of_range(bad):
     with pytest.raises(InvalidInput, match=next(iter(bad))):
-        Encoder(**bad)
+        BiEncoder(**bad)
 
 
 def test_unknown_kind(encoder):
@@ -245,7 +247,7 @@ def expected(words: str, pooling: str) -> np.ndarray:
 @pytest.mark.parametrize("model", ["onnx/model.onnx", "model.onnx", "onnx/model_quantized.onnx"])
 @pytest.mark.parametrize("types", [True, False])
 def test_any_folder_in_sentence_transformers_layout(tmp_path, model, types):
-    with Encoder(write_model(tmp_path, model, types=types)) as encoder:
+    with BiEncoder(write_model(tmp_path, model, types=types)) as encoder:
         found = encoder.encode(["red green blue", "red"])  # one padded batch
         np.testing.assert_allclose(found[0][0], expected("red green blue", "mean"), atol=1e-6)
         np.testing.assert_allclose(found[1][0], expected("red", "mean"), atol=1e-6)
@@ -256,7 +258,7 @@ def test_any_folder_in_sentence_transformers_layout(tmp_path, model, types):
 )
 def test_cls_pooling(tmp_path, config):
     write_json(write_model(tmp_path) / "1_Pooling" / "config.json", config)
-    with Encoder(tmp_path) as encoder:
+    with BiEncoder(tmp_path) as encoder:
         for words, found in zip(["red blue", "green"], encoder.encode(["red blue", "green"]), strict=True):
             np.testing.assert_allclose(found[0], expected(words, "cls"), atol=1e-6)
 
@@ -265,7 +267,7 @@ def test_prompts_and_longest_input(tmp_path):
     write_model(tmp_path)
     write_json(tmp_path / "config_sentence_transformers.json", {"prompts": {"query": "query : ", "document": ""}})
     write_json(tmp_path / "sentence_bert_config.json", {"max_seq_length": 8})
-    with Encoder(tmp_path) as encoder:
+    with BiEncoder(tmp_path) as encoder:
         assert encoder.window == 8
         np.testing.assert_allclose(
             encoder.encode(["red"], kind="query")[0][0], expected("query : red", "mean"), atol=1e-6
@@ -279,24 +281,24 @@ def test_prompts_and_longest_input(tmp_path):
 
 def test_missing_files_are_named(tmp_path):
     with pytest.raises(InvalidInput, match=r"no encoder folder at .*nowhere"):
-        Encoder(tmp_path / "nowhere")
+        BiEncoder(tmp_path / "nowhere")
     with pytest.raises(InvalidInput, match="no ONNX model"):
-        Encoder(tmp_path)
+        BiEncoder(tmp_path)
     (tmp_path / "model.onnx").write_bytes(b"not a model")
     with pytest.raises(InvalidInput, match=r"no tokenizer\.json"):
-        Encoder(tmp_path)
+        BiEncoder(tmp_path)
     (tmp_path / "tokenizer.json").write_text("{}", "utf-8")
     with pytest.raises(RuntimeUnavailable, match="cannot load the encoder"):
-        Encoder(tmp_path).encode(["x"])
+        BiEncoder(tmp_path).encode(["x"])
 
 
 def test_unusable_configs_are_named(tmp_path):
     write_json(write_model(tmp_path) / "1_Pooling" / "config.json", {"pooling_mode_max_tokens": True})
     with pytest.raises(InvalidInput, match=r"pooling.*mean or cls.*max"):
-        Encoder(tmp_path)
+        BiEncoder(tmp_path)
     (tmp_path / "1_Pooling" / "config.json").write_text("{", "utf-8")
     with pytest.raises(InvalidInput, match=r"config\.json is not JSON"):
-        Encoder(tmp_path)
+        BiEncoder(tmp_path)
 
 
 def test_the_shipped_folder_says_where_it_comes_from():

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from intrinsics_core.embedded.expanding import FEEDBACK_TERMS, expand, feedback_terms
 from intrinsics_core.embedded.lexical import terms
-from intrinsics_core.embedded.rewriting import rewrite
-from intrinsics_core.embedded.salience import Turn
+from intrinsics_core.embedded.query.expanding import FEEDBACK_TERMS, expand, feedback_terms
+from intrinsics_core.embedded.query.rewriting import rewrite
+from intrinsics_core.embedded.query.salience import Turn
+from tests.drawing import drawn
 
 CHEESE: list[Turn] = [
     ("user", "How is Brindle Fell cheese made?"),
@@ -51,7 +52,7 @@ def test_a_query_equal_but_for_case_and_spacing_is_left_out() -> None:
     assert expand([("user", "Goat  cheese?")]) == [("Goat  cheese?", "original")]
 
 
-@settings(max_examples=200)
+@settings(max_examples=drawn(200))
 @given(
     st.lists(st.tuples(st.sampled_from(["user", "assistant"]), st.text(max_size=80)), max_size=4),
     st.text(max_size=80),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
 
+import pytest
+
 PRINTED = """
-from intrinsics_core.embedded.expanding import expand
+from intrinsics_core.embedded.query.expanding import expand
 from intrinsics_core.embedded.lexical import coverage
-from intrinsics_core.embedded.salience import question_features, term_features
+from intrinsics_core.embedded.query.salience import question_features, term_features
 
 turns = [
     ("user", "Which harbours, lighthouses and tide mills did the engineer Ada Brink build before the storm of 1911?"),
@@ -24,11 +28,21 @@ print([coverage(question, question[:n]) for n in range(len(question))])
 """
 
 
-def test_nothing_moves_with_the_hash_seed() -> None:
-    def printed(seed: int) -> bytes:
-        env = os.environ | {"PYTHONHASHSEED": str(seed)}
-        return subprocess.run([sys.executable, "-c", PRINTED], env=env, stdout=subprocess.PIPE, check=True).stdout
+def printed(seed: int) -> str:
+    env = os.environ | {"PYTHONHASHSEED": str(seed)}
+    return subprocess.run(
+        [sys.executable, "-c", PRINTED], env=env, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
 
+
+def test_nothing_moves_with_the_seed_of_this_run() -> None:
+    with contextlib.redirect_stdout(io.StringIO()) as here:
+        exec(PRINTED, {})
+    assert "zorvan" in here.getvalue()
+    assert here.getvalue() == printed(0 if os.environ.get("PYTHONHASHSEED") != "0" else 1)
+
+
+@pytest.mark.slow
+def test_nothing_moves_with_any_of_some_seeds() -> None:
     first = printed(0)
-    assert b"zorvan" in first
     assert [printed(seed) == first for seed in range(1, 5)] == [True] * 4

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from intrinsics_core.embedded import lexical
 from intrinsics_core.embedded.lexical import bm25, coverage, idf, terms, tokens
+from tests.drawing import drawn
 
 
-@settings(max_examples=300)
+@settings(max_examples=drawn(300))
 @given(st.text())
 def test_token_offsets_point_into_the_text(text: str) -> None:
     found = tokens(text)
@@ -93,7 +94,7 @@ def test_many_candidates_replace_the_background() -> None:
     assert lexical.candidate_idf(["thermonuclear"], docs)["thermonuclear"] < 0.2 < idf("thermonuclear")
 
 
-@settings(max_examples=100)
+@settings(max_examples=drawn(100))
 @given(st.text(), st.lists(st.text(), max_size=5))
 def test_bm25_scores_any_text(query: str, docs: list[str]) -> None:
     scores = bm25(terms(query), [terms(doc) for doc in docs])
@@ -101,7 +102,7 @@ def test_bm25_scores_any_text(query: str, docs: list[str]) -> None:
     assert all(math.isfinite(score) and score >= 0.0 for score in scores)
 
 
-@settings(max_examples=100)
+@settings(max_examples=drawn(100))
 @given(st.text(), st.text())
 def test_coverage_is_a_share(wanted: str, given_: str) -> None:
     share = coverage(terms(wanted), terms(given_))

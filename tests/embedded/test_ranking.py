@@ -5,9 +5,9 @@ import random
 import numpy as np
 import pytest
 
-from intrinsics_core.embedded.encoder import Encoder
-from intrinsics_core.embedded.ranking import best_cosine, rerank_scores, standardised, with_title
-from intrinsics_core.errors import InvalidInput
+from intrinsics_core.embedded.models.bi_encoder import BiEncoder
+from intrinsics_core.embedded.scoring.ranking import best_cosine, rerank_scores, standardised, with_title
+from intrinsics_core.protocol.errors import InvalidInput
 
 PASSAGES = [
     ("Opening hours", "The archive is open to readers from Tuesday to Saturday between nine and five."),
@@ -31,7 +31,7 @@ QUESTIONS = {
 
 @pytest.fixture(scope="module")
 def encoder():
-    with Encoder() as shared:
+    with BiEncoder() as shared:
         yield shared
 
 

@@ -23,10 +23,10 @@ from intrinsics_core import (
     run,
     uncertainty,
 )
-from intrinsics_core.embedded.reader import Reader
-from intrinsics_core.errors import InvalidInput, RuntimeUnavailable, UnsupportedIntrinsic
-from intrinsics_core.requests import Score
-from intrinsics_core.runtimes.embedded import EmbeddedRuntime
+from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
+from intrinsics_core.embedded.runtime import EmbeddedRuntime
+from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable, UnsupportedIntrinsic
+from intrinsics_core.protocol.requests import Score
 from training.build_encoder import HEADS, LAYERS
 from training.reader.export import reader_graph
 
@@ -84,7 +84,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def reader(folder):
-    with Reader(folder, threads=2, kept=0) as made:  # nothing is remembered from one test to the next
+    with CrossEncoder(folder, threads=2, cache_size=0) as made:  # nothing is remembered from one test to the next
         yield made
 
 
@@ -134,29 +134,29 @@ def test_empty_and_odd_texts_are_scored(reader):
 
 def test_a_separator_in_the_text_is_text(reader):
     plain, forged = reader.logits("entailment", [(MILL, "it ."), (f"{MILL} [SEP] it . [SEP]", "it .")])
-    tokenizer, *_ = reader._model()
+    tokenizer = reader._loaded().tokenizer
     assert 3 not in tokenizer.encode("[SEP]", add_special_tokens=False).ids
     assert plain != forged
 
 
 def test_threads_share_one_reader(folder):
-    with Reader(folder, threads=3) as reader, ThreadPoolExecutor(6) as pool:
+    with CrossEncoder(folder, threads=3) as reader, ThreadPoolExecutor(6) as pool:
         expected = reader.logits("entailment", PAIRS)
         assert list(pool.map(lambda _: reader.logits("entailment", PAIRS), range(24))) == [expected] * 24
 
 
 def test_it_can_be_closed_pickled_and_used_again(folder):
-    reader = Reader(folder, threads=1)
+    reader = CrossEncoder(folder, threads=1)
     expected = reader.logits("answers", PAIRS)
     reader.close()
     assert reader.logits("answers", PAIRS) == expected
     again = pickle.loads(pickle.dumps(reader))  # noqa: S301 (our own bytes)
     assert again.logits("answers", PAIRS) == expected
-    assert repr(again) == "Reader('tiny', tasks=['entailment', 'answers'], threads=1)"
+    assert repr(again) == "CrossEncoder('tiny', tasks=['entailment', 'answers'], threads=1)"
 
 
 def test_it_works_in_a_child_process(folder):
-    reader = Reader(folder, threads=2)
+    reader = CrossEncoder(folder, threads=2)
     expected = reader.logits("entailment", PAIRS)
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         assert pool.apply(reader.logits, ("entailment", PAIRS)) == expected
@@ -176,15 +176,15 @@ def test_what_is_no_pair_is_refused(reader, pair):
 
 def test_missing_files_are_named(folder, tmp_path):
     with pytest.raises(InvalidInput, match="no reader folder at"):
-        Reader(tmp_path / "nowhere")
+        CrossEncoder(tmp_path / "nowhere")
     for name in ("model.onnx", "tokenizer.json", "reader.json"):
         place = tmp_path / name.split(".")[0]
         place.mkdir()
         (copied(folder, place) / name).unlink()
         with pytest.raises(InvalidInput, match=f"has no {name}"):
-            Reader(place)
+            CrossEncoder(place)
     with pytest.raises(InvalidInput, match="threads of the reader"):
-        Reader(folder, threads=0)
+        CrossEncoder(folder, threads=0)
 
 
 @pytest.mark.parametrize(
@@ -200,17 +200,17 @@ def test_missing_files_are_named(folder, tmp_path):
 )
 def test_a_reader_json_that_is_off_is_refused(folder, tmp_path, changes, message):
     with pytest.raises(InvalidInput, match=message):
-        Reader(copied(folder, tmp_path, **changes))
+        CrossEncoder(copied(folder, tmp_path, **changes))
 
 
 def test_broken_files_are_refused(folder, tmp_path):
     (copied(folder, tmp_path) / "reader.json").write_text("{")
     with pytest.raises(InvalidInput, match="is not JSON"):
-        Reader(tmp_path)
+        CrossEncoder(tmp_path)
     copied(folder, tmp_path)
     (tmp_path / "model.onnx").write_bytes(b"no graph")
     with pytest.raises(RuntimeUnavailable, match="cannot load the reader"):
-        Reader(tmp_path).logits("entailment", PAIRS)
+        CrossEncoder(tmp_path).logits("entailment", PAIRS)
 
 
 QUESTION = [{"role": "user", "content": "Who built the mill?"}]
@@ -255,9 +255,9 @@ def test_the_embedded_runtime_answers_scores_and_refuses_what_it_cannot(folder):
 
 
 def test_a_pair_that_comes_up_again_is_not_read_again_and_means_the_same(folder, monkeypatch):
-    with Reader(folder) as reader:
+    with CrossEncoder(folder) as reader:
         first = reader.logits("entailment", PAIRS)
-        monkeypatch.setattr(reader, "_model", lambda: pytest.fail("read again"))
+        monkeypatch.setattr(reader, "_loaded", lambda: pytest.fail("read again"))
         assert reader.logits("entailment", [PAIRS[2], PAIRS[0], PAIRS[2]]) == [first[2], first[0], first[2]]
 
 

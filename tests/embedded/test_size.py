@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 
 import numpy as np
@@ -20,26 +21,34 @@ from intrinsics_core import (
     run,
     uncertainty,
 )
-from intrinsics_core.embedded import encoder as encoders
-from intrinsics_core.embedded import evidence
-from intrinsics_core.embedded.encoder import Encoder
+from intrinsics_core.embedded import lexical
 from intrinsics_core.embedded.lexical import terms, tokens
-from intrinsics_core.runtimes.embedded import EmbeddedRuntime
-from intrinsics_core.text.sentences import punkt
+from intrinsics_core.embedded.models import bi_encoder as encoders
+from intrinsics_core.embedded.models import onnx_model
+from intrinsics_core.embedded.models.bi_encoder import BiEncoder
+from intrinsics_core.embedded.runtime import EmbeddedRuntime
+from intrinsics_core.embedded.scoring import evidence
+from intrinsics_core.text.sentences import _punkt, punkt
 
 QUESTION = [{"role": "user", "content": "Who built the tide mill?"}]
 PROSE = "The mill stood by the river. Ada Brink built it in 1911, and it ground flour until the war came. "
 
 
-def test_sentences_of_texts_that_took_longer_than_the_splitters_own_limit():
-    # NLTK gives up after five seconds with a raw TimeoutError.
-    assert len(punkt("Word. " * 1_000_000)) == 1_000_000
-    assert len(punkt("e.g. " * 300_000)) == 300_000
+@pytest.mark.parametrize("count", [3_000, pytest.param(300_000, marks=pytest.mark.slow)])
+def test_sentences_of_texts_that_took_longer_than_the_splitters_own_limit(count):
+    # NLTK gives up after five seconds with a raw TimeoutError, which the larger number takes on any machine.
+    assert len(punkt("Word. " * 3 * count)) == 3 * count
+    assert len(punkt("e.g. " * count)) == count
+
+
+def test_the_splitter_has_no_limit_of_its_own():
+    language = _punkt()._lang_vars  # NLTK's own patterns are of a library that counts seconds
+    assert type(language.re_boundary_realignment) is type(language.period_context_re()) is re.Pattern
 
 
 def test_the_blocks_of_a_long_text_make_the_vectors_of_the_whole(monkeypatch):
     text = PROSE * 30
-    with Encoder(cache_size=0) as encoder:
+    with BiEncoder(cache_size=0) as encoder:
         (whole,) = encoder.encode([text])
         monkeypatch.setattr(encoders, "_BLOCK", 500)
         (parts, *_) = encoder.encode([text, "a mill", PROSE])
@@ -86,6 +95,29 @@ def test_an_earlier_turn_that_is_read_in_part_is_told():
     assert "cut" not in run(query_rewrite(asked[1:])).model_dump()
 
 
+def test_the_words_of_an_earlier_turn_are_made_a_few_times_however_many_they_are(monkeypatch):
+    made, real = 0, lexical._word
+
+    def counted(*args):
+        nonlocal made
+        made += 1
+        return real(*args)
+
+    def steps(sentences):
+        nonlocal made
+        made = 0
+        history = [{"role": "user", "content": PROSE * sentences}, {"role": "assistant", "content": "Ada Brink did."}]
+        run(query_rewrite([*history, {"role": "user", "content": "When did she build it?"}]), runtime)
+        return made
+
+    runtime = EmbeddedRuntime()
+    monkeypatch.setattr(lexical, "_word", counted)
+    few = 1 + 20_000 // len(PROSE)  # a turn that is longer than what is remembered
+    few, many = steps(few), steps(10 * few)
+    assert few > 0
+    assert many <= 10 * few
+
+
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, "many"])
 def test_a_bound_that_is_none_is_named(wrong):
     with pytest.raises(InvalidInput, match="max_document_tokens"):
@@ -101,9 +133,9 @@ def test_a_copy_keeps_the_bound():
 async def test_given_up_work_stops_between_batches(monkeypatch):
     runtime = EmbeddedRuntime(threads=1, cache_size=0)
     runtime.warm_up()
-    monkeypatch.setattr(encoders, "_STEP", 1)
+    monkeypatch.setattr(onnx_model, "_STEP", 1)
     batches, first = 0, threading.Event()
-    real = encoders._Model.run
+    real = encoders.VectorSession.run
 
     def counted(self, *args):
         nonlocal batches
@@ -112,7 +144,7 @@ async def test_given_up_work_stops_between_batches(monkeypatch):
             first.set()
         return real(self, *args)
 
-    monkeypatch.setattr(encoders._Model, "run", counted)
+    monkeypatch.setattr(encoders.VectorSession, "run", counted)
     task = asyncio.create_task(arun(answerability(QUESTION, [PROSE * 4_000]), runtime))
     await asyncio.to_thread(first.wait, 60)
     task.cancel()

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intrinsics_core.embedded.bare import contrary, stated
-from intrinsics_core.embedded.encoder import Encoder
-from intrinsics_core.embedded.evidence import FEATURES, Sources, claim, clean, measure, spellings
 from intrinsics_core.embedded.lexical import tokens
-from intrinsics_core.embedded.support import (
+from intrinsics_core.embedded.models.bi_encoder import BiEncoder
+from intrinsics_core.embedded.scoring.evidence import FEATURES, Sources, claim, clean, measure, spellings
+from intrinsics_core.embedded.scoring.short_answers import contrary, stated
+from intrinsics_core.embedded.scoring.support import (
     Label,
     ResponseSupport,
     SupportHead,
@@ -30,7 +30,8 @@ from intrinsics_core.embedded.support import (
     support,
     to_read,
 )
-from intrinsics_core.errors import InvalidInput
+from intrinsics_core.protocol.errors import InvalidInput
+from tests.drawing import drawn
 
 TOWN = [
     "Marrow Bay is a harbour town on the north coast of Ostrel, with 14,200 inhabitants.",
@@ -46,21 +47,21 @@ RECORD = [
 
 
 @pytest.fixture(scope="module")
-def encoder() -> Encoder:
-    return Encoder()
+def encoder() -> BiEncoder:
+    return BiEncoder()
 
 
-def judge(encoder: Encoder, sentences: list[str], sources: list[str] = TOWN, **more: object) -> ResponseSupport:
+def judge(encoder: BiEncoder, sentences: list[str], sources: list[str] = TOWN, **more: object) -> ResponseSupport:
     ready = Sources(sources, encoder.encode(sources))
     return support(sentences, encoder.encode(sentences), ready, **more)  # type: ignore[arg-type]
 
 
-def probability(encoder: Encoder, sentence: str, sources: list[str] = TOWN) -> float:
+def probability(encoder: BiEncoder, sentence: str, sources: list[str] = TOWN) -> float:
     return judge(encoder, [sentence], sources).sentences[0].probability
 
 
 @pytest.mark.parametrize("sentence", TOWN)
-def test_a_verbatim_copy_is_faithful_and_cites_itself(encoder: Encoder, sentence: str) -> None:
+def test_a_verbatim_copy_is_faithful_and_cites_itself(encoder: BiEncoder, sentence: str) -> None:
     result = judge(encoder, [sentence])
     verdict = result.sentences[0]
     assert verdict.label == result.label == "faithful"
@@ -79,18 +80,18 @@ def test_a_verbatim_copy_is_faithful_and_cites_itself(encoder: Encoder, sentence
         ("Herring was the main trade.", "Herring was the main trade, and whales were hunted off Greenland."),
     ],
 )
-def test_an_invented_number_or_name_lowers_support(encoder: Encoder, true: str, false: str) -> None:
+def test_an_invented_number_or_name_lowers_support(encoder: BiEncoder, true: str, false: str) -> None:
     assert probability(encoder, false) < probability(encoder, true) - 0.05
 
 
-def test_each_further_invention_lowers_support_further(encoder: Encoder) -> None:
+def test_each_further_invention_lowers_support_further(encoder: BiEncoder) -> None:
     steps = ["", " by Tomas Brandt", " by Tomas Brandt and Lena Okoro", " by Tomas Brandt and Lena Okoro in 1650"]
     scores = [probability(encoder, f"The lighthouse was automated{step}.") for step in steps]
     assert scores == sorted(scores, reverse=True)
     assert len(set(scores)) == len(scores)
 
 
-def test_a_foreign_sentence_is_unfaithful_uncited_and_explained(encoder: Encoder) -> None:
+def test_a_foreign_sentence_is_unfaithful_uncited_and_explained(encoder: BiEncoder) -> None:
     result = judge(encoder, [TOWN[0], "Saturn's rings consist of ice and were observed by Galileo in 1610."])
     verdict = result.sentences[1]
     assert verdict.label == "unfaithful" and verdict.citations == ()
@@ -101,7 +102,7 @@ def test_a_foreign_sentence_is_unfaithful_uncited_and_explained(encoder: Encoder
     assert result.faithfulness < judge(encoder, [TOWN[0]]).faithfulness
 
 
-def test_faithfulness_follows_the_weakest_sentences(encoder: Encoder) -> None:
+def test_faithfulness_follows_the_weakest_sentences(encoder: BiEncoder) -> None:
     foreign = "Saturn's rings were observed by Galileo in 1610."
     many_good = judge(encoder, [*TOWN, foreign]).faithfulness
     all_good = judge(encoder, TOWN).faithfulness
@@ -109,14 +110,14 @@ def test_faithfulness_follows_the_weakest_sentences(encoder: Encoder) -> None:
     assert two_foreign < many_good < all_good
 
 
-def test_complementary_sentences_are_both_cited_and_repetitions_are_not(encoder: Encoder) -> None:
+def test_complementary_sentences_are_both_cited_and_repetitions_are_not(encoder: BiEncoder) -> None:
     sources = [*TOWN, "Ada Quill, the engineer, built its lighthouse in 1871."]
     both = judge(encoder, ["The lighthouse was built by Ada Quill and the regatta is held every June."], sources)
     cited = set(both.sentences[0].citations)
     assert 4 in cited and cited & {1, 6} and not {1, 6} <= cited
 
 
-def test_a_higher_threshold_cites_less(encoder: Encoder) -> None:
+def test_a_higher_threshold_cites_less(encoder: BiEncoder) -> None:
     sources = Sources(TOWN, encoder.encode(TOWN))
     text = "The lighthouse was built by Ada Quill and the regatta is held every June."
     evidence = measure(text, encoder.encode([text])[0], sources)
@@ -150,12 +151,12 @@ def test_a_number_is_found_in_another_spelling(text: str, expected: str) -> None
         ("They announced the merger on 3 Sept 2004.", "The announcement of the merger came on September 3, 2004."),
     ],
 )
-def test_other_spellings_are_not_missing(encoder: Encoder, source: str, sentence: str) -> None:
+def test_other_spellings_are_not_missing(encoder: BiEncoder, source: str, sentence: str) -> None:
     verdict = judge(encoder, [sentence], [source]).sentences[0]
     assert not [word for word in verdict.missing if word[0].isupper() or word[0].isdigit()], verdict.missing
 
 
-def test_markers_and_citation_marks_are_not_claims(encoder: Encoder) -> None:
+def test_markers_and_citation_marks_are_not_claims(encoder: BiEncoder) -> None:
     assert clean("2. **Bold** text [3], [4-6]").split() == ["Bold", "text", ","]
     assert judge(encoder, ["3. The lighthouse was **automated** in 1989 [7]."]).sentences[0].missing == ()
 
@@ -171,7 +172,7 @@ def test_markers_and_citation_marks_are_not_claims(encoder: Encoder) -> None:
         "", "   ", "...", "🎉", "Sure!", "您还想知道什么？",
     ],
 )  # fmt: skip
-def test_what_claims_nothing_is_na_and_does_not_count(encoder: Encoder, sentence: str) -> None:
+def test_what_claims_nothing_is_na_and_does_not_count(encoder: BiEncoder, sentence: str) -> None:
     assert not makes_claim(sentence)
     result = judge(encoder, [TOWN[1], sentence])
     assert result.sentences[1].label == "NA" and result.sentences[1].citations == ()
@@ -191,7 +192,7 @@ def test_assertions_are_claims(sentence: str) -> None:
     assert makes_claim(sentence)
 
 
-def test_words_of_the_question_need_no_source_but_names_and_numbers_do(encoder: Encoder) -> None:
+def test_words_of_the_question_need_no_source_but_names_and_numbers_do(encoder: BiEncoder) -> None:
     text = "Marrow Bay in Ostrel has the painted lighthouse that Zebedee bought in 1650."
     plain = judge(encoder, [text]).sentences[0]
     asked = judge(encoder, [text], given="Which painted lighthouse did Zebedee buy in 1650?").sentences[0]
@@ -213,7 +214,7 @@ def test_a_response_is_labelled_as_its_claims_allow(labels: list[Label], enough:
     assert response_label(labels, enough) == label
 
 
-def test_a_record_is_read_by_its_fields(encoder: Encoder) -> None:
+def test_a_record_is_read_by_its_fields(encoder: BiEncoder) -> None:
     assert judge(encoder, ["Quill Inn is open from 5 pm to 10 pm."], RECORD).sentences[0].missing[:1] != ("5",)
 
 
@@ -226,7 +227,7 @@ def test_a_record_is_read_by_its_fields(encoder: Encoder) -> None:
         "The regatta draws about 1871 visitors every June.",  # the number stands elsewhere
     ],
 )
-def test_a_label_never_contradicts_its_explanation(encoder: Encoder, claim: str) -> None:
+def test_a_label_never_contradicts_its_explanation(encoder: BiEncoder, claim: str) -> None:
     strict = replace(load_head(), thresholds={"faithful": 0.01, "unfaithful": 0.001, "response": 0.01})
     verdict = judge(encoder, [claim], head=strict).sentences[0]
     assert verdict.label != "faithful", verdict
@@ -238,12 +239,12 @@ def test_what_a_layout_puts_between_claims_is_none(text: str) -> None:
     assert not makes_claim(text)
 
 
-def test_a_number_is_an_answer_and_an_orphaned_item_is_not(encoder: Encoder) -> None:
+def test_a_number_is_an_answer_and_an_orphaned_item_is_not(encoder: BiEncoder) -> None:
     assert makes_claim("42.")
     assert judge(encoder, ["42.", TOWN[1]]).sentences[0].label == "NA"
 
 
-def test_a_bare_answer_is_judged_with_its_question(encoder: Encoder) -> None:
+def test_a_bare_answer_is_judged_with_its_question(encoder: BiEncoder) -> None:
     question = "Was the lighthouse built by Ada Quill?"
     (verdict,) = judge(encoder, ["No."], given=question).sentences
     assert verdict.text == "No." and verdict.label not in ("faithful", "NA")  # nobody has read it
@@ -261,7 +262,7 @@ def test_a_bare_answer_is_judged_with_its_question(encoder: Encoder) -> None:
         assert entailment(answer, vector, sources, given=question) <= 0.5
 
 
-def test_a_head_that_reads_believes_its_reader(encoder: Encoder) -> None:
+def test_a_head_that_reads_believes_its_reader(encoder: BiEncoder) -> None:
     head = replace(load_head(), weights=(*load_head().weights, 4.0, 4.0))
     sources, vectors = Sources(TOWN, encoder.encode(TOWN)), encoder.encode(TOWN[1:2])
     found = look_up(TOWN[1:2], vectors, sources)
@@ -275,7 +276,7 @@ def test_a_head_that_reads_believes_its_reader(encoder: Encoder) -> None:
     assert "but not what it makes of them" in doubtful.explanation
 
 
-def test_a_title_is_evidence(encoder: Encoder) -> None:
+def test_a_title_is_evidence(encoder: BiEncoder) -> None:
     text, vectors = "Initech pays 30 days of leave.", encoder.encode(["Initech pays 30 days of leave."])
     source = ["30 days of leave are paid."]
     plain = Sources(source, encoder.encode(source), [0])
@@ -286,14 +287,14 @@ def test_a_title_is_evidence(encoder: Encoder) -> None:
     assert to_read(text, found, titled, load_head().citations)[0][0].startswith("company: Initech")
 
 
-def test_chinese_text_is_judged_by_its_characters(encoder: Encoder) -> None:
+def test_chinese_text_is_judged_by_its_characters(encoder: BiEncoder) -> None:
     sources = ["马罗湾的灯塔建于1871年。", "现在大多数游客来看六月的帆船赛。"]
     good, bad = judge(encoder, ["灯塔建于1871年。", "火星上有两颗卫星和1650座火山。"], sources).sentences
     assert good.probability > bad.probability + 0.3
     assert good.citations == (0,) and "1650" in bad.missing
 
 
-def test_no_sources_support_nothing_and_no_sentences_claim_nothing(encoder: Encoder) -> None:
+def test_no_sources_support_nothing_and_no_sentences_claim_nothing(encoder: BiEncoder) -> None:
     bare = support([TOWN[0]], encoder.encode([TOWN[0]]), Sources([], []))
     assert (bare.faithfulness, bare.label, bare.sentences[0].label) == (0.0, "unfaithful", "unfaithful")
     assert bare.sentences[0].source_scores == () and bare.sentences[0].nearest is None
@@ -304,7 +305,7 @@ def test_no_sources_support_nothing_and_no_sentences_claim_nothing(encoder: Enco
     assert blank.sentences[0].label == "unfaithful" and blank.sentences[0].citations == ()
 
 
-def test_entailment_prefers_the_source_that_says_it(encoder: Encoder) -> None:
+def test_entailment_prefers_the_source_that_says_it(encoder: BiEncoder) -> None:
     text = "The answer to the question When was the lighthouse built is 1871"
     vector = encoder.encode([text])[0]
     scores = [entailment(text, vector, Sources([s], encoder.encode([s]))) for s in TOWN]
@@ -313,20 +314,20 @@ def test_entailment_prefers_the_source_that_says_it(encoder: Encoder) -> None:
     assert entailment(wrong, encoder.encode([wrong])[0], Sources(TOWN[:3], encoder.encode(TOWN[:3]))) < scores[1]
 
 
-def test_documents_bound_passages(encoder: Encoder) -> None:
+def test_documents_bound_passages(encoder: BiEncoder) -> None:
     apart = Sources(TOWN[:4], encoder.encode(TOWN[:4]), [0, 0, 1, 1])
     assert apart.passages.tolist() == [[0, 1, 1], [1, 1, 1], [2, 3, 3], [3, 3, 3]]
     assert Sources(TOWN[:4], encoder.encode(TOWN[:4])).passages.tolist()[0] == [0, 1, 2]
 
 
-def test_several_windows_count_by_the_nearest(encoder: Encoder) -> None:
+def test_several_windows_count_by_the_nearest(encoder: BiEncoder) -> None:
     near, far = encoder.encode([TOWN[1], "Saturn has rings."])
     joined = [np.concatenate([far, near]), far]
     cosines = Sources(["long text", "other"], joined).cosines(near)
     assert cosines[0] == pytest.approx(1.0, abs=1e-5) and cosines[1] < 0.5
 
 
-@settings(max_examples=150)
+@settings(max_examples=drawn(150))
 @given(st.lists(st.text(max_size=60), max_size=4), st.lists(st.text(max_size=60), max_size=5), st.integers(0, 9))
 def test_any_text_gives_numbers_in_range(sentences: list[str], sources: list[str], seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -345,7 +346,7 @@ def test_any_text_gives_numbers_in_range(sentences: list[str], sources: list[str
         assert verdict.explanation
 
 
-def test_evidence_is_in_range_and_deterministic(encoder: Encoder) -> None:
+def test_evidence_is_in_range_and_deterministic(encoder: BiEncoder) -> None:
     sources = Sources(TOWN, encoder.encode(TOWN))
     for text in [*TOWN, "Saturn has rings.", "", "x" * 5000, "Ada " * 3000, "1 2 3 4 5", "ß Ÿ İ ﬁ", "\x00\r\n\t"]:
         vector = encoder.encode([text])[0]
@@ -414,7 +415,7 @@ def test_a_bad_head_is_refused_by_name(change: dict[str, object], named: str) ->
         SupportHead.from_json(load_head().to_json() | change)
 
 
-def test_mismatched_vectors_are_refused(encoder: Encoder) -> None:
+def test_mismatched_vectors_are_refused(encoder: BiEncoder) -> None:
     vectors = encoder.encode(TOWN)
     with pytest.raises(InvalidInput, match="6 sentences but 5 vectors"):
         Sources(TOWN, vectors[:5])
@@ -430,7 +431,7 @@ def test_mismatched_vectors_are_refused(encoder: Encoder) -> None:
 
 @pytest.mark.skipif("RAG_INTRINSICS_DATA" not in os.environ, reason="RAG_INTRINSICS_DATA names no data folder")
 def test_answers_of_rag_models_are_told_apart() -> None:
-    from intrinsics_core.evaluation.calibration import auroc
+    from intrinsics_core.calibration.fitting import auroc
     from training.support_data import Vectors, load
 
     examples = load(Path(os.environ["RAG_INTRINSICS_DATA"]), "lfqa_rag", 60)
@@ -444,7 +445,7 @@ def test_answers_of_rag_models_are_told_apart() -> None:
     assert auroc(scores, [bool(e.label) for e in examples]) > 0.75
 
 
-def test_a_doubt_weighs_less_where_most_was_not_read(encoder: Encoder) -> None:
+def test_a_doubt_weighs_less_where_most_was_not_read(encoder: BiEncoder) -> None:
     rooms = [f"Room {i} is let to a tenant who pays on the {i}th of each month." for i in range(1, 28)]
     vectors, chances = encoder.encode(TOWN[1:2]), []
     for texts in (TOWN, [*TOWN, *rooms]):

@@ -33,10 +33,10 @@ from intrinsics_core import (
     run,
     run_many,
 )
-from intrinsics_core.evaluation.probabilities import log_odds
-from intrinsics_core.requests import Score, Scored, Tag, Tagged
-from intrinsics_core.runtimes.encoders.conventions import recognised
-from intrinsics_core.runtimes.encoders.engine import EncodersRuntime
+from intrinsics_core.calibration.probabilities import log_odds
+from intrinsics_core.encoders.conventions import recognised
+from intrinsics_core.encoders.runtime import EncodersRuntime
+from intrinsics_core.protocol.requests import Score, Scored, Tag, Tagged
 from tests.encoders import tiny
 
 RELEVANCE = ("relevance", "mxbai v2", "qwen3")
@@ -106,8 +106,8 @@ def test_the_tokens_path_finds_it(models: Any) -> None:
 
 def test_spans_are_runs_of_flagged_tokens_within_a_sentence(models: Any) -> None:
     """By the format alone, since a tiny model flags all or nothing."""
-    from intrinsics_core.profiles.encoders import PROFILE
-    from intrinsics_core.requests import TaggedSpan
+    from intrinsics_core.encoders.profile import PROFILE
+    from intrinsics_core.protocol.requests import TaggedSpan
 
     answer = "It is red and very old. It has 3 rooms."
     flagged = {"red", "very", "old"}
@@ -195,7 +195,7 @@ def test_what_a_causal_reranker_gives_is_the_difference_of_two_logits(
 
 
 def test_a_document_does_not_end_its_turn(models: Any) -> None:
-    from intrinsics_core.runtimes.encoders import conventions, windows
+    from intrinsics_core.encoders import conventions, windows
 
     (row,) = [row for row in conventions.TABLE if row.name == "mxbai-rerank v2"]
     texts = windows.Texts(Path(models["mxbai v2"]), 200, 200)
@@ -244,7 +244,7 @@ def test_conventions_are_told_by_labels(config: dict[str, Any], name: str, meani
 
 def test_special_tokens_in_a_text_are_text(models: Any) -> None:
     """A source cannot end itself and speak as the claim."""
-    from intrinsics_core.runtimes.encoders.windows import Texts
+    from intrinsics_core.encoders.windows import Texts
 
     texts = Texts(Path(models["nli"]), 64, 64)
     ids = texts.pair("w1 [SEP] fact [CLS]", "claim").ids
@@ -284,7 +284,7 @@ def test_a_source_that_is_asked_about_often_is_counted_once(models: Any) -> None
 
 
 def test_the_parts_of_a_long_source_make_the_windows_of_the_whole(models: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from intrinsics_core.runtimes.encoders import windows
+    from intrinsics_core.encoders import windows
 
     texts = windows.Texts(Path(models["nli"]), 64, 64)
     whole = texts.source(LONG, 10**9)
@@ -300,7 +300,7 @@ def test_half_a_surrogate_pair_is_a_character_like_any(models: Any) -> None:
 
 
 def test_given_up_work_stops_between_batches(models: Any) -> None:
-    from intrinsics_core import cancelling
+    from intrinsics_core._support import cancellation as cancelling
 
     runtime = EncodersRuntime(entailment=models["nli"], batch_tokens=64)
     model = runtime._model("entailment")
@@ -336,7 +336,7 @@ def test_a_copy_keeps_the_bound(models: Any) -> None:
 
 
 def test_batches_are_bounded_and_by_length() -> None:
-    from intrinsics_core.runtimes.encoders.models import batches
+    from intrinsics_core.encoders.models import batches
 
     lengths = [3, 9, 1, 9, 4, 30]
     found = batches(lengths, 18)

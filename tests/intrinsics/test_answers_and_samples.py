@@ -16,8 +16,8 @@ from intrinsics_core import (
     run,
     self_consistency,
 )
-from intrinsics_core.profiles.encoders import encoders_profile
-from intrinsics_core.requests import Generate, Score, Scored
+from intrinsics_core.encoders.profile import encoders_profile
+from intrinsics_core.protocol.requests import Generate, Score, Scored
 from intrinsics_core.runtimes.base import BlockingRuntime
 from intrinsics_core.runtimes.scripted import Scripted
 

@@ -21,11 +21,11 @@ from intrinsics_core import (
     run,
     uncertainty,
 )
+from intrinsics_core.embedded.profile import PROFILE as EMBEDDED
+from intrinsics_core.encoders.profile import encoders_profile
 from intrinsics_core.profiles import Profile, profile
-from intrinsics_core.profiles.embedded import PROFILE as EMBEDDED
-from intrinsics_core.profiles.encoders import encoders_profile
 from intrinsics_core.profiles.prompted import PROFILE as PROMPTED
-from intrinsics_core.requests import Embed, Generate, Generated, Request, Score, Scored, TokenLogprob
+from intrinsics_core.protocol.requests import Embed, Generate, Generated, Request, Score, Scored, TokenLogprob
 from intrinsics_core.runtimes.mixed import Mixed
 from tests.contract import cases
 from tests.contract.judge import judge

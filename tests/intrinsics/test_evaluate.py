@@ -23,12 +23,13 @@ from intrinsics_core import (
     run_many,
 )
 from intrinsics_core.profiles import profile
+from intrinsics_core.protocol.requests import Generated, TokenLogprob
+from intrinsics_core.protocol.results import Evaluation, RatedMetric
 from intrinsics_core.replies import statements
-from intrinsics_core.requests import Generated, TokenLogprob
-from intrinsics_core.results import Evaluation, RatedMetric
 from intrinsics_core.runtimes.mixed import Mixed
 from intrinsics_core.runtimes.scripted import Scripted
 from tests.contract.judge import judge
+from tests.drawing import drawn
 
 MESSAGES = [
     {"role": "user", "content": "Who built the mill, and when?"},
@@ -123,7 +124,7 @@ PIECES = ["Tea is hot.", " ", "\r\n", "\n\n", "茶很烫。", "お茶は熱い�
 texts = st.lists(st.sampled_from(PIECES), min_size=1, max_size=8).map("".join)
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, deadline=None, max_examples=drawn(300))
 @given(data=st.data(), question=texts, answer=texts, documents=st.lists(texts, max_size=2))
 @example(data=None, question="a", answer="“a” 'a' \"a\"", documents=["🌾\r\n“a”"])
 def test_offsets_are_exact_in_any_text(data: Any, question: str, answer: str, documents: list[str]) -> None:

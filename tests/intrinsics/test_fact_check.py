@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from intrinsics_core import InvalidInput, fact_check, run
-from intrinsics_core.profiles.base import Format, Profile
-from intrinsics_core.requests import Generate, Generated
-from intrinsics_core.results import FactCheck
+from intrinsics_core.protocol.profile import Format, Profile
+from intrinsics_core.protocol.requests import Generate, Generated
+from intrinsics_core.protocol.results import FactCheck
 
 ASKED = [{"role": "user", "content": "Who built it?"}, {"role": "assistant", "content": "Ada Brink."}]
 

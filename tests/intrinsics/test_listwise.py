@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from intrinsics_core import InvalidInput, MalformedReply, RuntimeUnavailable, UnsupportedIntrinsic, reranking, run
-from intrinsics_core.profiles import embedded, prompted
-from intrinsics_core.profiles.base import Profile
+from intrinsics_core.embedded import profile as embedded
+from intrinsics_core.profiles import prompted
 from intrinsics_core.profiles.granite import granite_3_3
-from intrinsics_core.requests import Generate
-from intrinsics_core.results import Ranking
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Generate
+from intrinsics_core.protocol.results import Ranking
 from tests.scripted import Scripted
 
 USER = [{"role": "user", "content": "Which is best?"}]

@@ -5,7 +5,7 @@ import pytest
 
 from intrinsics_core import InvalidInput, MalformedReply, RuntimeUnavailable, UnsupportedIntrinsic, reranking, run
 from intrinsics_core.intrinsics.reranking import ALL_PAIRS
-from intrinsics_core.profiles.base import Format, Profile
+from intrinsics_core.protocol.profile import Format, Profile
 from tests.scripted import Scripted
 
 USER = [{"role": "user", "content": "Which is best?"}]

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from intrinsics_core import InvalidInput, MalformedReply, arun, audit, hallucination_detection, revise, run
 from intrinsics_core.intrinsics.revise import NOTHING_LEFT, applied, changed
-from intrinsics_core.requests import Generate
+from intrinsics_core.protocol.requests import Generate
 from intrinsics_core.text.sentences import punkt
 from tests.contract.judge import judge
+from tests.drawing import drawn
 from tests.scripted import AsyncScripted, Scripted
 
 DOCUMENTS = [
@@ -126,7 +127,7 @@ answers = st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(["", " ", 
 )
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, deadline=None, max_examples=drawn(300))
 @given(answer=answers, data=st.data())
 def test_changes_are_exact_and_make_the_new_answer(answer: str, data: st.DataObject) -> None:
     spans = punkt(answer)

@@ -71,6 +71,7 @@ def test_the_committed_notebook_names_no_machine_and_no_time(path: Path) -> None
     assert not [cell for cell in notebook.cells if cell.metadata]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_it_runs_again(path: Path) -> None:
     for module in ("nbclient", "ipykernel", "matplotlib", "bm25s"):

@@ -16,11 +16,11 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from intrinsics_core.conversation import Task, check
-from intrinsics_core.profiles.base import Profile
 from intrinsics_core.profiles.granite import granite_3_2, granite_3_3
 from intrinsics_core.profiles.prompted import PROFILE as PROMPTED
-from intrinsics_core.requests import Constraint, Generate
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Constraint, Generate
+from intrinsics_core.protocol.task import Task, check
 
 FOLDER = Path(__file__).parent / "golden"
 DATE = "March 3, 2025"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from intrinsics_core.conversation import Task, check
+from intrinsics_core.protocol.task import Task, check
 
 _EXCHANGE = re.compile(
     r"^## (?P<name>\S+) \(/v1/completions\)\nparams: `(?P<params>[^\n]*)`\n\n"

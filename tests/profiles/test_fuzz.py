@@ -1,6 +1,7 @@
 """Replies as models really give them, and worse: a typed error or a valid result, and nothing else, for every format.
 
-Table-driven over all profiles that read text: every format is fed 10,000 replies, made from valid ones (cut, spliced,
+Table-driven over all profiles that read text: every format is fed some hundreds of replies, and 10,000 in the slow
+run, made from valid ones (cut, spliced,
 with values of other types, ids out of range, negative and doubled, prose around, quotes inside) and from noise. The
 generator is seeded: a failure is found again by its number.
 """
@@ -18,18 +19,18 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from intrinsics_core.conversation import Task, check
-from intrinsics_core.errors import MalformedReply
-from intrinsics_core.evaluation.probabilities import CERTAIN
+from intrinsics_core.calibration.probabilities import CERTAIN
 from intrinsics_core.profiles import prompted
-from intrinsics_core.profiles.base import Profile
 from intrinsics_core.profiles.granite import granite_3_2, granite_3_3
+from intrinsics_core.protocol.errors import MalformedReply
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Generate, Generated, TokenLogprob
+from intrinsics_core.protocol.results import AuditParts, Citations, Evaluation, HallucinationDetection
+from intrinsics_core.protocol.task import Task, check
 from intrinsics_core.replies.statements import sources
-from intrinsics_core.requests import Generate, Generated, TokenLogprob
-from intrinsics_core.results import AuditParts, Citations, Evaluation, HallucinationDetection
 from tests.profiles import adapters
 
-REPLIES = 10_000
+FEW, MANY = 400, 10_000
 
 MESSAGES = [
     {"role": "user", "content": "Is tea hot?"},
@@ -180,7 +181,7 @@ def spelled(value: Any, chance: random.Random) -> str:
 
 
 @cache
-def replies(name: str) -> list[Generated]:
+def replies(name: str, count: int) -> list[Generated]:
     """The same for all profiles that have the format."""
     chance = random.Random(f"{name} 20310505")
     valid = VALID[name]
@@ -197,7 +198,7 @@ def replies(name: str) -> list[Generated]:
             value = mutated(value, chance)
         return spelled(value, chance)
 
-    return [Generated(text, logprobs(text, chance)) for text in (one() for _ in range(REPLIES))]
+    return [Generated(text, logprobs(text, chance)) for text in (one() for _ in range(count))]
 
 
 def logprobs(text: str, chance: random.Random) -> tuple[TokenLogprob, ...] | None:
@@ -235,12 +236,13 @@ CASES = [
 ]
 
 
+@pytest.mark.parametrize("count", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("label", "name"), CASES)
-def test_nothing_but_results_and_typed_errors(label: str, name: str) -> None:
+def test_nothing_but_results_and_typed_errors(label: str, name: str, count: int) -> None:
     kind = name.removeprefix("io.yaml:")
     task, chosen = task_for(kind), PROFILES[label].formats[name]
     results = errors = 0
-    for number, reply in enumerate(replies(kind)):
+    for number, reply in enumerate(replies(kind, count)):
         text = reply.text
         try:
             value = chosen.parse(task, [reply])
@@ -252,9 +254,9 @@ def test_nothing_but_results_and_typed_errors(label: str, name: str) -> None:
             pytest.fail(f"reply {number}, {text!r}: {type(error).__name__}: {error}")
         sound(task, value, text)
         results += 1
-    assert results > REPLIES // 50, "the replies are too strange to tell"
+    assert results > count // 50, "the replies are too strange to tell"
     if kind not in ("sample-answer", "answer"):
-        assert errors > REPLIES // 50, "the replies are too tame to tell"
+        assert errors > count // 50, "the replies are too tame to tell"
 
 
 def sound(task: Task, value: Any, text: str) -> None:

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from intrinsics_core import run
-from intrinsics_core.conversation import Task, check
-from intrinsics_core.errors import InvalidInput, MalformedReply, UnsupportedIntrinsic
 from intrinsics_core.intrinsics import citations, fact_check, query_expansion, query_rewrite, reranking
 from intrinsics_core.profiles import profile
-from intrinsics_core.profiles.base import Profile
 from intrinsics_core.profiles.granite import granite_3_2, granite_3_3
-from intrinsics_core.requests import Choice, Generate, Generated, TokenLogprob
+from intrinsics_core.protocol.errors import InvalidInput, MalformedReply, UnsupportedIntrinsic
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Choice, Generate, Generated, TokenLogprob
+from intrinsics_core.protocol.task import Task, check
 from tests.scripted import Scripted
 
 OLD, NEW = granite_3_2.PROFILE, granite_3_3.PROFILE

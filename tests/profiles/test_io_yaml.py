@@ -11,8 +11,6 @@ import pytest
 import yaml
 
 from intrinsics_core import run
-from intrinsics_core.conversation import Message, Task, check
-from intrinsics_core.errors import InvalidInput, MalformedReply, RuntimeUnavailable
 from intrinsics_core.intrinsics import (
     adapter,
     answerability,
@@ -28,7 +26,9 @@ from intrinsics_core.intrinsics import (
 from intrinsics_core.profiles import io_yaml
 from intrinsics_core.profiles import profile as named
 from intrinsics_core.profiles.io_yaml.template import Template
-from intrinsics_core.requests import Generate, Generated, TokenLogprob
+from intrinsics_core.protocol.errors import InvalidInput, MalformedReply, RuntimeUnavailable
+from intrinsics_core.protocol.requests import Generate, Generated, TokenLogprob
+from intrinsics_core.protocol.task import Message, Task, check
 from tests.profiles import adapters
 from tests.scripted import Scripted
 
@@ -146,14 +146,14 @@ def test_files_are_data(tmp_path: Path) -> None:
         io_yaml.profile(tmp_path)
 
 
-def test_aliases_of_aliases_are_refused(tmp_path: Path) -> None:
+def test_aliases_are_refused(tmp_path: Path) -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 10)]
     (tmp_path / "io.yaml").write_text("\n".join(lines))
-    with pytest.raises(InvalidInput, match="too many values"):
+    with pytest.raises(InvalidInput, match="an alias"):
         io_yaml.profile(tmp_path)
     (tmp_path / "io.yaml").write_text("response_format: &own {items: *own}\n")
-    with pytest.raises(InvalidInput, match=r"too many values|cannot be read"):
+    with pytest.raises(InvalidInput, match="cannot be read"):
         io_yaml.profile(tmp_path)
     (tmp_path / "io.yaml").write_text("# " + "x" * (1 << 20))
     with pytest.raises(InvalidInput, match="too large"):

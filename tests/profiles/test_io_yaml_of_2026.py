@@ -13,13 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from intrinsics_core import run
-from intrinsics_core.errors import InvalidInput, MalformedReply
 from intrinsics_core.intrinsics import adapter, answerability, citations, uncertainty
 from intrinsics_core.profiles import io_yaml
 from intrinsics_core.profiles import profile as named
 from intrinsics_core.profiles.io_yaml.spec import _File
-from intrinsics_core.replies import thinking
-from intrinsics_core.requests import Generate, Generated, JsonSchema, TokenLogprob
+from intrinsics_core.protocol.errors import InvalidInput, MalformedReply
+from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, TokenLogprob
+from intrinsics_core.replies import reasoning
+from tests.drawing import drawn
 from tests.profiles import adapters
 from tests.scripted import Scripted
 
@@ -236,7 +237,7 @@ def test_the_log_probabilities_of_gpt_oss_are_found_behind_its_markers() -> None
                "<|channel|>", "final", "<|message|>", '{"score": ', "1", "}", "<|return|>"]  # fmt: skip
     top = (("1", math.log(0.8)), ("0", math.log(0.2)))
     tokens = [TokenLogprob(t, math.log(0.8), top) if t == "1" else TokenLogprob(t, 0.0) for t in spelled]
-    reply = Generated('{"score": 1}', thinking.of_text(tokens, '{"score": 1}'))
+    reply = Generated('{"score": 1}', reasoning.of_text(tokens, '{"score": 1}'))
     call = adapter("requirement-check", ANSWERED, arguments=arguments)
     result, _ = asked(call, reply, made("requirement-check", text))
     assert result.value == {"requirement_check": {"score": pytest.approx(0.8)}}
@@ -395,7 +396,7 @@ RULES = st.fixed_dictionaries(
 )  # fmt: skip
 
 
-@settings(derandomize=True, max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(derandomize=True, max_examples=drawn(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.dictionaries(st.sampled_from(sorted(_File.model_fields)), VALUES, max_size=4),
     st.lists(RULES | VALUES, max_size=3),

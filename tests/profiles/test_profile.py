@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from intrinsics_core import run
-from intrinsics_core.errors import MalformedReply, UnsupportedIntrinsic
 from intrinsics_core.intrinsics import answerability, context_relevance
-from intrinsics_core.profiles.base import Format, Profile
-from intrinsics_core.requests import Generate
-from intrinsics_core.results import Judgement
+from intrinsics_core.protocol.errors import MalformedReply, UnsupportedIntrinsic
+from intrinsics_core.protocol.profile import Format, Profile
+from intrinsics_core.protocol.requests import Generate
+from intrinsics_core.protocol.results import Judgement
 from tests.scripted import Scripted
 
 ASKED = [{"role": "user", "content": "Is tea hot?"}]

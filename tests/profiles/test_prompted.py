@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from intrinsics_core import run
-from intrinsics_core.conversation import Task, check
-from intrinsics_core.errors import MalformedReply
 from intrinsics_core.intrinsics import answerability, fact_check, uncertainty
 from intrinsics_core.profiles.prompted import PROFILE
-from intrinsics_core.requests import Generate, Generated, TokenLogprob
+from intrinsics_core.protocol.errors import MalformedReply
+from intrinsics_core.protocol.requests import Generate, Generated, TokenLogprob
+from intrinsics_core.protocol.task import Task, check
 from tests.scripted import Scripted
 
 ASKED = [{"role": "user", "content": "When does the ferry leave?"}]

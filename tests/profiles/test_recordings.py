@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from intrinsics_core.conversation import Document, Message, Task
 from intrinsics_core.profiles import io_yaml, profile
-from intrinsics_core.requests import Choice, Generate, Generated, JsonSchema, Regex
+from intrinsics_core.protocol.requests import Choice, Generate, Generated, JsonSchema, Regex
+from intrinsics_core.protocol.task import Document, Message, Task
 from tests.profiles.recordings import Recording, io_yamls, needed, rebuilt, recordings, untagged
 
 _INTRINSIC = {

@@ -14,15 +14,13 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intrinsics_core.conversation import Task, check
-from intrinsics_core.errors import InvalidInput, UnsupportedIntrinsic
-from intrinsics_core.profiles import embedded, io_yaml, prompted
-from intrinsics_core.profiles.base import Format, Profile
+from intrinsics_core.embedded import profile as embedded
+from intrinsics_core.profiles import io_yaml, prompted
 from intrinsics_core.profiles.granite import granite_3_2, granite_3_3
-from intrinsics_core.replies import sentence_ids, statements, writers
-from intrinsics_core.replies.rankings import ranking
-from intrinsics_core.requests import Choice, Generate, Generated, JsonSchema, Regex
-from intrinsics_core.results import (
+from intrinsics_core.protocol.errors import InvalidInput, UnsupportedIntrinsic
+from intrinsics_core.protocol.profile import Format, Profile
+from intrinsics_core.protocol.requests import Choice, Generate, Generated, JsonSchema, Regex
+from intrinsics_core.protocol.results import (
     AdapterOutput,
     Answerability,
     AuditParts,
@@ -37,6 +35,10 @@ from intrinsics_core.results import (
     SentenceVerdict,
     Uncertainty,
 )
+from intrinsics_core.protocol.task import Task, check
+from intrinsics_core.replies import sentence_ids, statements, writers
+from intrinsics_core.replies.rankings import ranking
+from tests.drawing import drawn
 from tests.profiles import adapters
 from tests.profiles.recordings import io_yamls, needed, recordings
 
@@ -329,7 +331,7 @@ def obeys(text: str, asked: Generate) -> bool:
 
 
 @pytest.mark.parametrize(("label", "name"), CASES)
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(derandomize=True, deadline=None, max_examples=drawn(60, 12))
 @given(data=st.data())
 def test_what_is_written_is_read_back(label: str, name: str, data: st.DataObject) -> None:
     profile, intrinsic = PROFILES[label], name.removeprefix("io.yaml:")

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from intrinsics_core import answerability, batch, query_rewrite, run_many
-from intrinsics_core.errors import InvalidInput, RuntimeUnavailable
+from intrinsics_core import answerability, query_rewrite, run_many
+from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
+from intrinsics_core.running import batch
 from tests.ray.kinds import config
 
 KINDS = ("tests.ray.kinds",)

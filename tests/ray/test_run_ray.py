@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from intrinsics_core.cli import app, on_ray, rows
+from intrinsics_core.cli import app, on_ray
+from intrinsics_core.running import rows
 
 LINES = [
     b"\xef\xbb\xbf" + json.dumps({"id": 0, "messages": [{"role": "user", "content": "Who built it?"}]}).encode(),

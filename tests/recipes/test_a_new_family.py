@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from intrinsics_core import Format, InvalidInput, Profile, answerability, profiles, query_rewrite, run
-from intrinsics_core.conversation import Task
-from intrinsics_core.profiles import Staged, register
+from intrinsics_core.profiles import MultiStepFormat, register
 from intrinsics_core.profiles.prompted import PROFILE
+from intrinsics_core.protocol.requests import Choice, Generate, Program, Reply
+from intrinsics_core.protocol.results import Answerability, QueryRewrite
+from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import readers
-from intrinsics_core.requests import Choice, Generate, Program, Reply
-from intrinsics_core.results import Answerability, QueryRewrite
 from intrinsics_core.runtimes.scripted import Scripted
 
 ASKED = [{"role": "user", "content": "When does the ferry land?"}]
@@ -38,7 +38,7 @@ def _twice(task: Task) -> Program[QueryRewrite]:
 
 @pytest.fixture(autouse=True)
 def family() -> Iterator[None]:
-    formats = {"answerability": Format(_ask, _read), "query-rewrite": Staged(_twice)}
+    formats = {"answerability": Format(_ask, _read), "query-rewrite": MultiStepFormat(_twice)}
     register("tiny-7b", lambda: Profile("tiny-7b", formats, base=PROFILE))
     yield
     del profiles._REGISTERED["tiny-7b"]

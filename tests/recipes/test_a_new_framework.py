@@ -7,6 +7,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+import pytest
+
 from intrinsics_core import INTRINSICS, Runtime, arun, as_runtime, run
 from intrinsics_core.intrinsics import TABLE
 from tests.contract import ContractTests
@@ -70,5 +72,16 @@ class Plain:
         yield json.dumps(self.dump(component))
 
 
+class Few(Plain):
+    """One intrinsic of each kind: on the question, on documents, on an answer with offsets, with its own fallbacks."""
+
+    intrinsics = frozenset({"query-rewrite", "reranking", "citations", "answerability"})
+
+
 class TestContract(ContractTests):
+    adapter = Few()
+
+
+@pytest.mark.slow
+class TestWholeContract(ContractTests):
     adapter = Plain()

@@ -11,12 +11,11 @@ import pytest
 from typer.testing import CliRunner
 
 from intrinsics_core import Call, Format, InvalidInput, Profile, run
-from intrinsics_core.intrinsics import INTRINSICS, TABLE, register
-from intrinsics_core.intrinsics._common import Documents, Messages, call
+from intrinsics_core.intrinsics import INTRINSICS, TABLE, Documents, Messages, call, register
 from intrinsics_core.profiles.prompted import PROFILE
+from intrinsics_core.protocol.requests import Generate
+from intrinsics_core.protocol.results import Result
 from intrinsics_core.replies import readers
-from intrinsics_core.requests import Generate
-from intrinsics_core.results import Result
 from intrinsics_core.runtimes.scripted import Scripted
 
 ASKED = [{"role": "user", "content": "Where does the ferry land?"}]

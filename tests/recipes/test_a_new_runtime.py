@@ -9,11 +9,9 @@ import pytest
 
 from intrinsics_core import BlockingRuntime, InvalidInput, answerability, as_runtime, run
 from intrinsics_core.profiles import profile
-from intrinsics_core.requests import Generate, Generated, Outcome, Request
-from intrinsics_core.runtimes import _RUNTIMES as REGISTERED
-from intrinsics_core.runtimes import Config, register
+from intrinsics_core.protocol.requests import Generate, Generated, Outcome, Request
+from intrinsics_core.runtimes import Config, register, unregister
 from intrinsics_core.runtimes.base import unsupported
-from intrinsics_core.runtimes.configs import KINDS
 
 
 class PessimistConfig(Config):
@@ -40,8 +38,7 @@ class Pessimist(BlockingRuntime):
 def kind() -> Iterator[None]:
     register(PessimistConfig, Pessimist)
     yield
-    del REGISTERED["pessimist"], KINDS._configs["pessimist"]
-    KINDS._union = None
+    unregister("pessimist")
 
 
 def test_its_config_is_taken_wherever_a_runtime_is() -> None:

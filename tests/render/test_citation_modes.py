@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from intrinsics_core import Document, InvalidInput, citations, evaluate, run
+from intrinsics_core.protocol.results import Citation, Citations
 from intrinsics_core.render.citations import (
     MODES,
     STYLES,
@@ -24,7 +25,7 @@ from intrinsics_core.render.citations import (
     write,
 )
 from intrinsics_core.replies.statements import sources
-from intrinsics_core.results import Citation, Citations
+from tests.drawing import drawn
 from tests.scripted import Scripted
 
 MILL = Document("The tide mill was built in 1911 by the engineer Ada Brink. It ground flour until 1958.", id="mill")
@@ -57,7 +58,7 @@ def views(draw: st.DrawFn) -> View:
 
 
 @pytest.mark.parametrize("style", STYLES)
-@settings(derandomize=True, deadline=None, max_examples=600)
+@settings(derandomize=True, deadline=None, max_examples=drawn(600))
 @given(shown=views())
 @example(shown=View("inline", "[^1]<!--3--> a", (Reference("a", begin=0, end=4), Reference("a", begin=1, end=4))))
 @example(shown=View("inline", "\\[1]\\", (Reference("a", begin=0, end=5), Reference("b", begin=0, end=1))))
@@ -93,7 +94,7 @@ def cited(draw: st.DrawFn) -> tuple[str, list[Document], Citations]:
 
 
 @pytest.mark.parametrize("style", STYLES)
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, deadline=None, max_examples=drawn(300))
 @given(drawn=cited())
 def test_the_fullest_mode_restores_the_citations(style: Any, drawn: tuple[str, list[Document], Citations]) -> None:
     response, documents, found = drawn

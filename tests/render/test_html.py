@@ -9,10 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intrinsics_core.conversation import Document
-from intrinsics_core.render import html, report, text
-from intrinsics_core.render.trace import Turn
-from intrinsics_core.results import (
+from intrinsics_core.protocol.results import (
     Answerability,
     Audit,
     AuditedSentence,
@@ -35,6 +32,9 @@ from intrinsics_core.results import (
     SourceVerdict,
     Uncertainty,
 )
+from intrinsics_core.protocol.task import Document
+from intrinsics_core.render import html, report, text
+from intrinsics_core.render.trace import Turn
 
 EVIL = "<script>alert(1)</script> \"q\" 'a' &amp; <img src=x onerror=y> \ud83d \x1b[31m \u202e </div>\x00"
 VOID = {"meta", "br", "img", "input", "hr", "circle", "path"}
@@ -198,7 +198,8 @@ def test_a_result_type_without_a_view_shows_its_fields() -> None:
 @given(st.text())
 def test_escaped_text_reads_as_the_cleaned_text(given_text: str) -> None:
     cleaned = text.clean(given_text)
-    assert Page(f'<p title="{html.escape(given_text)}">{html.escape(given_text)}</p>').said == cleaned
+    page = Page(html.environment().from_string('<p title="{{ text }}">{{ text }}</p>').render(text=given_text))
+    assert page.said == cleaned and page.attributes == [("title", cleaned)]
     cleaned.encode("utf-8")
     if given_text.isprintable():
         assert cleaned == given_text or "\ufffd" in cleaned
@@ -322,3 +323,18 @@ def test_a_notebook_shows_no_time_and_brings_its_styles() -> None:
     css = re.sub(r"/\*.*?\*/|@media[^{]*", "", shown.split("</style>")[0].removeprefix("<style>"), flags=re.S)
     selectors = [part.strip() for rule in css.split("}") if "{" in rule for part in rule.split("{")[-2].split(",")]
     assert selectors and all(part.startswith((".ri", ".turn")) for part in selectors if part)
+
+
+def test_a_response_with_all_that_was_said_about_it() -> None:
+    from intrinsics_core import audit, run
+
+    said = "Ada Brink built the tide mill in 1911. She <b>painted</b> it gold for forty sailors."
+    documents = [{"id": "mill", "title": "The <i>mill</i>", "text": "The tide mill was built in 1911 by Ada Brink."}]
+    found = run(
+        audit([{"role": "user", "content": "Who built it?"}, {"role": "assistant", "content": said}], documents)
+    )
+    from intrinsics_core import Document
+
+    shown = html.response(said, found.sentences, found.citations.citations, [Document(**documents[0])])
+    assert "<b>painted" not in shown and "<i>mill" not in shown
+    assert "The &lt;i&gt;mill&lt;/i&gt;" in shown and "[1]" in shown and 'class="note bad"' in shown

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from intrinsics_core.errors import MalformedReply
+from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.replies import json_reply
 
 

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
+from intrinsics_core.protocol.requests import TokenLogprob
 from intrinsics_core.replies.labels import label_probabilities
-from intrinsics_core.requests import TokenLogprob
 
 ANSWERABLE = ("answerable", "unanswerable")
 

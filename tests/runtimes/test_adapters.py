@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from intrinsics_core.errors import RuntimeUnavailable
-from intrinsics_core.hub import HubPlace
-from intrinsics_core.requests import Generate
-from intrinsics_core.runtimes.local.adapters import invocation, is_activated
-from intrinsics_core.runtimes.local.peft_adapters import Adapters
-from intrinsics_core.runtimes.local.vllm import _read
+from intrinsics_core._support.hub import HubPlace
+from intrinsics_core.local.peft_adapters import Adapters
+from intrinsics_core.local.vllm import _read
+from intrinsics_core.protocol.errors import RuntimeUnavailable
+from intrinsics_core.protocol.requests import Generate
+from intrinsics_core.runtimes.adapters import invocation, is_activated
 
 PLAIN = {"peft_type": "LORA", "task_type": "CAUSAL_LM", "r": 8}
 # As aLoRA adapters were published over time; PEFT knows the first alone.

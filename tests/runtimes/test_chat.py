@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from intrinsics_core import ContextTooLong, IntrinsicsError, InvalidInput, Message, RequestTimeout, RuntimeUnavailable
-from intrinsics_core.requests import Embed, Generate, Generated, JsonSchema, Outcome
+from intrinsics_core.protocol.requests import Embed, Generate, Generated, JsonSchema, Outcome
 from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, ChatRuntime, token_logprobs
 
 BOTH = frozenset({SCHEMA, LOGPROBS})

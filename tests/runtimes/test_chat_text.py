@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from intrinsics_core import InvalidInput
-from intrinsics_core.conversation import Document, Message
-from intrinsics_core.requests import Generate
-from intrinsics_core.runtimes.local.tokens import chat_text
+from intrinsics_core.local.tokens import chat_text
+from intrinsics_core.protocol.requests import Generate
+from intrinsics_core.protocol.task import Document, Message
 
 ASKED = Generate(
     "x", messages=(Message("user", "When was it lit?"),), documents=(Document("It was lit in 1871.", "a"),)

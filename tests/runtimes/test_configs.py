@@ -54,7 +54,7 @@ def test_a_config_object_shows_no_key_and_makes_what_its_mapping_makes() -> None
     assert isinstance(config, ServerConfig) and config.base_url == "http://127.0.0.1:9/v1"
     for text in (repr(config), str(config), repr(config.model_dump()), config.model_dump_json()):
         assert KEY not in text
-    assert as_runtime(config).timeout == as_runtime(SERVER | {"timeout": 5}).timeout == 5.0
+    assert as_runtime(config).config.timeout == as_runtime(SERVER | {"timeout": 5}).config.timeout == 5.0
     assert KINDS.parse(config) is config
 
 
@@ -75,3 +75,15 @@ def test_a_key_apart_and_together_again() -> None:
 def test_the_union_is_a_schema() -> None:
     kinds = KINDS.union.json_schema()["discriminator"]["mapping"]
     assert set(kinds) >= {"embedded", "encoders", "server", "transformers", "vllm", "scripted", "mixed"}
+
+
+def test_classes_of_runtimes_are_handed_out_by_name() -> None:
+    """What docs and model cards import: ``from intrinsics_core.runtimes import TransformersRuntime``."""
+    from intrinsics_core import runtimes
+    from intrinsics_core.runtimes import Scripted, TransformersRuntime, VllmRuntime
+
+    assert {Scripted.__name__, TransformersRuntime.__name__, VllmRuntime.__name__} == {
+        "Scripted", "TransformersRuntime", "VllmRuntime",
+    }  # fmt: skip
+    with pytest.raises(AttributeError, match="NoSuchRuntime"):
+        runtimes.NoSuchRuntime  # noqa: B018  (asking for it is the test)

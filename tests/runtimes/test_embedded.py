@@ -1,6 +1,6 @@
 """The embedded runtime as an embedding model, and what several of them share."""
 
-from intrinsics_core.runtimes.embedded import EmbeddedRuntime
+from intrinsics_core.embedded.runtime import EmbeddedRuntime
 
 
 def test_embed_gives_one_unit_vector_a_text_near_to_what_says_the_same():

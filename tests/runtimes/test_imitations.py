@@ -18,9 +18,9 @@ from typer.testing import CliRunner
 
 from intrinsics_core import InvalidInput, RuntimeUnavailable, answerability, run
 from intrinsics_core.cli import app
-from intrinsics_core.conversation import Document, Message
-from intrinsics_core.errors import IntrinsicsError, UnknownAdapter
-from intrinsics_core.requests import Choice, Generate, Generated, JsonSchema
+from intrinsics_core.protocol.errors import IntrinsicsError, UnknownAdapter
+from intrinsics_core.protocol.requests import Choice, Generate, Generated, JsonSchema
+from intrinsics_core.protocol.task import Document, Message
 from intrinsics_core.runtimes.server import ServerRuntime
 from tests.loopback import Received, Reply
 from tests.profiles import adapters
@@ -555,7 +555,7 @@ def test_a_list_that_cannot_be_had_is_asked_for_once(serve, runtime):
 def test_a_pickled_runtime_keeps_how_documents_go():
     made = ServerRuntime("http://127.0.0.1:1/v1", documents="messages", reasoning_tokens=7, constraints="none")
     again = pickle.loads(pickle.dumps(made))  # noqa: S301  (our own)
-    assert (again.documents, again.reasoning_tokens, again.constraints) == ("messages", 7, "none")
+    assert (again.config.documents, again.config.reasoning_tokens, again.config.constraints) == ("messages", 7, "none")
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from intrinsics_core import (
     run,
     run_many,
 )
-from intrinsics_core.flows import rag
 from intrinsics_core.intrinsics import query_expansion, query_rewrite, uncertainty
+from intrinsics_core.running.flows import rag
 from intrinsics_core.runtimes.mixed import Mixed
 from intrinsics_core.runtimes.tools import Tools
 from tests.scripted import AsyncScripted, Scripted

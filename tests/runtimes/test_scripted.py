@@ -10,7 +10,7 @@ import pytest
 
 from intrinsics_core import InvalidInput, MalformedReply, RuntimeUnavailable, answerability, as_runtime, run, run_many
 from intrinsics_core.intrinsics import uncertainty
-from intrinsics_core.requests import Generated
+from intrinsics_core.protocol.requests import Generated
 from intrinsics_core.runtimes.scripted import Scripted
 
 ASKED = [{"role": "user", "content": "Who built it?"}]

@@ -24,8 +24,8 @@ from intrinsics_core import (
     run,
     run_many,
 )
-from intrinsics_core.conversation import Document, Message
-from intrinsics_core.requests import Choice, Embed, Generate, Generated, JsonSchema, Regex, TokenLogprob
+from intrinsics_core.protocol.requests import Choice, Embed, Generate, Generated, JsonSchema, Regex, TokenLogprob
+from intrinsics_core.protocol.task import Document, Message
 from intrinsics_core.runtimes.server import ServerRuntime
 from tests.loopback import CUT, HANG, Loopback, Received, Reply, completion, failure, listing
 
@@ -666,7 +666,8 @@ def test_a_copy_is_the_same_runtime_and_a_pickle_finds_its_own_key(serve, monkey
     engine = ServerRuntime("http://localhost:1/v1", api_key=KEY, adapters={"a": "b"}, timeout=3, concurrency=5, cache=2)
     assert copy.deepcopy(engine) is copy.copy(engine) is engine
     again = pickle.loads(pickle.dumps(engine))  # noqa: S301
-    assert (again.base_url, again.adapters, again.timeout, again.concurrency) == (engine.base_url, {"a": "b"}, 3.0, 5)
+    assert again.base_url == engine.base_url
+    assert (again.adapters, again.config.timeout, again.concurrency) == ({"a": "b"}, 3.0, 5)
     assert again._key is None
 
 

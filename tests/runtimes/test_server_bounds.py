@@ -7,12 +7,11 @@ import json
 import subprocess
 import sys
 import textwrap
-import time
 
 import pytest
 
 from intrinsics_core import InvalidInput, MalformedReply, RequestTimeout, RuntimeUnavailable
-from intrinsics_core.requests import Generate, Generated
+from intrinsics_core.protocol.requests import Generate, Generated
 from intrinsics_core.runtimes.server import ServerRuntime
 from tests.loopback import Loopback, Received, Reply, completion, listing
 
@@ -68,7 +67,7 @@ def test_memory_for_a_compressed_bomb_stays_small():
     script = """
         import resource, sys, zlib
         from tests.loopback import Loopback, Reply, completion
-        from intrinsics_core.requests import Generate, Generated
+        from intrinsics_core.protocol.requests import Generate, Generated
         from intrinsics_core.runtimes.server import ServerRuntime
         packer = zlib.compressobj(wbits=31)
         body = b"".join(packer.compress(b" " * 2**20) for _ in range(300)) + packer.flush()
@@ -155,10 +154,9 @@ def test_a_deadline_ends_what_drips(model):
         Dripping(lambda received: Reply()) as server,
         ServerRuntime(server.url, model=model, timeout=2, deadline=0.5) as runtime,
     ):
-        begun = time.monotonic()
         (outcome,) = runtime.handle([PROMPT])
         assert isinstance(outcome, RequestTimeout)
-        assert time.monotonic() - begun < 10  # 248 s without one
+        assert ("deadline of 0.5 s" if model else "its list of models in time") in str(outcome)
         assert runtime._limiter.busy == 0
 
 

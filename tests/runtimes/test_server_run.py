@@ -33,7 +33,7 @@ def command(rows, url, *more, **config):
     return done, [json.loads(line) for line in done.stdout.splitlines()]
 
 
-@pytest.mark.parametrize(("more", "bound"), [(["--concurrency", "3"], 3), ([], 5)])
+@pytest.mark.parametrize(("more", "bound"), [(["--concurrency", "3"], 3), pytest.param([], 5, marks=pytest.mark.slow)])
 def test_the_bound_is_on_requests(serve, rows, more, bound):
     text = '{"context_relevance": "relevant", "confidence": 0.9}'
     server = serve(lambda received: Reply(completion(text), delay=0.02))

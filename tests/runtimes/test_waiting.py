@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
 from intrinsics_core import IntrinsicsError, answerability, run
 from intrinsics_core.profiles.prompted import PROFILE
 from intrinsics_core.runtimes import AsyncRuntime
-from intrinsics_core.runtimes.server.launch import Plan, Server, Stopped, stopping
 
 CALL = answerability([{"role": "user", "content": "Who is Ada?"}], ["Ada is an engineer."])
 
@@ -56,26 +53,6 @@ def test_ctrl_c_reaches_the_one_that_waits_whichever_thread_it_was_given_to():
     finally:
         signal.signal(signal.SIGINT, before)
     assert runtime.given_up.wait(20)
-
-
-def test_a_supervised_server_is_no_deaf_ear():
-    slept = subprocess.Popen(["sleep", "30"], start_new_session=True)
-
-    def press():
-        time.sleep(0.3)  # until the other one waits
-        signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
-
-    thread = threading.Thread(target=press)
-    try:
-        with pytest.raises(Stopped) as told, stopping():
-            thread.start()
-            Server(Plan("base"), slept).wait()
-        assert slept.poll() is None  # it was not the process's end that was told
-        assert told.value.signal == signal.SIGTERM
-    finally:
-        thread.join()
-        slept.kill()
-        slept.wait()
 
 
 def test_a_timeout_of_the_work_itself_is_told_as_that():

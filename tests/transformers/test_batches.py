@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intrinsics_core.runtimes.local.batches import SHORT, WORTH_SHARING, common, families, packed
-from intrinsics_core.runtimes.local.kv_cache import Prefixes
+from intrinsics_core.local.batches import SHORT, WORTH_SHARING, common, families, packed
+from intrinsics_core.local.kv_cache import Prefixes
 
 tokens = st.lists(st.integers(0, 2), max_size=90).map(np.array)
 

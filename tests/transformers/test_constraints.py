@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from intrinsics_core.errors import InvalidInput
+from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.requests import Choice, Generate, Generated, JsonSchema, Regex
 from intrinsics_core.replies.labels import label_probabilities
-from intrinsics_core.requests import Choice, Generate, Generated, JsonSchema, Regex
 from tests.transformers.asked import ASSISTANT, CERTAINTY, asked, context
 
 PROMPT = context(5) + ASSISTANT
@@ -147,7 +147,7 @@ def test_no_logprobs_unless_asked_for(runtime: Any) -> None:
 def test_pieces_of_split_characters_join_to_the_text(models: Path) -> None:
     from transformers import AutoTokenizer
 
-    from intrinsics_core.runtimes.local.decoding import Detokeniser
+    from intrinsics_core.local.decoding import Detokeniser
 
     tokenizer = AutoTokenizer.from_pretrained(models / "base")
     words = Detokeniser(tokenizer)

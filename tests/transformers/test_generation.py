@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from intrinsics_core.requests import Generate, Generated
+from intrinsics_core.protocol.requests import Generate, Generated
 from tests.transformers.asked import ALORA, ASSISTANT, CERTAINTY, LORA, asked, context, mixed, reference, text_of
 from tests.transformers.conftest import ADAPTERS
 
@@ -116,7 +116,7 @@ def test_memory_for_prefixes_is_bounded(made: Any) -> None:
 def test_models_without_a_key_per_token_share_nothing(models: Path) -> None:
     from transformers import GraniteConfig, MistralConfig
 
-    from intrinsics_core.runtimes.local.kv_cache import can_share
+    from intrinsics_core.local.kv_cache import can_share
 
     assert can_share(GraniteConfig(num_hidden_layers=2))
     assert not can_share(MistralConfig(num_hidden_layers=2, sliding_window=64))

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import intrinsics_core as ic
-from intrinsics_core.requests import Generate, Outcome, Request
+from intrinsics_core.protocol.requests import Generate, Outcome, Request
 
 ASKED = [
     {"role": "user", "content": "Tell me of the bridge."},
@@ -55,7 +55,7 @@ GRID = [(profile, name) for profile in PROFILES for name in CALLS if (profile, n
 @pytest.fixture(scope="module")
 def leashed(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The runtime on a model with a wide window, cutting every reply after 80 tokens."""
-    from intrinsics_core.runtimes.local.transformers import TransformersRuntime
+    from intrinsics_core.local.transformers import TransformersRuntime
     from tests.tiny_granite import build
 
     class Leashed(TransformersRuntime):

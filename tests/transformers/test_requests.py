@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from intrinsics_core import as_runtime
-from intrinsics_core.conversation import Document, Message
-from intrinsics_core.errors import (
+from intrinsics_core.protocol.errors import (
     ContextTooLong,
     InvalidInput,
     RuntimeUnavailable,
     UnknownAdapter,
     UnsupportedIntrinsic,
 )
-from intrinsics_core.requests import Embed, Generate, Generated
+from intrinsics_core.protocol.requests import Embed, Generate, Generated
+from intrinsics_core.protocol.task import Document, Message
 from tests.loop import files_on_loop
 from tests.transformers.asked import ASSISTANT, asked, context, mixed
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from intrinsics_core.errors import RuntimeUnavailable
-from intrinsics_core.requests import Generated
+from intrinsics_core.protocol.errors import RuntimeUnavailable
+from intrinsics_core.protocol.requests import Generated
 from tests.transformers.asked import ASSISTANT, CERTAINTY, asked, context, mixed
 
 PROMPT = context(5) + ASSISTANT
@@ -90,7 +90,7 @@ def test_without_the_cleaning_later_calls_would_go_wrong(made: Any, monkeypatch:
     """The trap is real: this test fails on the day PEFT cleans up after itself, and the cleaning can go."""
     from contextlib import nullcontext
 
-    from intrinsics_core.runtimes.local import peft_adapters
+    from intrinsics_core.local import peft_adapters
 
     with made() as runtime:
         runtime.handle([asked("answerability", PROMPT)])
@@ -101,7 +101,7 @@ def test_without_the_cleaning_later_calls_would_go_wrong(made: Any, monkeypatch:
 
 
 def test_an_error_in_one_rows_choice_ends_that_row_alone(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from intrinsics_core.runtimes.local.decoding import Generation
+    from intrinsics_core.local.decoding import Generation
 
     with made() as runtime:
         expected = texts(runtime)

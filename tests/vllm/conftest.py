@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from intrinsics_core.profiles import profile
-from intrinsics_core.profiles.base import Format, Profile
-from intrinsics_core.requests import Generate, Outcome, Request
+from intrinsics_core.protocol.profile import Format, Profile
+from intrinsics_core.protocol.requests import Generate, Outcome, Request
 from intrinsics_core.runtimes.server import ServerRuntime
 
 URL = os.environ.get("RAG_INTRINSICS_VLLM_URL")

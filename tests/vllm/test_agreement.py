@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from intrinsics_core import IntrinsicsError, run
-from intrinsics_core.requests import Generate, Generated, TokenLogprob
-from intrinsics_core.runtimes.local.transformers import TransformersRuntime
+from intrinsics_core.local.transformers import TransformersRuntime
+from intrinsics_core.protocol.requests import Generate, Generated, TokenLogprob
 from tests.vllm.test_vllm import CALLS, CASES
 
 FOLDER = os.environ.get("RAG_INTRINSICS_VLLM_MODEL")

@@ -29,10 +29,10 @@ from intrinsics_core import (
     run_many,
     uncertainty,
 )
-from intrinsics_core.conversation import Document, Message
 from intrinsics_core.profiles import profile
+from intrinsics_core.protocol.requests import Choice, Generate, Generated, JsonSchema, Regex
+from intrinsics_core.protocol.task import Document, Message
 from intrinsics_core.replies.labels import label_probabilities
-from intrinsics_core.requests import Choice, Generate, Generated, JsonSchema, Regex
 from intrinsics_core.runtimes.server.examination import examine
 from tests.vllm.conftest import capped
 

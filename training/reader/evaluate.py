@@ -17,7 +17,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from intrinsics_core.evaluation.calibration import auroc
+from intrinsics_core.calibration.fitting import auroc
 from training.reader.measuring import TABLES, Example, examples
 from training.reader.pairs import TASKS, Task
 
@@ -38,9 +38,9 @@ def torch_scorer(checkpoint: Path, source: Path) -> Scorer:
 
 
 def onnx_scorer(folder: Path, threads: int) -> Scorer:
-    from intrinsics_core.embedded.reader import Reader
+    from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
 
-    model = Reader(folder, threads=threads)
+    model = CrossEncoder(folder, threads=threads)
 
     def score(task: Task, pairs: Sequence[tuple[str, str]]) -> list[float]:
         if task == "answers":  # asked as (question, passage)

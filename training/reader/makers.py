@@ -10,8 +10,9 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
-from intrinsics_core.embedded.candidates import candidates, told
-from intrinsics_core.embedded.phrases import runs
+from intrinsics_core.embedded.query.chooser import told
+from intrinsics_core.embedded.query.phrases import runs
+from intrinsics_core.embedded.query.readings import readings
 from training.reader.data import Claim, Passage, Question, Turn
 from training.reader.edits import (
     Scene,
@@ -25,9 +26,9 @@ from training.reader.edits import (
 )
 from training.reader.nearest import nearest
 from training.reader.pairs import Pair, Task, Unit
+from training.reader.paraphrases import FRAMES, framed, true_twin
 from training.reader.prose import content, found, sentence_like, weight, windows
 from training.reader.questions import asked
-from training.reader.twins import FRAMES, framed, true_twin
 from training.reader.wordnet import WordNet
 
 _PREMISES = ("name", "number", "number_word", "date", "opposite", "negate", "other_word")
@@ -410,7 +411,7 @@ class Meant:
             pairs.append(Pair("meant", text, row.question, 0.0, row.set))
         if row.wrong:
             pairs += [Pair("meant", text, w, 0.0, row.set) for w in rng.sample(row.wrong, min(3, len(row.wrong)))]
-        proposed = [(c, agrees(c, row)) for c in candidates(row.dialog)]
+        proposed = [(c.text, agrees(c.text, row)) for c in readings(row.dialog)]
         right = [c for c, label in proposed if label == 1.0 and c != row.rewrite]
         wrong = [c for c, label in proposed if label == 0.0]
         if right and rng.random() < 0.6:

@@ -30,9 +30,9 @@ from training.reader.data import (
 from training.reader.edits import EDITS
 from training.reader.makers import EVIDENCE, WINDOW, Meant, Support, before, scene
 from training.reader.pairs import Task
+from training.reader.paraphrases import true_twin
 from training.reader.prose import content, found, sentence_like, sentences, weight, windows
 from training.reader.splits import Part
-from training.reader.twins import true_twin
 from training.reader.wordnet import WordNet
 from training.support_data import rows
 

@@ -19,7 +19,7 @@ from training.reader.limits import assembled
 from training.reader.pairs import TASKS
 
 
-class Reader(nn.Module):
+class CrossEncoder(nn.Module):
     """Token ids of pairs to logits (pairs, tasks)."""
 
     def __init__(self, folder: Path, frozen: int = 0) -> None:
@@ -79,7 +79,7 @@ def padded(rows: Sequence[tuple[list[int], int]]) -> tuple[Tensor, Tensor, Tenso
 
 
 @torch.inference_mode()
-def logits(model: Reader, encode: Encoding, pairs: Sequence[tuple[str, str]], size: int = 64) -> Tensor:
+def logits(model: CrossEncoder, encode: Encoding, pairs: Sequence[tuple[str, str]], size: int = 64) -> Tensor:
     """(pairs, tasks), in evaluation mode, longest batches first."""
     model.eval()
     rows = encode(pairs)
@@ -92,11 +92,11 @@ def logits(model: Reader, encode: Encoding, pairs: Sequence[tuple[str, str]], si
     return out
 
 
-def load(checkpoint: Path, source: Path) -> Reader:
+def load(checkpoint: Path, source: Path) -> CrossEncoder:
     """The model of a checkpoint's `model.safetensors`."""
     from safetensors.torch import load_file
 
-    model = Reader(source)
+    model = CrossEncoder(source)
     model.load_state_dict(load_file(str(checkpoint / "model.safetensors")))
     model.eval()
     return model

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache, lru_cache
 
-from intrinsics_core.embedded.encoder import Encoder
+from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from training.reader.prose import content, found, weight
 
 SHORTLIST = 12
@@ -16,8 +16,8 @@ SHORTLIST = 12
 
 
 @cache
-def encoder() -> Encoder:
-    return Encoder(threads=1, cache_size=256 << 20)
+def encoder() -> BiEncoder:
+    return BiEncoder(threads=1, cache_size=256 << 20)
 
 
 @lru_cache(maxsize=1 << 14)

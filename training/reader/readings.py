@@ -3,10 +3,10 @@
     python -m training.reader.readings READER --data $RAG_INTRINSICS_DATA [--limit 280] [--out FILE]
 
 Over conversations that no reader was trained on. A row's options are to leave the question alone and each of its
-`candidates`; what counts is what the reader says of it, how early it was proposed (the likelier phrases come first) and
+`readings`; what counts is what the reader says of it, how early it was proposed (the likelier phrases come first) and
 whether the rules say the same. One softmax over the options (conditional logit, McFadden 1974); the target is a reading
 that says what a person's rewrite says, or to leave the question alone where there is none. A reading is taken where it
-and those that say the same in fewer words or more reach `TAKEN` together, or where reader and rules agree on it. The
+and those that say the same in one word less or more reach `TAKEN` together, or where reader and rules agree on it. The
 table is of five folds: *right* says what the person's rewrite says, *harmful* something else. Writes the head
 `readings` and prints it.
 """
@@ -27,46 +27,40 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from intrinsics_core.embedded.candidates import OPTIONS, options, taken, to_judge
-from intrinsics_core.embedded.reader import Reader
-from intrinsics_core.embedded.rewriting import rewrite
+from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
+from intrinsics_core.embedded.query.chooser import OPTIONS, ChoiceOfReading, choice
 from training.reader.data import LICENCES, Turn, turns
 from training.reader.makers import agrees
 from training.reader.prose import content
 
 FOLDS = 5
 RIDGE = 0.02
-TAKEN = 0.75
+TAKEN = 0.8
 COLUMNS = ("right", "between", "harmful", "left alone", "left alone, rightly")
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Case:
-    """A question and its readings behind it, the features of these options, and the question's rewrite by rules."""
+    """A question with its readings, and the features of these options."""
 
     row: Turn
-    asked: tuple[str, ...]
+    choice: ChoiceOfReading
     options: Array
-    by_rules: str
 
     @property
     def right(self) -> list[int]:
         """The options that are right."""
-        return [i for i, text in enumerate(self.asked) if i and agrees(text, self.row) == 1.0] or [0]
+        return [i for i, text in enumerate(self.choice.asked) if i and agrees(text, self.row) == 1.0] or [0]
 
 
-def cases(rows: Sequence[Turn], reader: Reader) -> list[Case]:
-    """The rows whose question leans on its conversation and has readings; the others are left alone in any case."""
+def cases(rows: Sequence[Turn], reader: CrossEncoder) -> list[Case]:
+    """The rows; one whose question leans on nothing, or has no readings, has one option: to be left alone."""
     found = []
     for row in rows:
-        by_rules = rewrite(row.dialog).question
-        pairs = to_judge(row.dialog, by_rules)
-        asked = tuple(text for _, text in pairs) or (row.question,)
-        features = np.zeros((1, len(OPTIONS)))
-        if pairs:
-            features = np.array(options(asked, reader.logits("meant", pairs), by_rules))
-        found.append(Case(row, asked, features, by_rules))
+        asked = choice(row.dialog)
+        logits = reader.logits("meant", asked.pairs) if asked.pairs else [0.0]
+        found.append(Case(row, asked, np.array(asked.options(logits))))
     return found
 
 
@@ -95,7 +89,7 @@ def _shares(case: Case, w: Array) -> Array:
 
 def picked(case: Case, w: Array, least: float = TAKEN) -> str:
     """The question as it is made to stand alone."""
-    return case.asked[taken(case.asked, case.options.tolist(), _shares(case, w).tolist(), least)]
+    return case.choice.asked[case.choice.taken(case.options.tolist(), _shares(case, w).tolist(), least)]
 
 
 def verdict(question: str, row: Turn) -> str:
@@ -116,7 +110,7 @@ def main() -> None:
     if args.data is None:
         raise SystemExit("no data folder: pass --data or set RAG_INTRINSICS_DATA")
 
-    reader, rng = Reader(args.reader), Random(1)
+    reader, rng = CrossEncoder(args.reader), Random(1)
     every = [row for part in ("dev", "held") for row in turns(Path(args.data), part)]
     by_set = {name: [row for row in every if row.set == name] for name in dict.fromkeys(row.set for row in every)}
     some = cases([row for rows in by_set.values() for row in rng.sample(rows, min(args.limit, len(rows)))], reader)
@@ -125,8 +119,8 @@ def main() -> None:
     for fold in range(FOLDS):
         w = fit([case for i, case in enumerate(some) if i % FOLDS != fold])
         for case in some[fold::FOLDS]:
-            methods = {"rules": case.by_rules, "picked": picked(case, w)} | {
-                f"picked at {least}": picked(case, w, least) for least in (0.5, 0.6, 0.7, 0.8)
+            methods = {"rules": case.choice.by_rules, "picked": picked(case, w)} | {
+                f"picked at {least}": picked(case, w, least) for least in (0.6, 0.7, 0.75, 0.9)
             }
             for method, question in methods.items():
                 tables.setdefault((case.row.set, method), Counter())[verdict(question, case.row)] += 1

@@ -21,11 +21,11 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from intrinsics_core.evaluation.calibration import auroc
+from intrinsics_core.calibration.fitting import auroc
 from training.build_encoder import SHA256, checked_weights
-from training.reader.halved import cast, forward, leaves
+from training.reader.bfloat16 import cast, forward, leaves
 from training.reader.mixture import SHARES, Stream, batches, chunk, sets, streams
-from training.reader.model import Encoding, Reader, logits, padded
+from training.reader.model import CrossEncoder, Encoding, logits, padded
 from training.reader.pairs import TASKS, Pair, Unit
 from training.reader.wordnet import WordNet
 
@@ -110,7 +110,7 @@ def chosen(found: dict[str, Stream], count: int) -> list[Pair]:
     return pairs
 
 
-def measured(model: Reader, encode: Encoding, pairs: list[Pair]) -> dict[str, float]:
+def measured(model: CrossEncoder, encode: Encoding, pairs: list[Pair]) -> dict[str, float]:
     """AUROC by kind, and their mean."""
     out = logits(model, encode, [(p.text, p.query) for p in pairs])
     table: dict[str, float] = {}
@@ -137,7 +137,7 @@ class Run:
         torch.manual_seed(settings.seed)
         self.settings, self.out = settings, out
         self.encode = Encoding(source / "tokenizer.json")
-        self.model = Reader(source, frozen=settings.frozen)
+        self.model = CrossEncoder(source, frozen=settings.frozen)
         self.pool = ThreadPoolExecutor(settings.threads)
         matrices = [p for p in self.model.parameters() if p.requires_grad and p.ndim > 1]
         others = [p for p in self.model.parameters() if p.requires_grad and p.ndim <= 1]

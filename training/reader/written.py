@@ -33,6 +33,7 @@ from training.reader.splits import Part, part
 
 FOLDER = Path(__file__).with_name("written")
 CONVERSATIONS = Path(__file__).with_name("conversations")
+LONG = Path(__file__).with_name("long_answers")
 _LEANS = re.compile(
     r"(?:yes|no|only|because|at|after|before|if|to|they|it|he|she|you|that|this|there|those|these|then|one|both)\b",
     re.IGNORECASE,
@@ -127,10 +128,36 @@ class Asked:
     answer: str | None
 
 
+@cache
+def long_answers() -> tuple[tuple[str, tuple[Said, ...]], ...]:
+    """(key, the sentences of one long answer with their false twins) of the files in `long_answers/`.
+
+    A block there has two to four passages, each behind its title in brackets, the question behind ``?``, then for each
+    sentence of the answer the true one behind ``+``, its false twin behind ``-``, and what was done to it behind ``~``.
+    """
+    found = []
+    for file in sorted(LONG.glob("*.txt")):
+        for block in re.split(r"\n\s*\n(?=# )", file.read_text("utf-8").strip()):
+            head, *lines = [line for line in block.splitlines() if line.strip()]
+            begin = next((i for i, line in enumerate(lines) if line.startswith("? ")), len(lines))
+            passages, (asked, *marked) = lines[:begin], lines[begin:] or [""]
+            if not passages[0].startswith("[") or not re.fullmatch(r"(\+-~)+", "".join(line[0] for line in marked)):
+                raise ValueError(f"not a long answer: {head[:60]!r} in {file.name}")
+            text = "\n".join("" if line.startswith("[") else line for line in passages)
+            sentences = tuple(" ".join(span.text.split()) for span in laid_out(text))
+            rows = zip(marked[::3], marked[1::3], strict=False)
+            said = tuple(
+                Said(sentences, true[1:].strip(), false[1:].strip(), asked[1:].strip()) for true, false in rows
+            )
+            found.append((" ".join(text.split()), said))
+    return tuple(found)
+
+
 def said(wanted: Part) -> list[Said]:
     """What is claimed and answered in the texts of a part, one row a twin."""
     rows = [Said(t.sentences, true, false) for t in texts(wanted) for true, false in t.claims]
-    return rows + [Said(t.sentences, right, wrong, q) for t in texts(wanted) for q, right, wrong in t.asked]
+    rows += [Said(t.sentences, right, wrong, q) for t in texts(wanted) for q, right, wrong in t.asked]
+    return rows + [row for key, answer in long_answers() if part("written", key) == wanted for row in answer]
 
 
 def questions(wanted: Part) -> list[Asked]:

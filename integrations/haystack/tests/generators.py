@@ -12,8 +12,8 @@ from haystack import component, default_from_dict, default_to_dict
 from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.dataclasses import ChatMessage
 
-from intrinsics_core.conversation import Message
-from intrinsics_core.requests import Generate, JsonSchema
+from intrinsics_core.protocol.requests import Generate, JsonSchema
+from intrinsics_core.protocol.task import Message
 from tests.contract.judge import judge
 
 Reply = Callable[[list[ChatMessage], dict[str, Any]], Any]

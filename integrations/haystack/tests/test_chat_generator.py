@@ -28,7 +28,7 @@ from intrinsics_core import (
     query_rewrite,
     run,
 )
-from intrinsics_core.requests import Embed
+from intrinsics_core.protocol.requests import Embed
 from tests.contract.chat_model import DOCUMENTS as TEXTS
 from tests.contract.chat_model import QUESTION as TURNS
 from tests.contract.chat_model import YES, ChatModelTests, always

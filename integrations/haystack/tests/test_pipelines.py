@@ -25,7 +25,7 @@ from haystack_integrations.components.validators.rag_intrinsics import RagIntrin
 from integrations.haystack.tests.adapter import COMPONENTS
 from integrations.haystack.tests.generators import AsyncGenerator, SyncGenerator, judging
 from integrations.haystack.tests.scripts import FAITHFUL, INVENTED, QUESTION, retriever
-from intrinsics_core.flows import CANNED
+from intrinsics_core.running.flows import CANNED
 
 SECRET = "sk-pipeline-0123456789"
 KEY = "RAG_INTRINSICS_API_KEY"

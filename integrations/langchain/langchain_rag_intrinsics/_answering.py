@@ -14,8 +14,8 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.utils import AddableDict
 
 from intrinsics_core import Call
-from intrinsics_core.results import Result
-from langchain_rag_intrinsics._inputs import ANSWER, Given, as_answer
+from intrinsics_core.protocol.results import Result
+from langchain_rag_intrinsics._inputs import ANSWER, ChainInput, as_answer
 from langchain_rag_intrinsics._intrinsic import Intrinsic
 from langchain_rag_intrinsics._verdicts import is_canned, verdict, with_verdict
 
@@ -66,21 +66,21 @@ class AnswerIntrinsic(Intrinsic):
         for chunk in stream.close(given, None if stream.canned(given) else await self._aresult(given)):
             yield chunk
 
-    def _without_asking(self, given: Given) -> Any:
+    def _without_asking(self, given: ChainInput) -> Any:
         return given.answer if is_canned(given.answer) and not self.return_result else None
 
-    def _ask(self, given: Given) -> Call[Any]:
+    def _ask(self, given: ChainInput) -> Call[Any]:
         # Of a canned answer a result says what it says of an answer without words.
         return self._judge(given.unanswered if is_canned(given.answer) else given)
 
     @abstractmethod
-    def _judge(self, given: Given) -> Call[Any]:
+    def _judge(self, given: ChainInput) -> Call[Any]:
         """The call of the core."""
 
-    def _tell(self, value: Any, given: Given, result: Result) -> Any:
+    def _tell(self, value: Any, given: ChainInput, result: Result) -> Any:
         return result if given.answer is None else self._annotated(given.answer, given, result)
 
-    def _annotated(self, answer: AIMessage, given: Given, result: Any) -> AIMessage:
+    def _annotated(self, answer: AIMessage, given: ChainInput, result: Any) -> AIMessage:
         """A copy of the answer with the verdict."""
         metadata = with_verdict(answer.response_metadata, self._metadata(answer, result))
         content = self._marked(answer, given, result)
@@ -94,7 +94,7 @@ class AnswerIntrinsic(Intrinsic):
     def _metadata(self, answer: AIMessage, result: Result) -> dict[str, Any]:
         return verdict(self.intrinsic, result)
 
-    def _marked(self, answer: AIMessage, given: Given, result: Any) -> Content:
+    def _marked(self, answer: AIMessage, given: ChainInput, result: Any) -> Content:
         """The answer's content, with what the result adds to it."""
         return answer.content
 
@@ -102,7 +102,7 @@ class AnswerIntrinsic(Intrinsic):
         """A chunk in the form in which the last one can add to it."""
         return chunk
 
-    def _added(self, passed: AIMessageChunk, given: Given, result: Any) -> Content:
+    def _added(self, passed: AIMessageChunk, given: ChainInput, result: Any) -> Content:
         """What the result adds to the content of the chunks that have passed."""
         return ""
 
@@ -128,11 +128,11 @@ class AnswerStream:
         if part is not None and not self.intrinsic.return_result and not self.intrinsic._holds_back:
             yield self._out(as_answer(part, self.intrinsic.intrinsic))
 
-    def canned(self, given: Given) -> bool:
+    def canned(self, given: ChainInput) -> bool:
         """Whether the answer is to pass unjudged."""
         return is_canned(given.answer) and not self.intrinsic.return_result
 
-    def close(self, given: Given, result: Result | None) -> Iterator[Any]:
+    def close(self, given: ChainInput, result: Result | None) -> Iterator[Any]:
         intrinsic, answer = self.intrinsic, given.answer
         if result is not None and (intrinsic.return_result or answer is None):
             yield result

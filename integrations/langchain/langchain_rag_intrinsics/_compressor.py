@@ -9,7 +9,7 @@ from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
 
 from langchain_rag_intrinsics._documents import RETRIEVAL_SCORE, SCORE, retrievers_score
-from langchain_rag_intrinsics._inputs import Given
+from langchain_rag_intrinsics._inputs import ChainInput
 from langchain_rag_intrinsics._intrinsic import Intrinsic
 from langchain_rag_intrinsics._verdicts import KEY, beside
 
@@ -34,7 +34,7 @@ class Compressor(BaseDocumentCompressor, Intrinsic):
         return found
 
     def _verdicts(
-        self, given: Given, rows: Sequence[Any], told: Mapping[str, Any], *, scored: bool = True
+        self, given: ChainInput, rows: Sequence[Any], told: Mapping[str, Any], *, scored: bool = True
     ) -> list[Document]:
         """Copies of the documents that the rows name, in the rows' order, each with its score and verdict.
 

@@ -41,7 +41,7 @@ _ROLES = {
 
 
 @dataclass(frozen=True)
-class Given:
+class ChainInput:
     """One input: a conversation, the answer where it ends with one, and documents.
 
     ``fields`` is the metadata that the answering model is shown beside a document's text.
@@ -67,12 +67,12 @@ class Given:
         return passages(self.documents, self.fields)
 
     @property
-    def unanswered(self) -> Given:
+    def unanswered(self) -> ChainInput:
         """The same with an answer that says nothing."""
         return replace(self, turns=(*self.turns[:-1], AIMessage("")))
 
 
-def read(value: Any, intrinsic: str, fields: tuple[str, ...] = ()) -> Given:
+def read(value: Any, intrinsic: str, fields: tuple[str, ...] = ()) -> ChainInput:
     """A chain's value as an input.
 
     What is asked about a question reads no answer: one that a state still holds from the turn before is left alone, as
@@ -113,7 +113,7 @@ def read(value: Any, intrinsic: str, fields: tuple[str, ...] = ()) -> Given:
     elif _role(turns[-1]) != "assistant":
         raise InvalidInput("the input has no answer", intrinsic=intrinsic,
                            expected=f"one of {_names(ANSWER)}, or messages that end with it")  # fmt: skip
-    return Given(turns, as_documents(documents, intrinsic), fields)
+    return ChainInput(turns, as_documents(documents, intrinsic), fields)
 
 
 def as_answer(value: Any, intrinsic: str) -> AIMessage:

@@ -10,12 +10,12 @@ from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from pydantic import BeforeValidator, ConfigDict, PrivateAttr, SecretStr, model_validator
 
 from intrinsics_core import Call, Runtime, arun, run
-from intrinsics_core.forks import Lock
 from intrinsics_core.intrinsics import TABLE
-from intrinsics_core.results import Result
+from intrinsics_core.protocol.results import Result
+from intrinsics_core.running import Lock
 from intrinsics_core.runtimes.configs import key_apart
 from langchain_rag_intrinsics import _runtime
-from langchain_rag_intrinsics._inputs import Given, read
+from langchain_rag_intrinsics._inputs import ChainInput, read
 
 # One for all components: a lock of a component's own could not be copied or pickled with it.
 _making = Lock()
@@ -102,7 +102,7 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
         """Run it.
 
         Raises:
-            IntrinsicsError: see :mod:`intrinsics_core.errors`; bad input is an InvalidInput that names the field.
+            IntrinsicsError: see `intrinsics_core.protocol.errors`; bad input is an InvalidInput that names the field.
         """
         return self._call_with_config(self._run, input, config, **kwargs)
 
@@ -111,11 +111,11 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
         return await self._acall_with_config(self._arun, input, config, **kwargs)
 
     @abstractmethod
-    def _ask(self, given: Given) -> Call[Any]:
+    def _ask(self, given: ChainInput) -> Call[Any]:
         """The call of the core."""
 
     @abstractmethod
-    def _tell(self, value: Any, given: Given, result: Any) -> Any:
+    def _tell(self, value: Any, given: ChainInput, result: Any) -> Any:
         """The result in LangChain's types. ``value`` is the input as it came."""
 
     def _run(self, value: Any) -> Any:
@@ -130,27 +130,27 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
             return nothing
         return self._told(value, given, await self._aresult(given))
 
-    def _read(self, value: Any) -> Given:
+    def _read(self, value: Any) -> ChainInput:
         return read(value, self.intrinsic, self.metadata_fields)
 
-    def _without_asking(self, given: Given) -> Any:
+    def _without_asking(self, given: ChainInput) -> Any:
         """The output where there is nothing to ask about, else None."""
         return None
 
-    def _result(self, given: Given) -> Any:
+    def _result(self, given: ChainInput) -> Any:
         return self._mended(given, run(self._ask(given), self.engine, profile=self.profile))
 
-    async def _aresult(self, given: Given) -> Any:
+    async def _aresult(self, given: ChainInput) -> Any:
         return self._mended(given, await arun(self._ask(given), self.engine, profile=self.profile))
 
-    def _mended(self, given: Given, result: Any) -> Any:
+    def _mended(self, given: ChainInput, result: Any) -> Any:
         """The result, less what other verdicts on the same input rule out."""
         return result
 
-    def _told(self, value: Any, given: Given, result: Result) -> Any:
+    def _told(self, value: Any, given: ChainInput, result: Result) -> Any:
         return result if self.return_result else self._tell(value, given, result)
 
-    def _settings(self, given: Given) -> dict[str, Any]:
+    def _settings(self, given: ChainInput) -> dict[str, Any]:
         """The arguments that every intrinsic function takes."""
         answered = TABLE[self.intrinsic].judges_answers and given.answer is not None
         return {"on_error": self.on_error or ("fallback" if answered else "raise"), "date": self.date}

@@ -7,7 +7,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 
-from intrinsics_core.results import Result
+from intrinsics_core.protocol.results import Result
 
 KEY = "rag_intrinsics"
 CANNED = "canned"  # marks an answer that claims nothing: no judge has anything to say of it

@@ -11,8 +11,8 @@ from langchain_core.runnables.base import coerce_to_runnable
 from pydantic import BeforeValidator
 
 from intrinsics_core import Call, answerability
-from intrinsics_core.results import Answerability
-from langchain_rag_intrinsics._inputs import ANSWER, Given
+from intrinsics_core.protocol.results import Answerability
+from langchain_rag_intrinsics._inputs import ANSWER, ChainInput
 from langchain_rag_intrinsics._intrinsic import Intrinsic
 from langchain_rag_intrinsics._verdicts import canned, verdict, with_verdict
 
@@ -60,7 +60,7 @@ class AnswerabilityGate(Intrinsic):
     answerable: Route = None
     otherwise: Route = None
 
-    def _ask(self, given: Given) -> Call[Answerability]:
+    def _ask(self, given: ChainInput) -> Call[Answerability]:
         return answerability(given.messages, given.passages, **self._settings(given))
 
     def _chosen(self, result: Answerability) -> Any:
@@ -82,7 +82,7 @@ class AnswerabilityGate(Intrinsic):
             return self._returned(value, route, await route.ainvoke(self._passed(value, result)), result)
         return self._told(value, given, result)
 
-    def _tell(self, value: Any, given: Given, result: Answerability) -> Any:
+    def _tell(self, value: Any, given: ChainInput, result: Answerability) -> Any:
         route = self._chosen(result)
         return self._answered(value, route, result) if isinstance(route, str) else self._passed(value, result)
 

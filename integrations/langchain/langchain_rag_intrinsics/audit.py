@@ -9,9 +9,9 @@ from langchain_core.messages import AIMessage
 from langchain_core.runnables.utils import AddableDict
 
 from intrinsics_core import Call, InvalidInput, StreamChecker, audit
-from intrinsics_core import results as core
+from intrinsics_core.protocol import results as core
 from langchain_rag_intrinsics._answering import AnswerStream
-from langchain_rag_intrinsics._inputs import ANSWER, Given
+from langchain_rag_intrinsics._inputs import ANSWER, ChainInput
 from langchain_rag_intrinsics._verdicts import is_canned
 from langchain_rag_intrinsics.citation_generator import CitationGenerator
 
@@ -52,10 +52,10 @@ class Audit(CitationGenerator):
 
     live: bool = False
 
-    def _judge(self, given: Given) -> Call[Any]:
+    def _judge(self, given: ChainInput) -> Call[Any]:
         return audit(given.messages, given.passages, **self._settings(given))
 
-    def _mended(self, given: Given, result: Any) -> Any:
+    def _mended(self, given: ChainInput, result: Any) -> Any:
         return result
 
     def _found(self, result: core.Audit) -> core.Citations:
@@ -64,10 +64,10 @@ class Audit(CitationGenerator):
                                                                  for s in wrong)]  # fmt: skip
         return core.Citations(citations=tuple(kept))
 
-    def _without_asking(self, given: Given) -> Any:
+    def _without_asking(self, given: ChainInput) -> Any:
         return None  # of a canned answer too there is an audit, which says that there is nothing to judge
 
-    def _tell(self, value: Any, given: Given, result: core.Result) -> dict[str, Any]:
+    def _tell(self, value: Any, given: ChainInput, result: core.Result) -> dict[str, Any]:
         answer = given.answer if is_canned(given.answer) else super()._tell(value, given, result)
         before = value if isinstance(value, Mapping) else {}
         told = {**before, self.intrinsic: result.model_dump(mode="json")}
@@ -99,7 +99,7 @@ class Audit(CitationGenerator):
         for last in self._last(stream, given, await self._aresult(given)):
             yield last
 
-    def _last(self, stream: AnswerStream, given: Given, result: core.Audit) -> Iterator[Any]:
+    def _last(self, stream: AnswerStream, given: ChainInput, result: core.Audit) -> Iterator[Any]:
         if self.return_result:
             yield result
             return

@@ -15,7 +15,7 @@ from langchain_core.runnables.base import RunnableBindingBase
 from pydantic import BaseModel
 
 from intrinsics_core import InvalidInput, Profile
-from intrinsics_core.requests import Generate, Generated, JsonSchema, Request, Usage
+from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, Request, Usage
 from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, token_logprobs
 from langchain_rag_intrinsics._wrapped import chat_models, over, resolved
 

@@ -9,11 +9,11 @@ from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.messages.content import Citation
 
 from intrinsics_core import Call, citations
+from intrinsics_core.protocol.results import Citations
 from intrinsics_core.render.citations import Mode, Style, view, write
-from intrinsics_core.results import Citations
 from langchain_rag_intrinsics._answering import AnswerIntrinsic, Content
 from langchain_rag_intrinsics._documents import citation_title, url
-from langchain_rag_intrinsics._inputs import Given
+from langchain_rag_intrinsics._inputs import ChainInput
 from langchain_rag_intrinsics._verdicts import KEY, verdict
 from langchain_rag_intrinsics.hallucination_detector import HallucinationDetector
 
@@ -56,10 +56,10 @@ class CitationGenerator(AnswerIntrinsic):
     citations: Mode | None = None
     style: Style = "text"
 
-    def _judge(self, given: Given) -> Call[Citations]:
+    def _judge(self, given: ChainInput) -> Call[Citations]:
         return citations(given.messages, given.passages, **self._settings(given))
 
-    def _mended(self, given: Given, result: Citations) -> Citations:
+    def _mended(self, given: ChainInput, result: Citations) -> Citations:
         wrong = _unsupported(given.answer)
         kept = [c for c in result.citations if not any(c.response_begin < e and b < c.response_end for b, e in wrong)]
         return result if len(kept) == len(result.citations) else result.model_copy(update={"citations": tuple(kept)})
@@ -75,7 +75,7 @@ class CitationGenerator(AnswerIntrinsic):
         # Says that the content is LangChain's standard blocks: providers then take the answer back as history.
         return verdict(self.intrinsic, result) | ({"output_version": "v1"} if made_standard else {})
 
-    def _marked(self, answer: AIMessage, given: Given, result: Citations) -> Content:
+    def _marked(self, answer: AIMessage, given: ChainInput, result: Citations) -> Content:
         result = self._found(result)
         if self.citations is not None:
             written = write(view(result, str(answer.text), given.passages, self.citations), self.style)
@@ -102,7 +102,7 @@ class CitationGenerator(AnswerIntrinsic):
         blocks = [{"type": "text", "text": chunk.content, "index": 0}] if chunk.content else []
         return chunk.model_copy(update={"content": blocks})
 
-    def _added(self, passed: AIMessageChunk, given: Given, result: Citations) -> Content:
+    def _added(self, passed: AIMessageChunk, given: ChainInput, result: Citations) -> Content:
         result = self._found(result)
         added: list[str | dict[Any, Any]] = []
         for block, begin in _with_offsets(passed.content):
@@ -147,7 +147,7 @@ def _text(block: str | dict[Any, Any]) -> str:
     return block if isinstance(block, str) else block["text"]
 
 
-def _annotations(begin: int, text: str, given: Given, result: Citations) -> list[Citation]:
+def _annotations(begin: int, text: str, given: ChainInput, result: Citations) -> list[Citation]:
     """The citations of a text block, a sentence that crosses its border cut there."""
     made = []
     for row in result.citations:

@@ -9,8 +9,8 @@ from langchain_core.embeddings import Embeddings
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from intrinsics_core import InvalidInput
-from intrinsics_core.cancelling import given_up
-from intrinsics_core.runtimes.embedded import EmbeddedRuntime
+from intrinsics_core.embedded.runtime import EmbeddedRuntime
+from intrinsics_core.running import given_up
 from langchain_rag_intrinsics import _runtime
 
 

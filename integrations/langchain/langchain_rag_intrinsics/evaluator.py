@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from intrinsics_core import Call, evaluate
-from intrinsics_core.results import Evaluation
+from intrinsics_core.protocol.results import Evaluation
 from langchain_rag_intrinsics._answering import AnswerIntrinsic
-from langchain_rag_intrinsics._inputs import Given
+from langchain_rag_intrinsics._inputs import ChainInput
 
 _ANY = ({"role": "user", "content": "?"}, {"role": "assistant", "content": "!"})
 
@@ -46,7 +46,7 @@ class Evaluator(AnswerIntrinsic):
         super().__init__(*args, **kwargs)
         evaluate(_ANY, metrics=self.metrics)  # a name that there is not is told now, and not at the first answer
 
-    def _judge(self, given: Given) -> Call[Evaluation]:
+    def _judge(self, given: ChainInput) -> Call[Evaluation]:
         return evaluate(given.messages, given.passages, metrics=self.metrics, **self._settings(given))
 
     def for_langsmith(self) -> Callable[..., list[dict[str, Any]]]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from intrinsics_core import Call, fact_check
-from intrinsics_core.results import FactCheck
+from intrinsics_core.protocol.results import FactCheck
 from langchain_rag_intrinsics._answering import AnswerIntrinsic
-from langchain_rag_intrinsics._inputs import Given
+from langchain_rag_intrinsics._inputs import ChainInput
 
 
 class FactChecker(AnswerIntrinsic):
@@ -44,7 +44,7 @@ class FactChecker(AnswerIntrinsic):
     sources: Literal["passages", "sentences"] = "passages"
     combine: Literal["mean", "min"] = "mean"
 
-    def _judge(self, given: Given) -> Call[FactCheck]:
+    def _judge(self, given: ChainInput) -> Call[FactCheck]:
         return fact_check(
             given.messages,
             given.passages,

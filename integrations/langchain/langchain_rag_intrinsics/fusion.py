@@ -6,13 +6,13 @@ from collections.abc import Hashable, Iterable, Sequence
 
 from langchain_core.documents import Document
 
-from intrinsics_core.flows import fused
+from intrinsics_core.running.flows import fused
 
 
 def fuse(rankings: Iterable[Sequence[Document]]) -> list[Document]:
     """Rankings as one, best first; documents are the same where id and text are: ids may repeat.
 
-    See :func:`intrinsics_core.flows.fused`.
+    See :func:`intrinsics_core.running.flows.fused`.
     """
     return fused(rankings, key=identity)
 

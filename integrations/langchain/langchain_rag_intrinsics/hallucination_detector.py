@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from intrinsics_core import Call, hallucination_detection
-from intrinsics_core.results import HallucinationDetection
+from intrinsics_core.protocol.results import HallucinationDetection
 from langchain_rag_intrinsics._answering import AnswerIntrinsic
-from langchain_rag_intrinsics._inputs import Given
+from langchain_rag_intrinsics._inputs import ChainInput
 
 
 class HallucinationDetector(AnswerIntrinsic):
@@ -32,5 +32,5 @@ class HallucinationDetector(AnswerIntrinsic):
 
     intrinsic: ClassVar[str] = "hallucination-detection"
 
-    def _judge(self, given: Given) -> Call[HallucinationDetection]:
+    def _judge(self, given: ChainInput) -> Call[HallucinationDetection]:
         return hallucination_detection(given.messages, given.passages, **self._settings(given))

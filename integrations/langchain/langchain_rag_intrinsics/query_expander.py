@@ -6,8 +6,8 @@ import logging
 from typing import Any, ClassVar
 
 from intrinsics_core import Call, query_expansion
-from intrinsics_core.results import QueryExpansion
-from langchain_rag_intrinsics._inputs import Given
+from intrinsics_core.protocol.results import QueryExpansion
+from langchain_rag_intrinsics._inputs import ChainInput
 from langchain_rag_intrinsics._intrinsic import Intrinsic
 
 
@@ -26,10 +26,10 @@ class QueryExpander(Intrinsic):
 
     intrinsic: ClassVar[str] = "query-expansion"
 
-    def _ask(self, given: Given) -> Call[QueryExpansion]:
+    def _ask(self, given: ChainInput) -> Call[QueryExpansion]:
         return query_expansion(given.messages, given.passages, **self._settings(given))
 
-    def _tell(self, value: Any, given: Given, result: QueryExpansion) -> list[str]:
+    def _tell(self, value: Any, given: ChainInput, result: QueryExpansion) -> list[str]:
         if result.degraded:
             logging.getLogger(__name__).warning("query not expanded: %s", result.degraded)
         return [query.text for query in result.queries]

@@ -6,8 +6,8 @@ import logging
 from typing import Any, ClassVar
 
 from intrinsics_core import Call, query_rewrite
-from intrinsics_core.results import QueryRewrite
-from langchain_rag_intrinsics._inputs import Given
+from intrinsics_core.protocol.results import QueryRewrite
+from langchain_rag_intrinsics._inputs import ChainInput
 from langchain_rag_intrinsics._intrinsic import Intrinsic
 
 
@@ -39,10 +39,10 @@ class QueryRewriter(Intrinsic):
 
     for_retrieval: bool = False
 
-    def _ask(self, given: Given) -> Call[QueryRewrite]:
+    def _ask(self, given: ChainInput) -> Call[QueryRewrite]:
         return query_rewrite(given.messages, given.passages, **self._settings(given))
 
-    def _tell(self, value: Any, given: Given, result: QueryRewrite) -> str:
+    def _tell(self, value: Any, given: ChainInput, result: QueryRewrite) -> str:
         if result.degraded:
             logging.getLogger(__name__).warning("query not rewritten: %s", result.degraded)
         return result.retrieval_query if self.for_retrieval else result.query

@@ -9,9 +9,9 @@ from pydantic import Field
 
 from intrinsics_core import Call, reranking
 from intrinsics_core.intrinsics.reranking import MAX_CHARACTERS, WINDOW, Mode
-from intrinsics_core.results import Ranking
+from intrinsics_core.protocol.results import Ranking
 from langchain_rag_intrinsics._compressor import Compressor
-from langchain_rag_intrinsics._inputs import Given
+from langchain_rag_intrinsics._inputs import ChainInput
 
 
 class IntrinsicsReranker(Compressor):
@@ -60,13 +60,13 @@ class IntrinsicsReranker(Compressor):
     both_orders: bool = False
     max_characters: int | None = Field(default=MAX_CHARACTERS, ge=1)
 
-    def _ask(self, given: Given) -> Call[Ranking]:
+    def _ask(self, given: ChainInput) -> Call[Ranking]:
         how: dict[str, Any] = {"mode": self.mode, "window": self.window, "both_orders": self.both_orders}
         return reranking(
             given.messages, given.passages, max_characters=self.max_characters, **how, **self._settings(given)
         )
 
-    def _tell(self, value: Any, given: Given, result: Ranking) -> list[Document]:
+    def _tell(self, value: Any, given: ChainInput, result: Ranking) -> list[Document]:
         told = result.model_dump(mode="json", exclude={"ranking"}) | ({"mode": result.mode} if result.mode else {})
         kept = list(result.ranking)
         absolute = result.mode == "pointwise" and result.degraded is None

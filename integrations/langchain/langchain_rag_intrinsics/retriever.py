@@ -14,7 +14,7 @@ from langchain_core.runnables.base import coerce_to_runnable
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from intrinsics_core import InvalidInput
-from intrinsics_core.results import QueryRewrite
+from intrinsics_core.protocol.results import QueryRewrite
 from langchain_rag_intrinsics._compressing import Compressors, acompress, compress
 from langchain_rag_intrinsics._inputs import read
 from langchain_rag_intrinsics.fusion import fuse

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from langchain_core.messages import AIMessage
 
 from intrinsics_core import Call, revise
-from intrinsics_core.results import HallucinationDetection, RevisedAnswer
-from langchain_rag_intrinsics._inputs import Given
+from intrinsics_core.protocol.results import HallucinationDetection, RevisedAnswer
+from langchain_rag_intrinsics._inputs import ChainInput
 from langchain_rag_intrinsics._intrinsic import Intrinsic
 from langchain_rag_intrinsics._verdicts import KEY, is_canned, verdict, with_verdict
 from langchain_rag_intrinsics.hallucination_detector import HallucinationDetector
@@ -44,14 +44,14 @@ class Reviser(Intrinsic):
 
     mend: bool = True
 
-    def _without_asking(self, given: Given) -> Any:
+    def _without_asking(self, given: ChainInput) -> Any:
         return given.answer if is_canned(given.answer) and not self.return_result else None
 
-    def _ask(self, given: Given) -> Call[RevisedAnswer]:
+    def _ask(self, given: ChainInput) -> Call[RevisedAnswer]:
         known = None if given.answer is None else _judged(given.answer)
         return revise(given.messages, given.passages, verdicts=known, mend=self.mend, **self._settings(given))
 
-    def _tell(self, value: Any, given: Given, result: RevisedAnswer) -> Any:
+    def _tell(self, value: Any, given: ChainInput, result: RevisedAnswer) -> Any:
         answer = given.answer
         if answer is None:  # the last turn is the assistant's, and no AIMessage
             return result

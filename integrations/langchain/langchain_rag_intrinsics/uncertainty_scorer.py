@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from intrinsics_core import Call, uncertainty
-from intrinsics_core.results import Uncertainty
+from intrinsics_core.protocol.results import Uncertainty
 from langchain_rag_intrinsics._answering import AnswerIntrinsic
-from langchain_rag_intrinsics._inputs import Given
+from langchain_rag_intrinsics._inputs import ChainInput
 
 
 class UncertaintyScorer(AnswerIntrinsic):
@@ -27,5 +27,5 @@ class UncertaintyScorer(AnswerIntrinsic):
 
     intrinsic: ClassVar[str] = "uncertainty"
 
-    def _judge(self, given: Given) -> Call[Uncertainty]:
+    def _judge(self, given: ChainInput) -> Call[Uncertainty]:
         return uncertainty(given.messages, given.passages, **self._settings(given))

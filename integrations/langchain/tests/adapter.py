@@ -23,7 +23,7 @@ from langchain_rag_intrinsics import (
     UncertaintyScorer,
 )
 
-from intrinsics_core.results import Result
+from intrinsics_core.protocol.results import Result
 from tests.contract.suite import shown
 
 COMPONENTS = {

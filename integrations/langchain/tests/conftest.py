@@ -1,5 +1,1 @@
-import pytest
-
-pytest.register_assert_rewrite(
-    "tests.contract.suite", "tests.contract.openai", "tests.contract.chat_model", "integrations.langchain.tests.adapter"
-)
+"""What these tests share for failed asserts is registered in the conftest.py at the root."""

@@ -180,8 +180,8 @@ def test_a_judges_tokens_are_not_the_agents(asynchronous: bool) -> None:
     """A chat model that judges inside an agent does not write into the agent's message stream."""
 
     def reply(messages: Any, settings: Any) -> Any:
-        from intrinsics_core.conversation import Message
-        from intrinsics_core.requests import Generate, JsonSchema
+        from intrinsics_core.protocol.requests import Generate, JsonSchema
+        from intrinsics_core.protocol.task import Message
 
         shown = Generate(
             "x", messages=(Message("user", messages[-1].content),), constraint=JsonSchema({"title": "answerability"})

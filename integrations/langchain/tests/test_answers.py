@@ -25,7 +25,8 @@ from langchain_rag_intrinsics import (
 )
 
 from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
-from intrinsics_core.results import Citations, HallucinationDetection, Uncertainty
+from intrinsics_core.protocol.results import Citations, HallucinationDetection, Uncertainty
+from tests.drawing import drawn
 from tests.scripted import Scripted
 
 ALL = [HallucinationDetector, CitationGenerator, FactChecker, UncertaintyScorer]
@@ -305,7 +306,7 @@ def cite_all(request: Any) -> Any:
 
 
 @given_examples(PIECES.filter(lambda pieces: "".join(pieces).strip()))
-@settings(max_examples=150)
+@settings(max_examples=drawn(150))
 def test_annotations_join_to_the_sentences_they_cite(pieces: list[str]) -> None:
     text = "".join(pieces)
     component = CitationGenerator(runtime=Scripted(cite_all))

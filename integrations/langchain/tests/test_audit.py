@@ -20,7 +20,7 @@ from langchain_rag_intrinsics import (
 
 from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
 from intrinsics_core import InvalidInput, RuntimeUnavailable
-from intrinsics_core import results as core
+from intrinsics_core.protocol import results as core
 from intrinsics_core.render.citations import parse, restored
 from tests.scripted import Scripted
 

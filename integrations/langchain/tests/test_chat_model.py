@@ -31,7 +31,7 @@ from intrinsics_core import (
     query_rewrite,
     run,
 )
-from intrinsics_core.requests import Embed, Generate, Generated, JsonSchema
+from intrinsics_core.protocol.requests import Embed, Generate, Generated, JsonSchema
 from tests.contract.chat_model import DOCUMENTS, QUESTION, RELEVANT, YES, ChatModelTests, always
 
 

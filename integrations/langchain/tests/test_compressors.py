@@ -13,7 +13,7 @@ from langchain_rag_intrinsics import ContextRelevanceFilter, IntrinsicsReranker
 from integrations.langchain.tests.scripts import QUESTION, documents, judging
 from integrations.langchain.tests.test_chat_model import Spans
 from intrinsics_core import IntrinsicsError, RuntimeUnavailable
-from intrinsics_core.results import ContextRelevance, Ranking
+from intrinsics_core.protocol.results import ContextRelevance, Ranking
 from tests.scripted import Scripted
 
 

@@ -12,8 +12,9 @@ from langchain_rag_intrinsics import IntrinsicsEmbeddings
 from langchain_tests.integration_tests import EmbeddingsIntegrationTests
 from langchain_tests.unit_tests import EmbeddingsUnitTests
 
-from intrinsics_core import InvalidInput, cancelling
-from intrinsics_core.runtimes.embedded import EmbeddedRuntime
+from intrinsics_core import InvalidInput
+from intrinsics_core._support import cancellation
+from intrinsics_core.embedded.runtime import EmbeddedRuntime
 
 
 class Params:
@@ -58,7 +59,7 @@ def test_a_cancelled_embedding_stops_between_batches(monkeypatch: pytest.MonkeyP
         started.set()
         go_on.wait(60)
         try:
-            cancelling.check()  # as the encoder does between its batches
+            cancellation.check()  # as the encoder does between its batches
         except asyncio.CancelledError:
             stopped.set()
             raise

@@ -13,7 +13,7 @@ from langchain_rag_intrinsics import AnswerabilityGate
 
 from integrations.langchain.tests.scripts import FAITHFUL, QUESTION, documents, judging
 from intrinsics_core import RuntimeUnavailable
-from intrinsics_core.results import Answerability
+from intrinsics_core.protocol.results import Answerability
 from tests.scripted import Scripted
 
 YES = {"question": QUESTION, "documents": documents(), "more": 1}

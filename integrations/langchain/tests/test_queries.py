@@ -12,7 +12,7 @@ from langchain_rag_intrinsics import QueryExpander, QueryRewriter
 
 from integrations.langchain.tests.scripts import judging
 from intrinsics_core import RuntimeUnavailable
-from intrinsics_core.results import QueryExpansion, QueryRewrite
+from intrinsics_core.protocol.results import QueryExpansion, QueryRewrite
 from tests.scripted import Scripted
 
 TURNS = [HumanMessage("Tell me about the mill."), AIMessage("It is a tide mill."), HumanMessage("Who built it?")]

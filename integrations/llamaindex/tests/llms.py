@@ -28,7 +28,7 @@ from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from intrinsics_core.embedded.encoder import Encoder
+from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from tests.contract.judge import judge
 from tests.scripted import Scripted
 
@@ -73,7 +73,7 @@ class ShippedEmbedding(BaseEmbedding):
         return self._vector(text, "passage")
 
 
-_ENCODER = Encoder()
+_ENCODER = BiEncoder()
 _COUNTING = threading.Lock()
 
 

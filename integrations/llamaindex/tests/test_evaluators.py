@@ -19,7 +19,7 @@ from llama_index.evaluation.rag_intrinsics import (
 
 from integrations.llamaindex.tests.llms import FAITHFUL, INVENTED, QUESTION, Traced, judging, nodes, texts
 from intrinsics_core import InvalidInput, RuntimeUnavailable, context_relevance, run
-from intrinsics_core.results import HallucinationDetection, SentenceVerdict
+from intrinsics_core.protocol.results import HallucinationDetection, SentenceVerdict
 from tests.scripted import Scripted
 
 CONTEXTS = [node.text for node in texts()]

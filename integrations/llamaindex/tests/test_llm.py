@@ -19,7 +19,7 @@ from intrinsics_core import (
     answerability,
     run,
 )
-from intrinsics_core.requests import Embed, Generate
+from intrinsics_core.protocol.requests import Embed, Generate
 from tests.contract.chat_model import DOCUMENTS, YES, ChatModelTests, always, ask
 
 

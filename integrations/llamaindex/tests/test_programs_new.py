@@ -25,7 +25,7 @@ from llama_index.retrievers.rag_intrinsics import IntrinsicsRetriever
 
 from integrations.llamaindex.tests.llms import FAITHFUL, QUESTION, CompletingLLM, Says, Traced, judging, nodes, texts
 from intrinsics_core import InvalidInput
-from intrinsics_core.runtimes.embedded import EmbeddedRuntime
+from intrinsics_core.embedded.runtime import EmbeddedRuntime
 from tests.loop import files_on_loop
 
 # --- the embedding model --------------------------------------------------------------------------------------------

@@ -19,15 +19,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.errors import InvalidInput, MalformedReply
-from intrinsics_core.profiles.base import Format, Profile
 from intrinsics_core.profiles.granite import prompts, published
 from intrinsics_core.profiles.granite.prompts import Family, Shown, ask, opening, turn, within_expansion
 from intrinsics_core.profiles.turns import to_last_question
-from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
-from intrinsics_core.requests import Choice, Generated, JsonSchema, Regex, Reply
-from intrinsics_core.results import (
+from intrinsics_core.protocol.errors import InvalidInput, MalformedReply
+from intrinsics_core.protocol.profile import Format, Profile
+from intrinsics_core.protocol.requests import Choice, Generated, JsonSchema, Regex, Reply
+from intrinsics_core.protocol.results import (
     Citations,
     Faithfulness,
     HallucinationDetection,
@@ -35,6 +33,8 @@ from intrinsics_core.results import (
     SentenceVerdict,
     Uncertainty,
 )
+from intrinsics_core.protocol.task import Task
+from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
 
 # A document with such a line of its own must not look like two.
 _HEADING = re.compile(r"^([^\S\n]*Document \d+)(?=[ \t]*$)", re.MULTILINE)

@@ -13,15 +13,15 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from intrinsics_core.conversation import Task
 from intrinsics_core.profiles import relevance
-from intrinsics_core.profiles.base import Format, Profile
 from intrinsics_core.profiles.granite import prompts, published
 from intrinsics_core.profiles.granite.prompts import Family, Shown, ask, opening, turn, within_expansion
 from intrinsics_core.profiles.turns import to_last_question
+from intrinsics_core.protocol.profile import Format, Profile
+from intrinsics_core.protocol.requests import Choice, JsonSchema, Regex, Reply
+from intrinsics_core.protocol.results import Citations, HallucinationDetection, Judgement, QueryRewrite
+from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
-from intrinsics_core.requests import Choice, JsonSchema, Regex, Reply
-from intrinsics_core.results import Citations, HallucinationDetection, Judgement, QueryRewrite
 from intrinsics_core.text.markup import defuse, header
 
 

@@ -14,9 +14,9 @@ import os
 from functools import partial
 from typing import Any
 
-from intrinsics_core.errors import InvalidInput
 from intrinsics_core.profiles import io_yaml
 from intrinsics_core.profiles.io_yaml import AdapterProfile
+from intrinsics_core.protocol.errors import InvalidInput
 
 VARIABLE = "RAG_INTRINSICS_ADAPTERS"
 

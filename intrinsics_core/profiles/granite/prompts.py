@@ -16,14 +16,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from intrinsics_core.conversation import Message, Task
-from intrinsics_core.errors import MalformedReply
-from intrinsics_core.profiles.base import Format
 from intrinsics_core.profiles.turns import conversation
+from intrinsics_core.protocol.errors import MalformedReply
+from intrinsics_core.protocol.profile import Format
+from intrinsics_core.protocol.requests import Constraint, Generate, Reply
+from intrinsics_core.protocol.results import Answerability, QueryRewrite, Uncertainty
+from intrinsics_core.protocol.task import Message, Task
 from intrinsics_core.replies import readers, writers
 from intrinsics_core.replies.labels import label_probabilities
-from intrinsics_core.requests import Constraint, Generate, Reply
-from intrinsics_core.results import Answerability, QueryRewrite, Uncertainty
 from intrinsics_core.text.markup import defuse
 from intrinsics_core.text.sentences import Span
 

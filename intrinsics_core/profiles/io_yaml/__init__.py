@@ -17,10 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.errors import InvalidInput
 from intrinsics_core.profiles import relevance
-from intrinsics_core.profiles.base import Format, Profile
 from intrinsics_core.profiles.granite import prompts
 from intrinsics_core.profiles.io_yaml import base_model, location
 from intrinsics_core.profiles.io_yaml.reading import output
@@ -28,8 +25,11 @@ from intrinsics_core.profiles.io_yaml.rendering import render
 from intrinsics_core.profiles.io_yaml.spec import Spec, load, parse
 from intrinsics_core.profiles.io_yaml.typed import ONE_DOCUMENT, TYPED
 from intrinsics_core.profiles.io_yaml.writing import writer
+from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.profile import Format, Profile
+from intrinsics_core.protocol.requests import Generate, Reply
+from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import readers, writers
-from intrinsics_core.requests import Generate, Reply
 
 __all__ = ["RAW", "AdapterProfile", "Spec", "from_specs", "load", "parse", "profile"]
 

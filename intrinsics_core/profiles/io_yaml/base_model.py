@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from intrinsics_core.conversation import Document, Message, Task
-from intrinsics_core.profiles.base import Format
 from intrinsics_core.profiles.granite import prompts
 from intrinsics_core.profiles.turns import conversation
+from intrinsics_core.protocol.profile import Format
+from intrinsics_core.protocol.requests import Generate
+from intrinsics_core.protocol.task import Document, Message, Task
 from intrinsics_core.replies import readers, writers
-from intrinsics_core.requests import Generate
 from intrinsics_core.text.markup import defuse, header
 
 Messages = Callable[[Task], tuple[Message, ...]]

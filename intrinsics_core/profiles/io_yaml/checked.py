@@ -22,7 +22,7 @@ from pydantic import (
 from pydantic import ValidationError as _ValidationError
 from pydantic_core import PydanticCustomError
 
-from intrinsics_core.errors import InvalidInput
+from intrinsics_core.protocol.errors import InvalidInput
 
 T = TypeVar("T")
 

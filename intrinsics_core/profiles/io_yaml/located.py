@@ -5,11 +5,11 @@ log-probabilities can be found for them.
 from __future__ import annotations
 
 import json
-import json.decoder
-import json.scanner
 import math
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
+
+from intrinsics_core.replies import literals
 
 
 class Located(str):
@@ -72,41 +72,37 @@ def _constant(text: str) -> Any:
     raise ValueError(f"{text} is no JSON")
 
 
+class _KeyedPairs(list[tuple[str, Any]]):
+    """An object before its values are placed: a key that comes twice is there twice."""
+
+
 class Decoder(json.JSONDecoder):
     """Strings come out as :class:`Located`, whole numbers as :class:`Whole`, booleans as :class:`Flag`; NaN and
     infinities, which are no JSON, are refused.
     """
 
     def __init__(self) -> None:
-        super().__init__(parse_constant=_constant, parse_float=_number)
-        scan: Callable[[str, int, bool], tuple[str, int]] = json.decoder.scanstring  # type: ignore[attr-defined]
+        super().__init__(parse_constant=_constant, parse_float=_number, object_pairs_hook=_KeyedPairs)
 
-        def parse_string(text: str, end: int, strict: bool = True) -> tuple[str, int]:
-            value, after = scan(text, end, strict)
-            return located(value, end - 1), after
+    def raw_decode(self, s: str, idx: int = 0) -> tuple[Any, int]:
+        value, end = super().raw_decode(s, idx)
+        return _placed(value, literals.scalars(s, idx)), end
 
-        self.parse_string = parse_string
-        self.parse_object = self._within(json.decoder.JSONObject, 2)  # type: ignore[attr-defined]
-        self.parse_array = self._within(json.decoder.JSONArray, 1)  # type: ignore[attr-defined]
-        # The C scanner knows no hook for strings; replies are short.
-        self._scan: Callable[[str, int], tuple[Any, int]] = json.scanner.py_make_scanner(self)  # type: ignore[attr-defined]
-        self.scan_once = self._placed
 
-    def _placed(self, text: str, begin: int) -> tuple[Any, int]:
-        value, end = self._scan(text, begin)
-        kind = Flag if isinstance(value, bool) else Whole if type(value) is int else None
-        if kind is not None:
-            value = kind(value)
-            value.begin = begin
-        return value, end
+_KINDS: dict[type, Any] = {str: Located, int: Whole, bool: Flag}
 
-    def _within(self, parse: Callable[..., Any], scanner: int) -> Callable[..., Any]:
-        """The parser of objects or arrays, whose argument number ``scanner`` finds the values inside: ours."""
 
-        def parsed(*arguments: Any) -> Any:
-            return parse(*arguments[:scanner], self._placed, *arguments[scanner + 1 :])
-
-        return parsed
+def _placed(value: Any, places: Iterator[int]) -> Any:
+    """The value with its labels placed; ``places`` are those of all its scalars and keys, in order."""
+    if isinstance(value, _KeyedPairs):
+        return {key: _placed(item, places) for key, item in value for _of_key in [next(places, -1)]}
+    if isinstance(value, list):
+        return [_placed(item, places) for item in value]
+    begin, kind = next(places, -1), _KINDS.get(type(value))
+    if kind is not None:
+        value = kind(value)
+        value.begin = begin
+    return value
 
 
 def plain(value: Any) -> Any:

@@ -17,9 +17,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from intrinsics_core.errors import InvalidInput, RuntimeUnavailable
-from intrinsics_core.hub import HubPlace
+from intrinsics_core._support.hub import HubPlace
 from intrinsics_core.profiles.io_yaml.names import intrinsic_of
+from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 
 FILE = "io.yaml"
 TECHNOLOGIES = ("lora", "alora")

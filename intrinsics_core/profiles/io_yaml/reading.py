@@ -10,16 +10,16 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.errors import MalformedReply
 from intrinsics_core.profiles.io_yaml import limits
 from intrinsics_core.profiles.io_yaml.located import Decoder, located, plain
 from intrinsics_core.profiles.io_yaml.rendering import numbering
 from intrinsics_core.profiles.io_yaml.spec import Spec
 from intrinsics_core.profiles.io_yaml.transformations import Work
+from intrinsics_core.protocol.errors import MalformedReply
+from intrinsics_core.protocol.requests import Generated
+from intrinsics_core.protocol.results import AdapterOutput
+from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply
-from intrinsics_core.requests import Generated
-from intrinsics_core.results import AdapterOutput
 
 _KINDS: dict[Any, type] = {"object": dict, "array": list}
 

@@ -6,11 +6,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from intrinsics_core.conversation import Document, Message, Task
-from intrinsics_core.errors import InvalidInput
 from intrinsics_core.profiles.io_yaml.sentences import Numbering, number
 from intrinsics_core.profiles.io_yaml.spec import Spec
-from intrinsics_core.requests import Generate, JsonSchema
+from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.requests import Generate, JsonSchema
+from intrinsics_core.protocol.task import Document, Message, Task
 from intrinsics_core.text.markup import header
 
 _DOCUMENT = "document_content"  # the argument that stands for the one document

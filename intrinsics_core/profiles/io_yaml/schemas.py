@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NoReturn
 from urllib.parse import unquote
 
-from intrinsics_core.errors import InvalidInput
 from intrinsics_core.profiles.io_yaml import limits
+from intrinsics_core.protocol.errors import InvalidInput
 
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from intrinsics_core.conversation import Task
+from intrinsics_core.protocol.task import Task
 from intrinsics_core.text.markup import Defuse
 from intrinsics_core.text.sentences import Span
 

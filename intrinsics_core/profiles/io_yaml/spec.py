@@ -12,19 +12,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StrictInt, StrictStr
 
-from intrinsics_core.errors import InvalidInput
 from intrinsics_core.profiles.io_yaml import safe_files, schemas, yaml_loader
 from intrinsics_core.profiles.io_yaml.checked import Number, Part, check, wrong
 from intrinsics_core.profiles.io_yaml.names import intrinsic_of
 from intrinsics_core.profiles.io_yaml.sentences import LOCATIONS
 from intrinsics_core.profiles.io_yaml.template import Template
 from intrinsics_core.profiles.io_yaml.transformations import AnyRule, DecodeSentences, Likelihood, Rule
+from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.text.markup import Defuse, defuser
 
 log = logging.getLogger(__name__)
 
 _LARGEST = 1 << 20  # bytes; the published files have two or three thousand
-_MOST = 20_000  # values in a file, those that aliases repeat included
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z_]{0,15}")
 
 
@@ -112,7 +111,7 @@ class _File(Part):
     sentence_boundaries: _Boundaries = _Boundaries()
     docs_as_message: Literal["string", "json", "roles"] | None = None
     transformations: list[Any] = Field(default_factory=list)
-    # gpt-oss: its log-probabilities are found behind Harmony's markers for every model (`replies.thinking`).
+    # gpt-oss: its log-probabilities are found behind Harmony's markers for every model (`replies.reasoning`).
     logprobs_workaround: Any = None
 
 
@@ -189,7 +188,6 @@ def parse(value: Any, name: str, source: str) -> Spec:
         InvalidInput: the message names the key.
     """
     shown = source if source.endswith(".yaml") else f"{source}/io.yaml"
-    _bounded(value, shown)
     file = check(_File, _known(value, shown), shown)
     boundaries = {place: prefix for place, prefix in file.sentence_boundaries if prefix is not None}
     rules = tuple(check(Rule, row, f"{shown}: transformations[{i}]") for i, row in enumerate(file.transformations))
@@ -227,17 +225,3 @@ def _known(value: Any, shown: str) -> Any:
             left = {key: item for key, item in part.items() if key not in unknown}  # type: ignore[union-attr]
             kept = left if inside is None else kept | {inside: left}
     return kept
-
-
-def _bounded(value: Any, where: str) -> None:
-    """No more values than a person would write: aliases of aliases can stand for billions, or for themselves."""
-    open_values, count = [value], 0
-    while open_values:
-        item = open_values.pop()
-        count += 1
-        if count > _MOST:
-            raise InvalidInput(f"{where} holds too many values", expected=f"at most {_MOST}, aliases counted")
-        if isinstance(item, dict):
-            open_values += item.values()
-        elif isinstance(item, list | tuple | set):
-            open_values += item

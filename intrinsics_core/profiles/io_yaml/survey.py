@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from intrinsics_core.errors import InvalidInput
 from intrinsics_core.profiles import io_yaml
 from intrinsics_core.profiles.io_yaml.location import SWITCH, Found, find
+from intrinsics_core.protocol.errors import InvalidInput
 
 # technology -> what can load it. vLLM as it is shipped takes an aLoRA for a plain LoRA: it is not among them.
 RUNTIMES: Mapping[str | None, tuple[str, ...]] = {

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from intrinsics_core.errors import InvalidInput
+from intrinsics_core.protocol.errors import InvalidInput
 
 _PIECE = re.compile(r"(?P<open>\{\{)|(?P<close>\}\})|\{(?P<name>[^{}]*)\}|(?P<stray>[{}])")
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)

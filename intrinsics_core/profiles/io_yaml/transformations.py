@@ -14,12 +14,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StrictStr, model_validator
 
-from intrinsics_core.errors import MalformedReply
 from intrinsics_core.profiles.io_yaml.checked import Names, Number, Part, wrong
 from intrinsics_core.profiles.io_yaml.located import Flag, Offset, begin_in, label_text, offset, plain
 from intrinsics_core.profiles.io_yaml.sentences import LOCATIONS, Numbering
+from intrinsics_core.protocol.errors import MalformedReply
+from intrinsics_core.protocol.requests import Generated
 from intrinsics_core.replies.labels import label_probabilities
-from intrinsics_core.requests import Generated
 
 Path = tuple[str | int | None, ...]
 _DROP: Any = object()

@@ -10,16 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.errors import MalformedReply
 from intrinsics_core.profiles.io_yaml.located import begin_in, label_text, plain, unplaced
 from intrinsics_core.profiles.io_yaml.reading import read
 from intrinsics_core.profiles.io_yaml.spec import Spec
 from intrinsics_core.profiles.io_yaml.transformations import Likelihood
-from intrinsics_core.replies import readers, sentence_ids
-from intrinsics_core.replies.labels import label_probabilities
-from intrinsics_core.requests import Generated
-from intrinsics_core.results import (
+from intrinsics_core.protocol.errors import MalformedReply
+from intrinsics_core.protocol.requests import Generated
+from intrinsics_core.protocol.results import (
     Answerability,
     Citations,
     HallucinationDetection,
@@ -27,6 +24,9 @@ from intrinsics_core.results import (
     QueryRewrite,
     Uncertainty,
 )
+from intrinsics_core.protocol.task import Task
+from intrinsics_core.replies import readers, sentence_ids
+from intrinsics_core.replies.labels import label_probabilities
 
 Typed = Callable[[Spec, Task, Generated], Any]
 

@@ -2,8 +2,8 @@
 
 Fields and their order are the schema's, names of sentence numbers those of the ``decode_sentences`` rules. Beyond the
 rules of :mod:`intrinsics_core.replies.writers`: a file whose schema wants more than the result knows is
-:class:`~intrinsics_core.errors.UnsupportedIntrinsic`; an output of the file's own making is written where the file has
-no transformations, which is where the output is the reply.
+:class:`~intrinsics_core.protocol.errors.UnsupportedIntrinsic`; an output of the file's own making is written where the
+file has no transformations, which is where the output is the reply.
 """
 
 from __future__ import annotations
@@ -11,15 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.errors import InvalidInput, MalformedReply, UnsupportedIntrinsic
 from intrinsics_core.profiles.io_yaml.located import plain
 from intrinsics_core.profiles.io_yaml.reading import read
 from intrinsics_core.profiles.io_yaml.spec import Spec
 from intrinsics_core.profiles.io_yaml.transformations import Likelihood
-from intrinsics_core.replies import readers, writers
-from intrinsics_core.requests import Generated
-from intrinsics_core.results import (
+from intrinsics_core.protocol.errors import InvalidInput, MalformedReply, UnsupportedIntrinsic
+from intrinsics_core.protocol.requests import Generated
+from intrinsics_core.protocol.results import (
     AdapterOutput,
     Answerability,
     Citations,
@@ -28,6 +26,8 @@ from intrinsics_core.results import (
     QueryRewrite,
     Uncertainty,
 )
+from intrinsics_core.protocol.task import Task
+from intrinsics_core.replies import readers, writers
 
 Write = Callable[[Task, Any], str]
 Schema = Mapping[str, Any]

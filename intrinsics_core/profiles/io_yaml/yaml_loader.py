@@ -1,8 +1,8 @@
 """YAML of strangers: plain values, no more of them than a person would write, whatever stands for what.
 
 PyYAML's safe loader makes no objects, but a few hundred bytes of merge keys or of aliases of aliases cost it minutes,
-``190:20:30`` is a number to it, and ``2024-01-01`` a date. Here ``<<`` is an error, numbers are decimal, dates are
-text, and what aliases repeat is counted while the file is read, before anything is made of it.
+``190:20:30`` is a number to it, and ``2024-01-01`` a date. Here aliases and ``<<`` are errors, numbers are decimal and
+dates are text. Values are counted while the file is read, before anything is made of them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-_MOST = 20_000  # values in a file, those that aliases repeat included
+_MOST = 20_000  # values in a file
 _DEEPEST = 60  # lists and mappings within one another
 _LONGEST_NUMBER = 40  # characters
 
@@ -21,24 +21,20 @@ class _Loader(yaml.SafeLoader):
     def __init__(self, stream: str) -> None:
         super().__init__(stream)
         self._depth = self._count = 0
-        self._sizes: dict[int, int] = {}  # of anchored nodes, by identity
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-        alias = self.check_event(yaml.events.AliasEvent)
-        begun = self._count
         self._depth += 1
-        if self._depth > _DEEPEST:
-            raise yaml.composer.ComposerError(None, None, f"more than {_DEEPEST} levels", mark)
+        self._count += 1
+        wrong = {
+            "an alias (*), which is not taken": self.check_event(yaml.events.AliasEvent),
+            f"more than {_DEEPEST} levels": self._depth > _DEEPEST,
+            f"too many values (more than {_MOST})": self._count > _MOST,
+        }
+        for what, found in wrong.items():
+            if found:
+                raise yaml.composer.ComposerError(None, None, what, self.peek_event().start_mark)  # type: ignore[no-untyped-call]
         node = super().compose_node(parent, index)
         self._depth -= 1
-        if alias:
-            self._count += self._sizes.get(id(node), _MOST)  # one that is still open would stand for itself
-        else:
-            self._count += 1
-            self._sizes[id(node)] = self._count - begun
-        if self._count > _MOST:
-            raise yaml.composer.ComposerError(None, None, f"too many values (more than {_MOST}, aliases counted)", mark)
         return node
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:

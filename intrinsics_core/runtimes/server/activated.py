@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from intrinsics_core.runtimes.local.adapters import is_activated
+from intrinsics_core.runtimes.adapters import is_activated
 from intrinsics_core.runtimes.server.listing import Entry
 
 _CONFIG = "adapter_config.json"

@@ -7,8 +7,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from intrinsics_core.replies import thinking
-from intrinsics_core.requests import Generated, TokenLogprob, Usage
+from intrinsics_core.protocol.requests import Generated, TokenLogprob, Usage
+from intrinsics_core.replies import reasoning
 
 _SHOWN = 20_000  # bytes of a body that an error holds
 
@@ -36,7 +36,7 @@ def read(body: bytes, seconds: float) -> Generated:
         said, tokens = _text(choice), _logprobs(choice.get("logprobs"))
         return Generated(
             text=said,
-            logprobs=None if tokens is None else thinking.of_text(tokens, said),
+            logprobs=None if tokens is None else reasoning.of_text(tokens, said),
             finish_reason=choice.get("finish_reason"),
             usage=_usage(value["usage"] if isinstance(value.get("usage"), dict) else {}, seconds),
             reasoning=_reasoning(choice.get("message") or {}),

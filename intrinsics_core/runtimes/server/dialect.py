@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
-from intrinsics_core.conversation import Message
-from intrinsics_core.requests import Choice, Constraint, Generate, JsonSchema, Regex
+from intrinsics_core.protocol.requests import Choice, Constraint, Generate, JsonSchema, Regex
+from intrinsics_core.protocol.task import Message
 from intrinsics_core.runtimes.configs import Constraints
 from intrinsics_core.runtimes.shown_documents import as_key, into_messages
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from intrinsics_core.requests import Generate
+from intrinsics_core.protocol.requests import Generate
 
 _PROBE_WORDS = 600  # far more than any template says of its own accord, far less than any context window
 _LONGEST_TOKEN = 16  # characters per token that no text of ours exceeds on average; English has four or five

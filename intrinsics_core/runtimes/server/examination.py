@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from intrinsics_core.conversation import Document, Message
-from intrinsics_core.errors import IntrinsicsError
-from intrinsics_core.profiles.base import Profile
-from intrinsics_core.requests import Generate, Generated, JsonSchema
+from intrinsics_core.protocol.errors import IntrinsicsError
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema
+from intrinsics_core.protocol.task import Document, Message
+from intrinsics_core.runtimes.server.constraint_support import constraint_kept
 from intrinsics_core.runtimes.server.listing import Listing, Unmatched, choose
-from intrinsics_core.runtimes.server.obedience import keeps
 from intrinsics_core.runtimes.server.runtime import ServerRuntime
 
 State = Literal["works", "degraded", "refused"]
@@ -54,7 +54,7 @@ def examine(runtime: ServerRuntime, profile: Profile) -> Iterator[Finding]:
     yield _logprobs(runtime, profile)
     yield _documents(runtime, profile)
     yield from _adapters(runtime, profile, listing)
-    if spent := runtime.capabilities().reasoning_tokens - runtime.reasoning_tokens:
+    if spent := runtime.capabilities().reasoning_tokens - runtime.config.reasoning_tokens:
         yield Finding("reasoning", "degraded", f"the model reasons before it answers, in up to {spent} tokens",
                       f"reasoning_tokens={spent}, or a model that is told not to reason")  # fmt: skip
 
@@ -91,7 +91,7 @@ def _constraints(runtime: ServerRuntime, profile: Profile) -> Finding:
     if by == "none":
         return Finding("constraints", "degraded", "the server takes none: replies are read as they come",
                        "a server that takes structured_outputs or response_format")  # fmt: skip
-    if keeps(_ODD, reply):
+    if constraint_kept(_ODD, reply):
         return Finding("constraints", "works", f"replies keep to {by}")
     return Finding("constraints", "degraded", f"the reply does not keep to {by}: {reply.text[:80]!r}",
                    "a server, or a model on it, that enforces JSON schemas")  # fmt: skip
@@ -119,7 +119,7 @@ def _documents(runtime: ServerRuntime, profile: Profile) -> Finding:
     if known.documents == "template":
         how = "through the chat template" if tokens else "as the request's documents; what the model saw is not told"
         return Finding("documents", "works" if tokens else "degraded", how)
-    if known.server == "vLLM" and runtime.documents == "auto":
+    if known.server == "vLLM" and runtime.config.documents == "auto":
         return Finding("documents", "degraded", "the chat template ignores them (as prereleases of Granite 4.2 do): "
                        "they go into the messages", "a chat template with a place for documents")  # fmt: skip
     return Finding("documents", "works", "in the messages")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from intrinsics_core.errors import (
+from intrinsics_core.protocol.errors import (
     ContextTooLong,
     IntrinsicsError,
     InvalidInput,

@@ -6,7 +6,7 @@ import json
 import time
 from dataclasses import dataclass, field
 
-from intrinsics_core.requests import Generate
+from intrinsics_core.protocol.requests import Generate
 
 _SHOWN = 40  # names in a message; a public endpoint may list hundreds
 

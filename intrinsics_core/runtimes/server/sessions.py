@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
-from intrinsics_core.forks import Lock, renew_in_child
+from intrinsics_core._support.fork_safety import Lock, renew_in_child
 from intrinsics_core.runtimes.server.single_flight import SingleFlight
 
 if TYPE_CHECKING:

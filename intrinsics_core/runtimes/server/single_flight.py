@@ -24,7 +24,7 @@ class SingleFlight:
         flight.waiters += 1
         try:
             outcome = await asyncio.shield(flight.task)
-            first, flight.told = not flight.told, True
+            first, flight.fetched = not flight.fetched, True
             return outcome, first
         finally:
             flight.waiters -= 1
@@ -36,7 +36,7 @@ class SingleFlight:
 
 
 class _Flight:
-    __slots__ = ("task", "told", "waiters")
+    __slots__ = ("fetched", "task", "waiters")
 
     def __init__(self, task: asyncio.Task[Any]) -> None:
-        self.task, self.told, self.waiters = task, False, 0
+        self.task, self.fetched, self.waiters = task, False, 0

@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from intrinsics_core.errors import IntrinsicsError, RuntimeUnavailable
+from intrinsics_core.protocol.errors import IntrinsicsError, RuntimeUnavailable
 
 if TYPE_CHECKING:
     import openai

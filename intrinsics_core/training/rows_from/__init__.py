@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from intrinsics_core.errors import InvalidInput
-from intrinsics_core.evaluation.tables.folder import DataFolder, some
+from intrinsics_core.bench.folder import DataFolder, some
+from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.training.rows_from import answers, certainty, questions, rewrites
 from intrinsics_core.training.rows_from.filters import kept
 

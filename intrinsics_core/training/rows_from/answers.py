@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from intrinsics_core.conversation import Task, check
-from intrinsics_core.evaluation.tables.folder import DataFolder, Row
+from intrinsics_core.bench.folder import DataFolder, Row
+from intrinsics_core.protocol.task import Task, check
 from intrinsics_core.replies import sentence_ids
 from intrinsics_core.text.sentences import punkt
 

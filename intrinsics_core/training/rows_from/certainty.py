@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from intrinsics_core.evaluation.tables.folder import DataFolder, Row
+from intrinsics_core.bench.folder import DataFolder, Row
 
 SYSTEMS: tuple[str | None, ...] = (
     None,  # the model's own

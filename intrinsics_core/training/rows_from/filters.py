@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from intrinsics_core.conversation import Task
-from intrinsics_core.errors import InvalidInput
 from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.results import Citations, Evaluation, HallucinationDetection, Result
+from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import statements
-from intrinsics_core.results import Citations, Evaluation, HallucinationDetection, Result
 from intrinsics_core.training.labelled import labelled
 
 Snippet = tuple[str, str]  # what stands where the row points, and what it says stands there

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from intrinsics_core.evaluation.tables.folder import DataFolder, Row
+from intrinsics_core.bench.folder import DataFolder, Row
 
 _OTHERS = 2  # passages beside the one that a question was asked about
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from intrinsics_core.evaluation.tables.folder import DataFolder, Row
+from intrinsics_core.bench.folder import DataFolder, Row
 
 
 def _rewritten(name: str, turns: Sequence[Any], question: str, rewrite: str, group: str) -> Iterator[Row]:

@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 
 import intrinsics_core as ic
-from intrinsics_core import results
-from intrinsics_core.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.intrinsics import TABLE
-from intrinsics_core.requests import Generated, Outcome, Request
+from intrinsics_core.protocol import results
+from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
+from intrinsics_core.protocol.requests import Generated, Outcome, Request
 from intrinsics_core.training.asking_by import asked_by
-from intrinsics_core.training.begun import CHECKPOINTS, last_checkpoint
+from intrinsics_core.training.checkpoints import CHECKPOINTS, last_checkpoint
 from intrinsics_core.training.examples import Example, examples
-from intrinsics_core.training.held_out import split
 from intrinsics_core.training.invocations import invocation_of, verified
 from intrinsics_core.training.labelled import labelled
 from intrinsics_core.training.regime import regime
+from intrinsics_core.training.split import split
 from tests.profiles import adapters
 from tests.transformers.training.rows import INTRINSICS, row, rows
 
@@ -53,7 +53,7 @@ def test_tokens_are_those_that_the_runtime_sends(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """The model is asked for a reply, and what reaches it is noted; the target stands in for what it says."""
-    from intrinsics_core.runtimes.local import transformers as runtimes
+    from intrinsics_core.local import transformers as runtimes
 
     one = row(intrinsic)
     learned: list[Example] = made(intrinsic, [one], tokenizer, named(profile))
@@ -98,7 +98,7 @@ def labels(result: Any) -> Any:
 def test_an_alora_begins_where_the_runtime_finds_it(
     profile: str, intrinsic: str, tokenizer: Any, named: Callable[[str], str | None]
 ) -> None:
-    from intrinsics_core.runtimes.local.peft_adapters import LoadedAdapter
+    from intrinsics_core.local.peft_adapters import LoadedAdapter
 
     learned = made(intrinsic, rows(intrinsic, 3), tokenizer, named(profile))
     tokens = invocation_of(learned, tokenizer)

@@ -15,8 +15,8 @@ import pytest
 from typer.testing import CliRunner
 
 import intrinsics_core as ic
-from intrinsics_core.errors import InvalidInput
-from intrinsics_core.requests import Generated, Outcome, Request
+from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.requests import Generated, Outcome, Request
 from tests.transformers.training.conftest import QUICK
 from tests.transformers.training.make import SAYS, TAUGHT
 from tests.transformers.training.rows import rows
@@ -28,7 +28,7 @@ def losses(done: Any) -> list[float]:
 
 def said(models: Path, folder: Path, profile: str) -> str:
     """The greedy reply to the first row's request, free of its constraint: what the weights say by themselves."""
-    from intrinsics_core.runtimes.local.transformers import TransformersRuntime
+    from intrinsics_core.local.transformers import TransformersRuntime
 
     class Free(TransformersRuntime):
         replies: list[Outcome]

@@ -16,15 +16,15 @@ from typing import Any
 import pytest
 
 from intrinsics_core import as_runtime
-from intrinsics_core.conversation import Document, Message
-from intrinsics_core.errors import (
+from intrinsics_core.protocol.errors import (
     ContextTooLong,
     InvalidInput,
     RuntimeUnavailable,
     UnknownAdapter,
     UnsupportedIntrinsic,
 )
-from intrinsics_core.requests import Choice, Embed, Generate, Generated, JsonSchema, Regex
+from intrinsics_core.protocol.requests import Choice, Embed, Generate, Generated, JsonSchema, Regex
+from intrinsics_core.protocol.task import Document, Message
 from tests.transformers.asked import ASSISTANT, CERTAINTY, LORA, asked, context, reference, text_of
 
 MISSING = [name for name in ("vllm", "torch", "peft") if find_spec(name) is None]
@@ -47,7 +47,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def runtime(models: Path) -> Iterator[Any]:
-    from intrinsics_core.runtimes.local.vllm import VllmRuntime
+    from intrinsics_core.local.vllm import VllmRuntime
 
     os.environ.update(SETTINGS)  # before vLLM is imported: it reads them then
     adapters = {

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import intrinsics_core as ic
-from intrinsics_core.requests import Outcome, Request
+from intrinsics_core.protocol.requests import Outcome, Request
 from tests.transformers.training.make import SAYS, TAUGHT
 from tests.vllm.inprocess.test_engine import ENGINE, SETTINGS
 
@@ -22,7 +22,7 @@ TRAINED = os.environ.get("RAG_INTRINSICS_TRAINED")
 @pytest.mark.skipif(not find_spec("vllm"), reason="needs vllm: pip install 'rag-intrinsics[vllm]'")
 @pytest.mark.skipif(not TRAINED, reason="RAG_INTRINSICS_TRAINED is unset; .ci/vllm.sh sets it")
 def test_a_trained_adapter_says_what_it_was_taught() -> None:
-    from intrinsics_core.runtimes.local.vllm import VllmRuntime
+    from intrinsics_core.local.vllm import VllmRuntime
 
     os.environ.update(SETTINGS)  # before vLLM is imported: it reads them then
     folder = Path(str(TRAINED))

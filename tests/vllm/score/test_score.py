@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from intrinsics_core import ContextTooLong, answerability, as_runtime, reranking, run
-from intrinsics_core.requests import Score, Scored
+from intrinsics_core.protocol.requests import Score, Scored
 
 PYTHON = os.environ.get("RAG_INTRINSICS_SCORE_PYTHON")
 pytestmark = [

@@ -33,7 +33,7 @@ from integrations.haystack.tests.generators import AsyncGenerator
 from integrations.haystack.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, retriever
 from integrations.haystack.tests.scripts import judging as judging_runtime
 from intrinsics_core import InvalidInput, RuntimeUnavailable
-from intrinsics_core.flows import CANNED
+from intrinsics_core.running.flows import CANNED
 from tests.contract.judge import judge
 from tests.scripted import Scripted
 

@@ -22,9 +22,9 @@ from haystack_integrations.components.validators.rag_intrinsics import (
 
 from integrations.haystack.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging, retriever
 from intrinsics_core import InvalidInput, RuntimeUnavailable
-from intrinsics_core.flows import CANNED
+from intrinsics_core.protocol.results import Citations
 from intrinsics_core.render.citations import MODES, parse, restored
-from intrinsics_core.results import Citations
+from intrinsics_core.running.flows import CANNED
 from tests.contract.judge import judge
 from tests.scripted import Scripted
 

@@ -12,7 +12,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from intrinsics_core import InvalidInput
-from intrinsics_core.results import Answerability
+from intrinsics_core.protocol.results import Answerability
 from langchain_rag_intrinsics._inputs import last_user_turn
 from langchain_rag_intrinsics._verdicts import KEY, canned, verdict, with_verdict
 from langchain_rag_intrinsics.agents._retrieved import conversation, names, of_message, retrieved

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
 from intrinsics_core import InvalidInput
-from intrinsics_core.results import Faithfulness, HallucinationDetection
+from intrinsics_core.protocol.results import Faithfulness, HallucinationDetection
 from langchain_rag_intrinsics._verdicts import KEY, canned, verdict, with_verdict
 from langchain_rag_intrinsics.agents._final import FinalAnswer, final_answer
 from langchain_rag_intrinsics.agents._retrieved import conversation, evidence, names

@@ -542,7 +542,7 @@ def test_17b_what_is_lost_with_a_runnable_of_ones_own_is_said() -> None:
 
 
 def test_17c_a_cancelled_call_stops_working() -> None:
-    from intrinsics_core import cancelling
+    from intrinsics_core._support import cancellation
 
     started, go_on, ended = threading.Event(), threading.Event(), threading.Event()
 
@@ -554,7 +554,7 @@ def test_17c_a_cancelled_call_stops_working() -> None:
             try:
                 go_on.wait(60)
                 for _ in range(3):
-                    cancelling.check()  # as the embedded encoder does between its batches
+                    cancellation.check()  # as the embedded encoder does between its batches
                 return [RuntimeUnavailable("nobody gave up") for _ in requests]
             except BaseException:
                 ended.set()

@@ -14,7 +14,7 @@ from llama_index.core.llms.function_calling import FunctionCallingLLM
 from pydantic import BaseModel, ConfigDict
 
 from intrinsics_core import Profile
-from intrinsics_core.requests import Generate, Generated, JsonSchema, TokenLogprob, Usage
+from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, TokenLogprob, Usage
 from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, token_logprobs
 
 _ROLES = {"system": "system", "developer": "system", "assistant": "assistant"}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from llama_index.core.llms import ChatMessage
 from llama_index.core.schema import QueryBundle
 
-from intrinsics_core.results import QueryExpansion, QueryRewrite
+from intrinsics_core.protocol.results import QueryExpansion, QueryRewrite
 
 
 @dataclass

@@ -9,11 +9,11 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any, ClassVar, Self, TypeVar
 
-from haystack import Document, default_from_dict, default_to_dict
+from haystack import Document, component, default_from_dict, default_to_dict
 from haystack.core.serialization import generate_qualified_class_name
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.engine import Engine
-from haystack_integrations.common.rag_intrinsics.given import Given, as_replies, read, verdict
+from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, as_replies, read, verdict
 
 from intrinsics_core import (
     INTRINSICS,
@@ -28,7 +28,7 @@ from intrinsics_core import (
     run_many,
 )
 from intrinsics_core.intrinsics import TABLE
-from intrinsics_core.results import Result
+from intrinsics_core.protocol.results import Result
 
 T = TypeVar("T")
 
@@ -124,11 +124,13 @@ class Intrinsic(Lifecycle):
         self.on_error = TABLE[self.intrinsic].chosen(on_error)
         self.meta_fields_to_embed = listed("meta_fields_to_embed", meta_fields_to_embed or ())
 
-    def _call(self, given: Given, **settings: Any) -> Call[Any]:
+    def _call(self, given: PipelineInput, **settings: Any) -> Call[Any]:
         ask = INTRINSICS[self.intrinsic]
         return ask(given.messages, given.passages, **{"on_error": self.on_error, "date": self.date} | settings)
 
-    def _read(self, query: str, documents: Iterable[Document] | None, history: Iterable[ChatMessage] | None) -> Given:
+    def _read(
+        self, query: str, documents: Iterable[Document] | None, history: Iterable[ChatMessage] | None
+    ) -> PipelineInput:
         return read(self.intrinsic, query, documents, history, shown=self.meta_fields_to_embed)
 
     def _patient(self) -> AbstractContextManager[None]:
@@ -163,11 +165,42 @@ class ReplyIntrinsic(Intrinsic):
 
     _without_replies: ClassVar[Sequence[None]] = ()  # what is judged where there are none
 
+    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
+    def run(
+        self,
+        query: str,
+        replies: list[str] | list[ChatMessage],
+        documents: list[Document],
+        history: list[ChatMessage] | None = None,
+    ) -> dict[str, Any]:
+        """
+        Judge replies.
+
+        :param query: The question.
+        :param replies: Answers to it, as generators return them.
+        :param documents: What the answer should rest on; without any, nothing is judged.
+        :param history: Turns before the question, where it needs them to be understood.
+        :returns: `replies`: copies, each with its verdict in `meta`; `results`: the verdict of each.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
+        """
+        return self._judged(query, replies, documents, history)
+
+    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
+    async def run_async(
+        self,
+        query: str,
+        replies: list[str] | list[ChatMessage],
+        documents: list[Document],
+        history: list[ChatMessage] | None = None,
+    ) -> dict[str, Any]:
+        """Like `run`, without blocking the event loop."""
+        return await self._ajudged(query, replies, documents, history)
+
     def _settings(self, reply: ChatMessage | None) -> dict[str, Any]:
         """Further arguments of the intrinsic."""
         return {}
 
-    def _shown(self, reply: ChatMessage, told: dict[str, Any], given: Given, result: Any) -> ChatMessage:
+    def _shown(self, reply: ChatMessage, told: dict[str, Any], given: PipelineInput, result: Any) -> ChatMessage:
         """A reply with its verdict, as it comes out."""
         return reply
 
@@ -199,7 +232,7 @@ class ReplyIntrinsic(Intrinsic):
         return {"replies": replies, "results": results}
 
 
-_Row = tuple[ChatMessage | None, Given, Call[Any]]
+_Row = tuple[ChatMessage | None, PipelineInput, Call[Any]]
 
 
 def listed(name: str, values: str | Sequence[str], allowed: Sequence[str] | None = None) -> list[str]:

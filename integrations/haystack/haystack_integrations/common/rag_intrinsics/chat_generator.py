@@ -16,7 +16,7 @@ from haystack.dataclasses import ChatMessage
 from haystack.tracing.tracer import Span, tracer
 
 from intrinsics_core import Profile, RuntimeUnavailable
-from intrinsics_core.requests import Generate, Generated, JsonSchema, Outcome, Usage
+from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, Outcome, Usage
 from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, token_logprobs
 
 

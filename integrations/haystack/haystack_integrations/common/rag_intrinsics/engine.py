@@ -19,7 +19,7 @@ from haystack.utils import Secret
 from haystack_integrations.common.rag_intrinsics.chat_generator import ChatGeneratorRuntime
 
 from intrinsics_core import Runtime, as_runtime
-from intrinsics_core.forks import Lock
+from intrinsics_core.running import Lock
 
 # The environment variable that a saved config names in the place of a key that was given as itself.
 API_KEY = "RAG_INTRINSICS_API_KEY"

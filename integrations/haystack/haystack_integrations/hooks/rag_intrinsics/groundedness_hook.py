@@ -10,10 +10,17 @@ from haystack import Document, default_from_dict, default_to_dict
 from haystack.components.agents.state import State, replace_values
 from haystack.dataclasses import ChatMessage, ChatRole, TextContent
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic, listed
-from haystack_integrations.common.rag_intrinsics.given import KEY, Given, read, text_of, text_of_result, verdict
+from haystack_integrations.common.rag_intrinsics.pipeline_input import (
+    KEY,
+    PipelineInput,
+    read,
+    text_of,
+    text_of_result,
+    verdict,
+)
 
 from intrinsics_core import InvalidInput, Profile
-from intrinsics_core.results import Faithfulness, HallucinationDetection
+from intrinsics_core.protocol.results import Faithfulness, HallucinationDetection
 
 NAME = "hallucination-detection"
 BLOCKED = "I had an answer, but the documents I have do not support it."
@@ -102,7 +109,7 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         Judge the answer.
 
         :param state: The Agent's live state.
-        :raises IntrinsicsError: See `intrinsics_core.errors`.
+        :raises IntrinsicsError: See `intrinsics_core.protocol.errors`.
         """
         if (given := self._given(state)) is not None:
             self._act(state, given, self._result(self._call(given)))
@@ -112,12 +119,12 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         Judge the answer without blocking the event loop.
 
         :param state: The Agent's live state.
-        :raises IntrinsicsError: See `intrinsics_core.errors`.
+        :raises IntrinsicsError: See `intrinsics_core.protocol.errors`.
         """
         if (given := self._given(state)) is not None:
             self._act(state, given, await self._aresult(self._call(given)))
 
-    def _given(self, state: State) -> Given | None:
+    def _given(self, state: State) -> PipelineInput | None:
         messages: list[ChatMessage] = state.data.get("messages") or []
         answer = messages[-1] if messages else None
         if answer is None or not answer.is_from(ChatRole.ASSISTANT) or answer.tool_calls or not text_of(answer).strip():
@@ -147,7 +154,7 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
             if (self.tools is None or name in self.tools) and text.strip()
         ]
 
-    def _act(self, state: State, given: Given, result: HallucinationDetection) -> None:
+    def _act(self, state: State, given: PipelineInput, result: HallucinationDetection) -> None:
         messages: list[ChatMessage] = list(state.data["messages"])
         again = any(_retried(m) for m in messages[_question(messages) + 1 :])
         answer = replace(messages[-1], _meta=verdict(messages[-1].meta, NAME, given.told(result)))
@@ -204,11 +211,7 @@ class RagIntrinsicsRetryEnd:
         self.run(state)
 
     def to_dict(self) -> dict[str, Any]:
-        """
-        Serialize to a dictionary.
-
-        :returns: Dictionary with serialized data.
-        """
+        """Like `run`, without blocking the event loop."""
         return default_to_dict(self)
 
     @classmethod

@@ -10,7 +10,7 @@ from llama_index.rag_intrinsics import _runtime
 from pydantic import ConfigDict, Field, PrivateAttr, field_serializer
 
 from intrinsics_core import InvalidInput
-from intrinsics_core.runtimes.embedded import EmbeddedRuntime
+from intrinsics_core.embedded.runtime import EmbeddedRuntime
 
 NAME = "rag-intrinsics/all-MiniLM-L6-v2"
 

@@ -19,7 +19,7 @@ from pydantic import Field
 
 from intrinsics_core import Call, InvalidInput
 from intrinsics_core.intrinsics import TABLE
-from intrinsics_core.results import Result
+from intrinsics_core.protocol.results import Result
 
 dispatcher = get_dispatcher(__name__)
 
@@ -31,7 +31,7 @@ class IntrinsicEvaluation(EvaluationResult):
 
 
 @dataclass(frozen=True)
-class Given:
+class EvaluatorInput:
     """What is evaluated."""
 
     query: str | QueryBundle | None
@@ -81,7 +81,7 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
     metadata_mode: MetadataMode = MetadataMode.LLM
 
     @abstractmethod
-    def _ask(self, given: Given) -> Call[Any]:
+    def _ask(self, given: EvaluatorInput) -> Call[Any]:
         """The call of the core."""
 
     @abstractmethod
@@ -100,7 +100,7 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
         """Evaluate. Works inside a running event loop too (it blocks it; prefer :meth:`aevaluate` there).
 
         Raises:
-            IntrinsicsError: see :mod:`intrinsics_core.errors`.
+            IntrinsicsError: see :mod:`intrinsics_core.protocol.errors`.
         """
         given = self._given(query, response, contexts, chat_history)
         return self._evaluation(given, self._result(self._ask(given)))
@@ -130,13 +130,13 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
         """Like :meth:`evaluate_response`, without ever blocking the event loop."""
         return await self.aevaluate(query, *_parts(response), **kwargs)
 
-    def _given(self, query: Any, response: Any, contexts: Any, history: Any) -> Given:
+    def _given(self, query: Any, response: Any, contexts: Any, history: Any) -> EvaluatorInput:
         if contexts is None and TABLE[self.intrinsic].needs_documents:
             raise InvalidInput("there are no contexts: the documents to judge by", intrinsic=self.intrinsic,
                                expected="contexts=[...], which may be empty")  # fmt: skip
-        return Given(query, response, contexts or (), history, self.metadata_mode)
+        return EvaluatorInput(query, response, contexts or (), history, self.metadata_mode)
 
-    def _evaluation(self, given: Given, result: Result) -> IntrinsicEvaluation:
+    def _evaluation(self, given: EvaluatorInput, result: Result) -> IntrinsicEvaluation:
         found, failed = self._score(result), result.degraded is not None
         return IntrinsicEvaluation(
             query=None if given.query is None else str(given.query),
@@ -150,7 +150,7 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
             verdict=self._verdict(given, result),
         )
 
-    def _verdict(self, given: Given, result: Result) -> dict[str, Any]:
+    def _verdict(self, given: EvaluatorInput, result: Result) -> dict[str, Any]:
         """The verdict as the command line writes it."""
         return result.model_dump(mode="json")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from llama_index.evaluation.rag_intrinsics._evaluator import Given, IntrinsicEvaluator, Score, reached
+from llama_index.evaluation.rag_intrinsics._evaluator import EvaluatorInput, IntrinsicEvaluator, Score, reached
 from pydantic import Field
 
 from intrinsics_core import Call, answer_relevance
-from intrinsics_core.results import AnswerRelevance
+from intrinsics_core.protocol.results import AnswerRelevance
 
 
 class AnswerRelevanceEvaluator(IntrinsicEvaluator):
@@ -29,7 +29,7 @@ class AnswerRelevanceEvaluator(IntrinsicEvaluator):
 
     threshold: float | None = Field(default=None, ge=0, le=1)
 
-    def _ask(self, given: Given) -> Call[AnswerRelevance]:
+    def _ask(self, given: EvaluatorInput) -> Call[AnswerRelevance]:
         return answer_relevance(given.answered, given.documents, **self._settings())
 
     def _score(self, result: AnswerRelevance) -> Score:

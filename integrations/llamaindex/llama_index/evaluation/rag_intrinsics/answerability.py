@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from llama_index.evaluation.rag_intrinsics._evaluator import Given, IntrinsicEvaluator, Score, reached
+from llama_index.evaluation.rag_intrinsics._evaluator import EvaluatorInput, IntrinsicEvaluator, Score, reached
 from pydantic import Field
 
 from intrinsics_core import Call, answerability
-from intrinsics_core.results import Answerability
+from intrinsics_core.protocol.results import Answerability
 
 
 class AnswerabilityEvaluator(IntrinsicEvaluator):
@@ -28,7 +28,7 @@ class AnswerabilityEvaluator(IntrinsicEvaluator):
 
     threshold: float | None = Field(default=None, ge=0, le=1)
 
-    def _ask(self, given: Given) -> Call[Answerability]:
+    def _ask(self, given: EvaluatorInput) -> Call[Answerability]:
         return answerability(given.question, given.documents, **self._settings())
 
     def _score(self, result: Answerability) -> Score:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from llama_index.evaluation.rag_intrinsics._evaluator import Given, IntrinsicEvaluator, Score, reached
+from llama_index.evaluation.rag_intrinsics._evaluator import EvaluatorInput, IntrinsicEvaluator, Score, reached
 from pydantic import Field
 
 from intrinsics_core import Call, fact_check
-from intrinsics_core.results import FactCheck
+from intrinsics_core.protocol.results import FactCheck
 
 
 class FactCheckEvaluator(IntrinsicEvaluator):
@@ -43,7 +43,7 @@ class FactCheckEvaluator(IntrinsicEvaluator):
     sources: Literal["passages", "sentences"] = "passages"
     combine: Literal["mean", "min"] = "mean"
 
-    def _ask(self, given: Given) -> Call[FactCheck]:
+    def _ask(self, given: EvaluatorInput) -> Call[FactCheck]:
         return fact_check(
             given.answered,
             given.documents,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from llama_index.evaluation.rag_intrinsics._evaluator import Given, IntrinsicEvaluator, Score, reached
+from llama_index.evaluation.rag_intrinsics._evaluator import EvaluatorInput, IntrinsicEvaluator, Score, reached
 from pydantic import Field
 
 from intrinsics_core import Call, hallucination_detection
-from intrinsics_core.results import HallucinationDetection
+from intrinsics_core.protocol.results import HallucinationDetection
 
 FINE = ("faithful", "NA")  # NA: a sentence that claims nothing
 
@@ -36,7 +36,7 @@ class HallucinationEvaluator(IntrinsicEvaluator):
 
     threshold: float | None = Field(default=None, ge=0, le=1)
 
-    def _ask(self, given: Given) -> Call[HallucinationDetection]:
+    def _ask(self, given: EvaluatorInput) -> Call[HallucinationDetection]:
         return hallucination_detection(given.answered, given.documents, **self._settings())
 
     def _score(self, result: HallucinationDetection) -> Score:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from llama_index.evaluation.rag_intrinsics._evaluator import Given, IntrinsicEvaluator, Score
+from llama_index.evaluation.rag_intrinsics._evaluator import EvaluatorInput, IntrinsicEvaluator, Score
 from pydantic import Field, field_validator
 
 from intrinsics_core import Call, evaluate
-from intrinsics_core.results import Evaluation, Metric
+from intrinsics_core.protocol.results import Evaluation, Metric
 
 
 class RatedEvaluator(IntrinsicEvaluator):
@@ -42,7 +42,7 @@ class RatedEvaluator(IntrinsicEvaluator):
     def _several(cls, metrics: object) -> object:
         return (metrics,) if isinstance(metrics, str) else metrics
 
-    def _ask(self, given: Given) -> Call[Evaluation]:
+    def _ask(self, given: EvaluatorInput) -> Call[Evaluation]:
         return evaluate(given.answered, given.documents, metrics=self.metrics, **self._settings())
 
     def _score(self, result: Evaluation) -> Score:

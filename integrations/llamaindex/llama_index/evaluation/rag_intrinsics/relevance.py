@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from llama_index.evaluation.rag_intrinsics._evaluator import Given, IntrinsicEvaluator, Score, reached
+from llama_index.evaluation.rag_intrinsics._evaluator import EvaluatorInput, IntrinsicEvaluator, Score, reached
 from pydantic import Field
 
 from intrinsics_core import Call, context_relevance
-from intrinsics_core.results import ContextRelevance
+from intrinsics_core.protocol.results import ContextRelevance
 
 
 class ContextRelevanceEvaluator(IntrinsicEvaluator):
@@ -29,7 +29,7 @@ class ContextRelevanceEvaluator(IntrinsicEvaluator):
 
     threshold: float | None = Field(default=None, ge=0, le=1)
 
-    def _ask(self, given: Given) -> Call[ContextRelevance]:
+    def _ask(self, given: EvaluatorInput) -> Call[ContextRelevance]:
         return context_relevance(given.question, given.documents, **self._settings())
 
     def _score(self, result: ContextRelevance) -> Score:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from llama_index.evaluation.rag_intrinsics._evaluator import Given, IntrinsicEvaluator, Score, reached
+from llama_index.evaluation.rag_intrinsics._evaluator import EvaluatorInput, IntrinsicEvaluator, Score, reached
 from pydantic import Field
 
 from intrinsics_core import Call, uncertainty
-from intrinsics_core.results import Uncertainty
+from intrinsics_core.protocol.results import Uncertainty
 
 
 class UncertaintyEvaluator(IntrinsicEvaluator):
@@ -30,7 +30,7 @@ class UncertaintyEvaluator(IntrinsicEvaluator):
 
     threshold: float = Field(default=0.5, ge=0, le=1)
 
-    def _ask(self, given: Given) -> Call[Uncertainty]:
+    def _ask(self, given: EvaluatorInput) -> Call[Uncertainty]:
         return uncertainty(given.answered, given.documents, **self._settings())
 
     def _score(self, result: Uncertainty) -> Score:

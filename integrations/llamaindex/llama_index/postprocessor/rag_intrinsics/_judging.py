@@ -19,7 +19,7 @@ from llama_index.rag_intrinsics._inputs import aremembered, asked_in, conversati
 from pydantic import Field
 
 from intrinsics_core import Call
-from intrinsics_core.results import Ranking, Result
+from intrinsics_core.protocol.results import Ranking, Result
 
 dispatcher = get_dispatcher(__name__)
 

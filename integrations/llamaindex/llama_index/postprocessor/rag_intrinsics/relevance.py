@@ -9,7 +9,7 @@ from llama_index.postprocessor.rag_intrinsics._judging import Documents, Judging
 from pydantic import field_validator
 
 from intrinsics_core import Call, context_relevance
-from intrinsics_core.results import ContextRelevance, Judgement, Relevance
+from intrinsics_core.protocol.results import ContextRelevance, Judgement, Relevance
 
 
 class ContextRelevancePostprocessor(JudgingPostprocessor):

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from intrinsics_core import Call, reranking
 from intrinsics_core.intrinsics.reranking import MAX_CHARACTERS, WINDOW, Mode
-from intrinsics_core.results import RankedDocument, Ranking
+from intrinsics_core.protocol.results import RankedDocument, Ranking
 
 
 class IntrinsicsRerank(JudgingPostprocessor):

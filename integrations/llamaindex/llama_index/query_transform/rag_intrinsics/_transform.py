@@ -17,7 +17,7 @@ from llama_index.rag_intrinsics.query import ConversationQuery
 from pydantic import Field
 
 from intrinsics_core import Call
-from intrinsics_core.results import Result
+from intrinsics_core.protocol.results import Result
 
 dispatcher = get_dispatcher(__name__)
 

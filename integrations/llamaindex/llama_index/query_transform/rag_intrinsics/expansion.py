@@ -10,7 +10,7 @@ from llama_index.query_transform.rag_intrinsics._transform import ConversationTr
 from llama_index.rag_intrinsics.query import ExpandedQuery
 
 from intrinsics_core import Call, query_expansion
-from intrinsics_core.results import QueryExpansion
+from intrinsics_core.protocol.results import QueryExpansion
 
 
 class QueryExpansionTransform(ConversationTransform):

@@ -10,7 +10,7 @@ from llama_index.query_transform.rag_intrinsics._transform import ConversationTr
 from llama_index.rag_intrinsics.query import RewrittenQuery
 
 from intrinsics_core import Call, query_rewrite
-from intrinsics_core.results import QueryRewrite
+from intrinsics_core.protocol.results import QueryRewrite
 
 
 class QueryRewriteTransform(ConversationTransform):

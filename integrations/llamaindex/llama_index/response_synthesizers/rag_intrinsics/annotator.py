@@ -20,9 +20,9 @@ from llama_index.rag_intrinsics._responses import answer_of, sources_of, under_w
 from llama_index.response_synthesizers.rag_intrinsics.streams import AnnotatedChatStream
 
 from intrinsics_core import Call, IntrinsicsError, arun_many, audit, citations, hallucination_detection, run_many
-from intrinsics_core.intrinsics._common import OnError
-from intrinsics_core.results import Audit, AuditedSentence, Result
-from intrinsics_core.streaming import StreamChecker, StreamEvent
+from intrinsics_core.intrinsics import OnError
+from intrinsics_core.protocol.results import Audit, AuditedSentence, Result
+from intrinsics_core.running.streaming import StreamChecker, StreamEvent
 
 dispatcher = get_dispatcher(__name__)
 logger = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ class ResponseAnnotator(IntrinsicComponent):
             chat_history: the turns before the question.
 
         Raises:
-            IntrinsicsError: with ``on_error="raise"``; see :mod:`intrinsics_core.errors`.
+            IntrinsicsError: with ``on_error="raise"``; see :mod:`intrinsics_core.protocol.errors`.
         """
         if under_way(response):
             streaming: Shown = self.on_the_way(query, response, sources_of(response), {}, chat_history)

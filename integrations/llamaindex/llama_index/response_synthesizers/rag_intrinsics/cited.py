@@ -9,8 +9,8 @@ from llama_index.rag_intrinsics._inputs import distinct, passages
 from llama_index.rag_intrinsics._responses import answer_of, sources_of
 
 from intrinsics_core import InvalidInput
+from intrinsics_core.protocol.results import Audit, Citations
 from intrinsics_core.render.citations import Mode, Style, view, write
-from intrinsics_core.results import Audit, Citations
 
 
 def cited(response: Any, mode: Mode = "postfix", style: Style = "text") -> str:

@@ -23,9 +23,9 @@ from llama_index.response_synthesizers.rag_intrinsics.refusals import Canned, at
 from pydantic import BaseModel
 
 from intrinsics_core import Call, InvalidInput, answerability, arun, run
-from intrinsics_core.flows import CANNED
 from intrinsics_core.intrinsics import TABLE
-from intrinsics_core.results import Answerability
+from intrinsics_core.protocol.results import Answerability
+from intrinsics_core.running.flows import CANNED
 
 dispatcher = get_dispatcher(__name__)
 

@@ -17,7 +17,7 @@ from llama_index.rag_intrinsics._responses import answer_of, sources_of, under_w
 from llama_index.response_synthesizers.rag_intrinsics.annotator import annotated
 
 from intrinsics_core import Call, InvalidInput, revise
-from intrinsics_core.results import RevisedAnswer
+from intrinsics_core.protocol.results import RevisedAnswer
 
 dispatcher = get_dispatcher(__name__)
 logger = logging.getLogger(__name__)
@@ -61,7 +61,7 @@ class ResponseReviser(IntrinsicComponent):
 
         Raises:
             InvalidInput: it is an object, or a stream that has not ended: neither has a text to revise.
-            IntrinsicsError: with ``on_error="raise"``; see :mod:`intrinsics_core.errors`.
+            IntrinsicsError: with ``on_error="raise"``; see :mod:`intrinsics_core.protocol.errors`.
         """
         return self._told(response, self._result(self._call(query, response, chat_history)))
 

@@ -88,13 +88,7 @@ class RagIntrinsicsDocumentEmbedder(Embedder):
 
     @component.output_types(documents=list[Document], meta=dict[str, Any])
     async def run_async(self, documents: list[Document]) -> dict[str, Any]:
-        """
-        Embed documents without blocking the event loop.
-
-        :param documents: Any number of documents.
-        :returns: `documents`: copies with their vectors, of length 1; `meta`: the name of the model.
-        :raises InvalidInput: If one is no document, or the runtime has no vectors.
-        """
+        """Like `run`, without blocking the event loop."""
         batches, encoder = self._batches(documents), await self._aencoder()
         vectors = [vector for texts in batches for vector in await aembed(encoder, texts, "passage")]
         return self._told(documents, vectors, self._meta(encoder))

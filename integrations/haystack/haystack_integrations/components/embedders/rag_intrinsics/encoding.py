@@ -10,7 +10,7 @@ from haystack_integrations.common.rag_intrinsics.base import Lifecycle
 from haystack_integrations.common.rag_intrinsics.engine import Engine
 
 from intrinsics_core import InvalidInput
-from intrinsics_core.runtimes.embedded import EmbeddedRuntime
+from intrinsics_core.embedded.runtime import EmbeddedRuntime
 
 
 class Embedder(Lifecycle):

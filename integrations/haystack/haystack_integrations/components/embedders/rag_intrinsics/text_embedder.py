@@ -51,13 +51,7 @@ class RagIntrinsicsTextEmbedder(Embedder):
 
     @component.output_types(embedding=list[float], meta=dict[str, Any])
     async def run_async(self, text: str) -> dict[str, Any]:
-        """
-        Embed a query without blocking the event loop.
-
-        :param text: The query.
-        :returns: `embedding`: its vector, of length 1; `meta`: the name of the model.
-        :raises InvalidInput: If `text` is no text, or the runtime has no vectors.
-        """
+        """Like `run`, without blocking the event loop."""
         query, encoder = self._query(text), await self._aencoder()
         return {"embedding": (await aembed(encoder, [query], "query"))[0], "meta": self._meta(encoder)}
 

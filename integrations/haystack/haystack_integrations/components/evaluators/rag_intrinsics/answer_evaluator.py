@@ -9,7 +9,7 @@ from haystack_integrations.common.rag_intrinsics.base import listed
 from haystack_integrations.components.evaluators.rag_intrinsics.rows import RowEvaluator
 
 from intrinsics_core import Profile
-from intrinsics_core.results import Evaluation, Metric
+from intrinsics_core.protocol.results import Evaluation, Metric
 
 
 @component
@@ -75,7 +75,7 @@ class RagIntrinsicsAnswerEvaluator(RowEvaluator):
         :returns: `score`: the mean of the rows that were judged; `individual_scores`: one a row, 0 where there is no
             verdict; `results`: a row's `status`, `score`, `reason` and ratings; `metrics`: `score` and
             `individual_scores` by metric.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
         return self._evaluated(questions, contexts, predicted_answers)
 
@@ -84,17 +84,7 @@ class RagIntrinsicsAnswerEvaluator(RowEvaluator):
     async def run_async(
         self, questions: list[str], contexts: list[list[str]], predicted_answers: list[str]
     ) -> dict[str, Any]:
-        """
-        Evaluate rows without blocking the event loop.
-
-        :param questions: A question a row.
-        :param contexts: What was retrieved for each.
-        :param predicted_answers: What was answered.
-        :returns: `score`: the mean of the rows that were judged; `individual_scores`: one a row, 0 where there is no
-            verdict; `results`: a row's `status`, `score`, `reason` and ratings; `metrics`: `score` and
-            `individual_scores` by metric.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
-        """
+        """Like `run`, without blocking the event loop."""
         return await self._aevaluated(questions, contexts, predicted_answers)
 
     def _settings(self) -> dict[str, Any]:

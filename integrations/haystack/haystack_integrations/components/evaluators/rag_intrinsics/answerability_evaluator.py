@@ -1,15 +1,15 @@
 """Answerability evaluator."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from haystack import component
-from haystack_integrations.components.evaluators.rag_intrinsics.rows import RowEvaluator
+from haystack_integrations.components.evaluators.rag_intrinsics.rows import ContextEvaluator
 
-from intrinsics_core.results import Answerability
+from intrinsics_core.protocol.results import Answerability
 
 
 @component
-class RagIntrinsicsAnswerabilityEvaluator(RowEvaluator):
+class RagIntrinsicsAnswerabilityEvaluator(ContextEvaluator):
     """
     Says how likely what was retrieved answers each question: an evaluation of the retriever.
 
@@ -33,32 +33,6 @@ class RagIntrinsicsAnswerabilityEvaluator(RowEvaluator):
     """
 
     intrinsic: ClassVar[str] = "answerability"
-
-    @component.output_types(score=float, individual_scores=list[float], results=list[dict[str, Any]])
-    def run(self, questions: list[str], contexts: list[list[str]]) -> dict[str, Any]:
-        """
-        Evaluate rows.
-
-        :param questions: A question a row.
-        :param contexts: What was retrieved for each.
-        :returns: `score`: the mean of the rows that were judged; `individual_scores`: one a row, 0 where there is no
-            verdict; `results`: a row's `status`, `score`, `reason` and verdict.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
-        """
-        return self._evaluated(questions, contexts)
-
-    @component.output_types(score=float, individual_scores=list[float], results=list[dict[str, Any]])
-    async def run_async(self, questions: list[str], contexts: list[list[str]]) -> dict[str, Any]:
-        """
-        Evaluate rows without blocking the event loop.
-
-        :param questions: A question a row.
-        :param contexts: What was retrieved for each.
-        :returns: `score`: the mean of the rows that were judged; `individual_scores`: one a row, 0 where there is no
-            verdict; `results`: a row's `status`, `score`, `reason` and verdict.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
-        """
-        return await self._aevaluated(questions, contexts)
 
     def _score(self, result: Answerability) -> float | None:
         return result.probability

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
-from haystack import Document, component
+from haystack import component
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
 
@@ -68,46 +68,6 @@ class RagIntrinsicsFactChecker(ReplyIntrinsic):
         self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
         self.top_k, self.top_p, self.aggregate = top_k, top_p, aggregate
         self.sources, self.combine = sources, combine
-
-    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
-    def run(
-        self,
-        query: str,
-        replies: list[str] | list[ChatMessage],
-        documents: list[Document],
-        history: list[ChatMessage] | None = None,
-    ) -> dict[str, Any]:
-        """
-        Check answers.
-
-        :param query: The question.
-        :param replies: Answers to it, as generators return them.
-        :param documents: What the answer should rest on; without any, nothing is judged.
-        :param history: Turns before the question, where it needs them to be understood.
-        :returns: `replies`: copies, the score in `meta`; `results`: score, claims and sources of each.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
-        """
-        return self._judged(query, replies, documents, history)
-
-    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
-    async def run_async(
-        self,
-        query: str,
-        replies: list[str] | list[ChatMessage],
-        documents: list[Document],
-        history: list[ChatMessage] | None = None,
-    ) -> dict[str, Any]:
-        """
-        Check answers without blocking the event loop.
-
-        :param query: The question.
-        :param replies: Answers to it, as generators return them.
-        :param documents: What the answer should rest on; without any, nothing is judged.
-        :param history: Turns before the question, where it needs them to be understood.
-        :returns: `replies`: copies, the score in `meta`; `results`: score, claims and sources of each.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
-        """
-        return await self._ajudged(query, replies, documents, history)
 
     def _settings(self, reply: ChatMessage | None) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("top_k", "top_p", "aggregate", "sources", "combine")}

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from haystack import component
 from haystack_integrations.components.evaluators.rag_intrinsics.rows import RowEvaluator
 
-from intrinsics_core.results import HallucinationDetection
+from intrinsics_core.protocol.results import HallucinationDetection
 
 
 @component
@@ -45,7 +45,7 @@ class RagIntrinsicsFaithfulnessEvaluator(RowEvaluator):
         :param predicted_answers: What was answered.
         :returns: `score`: the mean of the rows that were judged; `individual_scores`: one a row, 0 where there is no
             verdict; `results`: a row's `status`, `score`, `reason` and verdict.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
         return self._evaluated(questions, contexts, predicted_answers)
 
@@ -53,16 +53,7 @@ class RagIntrinsicsFaithfulnessEvaluator(RowEvaluator):
     async def run_async(
         self, questions: list[str], contexts: list[list[str]], predicted_answers: list[str]
     ) -> dict[str, Any]:
-        """
-        Evaluate rows without blocking the event loop.
-
-        :param questions: A question a row.
-        :param contexts: What was retrieved for each.
-        :param predicted_answers: What was answered.
-        :returns: `score`: the mean of the rows that were judged; `individual_scores`: one a row, 0 where there is no
-            verdict; `results`: a row's `status`, `score`, `reason` and verdict.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
-        """
+        """Like `run`, without blocking the event loop."""
         return await self._aevaluated(questions, contexts, predicted_answers)
 
     def _score(self, result: HallucinationDetection) -> float | None:

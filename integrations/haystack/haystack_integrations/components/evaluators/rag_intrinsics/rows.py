@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from haystack import Document, logging
+from haystack import Document, component, logging
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic
 
 from intrinsics_core import INTRINSICS, Call, IntrinsicsError, InvalidInput, Profile
-from intrinsics_core.results import Result
+from intrinsics_core.protocol.results import Result
 
 _log = logging.getLogger(__name__)
 
@@ -94,6 +94,28 @@ class RowEvaluator(Intrinsic):
         why = {"reason": outcome.reason or _NOTHING} if score is None else {}
         told = {"status": EVALUATED if score is not None else NOTHING, "score": score or 0.0}
         return {**dump, **told, **why, **self._told(outcome)}
+
+
+class ContextEvaluator(RowEvaluator):
+    """A component that judges what was retrieved for each question."""
+
+    @component.output_types(score=float, individual_scores=list[float], results=list[dict[str, Any]])
+    def run(self, questions: list[str], contexts: list[list[str]]) -> dict[str, Any]:
+        """
+        Evaluate rows.
+
+        :param questions: A question a row.
+        :param contexts: What was retrieved for each.
+        :returns: `score`: the mean of the rows that were judged; `individual_scores`: one a row, 0 where there is no
+            verdict; `results`: a row's `status`, `score`, `reason` and verdict.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
+        """
+        return self._evaluated(questions, contexts)
+
+    @component.output_types(score=float, individual_scores=list[float], results=list[dict[str, Any]])
+    async def run_async(self, questions: list[str], contexts: list[list[str]]) -> dict[str, Any]:
+        """Like `run`, without blocking the event loop."""
+        return await self._aevaluated(questions, contexts)
 
 
 _ANSWERS = "predicted_answers"

@@ -73,7 +73,7 @@ class RagIntrinsicsUncertaintyScorer(ReplyIntrinsic):
         :param documents: What the answer rests on, if anything.
         :param history: Turns before the question, where it needs them to be understood.
         :returns: `replies`: copies, the certainty in `meta`; `results`: one per reply, or one where there is none.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
         return self._judged(query, replies, documents, history)
 
@@ -85,16 +85,7 @@ class RagIntrinsicsUncertaintyScorer(ReplyIntrinsic):
         documents: list[Document] | None = None,
         history: list[ChatMessage] | None = None,
     ) -> dict[str, Any]:
-        """
-        Score certainty without blocking the event loop.
-
-        :param query: The question.
-        :param replies: Answers to it, as generators return them; left out, certainty before answering.
-        :param documents: What the answer rests on, if anything.
-        :param history: Turns before the question, where it needs them to be understood.
-        :returns: `replies`: copies, the certainty in `meta`; `results`: one per reply, or one where there is none.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
-        """
+        """Like `run`, without blocking the event loop."""
         return await self._ajudged(query, replies, documents, history)
 
     def _settings(self, reply: ChatMessage | None) -> dict[str, Any]:

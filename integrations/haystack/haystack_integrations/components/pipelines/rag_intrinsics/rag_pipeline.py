@@ -21,7 +21,7 @@ from haystack_integrations.components.validators.rag_intrinsics import (
 )
 
 from intrinsics_core import InvalidInput
-from intrinsics_core.flows import CANNED
+from intrinsics_core.running.flows import CANNED
 
 PROMPT = """\
 Answer in one or two sentences, from these documents alone.
@@ -142,20 +142,13 @@ class RagIntrinsicsPipeline:
         :param kwargs: `query`, and what else the class says that it takes.
         :returns: `answers`, `replies`, `query` as it was rewritten, `documents` as they were ranked, `answerability`.
         :raises InvalidInput: If there is an argument that neither it nor its retriever, generator or prompt takes.
-        :raises IntrinsicsError: See `intrinsics_core.errors`.
+        :raises IntrinsicsError: See `intrinsics_core.protocol.errors`.
         """
         found: dict[str, Any] = SuperComponent.run(self, **self._given(kwargs))  # type: ignore[arg-type]
         return found
 
     async def run_async(self, **kwargs: Any) -> dict[str, Any]:
-        """
-        Answer a question without blocking the event loop.
-
-        :param kwargs: `query`, and what else the class says that it takes.
-        :returns: `answers`, `replies`, `query` as it was rewritten, `documents` as they were ranked, `answerability`.
-        :raises InvalidInput: If there is an argument that neither it nor its retriever, generator or prompt takes.
-        :raises IntrinsicsError: See `intrinsics_core.errors`.
-        """
+        """Like `run`, without blocking the event loop."""
         found: dict[str, Any] = await SuperComponent.run_async(self, **self._given(kwargs))  # type: ignore[arg-type]
         return found
 

@@ -8,7 +8,7 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic
 
 from intrinsics_core import Profile
-from intrinsics_core.results import QueryExpansion
+from intrinsics_core.protocol.results import QueryExpansion
 
 
 @component
@@ -65,7 +65,7 @@ class RagIntrinsicsQueryExpander(Intrinsic):
         :param history: Turns before it.
         :param documents: First results of a retriever, where there are any.
         :returns: `queries`: the original first, all different; `result`: with the strategy of each.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
         return self._told(self._result(self._call(self._read(query, documents, history))))
 
@@ -73,15 +73,7 @@ class RagIntrinsicsQueryExpander(Intrinsic):
     async def run_async(
         self, query: str, history: list[ChatMessage] | None = None, documents: list[Document] | None = None
     ) -> dict[str, Any]:
-        """
-        Expand a question without blocking the event loop.
-
-        :param query: The question.
-        :param history: Turns before it.
-        :param documents: First results of a retriever, where there are any.
-        :returns: `queries`: the original first, all different; `result`: with the strategy of each.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
-        """
+        """Like `run`, without blocking the event loop."""
         return self._told(await self._aresult(self._call(self._read(query, documents, history))))
 
     def _told(self, result: QueryExpansion) -> dict[str, Any]:

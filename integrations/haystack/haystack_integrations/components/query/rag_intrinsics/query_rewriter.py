@@ -7,7 +7,7 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic
 
 from intrinsics_core import Profile
-from intrinsics_core.results import QueryRewrite
+from intrinsics_core.protocol.results import QueryRewrite
 
 
 @component
@@ -63,22 +63,13 @@ class RagIntrinsicsQueryRewriter(Intrinsic):
         :returns: `query`: the question, standing alone, for prompts and for people (`question` is its old name and says
             the same); `retrieval_query`: the form for retrievers, with keywords where the profile adds them;
             `result`: all of it, with the original and whether it changed.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
         return self._told(self._result(self._call(self._read(query, None, history))))
 
     @component.output_types(query=str, question=str, retrieval_query=str, result=dict[str, Any])
     async def run_async(self, query: str, history: list[ChatMessage] | None = None) -> dict[str, Any]:
-        """
-        Rewrite a question without blocking the event loop.
-
-        :param query: The question.
-        :param history: Turns before it.
-        :returns: `query`: the question, standing alone, for prompts and for people (`question` is its old name and says
-            the same); `retrieval_query`: the form for retrievers, with keywords where the profile adds them;
-            `result`: all of it, with the original and whether it changed.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
-        """
+        """Like `run`, without blocking the event loop."""
         return self._told(await self._aresult(self._call(self._read(query, None, history))))
 
     def _told(self, result: QueryRewrite) -> dict[str, Any]:

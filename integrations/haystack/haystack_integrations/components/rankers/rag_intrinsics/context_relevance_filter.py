@@ -6,10 +6,10 @@ from typing import Any, ClassVar, get_args
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic, listed
-from haystack_integrations.common.rag_intrinsics.given import Given, scored
+from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, scored
 
 from intrinsics_core import Profile
-from intrinsics_core.results import ContextRelevance, Judgement, Relevance
+from intrinsics_core.protocol.results import ContextRelevance, Judgement, Relevance
 
 
 @component
@@ -82,7 +82,7 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
         :param documents: Any number of documents.
         :param history: Turns before the question, where it needs them to be understood.
         :returns: `documents`: copies of those that are kept; `result`: the judgements of all.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
         given = self._read(query, documents, history)
         return self._told(given, self._result(self._call(given)))
@@ -91,19 +91,11 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
     async def run_async(
         self, query: str, documents: list[Document], history: list[ChatMessage] | None = None
     ) -> dict[str, Any]:
-        """
-        Keep the documents that help, without blocking the event loop.
-
-        :param query: The question.
-        :param documents: Any number of documents.
-        :param history: Turns before the question, where it needs them to be understood.
-        :returns: `documents`: copies of those that are kept; `result`: the judgements of all.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
-        """
+        """Like `run`, without blocking the event loop."""
         given = self._read(query, documents, history)
         return self._told(given, await self._aresult(self._call(given)))
 
-    def _told(self, given: Given, result: ContextRelevance) -> dict[str, Any]:
+    def _told(self, given: PipelineInput, result: ContextRelevance) -> dict[str, Any]:
         floor = float("-inf") if self.score_threshold is None else self.score_threshold
         sources = given.sources
         kept = [

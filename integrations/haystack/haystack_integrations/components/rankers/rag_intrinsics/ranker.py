@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic
-from haystack_integrations.common.rag_intrinsics.given import Given, scored
+from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, scored
 
 from intrinsics_core import InvalidInput, Profile, reranking
 from intrinsics_core.intrinsics.reranking import MAX_CHARACTERS, WINDOW
-from intrinsics_core.results import RankedDocument, Ranking
+from intrinsics_core.protocol.results import RankedDocument, Ranking
 
 
 @component
@@ -102,7 +102,7 @@ class RagIntrinsicsRanker(Intrinsic):
         :param top_k: Overrides the component's own.
         :returns: `documents`: copies, best first; `result`: the ranking of all, with a `warning` where the threshold
             was not applied.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
         limit, given = self._checked(top_k), self._read(query, documents, history)
         return self._told(given, self._result(self._call(given, **self._how)), limit)
@@ -115,17 +115,7 @@ class RagIntrinsicsRanker(Intrinsic):
         history: list[ChatMessage] | None = None,
         top_k: int | None = None,
     ) -> dict[str, Any]:
-        """
-        Rank documents without blocking the event loop.
-
-        :param query: The question.
-        :param documents: Any number of documents.
-        :param history: Turns before the question, where it needs them to be understood.
-        :param top_k: Overrides the component's own.
-        :returns: `documents`: copies, best first; `result`: the ranking of all, with a `warning` where the threshold
-            was not applied.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
-        """
+        """Like `run`, without blocking the event loop."""
         limit, given = self._checked(top_k), self._read(query, documents, history)
         return self._told(given, await self._aresult(self._call(given, **self._how)), limit)
 
@@ -133,7 +123,7 @@ class RagIntrinsicsRanker(Intrinsic):
     def _how(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("mode", "window", "both_orders", "max_characters")}
 
-    def _told(self, given: Given, result: Ranking, top_k: int | None) -> dict[str, Any]:
+    def _told(self, given: PipelineInput, result: Ranking, top_k: int | None) -> dict[str, Any]:
         rows, dump = result.ranking, given.told(result)
         if self.score_threshold is not None and rows:
             if result.mode == "pointwise" and result.degraded is None:

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic
-from haystack_integrations.common.rag_intrinsics.given import Given
+from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput
 
 from intrinsics_core import Profile
-from intrinsics_core.results import Answerability
+from intrinsics_core.protocol.results import Answerability
 
 
 @component
@@ -70,7 +70,7 @@ class RagIntrinsicsAnswerabilityRouter(Intrinsic):
         :param documents: What was retrieved for it.
         :param history: Turns before the question, where it needs them to be understood.
         :returns: `answerable`: the documents, or `unanswerable`: the question; and `result`: label and probability.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
         given = self._read(query, documents, history)
         return self._told(query, given, self._result(self._call(given)))
@@ -79,18 +79,10 @@ class RagIntrinsicsAnswerabilityRouter(Intrinsic):
     async def run_async(
         self, query: str, documents: list[Document], history: list[ChatMessage] | None = None
     ) -> dict[str, Any]:
-        """
-        Route a question without blocking the event loop.
-
-        :param query: The question.
-        :param documents: What was retrieved for it.
-        :param history: Turns before the question, where it needs them to be understood.
-        :returns: `answerable`: the documents, or `unanswerable`: the question; and `result`: label and probability.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
-        """
+        """Like `run`, without blocking the event loop."""
         given = self._read(query, documents, history)
         return self._told(query, given, await self._aresult(self._call(given)))
 
-    def _told(self, query: str, given: Given, result: Answerability) -> dict[str, Any]:
+    def _told(self, query: str, given: PipelineInput, result: Answerability) -> dict[str, Any]:
         way: dict[str, Any] = {"answerable": list(given.documents)} if result.answerable else {"unanswerable": query}
         return {**way, "result": result.model_dump(mode="json")}

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from haystack import Document, component
+from haystack import component
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
-from haystack_integrations.common.rag_intrinsics.given import Given
+from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput
 from haystack_integrations.components.validators.rag_intrinsics.markers import marked, unsupported
 
 from intrinsics_core import Profile
@@ -70,46 +70,6 @@ class RagIntrinsicsAuditor(ReplyIntrinsic):
         self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
         self.markers = markers
 
-    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
-    def run(
-        self,
-        query: str,
-        replies: list[str] | list[ChatMessage],
-        documents: list[Document],
-        history: list[ChatMessage] | None = None,
-    ) -> dict[str, Any]:
-        """
-        Audit answers.
-
-        :param query: The question.
-        :param replies: Answers to it, as generators return them.
-        :param documents: What the answer should rest on; without any, nothing is judged.
-        :param history: Turns before the question, where it needs them to be understood.
-        :returns: `replies`: copies, marked, the audit in `meta`; `results`: the audit of each.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
-        """
-        return self._judged(query, replies, documents, history)
-
-    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
-    async def run_async(
-        self,
-        query: str,
-        replies: list[str] | list[ChatMessage],
-        documents: list[Document],
-        history: list[ChatMessage] | None = None,
-    ) -> dict[str, Any]:
-        """
-        Audit answers without blocking the event loop.
-
-        :param query: The question.
-        :param replies: Answers to it, as generators return them.
-        :param documents: What the answer should rest on; without any, nothing is judged.
-        :param history: Turns before the question, where it needs them to be understood.
-        :returns: `replies`: copies, marked, the audit in `meta`; `results`: the audit of each.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
-        """
-        return await self._ajudged(query, replies, documents, history)
-
-    def _shown(self, reply: ChatMessage, told: dict[str, Any], given: Given, result: Any) -> ChatMessage:
+    def _shown(self, reply: ChatMessage, told: dict[str, Any], given: PipelineInput, result: Any) -> ChatMessage:
         cited = [citation for sentence in told["sentences"] for citation in sentence["citations"]]
         return marked(reply, cited, unsupported(told)) if self.markers else reply

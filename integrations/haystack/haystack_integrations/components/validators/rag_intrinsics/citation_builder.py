@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from haystack import Document, component
+from haystack import component
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
-from haystack_integrations.common.rag_intrinsics.given import Given, text_of
+from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, text_of
 from haystack_integrations.components.validators.rag_intrinsics.markers import (
     marked,
     unsupported,
@@ -15,8 +15,8 @@ from haystack_integrations.components.validators.rag_intrinsics.markers import (
 )
 
 from intrinsics_core import InvalidInput, Profile
+from intrinsics_core.protocol.results import Citations
 from intrinsics_core.render.citations import MODES, STYLES, Mode, Style, view, write
-from intrinsics_core.results import Citations
 
 
 @component
@@ -88,47 +88,7 @@ class RagIntrinsicsCitationBuilder(ReplyIntrinsic):
                 expected = f"one of {', '.join(map(str, known))}"
                 raise InvalidInput(f"{name} is unknown", intrinsic=self.intrinsic, expected=expected, got=repr(value))
 
-    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
-    def run(
-        self,
-        query: str,
-        replies: list[str] | list[ChatMessage],
-        documents: list[Document],
-        history: list[ChatMessage] | None = None,
-    ) -> dict[str, Any]:
-        """
-        Cite.
-
-        :param query: The question.
-        :param replies: Answers to it, as generators return them.
-        :param documents: What the answer should rest on; without any, nothing is judged.
-        :param history: Turns before the question, where it needs them to be understood.
-        :returns: `replies`: copies, with markers and the citations in `meta`; `results`: the citations of each.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
-        """
-        return self._judged(query, replies, documents, history)
-
-    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
-    async def run_async(
-        self,
-        query: str,
-        replies: list[str] | list[ChatMessage],
-        documents: list[Document],
-        history: list[ChatMessage] | None = None,
-    ) -> dict[str, Any]:
-        """
-        Cite without blocking the event loop.
-
-        :param query: The question.
-        :param replies: Answers to it, as generators return them.
-        :param documents: What the answer should rest on; without any, nothing is judged.
-        :param history: Turns before the question, where it needs them to be understood.
-        :returns: `replies`: copies, with markers and the citations in `meta`; `results`: the citations of each.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
-        """
-        return await self._ajudged(query, replies, documents, history)
-
-    def _shown(self, reply: ChatMessage, told: dict[str, Any], given: Given, result: Citations) -> ChatMessage:
+    def _shown(self, reply: ChatMessage, told: dict[str, Any], given: PipelineInput, result: Citations) -> ChatMessage:
         wrong = unsupported(verdict_on(reply, "hallucination_detection"))
         if self.citations is None:
             return marked(reply, told["citations"], wrong) if self.markers else reply

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from haystack import Document, component
-from haystack.dataclasses import ChatMessage
+from haystack import component
 from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
 
 from intrinsics_core import Profile
@@ -60,43 +59,3 @@ class RagIntrinsicsGroundednessChecker(ReplyIntrinsic):
         :param date: Date text for prompts that carry one; the day of the call where left out.
         """
         self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
-
-    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
-    def run(
-        self,
-        query: str,
-        replies: list[str] | list[ChatMessage],
-        documents: list[Document],
-        history: list[ChatMessage] | None = None,
-    ) -> dict[str, Any]:
-        """
-        Check answers sentence by sentence.
-
-        :param query: The question.
-        :param replies: Answers to it, as generators return them.
-        :param documents: What the answer should rest on; without any, nothing is judged.
-        :param history: Turns before the question, where it needs them to be understood.
-        :returns: `replies`: copies, the verdict in `meta`; `results`: label, score and sentences of each.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
-        """
-        return self._judged(query, replies, documents, history)
-
-    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
-    async def run_async(
-        self,
-        query: str,
-        replies: list[str] | list[ChatMessage],
-        documents: list[Document],
-        history: list[ChatMessage] | None = None,
-    ) -> dict[str, Any]:
-        """
-        Check answers sentence by sentence without blocking the event loop.
-
-        :param query: The question.
-        :param replies: Answers to it, as generators return them.
-        :param documents: What the answer should rest on; without any, nothing is judged.
-        :param history: Turns before the question, where it needs them to be understood.
-        :returns: `replies`: copies, the verdict in `meta`; `results`: label, score and sentences of each.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
-        """
-        return await self._ajudged(query, replies, documents, history)

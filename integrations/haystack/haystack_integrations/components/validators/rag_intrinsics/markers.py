@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from haystack.dataclasses import ChatMessage, TextContent
-from haystack_integrations.common.rag_intrinsics.given import KEY, text_of
+from haystack_integrations.common.rag_intrinsics.pipeline_input import KEY, text_of
 
 Place = tuple[int, int]  # of a sentence in an answer
 

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from haystack import Document, component
+from haystack import component
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
-from haystack_integrations.common.rag_intrinsics.given import KEY, Given, text_of
+from haystack_integrations.common.rag_intrinsics.pipeline_input import KEY, PipelineInput, text_of
 from haystack_integrations.components.validators.rag_intrinsics.markers import verdict_on, with_text
 
 from intrinsics_core import Profile
-from intrinsics_core.results import Audit, HallucinationDetection
+from intrinsics_core.protocol.results import Audit, HallucinationDetection
 
 
 @component
@@ -69,50 +69,10 @@ class RagIntrinsicsReviser(ReplyIntrinsic):
         self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
         self.mend = mend
 
-    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
-    def run(
-        self,
-        query: str,
-        replies: list[str] | list[ChatMessage],
-        documents: list[Document],
-        history: list[ChatMessage] | None = None,
-    ) -> dict[str, Any]:
-        """
-        Revise answers.
-
-        :param query: The question.
-        :param replies: Answers to it, as generators return them.
-        :param documents: What the answer should rest on; without any, nothing is judged.
-        :param history: Turns before the question, where it needs them to be understood.
-        :returns: `replies`: copies, revised; `results`: the answer, its changes and what is unsupported, of each.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
-        """
-        return self._judged(query, replies, documents, history)
-
-    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
-    async def run_async(
-        self,
-        query: str,
-        replies: list[str] | list[ChatMessage],
-        documents: list[Document],
-        history: list[ChatMessage] | None = None,
-    ) -> dict[str, Any]:
-        """
-        Revise answers without blocking the event loop.
-
-        :param query: The question.
-        :param replies: Answers to it, as generators return them.
-        :param documents: What the answer should rest on; without any, nothing is judged.
-        :param history: Turns before the question, where it needs them to be understood.
-        :returns: `replies`: copies, revised; `results`: the answer, its changes and what is unsupported, of each.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
-        """
-        return await self._ajudged(query, replies, documents, history)
-
     def _settings(self, reply: ChatMessage | None) -> dict[str, Any]:
         return {"mend": self.mend, "verdicts": None if reply is None else _verdicts(reply)}
 
-    def _shown(self, reply: ChatMessage, told: dict[str, Any], given: Given, result: Any) -> ChatMessage:
+    def _shown(self, reply: ChatMessage, told: dict[str, Any], given: PipelineInput, result: Any) -> ChatMessage:
         if not told["changes"]:
             return reply
         meta = {**reply.meta, KEY: {"revise": told}}  # what else was said there is about another text

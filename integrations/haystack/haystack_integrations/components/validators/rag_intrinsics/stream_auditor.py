@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage, StreamingCallbackT, StreamingChunk
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic
-from haystack_integrations.common.rag_intrinsics.given import KEY, Given
+from haystack_integrations.common.rag_intrinsics.pipeline_input import KEY, PipelineInput
 
 from intrinsics_core import Profile, StreamChecker
-from intrinsics_core.results import AuditedSentence
+from intrinsics_core.protocol.results import AuditedSentence
 
 
 @component
@@ -92,7 +92,7 @@ class RagIntrinsicsStreamAuditor(Intrinsic):
         :param streaming_callback: Where chunks go.
         :param history: Turns before the question, where it needs them to be understood.
         :returns: `streaming_callback`: for the generator; None where there was none.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
         if streaming_callback is None:
             return {"streaming_callback": None}
@@ -107,22 +107,13 @@ class RagIntrinsicsStreamAuditor(Intrinsic):
         streaming_callback: StreamingCallbackT | None = None,
         history: list[ChatMessage] | None = None,
     ) -> dict[str, Any]:
-        """
-        Make a callback for the generator without blocking the event loop.
-
-        :param query: The question.
-        :param documents: What the answer should rest on.
-        :param streaming_callback: Where chunks go.
-        :param history: Turns before the question, where it needs them to be understood.
-        :returns: `streaming_callback`: for the generator; None where there was none.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.errors`.
-        """
+        """Like `run`, without blocking the event loop."""
         if streaming_callback is None:
             return {"streaming_callback": None}
         await self._aready()
         return {"streaming_callback": self._telling(self._read(query, documents, history), streaming_callback)}
 
-    def _telling(self, given: Given, tell: Any) -> StreamingCallbackT:
+    def _telling(self, given: PipelineInput, tell: Any) -> StreamingCallbackT:
         """A callback of the same kind as the one that it calls: Haystack refuses to await in a thread."""
         checker = StreamChecker(given.messages, given.passages, runtime=self._engine.runtime, profile=self.profile,
                                 on_error=self.on_error, date=self.date)  # type: ignore[arg-type]  # fmt: skip
@@ -144,7 +135,7 @@ class RagIntrinsicsStreamAuditor(Intrinsic):
         return aheard if inspect.iscoroutinefunction(tell) else heard
 
 
-def _sentences(given: Given, judged: Sequence[AuditedSentence]) -> StreamingChunk:
+def _sentences(given: PipelineInput, judged: Sequence[AuditedSentence]) -> StreamingChunk:
     return _chunk({"sentences": given.placed([sentence.model_dump(mode="json") for sentence in judged])})
 
 

@@ -1,0 +1,187 @@
+"""What a pipeline carries, read as a conversation with documents. Nothing here judges; the core checks what it gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from haystack import Document
+from haystack.dataclasses import ChatMessage, TextContent, ToolCallResult
+
+from intrinsics_core import InvalidInput
+from intrinsics_core.protocol.results import Result
+
+KEY = "rag_intrinsics"  # where verdicts are, in the `meta` of messages
+RETRIEVED = "retrieval_score"  # the score that a document came with, in the `meta` of one that we scored
+
+
+@dataclass(frozen=True)
+class PipelineInput:
+    """One input: turns that end with the question or with an answer to it, and documents.
+
+    ``shown`` names the fields of `meta` that the answering model is shown beside the text.
+    """
+
+    turns: tuple[ChatMessage, ...]
+    documents: tuple[Document, ...]
+    shown: tuple[str, ...] = ()
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """The turns as the core takes them."""
+        return [{"role": turn.role.value, "content": text_of(turn)} for turn in self.turns]
+
+    @property
+    def passages(self) -> list[dict[str, Any]]:
+        """The documents as the core takes them."""
+        return [
+            {"text": d.content or "", "id": d.id, "title": _title(d, self.shown), "score": retrieval_score(d),
+             "metadata": d.meta}
+            for d in self.sources
+        ]  # fmt: skip
+
+    @cached_property
+    def positions(self) -> list[int]:
+        """Where the sources are among the documents.
+
+        Retrievers that are joined find the same document, and its id is a hash of it: it counts once. Two texts of one
+        id are two documents.
+        """
+        found: dict[tuple[str, str | None], int] = {}
+        for position, document in enumerate(self.documents):
+            found.setdefault((document.id, document.content), position)
+        return list(found.values())
+
+    @cached_property
+    def sources(self) -> list[Document]:
+        """The documents, each once."""
+        return [self.documents[position] for position in self.positions]
+
+    def told(self, result: Result) -> dict[str, Any]:
+        """A result as plain values; positions in it are those of the documents as they came."""
+        dump: dict[str, Any] = self.placed(result.model_dump(mode="json"))
+        return dump
+
+    def placed(self, value: Any) -> Any:
+        """Plain values of the core's with the positions of the documents as they came."""
+        return value if len(self.positions) == len(self.documents) else _placed(value, self.positions)
+
+
+def _placed(value: Any, positions: Sequence[int]) -> Any:
+    if isinstance(value, list):
+        return [_placed(item, positions) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: positions[item] if key in ("index", "document_index") else _placed(item, positions)
+        for key, item in value.items()
+    }
+
+
+def read(
+    intrinsic: str,
+    query: str,
+    documents: Iterable[Document] | None,
+    history: Iterable[ChatMessage] | None,
+    reply: ChatMessage | None = None,
+    shown: Sequence[str] = (),
+) -> PipelineInput:
+    """A component's inputs as one input.
+
+    Raises:
+        InvalidInput: names the input that cannot be read.
+    """
+    if not isinstance(query, str):
+        raise InvalidInput("query is not text", intrinsic=intrinsic, expected="a string", got=type(query).__name__)
+    turns = [*_all("history", history, ChatMessage, intrinsic), ChatMessage.from_user(query)]
+    return PipelineInput(
+        tuple(turns if reply is None else [*turns, reply]),
+        tuple(_all("documents", documents, Document, intrinsic)),
+        tuple(shown),
+    )
+
+
+def as_replies(replies: Sequence[str] | Sequence[ChatMessage] | None, intrinsic: str) -> list[ChatMessage]:
+    """What generators return, as messages."""
+    if isinstance(replies, str):
+        raise InvalidInput("replies is not a list", intrinsic=intrinsic, expected="a list of replies", got="str")
+    given = [ChatMessage.from_assistant(reply) if isinstance(reply, str) else reply for reply in replies or ()]
+    return _all("replies", given, ChatMessage, intrinsic)
+
+
+def text_of(message: ChatMessage) -> str:
+    """The text of a turn; what tools returned, where it is a tool's."""
+    return "\n".join(message.texts or map(text_of_result, message.tool_call_results))
+
+
+def text_of_result(result: ToolCallResult) -> str:
+    """The text that a tool returned; pictures and files have none."""
+    if isinstance(result.result, str):
+        return result.result
+    return "\n".join(part.text for part in result.result if isinstance(part, TextContent))
+
+
+def underscored(intrinsic: str) -> str:
+    """An intrinsic's name as a key: ``context_relevance``, which a template can name and a vector store can keep."""
+    return intrinsic.replace("-", "_")
+
+
+def verdict(meta: dict[str, Any], intrinsic: str, value: dict[str, Any]) -> dict[str, Any]:
+    """A copy of a message's ``meta`` with a verdict beside those that are there."""
+    others = meta.get(KEY)
+    return {**meta, KEY: {**(others if isinstance(others, dict) else {}), underscored(intrinsic): value}}
+
+
+def retrieval_score(document: Document) -> float | None:
+    """The retriever's score: the document's own, unless a component of ours wrote that one."""
+    score, meta = _number(document.score), document.meta
+    if score is not None:
+        for key in _WRITTEN:
+            if key in meta and _number(meta[key]) == score:
+                return _number(meta.get(RETRIEVED))
+    return score
+
+
+def scored(document: Document, score: float | None, meta: dict[str, Any]) -> Document:
+    """A copy with flat keys in its ``meta``, those without a value left out, and a score where there is one."""
+    kept = {**document.meta}
+    for key, value in (*meta.items(), (RETRIEVED, retrieval_score(document))):
+        if value is not None:
+            kept[key] = value
+        elif key != RETRIEVED:
+            kept.pop(key, None)  # of an earlier ranking
+    return replace(document, meta=kept, score=document.score if score is None else score)
+
+
+_WRITTEN = ("reranking_score", "context_relevance_score")
+
+
+def _all(name: str, values: Any, kind: type[Any], intrinsic: str) -> list[Any]:
+    found = [] if values is None else list(values)
+    for index, value in enumerate(found):
+        if not isinstance(value, kind):
+            raise InvalidInput(f"{name}[{index}] is no {kind.__name__}", intrinsic=intrinsic,
+                               expected=f"a list of {kind.__name__}", got=type(value).__name__)  # fmt: skip
+    return found
+
+
+def _title(document: Document, shown: Sequence[str]) -> str | None:
+    """The title, then a line for each field that the answering model is shown."""
+    found = document.meta.get("title")
+    title = [found] if isinstance(found, str) and found else []
+    fields = [(name, document.meta.get(name)) for name in shown if name != "title"]
+    lines = [f"{name}: {value}" for name, value in fields if value is not None]
+    return "\n".join([*title, *lines]) or None
+
+
+def _number(value: Any) -> float | None:
+    """A score as a number: stores give NumPy's too. What is none, or NaN, is no score."""
+    if value is None:
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return None if number != number else number

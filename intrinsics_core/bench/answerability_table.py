@@ -1,0 +1,98 @@
+"""Answerability: F1 per class, weighted, AUROC; with one passage, and with what real retrievers found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from intrinsics_core.bench import mtrag, own
+from intrinsics_core.bench.base import Case, Observed, Table
+from intrinsics_core.bench.folder import DataFolder
+from intrinsics_core.bench.measures import auroc, f1, weighted_f1
+from intrinsics_core.bench.plain import best_coverage
+from intrinsics_core.intrinsics import answerability
+from intrinsics_core.protocol.results import Answerability
+
+
+def case(name: str, messages: Sequence[Any], documents: Sequence[Any], truth: bool) -> Case:
+    """A question, what was found for it, and whether that answers it."""
+    texts = [d if isinstance(d, str) else d["text"] for d in documents]
+
+    def observe(result: Answerability) -> Observed:
+        return seen(result.answerable, result.probability)
+
+    def seen(label: bool, score: float | None) -> Observed:
+        return Observed(labelled={"question": [(truth, label, score)]})
+
+    def covered() -> Observed:
+        share = best_coverage(messages[-1]["content"], texts)
+        return seen(share >= 0.5, share)
+
+    baselines = {"always answerable": lambda: seen(True, None), "word coverage": covered}
+    return Case(name, lambda: answerability(messages, documents), observe, baselines)
+
+
+def asked(question: str) -> list[dict[str, str]]:
+    return [{"role": "user", "content": question}]
+
+
+def squad(folder: DataFolder) -> Iterator[Case]:
+    for row in folder.rows("squad2_dev_b"):
+        yield case("squad2", asked(row["question"]), [row["context"]], bool(row["answerable"]))
+
+
+def clapnq(folder: DataFolder) -> Iterator[Case]:
+    for row in folder.rows("clapnq_dev"):
+        text = {"text": " ".join(row["sentences"]), "title": row["title"]}
+        yield case("clapnq", asked(row["question"]), [text], bool(row["answerable"]))
+
+
+def cast(folder: DataFolder) -> Iterator[Case]:
+    for row in folder.rows("cast_answerability"):
+        yield case("cast", asked(row["question"]), [row["passage"]], bool(row["answerable"]))
+
+
+def everyday(folder: DataFolder) -> Iterator[Case]:
+    for row in folder.rows("everyday_dev"):
+        for question, answerable in [(row["q"], True), *row["other_q"]]:
+            yield case("everyday", asked(question), [row["doc"]], answerable)
+
+
+def retrieved(retriever: str) -> Callable[[DataFolder], Iterator[Case]]:
+    """A conversation with a retriever's top five: is a gold passage among them?"""
+
+    def read(folder: DataFolder) -> Iterator[Case]:
+        for found in mtrag.runs(folder, retriever):
+            documents = found.documents(folder)[:5]
+            if documents:
+                yield case(f"mtrag-{retriever}", found.messages, documents, found.hit5)
+
+    return read
+
+
+def mine(row: Mapping[str, Any]) -> Case:
+    truth = own.truth(row, others={"answerable": True, "unanswerable": False})
+    return case("own", own.conversation(row, answered=False), own.documents(row), truth)
+
+
+TABLE = Table(
+    "answerability",
+    {
+        "everyday": everyday,
+        "squad2": squad,
+        "clapnq": clapnq,
+        "cast": cast,
+        "mtrag-elser": retrieved("elser"),
+        "mtrag-bm25": retrieved("bm25"),
+    },
+    {
+        "question": {
+            "F1 answerable": f1(True),
+            "F1 unanswerable": f1(False),
+            "weighted F1": weighted_f1,
+            "AUROC": auroc,
+        }
+    },
+    own=mine,
+    columns={"question or messages": "the conversation", "documents": "texts", "label": "answerable or unanswerable"},
+)

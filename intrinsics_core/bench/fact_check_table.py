@@ -1,0 +1,57 @@
+"""Fact check: AUROC per set, as Provenance's and TRUE's tables have it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from intrinsics_core.bench import own
+from intrinsics_core.bench.base import Case, Observed, Published, Table
+from intrinsics_core.bench.folder import DataFolder
+from intrinsics_core.bench.measures import auroc
+from intrinsics_core.bench.plain import coverage
+from intrinsics_core.bench.support_sets import SUPPORT, Answered
+from intrinsics_core.intrinsics import fact_check
+from intrinsics_core.protocol.results import FactCheck
+
+SETS = ("everyday", "begin", "fever", "halueval", "summedits", "healthver", "climate-fever", "covid-fact", "fm2",
+        "expertqa", "scifact", "wice", "snli", "mnli")  # fmt: skip
+_PAPER = "Provenance: A Light-weight Fact-checker for Retrieval Augmented LLM Generation Output (EMNLP 2024 industry)"
+
+
+def case(name: str, row: Answered) -> Case:
+    def seen(score: float | None) -> Observed:
+        return Observed(labelled={"response": [(bool(row.supported), None, score)]})
+
+    def observe(result: FactCheck) -> Observed:
+        return seen(result.score)
+
+    baselines = {"word coverage": lambda: seen(coverage(row.answer, row.sources))}
+    return Case(name, lambda: fact_check(row.messages, row.sources), observe, baselines)
+
+
+def cases(name: str) -> Callable[[DataFolder], Iterator[Case]]:
+    return lambda folder: (case(name, row) for row in SUPPORT[name](folder) if row.supported is not None)
+
+
+def mine(row: Mapping[str, Any]) -> Case:
+    truth = own.truth(row, others={"supported": True, "unsupported": False})
+    return case("own", Answered(own.answer(row), own.texts(row), truth, row.get("question") or ""))
+
+
+TABLE = Table(
+    "fact-check",
+    {name: cases(name) for name in SETS},
+    {"response": {"AUROC": auroc}},
+    own=mine,
+    columns={
+        "question": "may be left out",
+        "answer": "the claim",
+        "documents": "texts",
+        "label": "supported or unsupported",
+    },
+    published=tuple(
+        Published(name, "AUROC", value, "Provenance", _PAPER)
+        for name, value in (("begin", 0.80), ("fever", 0.92), ("halueval", 0.74))
+    ),
+)

@@ -1,0 +1,80 @@
+"""Hallucination detection: precision, recall, F1 and AUROC of what is *not* supported, by response and by sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from intrinsics_core.bench import own
+from intrinsics_core.bench.base import Case, Labelled, Observed, Table
+from intrinsics_core.bench.folder import DataFolder
+from intrinsics_core.bench.measures import auroc, f1, precision, recall
+from intrinsics_core.bench.plain import coverage
+from intrinsics_core.bench.support_sets import SUPPORT, Answered
+from intrinsics_core.intrinsics import hallucination_detection
+from intrinsics_core.protocol.results import HallucinationDetection
+
+SETS = ("everyday", "lfqa", "begin", "halueval", "summedits")
+
+
+def case(name: str, row: Answered) -> Case:
+    """Truth, label and score are all about the hallucination: true is *unsupported*, the score 1 - faithfulness."""
+
+    def response(label: bool, score: float | None) -> dict[str, list[Labelled]]:
+        return {} if row.supported is None else {"response": [(not row.supported, label, score)]}
+
+    def observe(result: HallucinationDetection) -> Observed:
+        labelled = response(result.label not in ("faithful", "NA"), _against(result.score))
+        sentences: list[Labelled] = []
+        for begin, end, supported in row.sentences:
+            # Where the runtime splits otherwise: the worst of what it says of any part of the labelled sentence.
+            parts = [s for s in result.sentences if s.begin < end and begin < s.end and s.label != "NA"]
+            scores = [s.score for s in parts if s.score is not None]
+            flagged = any(s.label != "faithful" for s in parts)
+            sentences.append((not supported, flagged, _against(min(scores, default=1.0))))
+        return Observed(labelled=labelled | ({"sentence": sentences} if sentences else {}))
+
+    def covered() -> Observed:
+        shares = [coverage(row.answer[begin:end], row.sources) for begin, end, _ in row.sentences]
+        whole = coverage(row.answer, row.sources)
+        sentences: list[Labelled] = [
+            (not supported, share < 0.5, 1 - share)
+            for (_, _, supported), share in zip(row.sentences, shares, strict=True)
+        ]
+        return Observed(labelled=response(whole < 0.5, 1 - whole) | ({"sentence": sentences} if sentences else {}))
+
+    def all_flagged() -> Observed:
+        sentences: list[Labelled] = [(not supported, True, None) for _, _, supported in row.sentences]
+        return Observed(labelled=response(True, None) | ({"sentence": sentences} if sentences else {}))
+
+    baselines = {"all flagged": all_flagged, "word coverage": covered}
+    return Case(name, lambda: hallucination_detection(row.messages, row.sources), observe, baselines)
+
+
+def _against(score: float | None) -> float | None:
+    return None if score is None else 1 - score
+
+
+def cases(name: str) -> Callable[[DataFolder], Iterator[Case]]:
+    return lambda folder: (case(name, row) for row in SUPPORT[name](folder))
+
+
+def mine(row: Mapping[str, Any]) -> Case:
+    truth = own.truth(row, others={"faithful": True, "supported": True, "unfaithful": False, "partial": False})
+    return case("own", Answered(own.answer(row), own.texts(row), truth, row.get("question") or ""))
+
+
+_MEASURES = {"precision": precision(True), "recall": recall(True), "F1": f1(True), "AUROC": auroc}
+
+TABLE = Table(
+    "hallucination-detection",
+    {name: cases(name) for name in SETS},
+    {"response": _MEASURES, "sentence": _MEASURES},
+    own=mine,
+    columns={
+        "question": "may be left out",
+        "answer": "or messages that end with it",
+        "documents": "texts",
+        "label": "faithful or unfaithful",
+    },
+)

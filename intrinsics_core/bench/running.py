@@ -1,0 +1,166 @@
+"""Cases through a runtime, each kept as a line as it ends, so that a run can stop and go on."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from intrinsics_core.bench.base import Case, Observed, Table
+from intrinsics_core.bench.folder import DataFolder, MissingSet, read_rows, some
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, UnsupportedIntrinsic, as_intrinsics_error
+from intrinsics_core.protocol.requests import Generated, Program
+from intrinsics_core.running.execution import ProfileLike, run_many
+from intrinsics_core.runtimes import Runtime
+
+Put = Callable[[int, Mapping[str, Any], bool], None]  # (number, row, failed)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a run showed of one case: the observation, or the error; and what it asked of the runtime."""
+
+    observed: Observed | None
+    error: str | None = None
+    requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    @property
+    def unserved(self) -> bool:
+        """Whether the profile cannot do it at all: no failure of the runtime's."""
+        return (self.error or "").startswith(UnsupportedIntrinsic.__name__)
+
+
+def cases_of(
+    table: Table,
+    data: str | Path | DataFolder,
+    *,
+    limit: int | None = None,
+    sets: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+) -> tuple[list[Case], dict[str, str]]:
+    """The cases of a table on a data folder, or on one file of the user's own; and the sets that are missing, with why.
+
+    Args:
+        data: the folder or the file; a folder that is open already keeps what other tables have read and indexed.
+        limit: most cases a set, drawn, always the same.
+        sets: those wanted; all that the folder has where left out.
+        columns: for a file: by the name that the table knows, the column's own.
+
+    Raises:
+        InvalidInput: a set is unknown or asked for and missing, nothing is there at all, or a row cannot be read.
+    """
+    if not isinstance(data, DataFolder) and Path(data).is_file():
+        return _own(table, Path(data), columns or {}, limit), {}
+    if columns:
+        raise InvalidInput("columns are named for a file of one's own, not for a folder")
+    if unknown := [name for name in sets if name not in table.sets]:
+        raise InvalidInput(f"{table.name} has no set {unknown[0]!r}", expected=f"some of {', '.join(table.sets)}")
+    folder = data if isinstance(data, DataFolder) else DataFolder(data)
+    found: list[Case] = []
+    missing = {}
+    for name in sets or table.sets:
+        try:
+            found += some(list(table.sets[name](folder)), limit)
+        except MissingSet as error:
+            if sets:
+                raise
+            missing[name] = str(error)
+    if not found:
+        raise InvalidInput(f"nothing for {table.name} in {folder.path}", expected="; ".join(missing.values()))
+    return found, missing
+
+
+def _own(table: Table, file: Path, columns: Mapping[str, str], limit: int | None) -> list[Case]:
+    if table.own is None:
+        raise InvalidInput(f"{table.name} needs the data folder: an index belongs to it", got=file.name)
+    found = []
+    for number, row in enumerate(read_rows(file), start=1):
+        named = row | {name: row[column] for name, column in columns.items() if column in row}
+        try:
+            found.append(table.own(named))
+        except InvalidInput as error:
+            where = f"{file.name}, row {number}: {error.message}"
+            raise InvalidInput(where, expected=error.expected, got=error.got) from None
+    if not found:
+        raise InvalidInput(f"{file.name} has no rows", expected=f"rows with {', '.join(table.columns)}")
+    return some(found, limit)
+
+
+def run_cases(
+    cases: Sequence[Case],
+    runtime: Runtime,
+    put: Put,
+    *,
+    profile: ProfileLike = None,
+    concurrency: int | None = None,
+    skip: int = 0,
+) -> None:
+    """Run the cases from ``skip`` on; ``put`` is told ``(number, row, failed)`` as each ends, in the order they end."""
+    costs: dict[int, Counter[str]] = {}
+
+    def calls() -> Iterator[Call[Any] | IntrinsicsError]:
+        for number in range(skip, len(cases)):
+            costs[number] = Counter()
+            try:
+                call = cases[number].call()
+            except IntrinsicsError as error:
+                yield error
+                continue
+            yield replace(call, program=partial(_counted, call.program, costs[number]))
+
+    def ready(index: int, outcome: Any) -> None:
+        number = index + skip
+        identity, cost = f"{cases[number].set}/{number}", {k: v for k, v in costs.pop(number).items() if v}
+        if not isinstance(outcome, IntrinsicsError):
+            try:
+                put(
+                    number, {"id": identity, "result": cases[number].observe(outcome).to_json() | {"cost": cost}}, False
+                )
+                return
+            except Exception as error:
+                outcome = as_intrinsics_error(error)
+        failure = {"type": type(outcome).__name__, "message": str(outcome)[:500]}
+        put(number, {"id": identity, "error": failure}, True)
+
+    run_many(calls(), runtime, profile=profile, concurrency=concurrency, on_result=ready, keep=False)
+
+
+def _counted(program: Any, cost: Counter[str], task: Any, profile: Any) -> Program[Any]:
+    """The same program; what it asks for is counted."""
+    inner = program(task, profile)
+    outcomes = None
+    while True:
+        try:
+            requests = inner.send(outcomes)
+        except StopIteration as stop:
+            return stop.value
+        cost["requests"] += len(requests)
+        outcomes = yield requests
+        for outcome in outcomes:
+            if isinstance(outcome, Generated):
+                cost["prompt_tokens"] += outcome.usage.prompt_tokens
+                cost["completion_tokens"] += outcome.usage.completion_tokens
+
+
+def encode(row: Mapping[str, Any]) -> bytes:
+    """A row as a line of JSON."""
+    return (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+
+
+def seen(lines: Iterable[Mapping[str, Any]]) -> list[Seen]:
+    """What :func:`run_cases` put, read back."""
+    found = []
+    for row in lines:
+        if "error" in row:
+            found.append(Seen(None, f"{row['error']['type']}: {row['error']['message']}"))
+        else:
+            cost = row["result"].get("cost", {})
+            found.append(Seen(Observed.from_json(row["result"]), **cost))
+    return found

@@ -1,0 +1,69 @@
+"""Uncertainty: is the certainty a probability of being right (ECE in 10 bins, MAE), and does it tell right from wrong
+(AUROC, Brier skill, risk-coverage)? A constant has a perfect ECE, so the two kinds stand together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from intrinsics_core.bench import own
+from intrinsics_core.bench.base import Case, Observed, Table
+from intrinsics_core.bench.folder import DataFolder
+from intrinsics_core.bench.measures import auroc, brier_skill, ece, mae, risk_coverage
+from intrinsics_core.bench.plain import best_coverage
+from intrinsics_core.bench.support_sets import everyday, pairs
+from intrinsics_core.intrinsics import uncertainty
+from intrinsics_core.protocol.results import Uncertainty
+
+
+def case(name: str, messages: Sequence[Any], documents: Sequence[Any], truth: bool) -> Case:
+    texts = [d if isinstance(d, str) else d["text"] for d in documents]
+
+    def seen(score: float | None) -> Observed:
+        return Observed(labelled={"answer": [(truth, None, score)]})
+
+    def observe(result: Uncertainty) -> Observed:
+        return seen(result.certainty if result.expected is None else result.expected)
+
+    baselines = {"always .5": lambda: seen(0.5)}
+    if texts:
+        baselines["word coverage"] = lambda: seen(best_coverage(messages[-1]["content"], texts))
+    return Case(name, lambda: uncertainty(messages, documents), observe, baselines)
+
+
+def halueval(folder: DataFolder) -> Iterator[Case]:
+    for row in pairs("halueval")(folder):
+        yield case("halueval", row.messages, row.sources, bool(row.supported))
+
+
+def everyday_answers(folder: DataFolder) -> Iterator[Case]:
+    for row in everyday(folder):
+        yield case("everyday", row.messages, row.sources, bool(row.supported))
+
+
+def recorded(folder: DataFolder) -> Iterator[Case]:
+    """Answers of four models to TruthfulQA, without documents: nothing but the model itself could know."""
+    for row in folder.rows("uq_recorded"):
+        if row["answer"].strip():
+            messages = [{"role": "user", "content": row["question"]}, {"role": "assistant", "content": row["answer"]}]
+            yield case("truthfulqa, recorded", messages, [], bool(row["truthful"]))
+
+
+def mine(row: Mapping[str, Any]) -> Case:
+    found = own.documents(row) if row.get("documents") is not None else []
+    truth = own.truth(row, others={"right": True, "wrong": False, "correct": True, "incorrect": False})
+    return case("own", own.conversation(row, answered=True), found, truth)
+
+
+TABLE = Table(
+    "uncertainty",
+    {"everyday": everyday_answers, "halueval": halueval, "truthfulqa, recorded": recorded},
+    {"answer": {"ECE": ece, "MAE": mae, "AUROC": auroc, "Brier skill": brier_skill, "risk-coverage": risk_coverage}},
+    own=mine,
+    columns={
+        "question or messages": "the conversation",
+        "answer": "unless messages end with it",
+        "documents": "texts; may be left out",
+        "label": "right or wrong",
+    },
+)

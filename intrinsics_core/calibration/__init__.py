@@ -1,0 +1,1 @@
+"""Scores as probabilities that hold: fitting, applying, and how good they are."""

@@ -1,0 +1,313 @@
+"""Turn scores into probabilities that hold on somebody's own data, and measure whether they do.
+
+A score that ranks well on one collection is rarely a probability on the next: thresholds do not transfer between data
+sets. With some tens of labelled examples of one's own, `calibrate` fits two numbers (Platt 1999, with the smoothed
+targets and Newton's method of Lin, Lin & Weng 2007) and picks a threshold.
+
+What this is not: a way to make a score rank better. A monotone map leaves AUROC as it is; where that is near .5 no
+calibration helps, and a better scorer (a cross-encoder, an adapter, a language model) is needed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from intrinsics_core.calibration.probabilities import sigmoid
+from intrinsics_core.protocol.errors import InvalidInput
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Objective = Literal["weighted_f1", "f1", "accuracy"]
+
+_LEAST = 10  # examples; below it, two numbers and a threshold are noise
+_LOST, _ACCEPTED = 0.1, 0.2  # shares of the true examples below a band, and of the false ones above it
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """One row of a reliability table: predictions in (low, high], how many, their mean, and the share that was true."""
+
+    low: float
+    high: float
+    count: int
+    predicted: float
+    observed: float
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """How good scores are: AUROC, expected calibration error (10 bins), Brier score, and the reliability table.
+
+    ECE, Brier and the table are None where scores are not in 0..1.
+    """
+
+    auroc: float
+    ece: float | None
+    brier: float | None
+    table: tuple[Bin, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Probability of a score: `1 / (1 + exp(-(slope * score + intercept)))`; true from `threshold` on.
+
+    Attributes:
+        slope, intercept: of the logistic curve over raw scores.
+        threshold: on the calibrated probability, best by `objective` on the examples.
+        objective: what the threshold maximises; `objective_value` is what it reached there (optimistic: same data).
+        band: probabilities, the threshold among them, between which a verdict is `unsure`: at most a tenth of the true
+            examples lie below, a fifth of the false ones above.
+        examples, positives: how many the fit saw.
+        before, after: quality of the raw scores and of the probabilities, on the same examples.
+    """
+
+    slope: float
+    intercept: float
+    threshold: float
+    objective: str
+    objective_value: float
+    examples: int
+    positives: int
+    before: Quality
+    after: Quality
+    band: tuple[float, float] | None = None  # none in files of before there was one
+
+    def apply(self, score: float) -> float:
+        """Probability, 0 to 1. Raises InvalidInput on NaN."""
+        if math.isnan(score):
+            raise InvalidInput("score to calibrate", expected="a number", got="NaN")
+        return float(sigmoid(float(self.slope * score + self.intercept)))
+
+    def decide(self, score: float) -> bool:
+        """Whether the calibrated probability reaches the threshold."""
+        return self.apply(score) >= self.threshold
+
+    def unsure(self, probability: float) -> bool:
+        """Whether a calibrated probability lies in the band."""
+        return self.band is not None and self.band[0] <= probability < self.band[1]
+
+    def to_json(self) -> str:
+        """Plain JSON, for a file next to the application."""
+        return json.dumps(asdict(self), indent=2)
+
+    @classmethod
+    def from_json(cls, text: str) -> Calibration:
+        """Read what `to_json` wrote. Raises InvalidInput where it is not that."""
+        try:
+            raw = json.loads(text)
+            for side in ("before", "after"):
+                table = raw[side].pop("table")
+                raw[side] = Quality(**raw[side], table=None if table is None else tuple(Bin(**b) for b in table))
+            found = cls(**raw)
+            if found.band is not None:
+                low, high = found.band
+                if not 0 <= low <= found.threshold <= high < 1.001:
+                    raise ValueError("the band must lie in 0..1 and hold the threshold")
+                found = replace(found, band=(low, high))
+            numbers = (found.slope, found.intercept, found.threshold, *(found.band or ()))
+            if not all(isinstance(n, int | float) and not isinstance(n, bool) and math.isfinite(n) for n in numbers):
+                raise TypeError("slope, intercept and threshold (and a band) must be finite numbers")
+            if found.slope < 0 or not 0 <= found.threshold <= 1:
+                raise ValueError("the slope must not be negative, and the threshold lie in 0..1")
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+            why = str(error)[:200]
+            raise InvalidInput(f"not a saved calibration: {why}", expected="the output of to_json") from error
+        return found
+
+
+def calibrate(
+    scores: Sequence[float],
+    labels: Sequence[bool | int],
+    *,
+    objective: Objective | Callable[[Bools, Bools], float] = "weighted_f1",
+    false_acceptance: float | None = None,
+) -> Calibration:
+    """Fit a calibration on labelled examples.
+
+    Args:
+        scores: any finite numbers, higher for more likely true.
+        labels: for each whether it was true.
+        objective: what the threshold maximises: a name, or a function of (labels, predictions), larger is better.
+        false_acceptance: in place of an objective, the largest share of the false examples, 0..1, that may reach the
+            threshold; the lowest such one is taken, and ``objective_value`` is the share of the true examples that
+            reach it. A share that is small beside 1 / (false examples) is not known from so few of them.
+
+    Raises:
+        InvalidInput: lengths differ, fewer than 10 examples, one class only, a score that is not finite, a label that
+            is not 0 or 1, an unknown objective, a rate outside 0..1.
+    """
+    x, y = _checked(scores, labels)
+    if callable(objective):
+        name, value_of = getattr(objective, "__name__", "custom"), objective
+    elif objective in _OBJECTIVES:
+        name, value_of = objective, _OBJECTIVES[objective]
+    else:
+        raise InvalidInput("objective", expected=f"a function or one of {sorted(_OBJECTIVES)}", got=repr(objective))
+    slope, intercept = _platt(x, y)
+    p = sigmoid(slope * x + intercept)
+    if false_acceptance is None:
+        threshold, value = _best_threshold(p, y, value_of)
+    else:
+        name = f"false acceptance at most {false_acceptance:g}"
+        threshold, value = _safe_threshold(p, y, false_acceptance)
+    fitted = Calibration(
+        slope, intercept, threshold, name, value, len(x), int(y.sum()), before=quality(x, y), after=quality(p, y)
+    )
+    return replace(fitted, band=_band(fitted, x, y))
+
+
+def quality(scores: Sequence[float] | Floats, labels: Sequence[bool | int] | Bools, *, bins: int = 10) -> Quality:
+    """AUROC, ECE, Brier score and reliability table of scores against labels (both classes present)."""
+    p, y = np.asarray(scores, np.float64), np.asarray(labels, bool)
+    if p.min(initial=0.0) < 0 or p.max(initial=0.0) > 1:
+        return Quality(auroc(p, y), None, None, None)
+    table = reliability(p, y, bins=bins)
+    return Quality(auroc(p, y), ece(table), float(np.mean((p - y) ** 2)), table)
+
+
+def auroc(scores: Sequence[float] | Floats, labels: Sequence[bool | int] | Bools) -> float:
+    """Probability that a true example outscores a false one, ties counting half. NaN-free: 0.5 with one class only."""
+    s, y = np.asarray(scores, np.float64), np.asarray(labels, bool)
+    positives, negatives = int(y.sum()), int((~y).sum())
+    if not positives or not negatives:
+        return 0.5
+    _, inverse, counts = np.unique(s, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+    return float((ranks[y].sum() - positives * (positives + 1) / 2) / (positives * negatives))
+
+
+def reliability(
+    probabilities: Sequence[float] | Floats, labels: Sequence[bool | int] | Bools, *, bins: int = 10
+) -> tuple[Bin, ...]:
+    """Bins of equal width over 0..1, closed above as scikit-learn's are; 0 is in the first; empty ones left out."""
+    p, y = np.asarray(probabilities, np.float64), np.asarray(labels, np.float64)
+    place = np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], p)
+    return tuple(
+        Bin(k / bins, (k + 1) / bins, int(here.sum()), float(p[here].mean()), float(y[here].mean()))
+        for k in range(bins)
+        if (here := place == k).any()
+    )
+
+
+def ece(table: Sequence[Bin]) -> float:
+    """Expected calibration error: how far predictions are off in a bin, on average over the examples in a table."""
+    return sum(b.count * abs(b.predicted - b.observed) for b in table) / sum(b.count for b in table)
+
+
+def f1(labels: Bools, predictions: Bools) -> float:
+    """F1 of the true class; 0 where there is nothing to find and nothing was found."""
+    hits = int((labels & predictions).sum())
+    whole = int(labels.sum()) + int(predictions.sum())
+    return 2 * hits / whole if whole else 0.0
+
+
+def weighted_f1(labels: Bools, predictions: Bools) -> float:
+    """Mean of both classes' F1, each weighted by how often the class occurs."""
+    share = float(np.mean(labels))
+    return share * f1(labels, predictions) + (1 - share) * f1(~labels, ~predictions)
+
+
+def _accuracy(labels: Bools, predictions: Bools) -> float:
+    return float(np.mean(labels == predictions))
+
+
+_OBJECTIVES: dict[str, Callable[[Bools, Bools], float]] = {
+    "weighted_f1": weighted_f1,
+    "f1": f1,
+    "accuracy": _accuracy,
+}
+
+
+def _checked(scores: Sequence[float], labels: Sequence[bool | int]) -> tuple[Floats, Bools]:
+    if len(scores) != len(labels):
+        raise InvalidInput(
+            "examples to calibrate on", expected="a label per score", got=f"{len(scores)} and {len(labels)}"
+        )
+    if len(scores) < _LEAST:
+        raise InvalidInput("examples to calibrate on", expected=f"at least {_LEAST}", got=str(len(scores)))
+    wrong = next((label for label in labels if label not in (0, 1)), None)
+    if wrong is not None:
+        raise InvalidInput("label of an example", expected="True or False", got=repr(wrong))
+    try:
+        x = np.asarray(scores, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput("scores to calibrate", expected="numbers", got=str(error)) from error
+    if x.ndim != 1 or not np.isfinite(x).all():
+        bad = [i for i, v in enumerate(scores) if not np.isfinite(v).all()][:3]
+        raise InvalidInput("scores to calibrate", expected="finite numbers", got=f"not finite at {bad}")
+    y = np.asarray(labels, bool)
+    if y.all() or not y.any():
+        raise InvalidInput("labels to calibrate on", expected="both classes", got=f"only {bool(y[0])}")
+    return x, y
+
+
+def _platt(x: Floats, y: Bools) -> tuple[float, float]:
+    """Newton's method with backtracking on the log loss; smoothed targets keep separable data finite."""
+    positives, negatives = int(y.sum()), int((~y).sum())
+    target = np.where(y, (positives + 1) / (positives + 2), 1 / (negatives + 2))
+    # Scores may live in a sliver of the line (cosines .30 to .35): work in standard units, convert back at the end.
+    mean, spread = float(x.mean()), float(x.std()) or 1.0
+    design = np.stack([(x - mean) / spread, np.ones_like(x)], 1)
+    w = np.array([0.0, math.log((positives + 1) / (negatives + 1))])
+
+    def loss(w: Floats) -> float:
+        margin = design @ w
+        return float((np.logaddexp(0.0, margin) - target * margin).sum())
+
+    value = loss(w)
+    for _ in range(100):
+        p = sigmoid(design @ w)
+        gradient = design.T @ (p - target)
+        hessian = design.T @ (design * (p * (1 - p))[:, None]) + 1e-10 * np.eye(2)
+        step = np.linalg.solve(hessian, gradient)
+        size = 1.0
+        while size > 1e-8 and loss(w - size * step) > value - 1e-4 * size * float(gradient @ step):
+            size /= 2
+        if size <= 1e-8 or np.abs(gradient).max() < 1e-9:
+            break
+        w = w - size * step
+        value = loss(w)
+    slope = float(w[0]) / spread
+    return slope, float(w[1]) - slope * mean
+
+
+def _best_threshold(p: Floats, y: Bools, value_of: Callable[[Bools, Bools], float]) -> tuple[float, float]:
+    """Among midpoints between neighbouring probabilities (at most 200), the best; the middle one of equals."""
+    distinct = np.unique(p)
+    cuts = (distinct[1:] + distinct[:-1]) / 2 if len(distinct) > 1 else distinct
+    if len(cuts) > 200:
+        cuts = cuts[np.linspace(0, len(cuts) - 1, 200).astype(int)]
+    values = np.array([value_of(y, p >= cut) for cut in cuts])
+    best = np.flatnonzero(values >= values.max() - 1e-12)
+    chosen = int(best[len(best) // 2])
+    return float(cuts[chosen]), float(values[chosen])
+
+
+def _band(fitted: Calibration, x: Floats, y: Bools) -> tuple[float, float]:
+    """Where the verdict is open, in the very numbers that `Calibration.apply` gives: an edge is often one of them."""
+    p = np.array([fitted.apply(float(score)) for score in x])
+    low = float(np.quantile(p[y], _LOST, method="lower"))
+    high = float(np.nextafter(np.quantile(p[~y], 1 - _ACCEPTED, method="higher"), 2.0))
+    return min(low, fitted.threshold), max(high, fitted.threshold)
+
+
+def _safe_threshold(p: Floats, y: Bools, rate: float) -> tuple[float, float]:
+    """The lowest threshold that at most this share of the false examples reaches, and the share of the true that do."""
+    if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 <= rate <= 1:
+        raise InvalidInput("false_acceptance", expected="a share, 0 to 1", got=repr(rate))
+    wrong = np.sort(p[~y])[::-1]
+    allowed = math.floor(rate * len(wrong) + 1e-9)
+    if allowed >= len(wrong):
+        threshold = 0.0
+    else:
+        worst = wrong[allowed]  # the first that must stay below
+        above = p[p > worst]
+        threshold = float((worst + above.min()) / 2) if len(above) else min(1.0, math.nextafter(float(worst), 2.0))
+    return threshold, float(np.mean(p[y] >= threshold))

@@ -1,0 +1,56 @@
+"""Calibrations as a config names them: objects, their JSON, or the files that ``calibrate`` wrote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from intrinsics_core.protocol.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from intrinsics_core.calibration.fitting import Calibration
+
+CALIBRATED = (
+    "answerability",
+    "answer-relevance",
+    "context-relevance",
+    "fact-check",
+    "hallucination-detection",
+    "uncertainty",
+)
+
+
+def loaded(given: Mapping[str, Any]) -> dict[str, Calibration]:
+    """Calibrations by intrinsic, from objects, their JSON objects, or the paths of their files.
+
+    Raises:
+        InvalidInput: an intrinsic has none, or a calibration cannot be read; the message names it.
+    """
+    if not isinstance(given, Mapping):
+        raise InvalidInput("calibrations is no mapping", expected="{intrinsic: calibration}", got=repr(given))
+    return {name: _one(name, value) for name, value in given.items()}
+
+
+def _one(name: str, value: Any) -> Calibration:
+    from intrinsics_core.calibration.fitting import Calibration  # numpy: only where there is one
+
+    if name not in CALIBRATED:
+        raise InvalidInput("calibrations: no such intrinsic", expected=f"some of {', '.join(CALIBRATED)}", got=name)
+    if isinstance(value, Calibration):
+        return value
+    if isinstance(value, Mapping):
+        text = json.dumps(dict(value))
+    elif isinstance(value, str | Path):
+        try:
+            text = Path(value).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError, ValueError) as error:
+            raise InvalidInput(f"calibrations.{name} cannot be read: {error}") from error
+    else:
+        raise InvalidInput(f"calibrations.{name} is no calibration", got=type(value).__name__,
+                           expected="a Calibration, its JSON object, or the path of its file")  # fmt: skip
+    try:
+        return Calibration.from_json(text)
+    except InvalidInput as error:
+        raise InvalidInput(f"calibrations.{name}: {error.message}", expected=error.expected) from None

@@ -1,0 +1,37 @@
+"""``intrinsics mcp``: the checks as tools of an agent, over standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from intrinsics_core.cli import settings
+from intrinsics_core.cli.run import one_line_errors
+
+EPILOG = """
+Over HTTP the same tools are at `/mcp` of `intrinsics serve`.
+
+Example, in the settings of an MCP client: `{"mcpServers": {"rag": {"command": "intrinsics", "args": ["mcp"]}}}`
+"""
+
+
+def mcp(
+    runtime: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[NAME=]JSON|FILE",
+            help="A runtime's config, or a file that holds it. May be given more than once, each with a name.",
+            show_default="embedded",
+        ),
+    ] = None,
+) -> None:
+    """Serve the checks as MCP tools over standard input and output."""
+    with one_line_errors():
+        configs = settings.named_configs(runtime or [])
+        hidden = settings.secrets(configs)
+    with one_line_errors(hidden):
+        with settings.extra("serve"):
+            from intrinsics_core.service import stdio
+        asyncio.run(stdio.run(configs))

@@ -1,0 +1,55 @@
+"""Whether an answer addresses its question, without a language model: the answer is judged as a passage would be.
+
+The numbers are those of context relevance, whose question is the same: does this text hold what was asked for. They
+were fitted on passages, not on answers. So it judges what a passage could be, and nothing else: sentences that claim
+nothing (a refusal, a greeting) count for nothing, and of an answer in a few words ("1911.", "Yes.") the words do not
+tell what it answers: there is no verdict then, and a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from intrinsics_core.protocol.requests import Embed, Embedded, Program
+from intrinsics_core.protocol.results import AnswerRelevance
+from intrinsics_core.protocol.task import Task
+
+_FEW = 3  # words with content, below which an answer does not say what it is about
+_A_WORD = 2  # words of an answer that claims nothing, up to which it is no refusal either
+_TOO_SHORT = "too short an answer to tell without a language model"
+
+
+def answering_the_question(standing: Callable[[Task], Program[str]]) -> Callable[[Task], Program[AnswerRelevance]]:
+    """How ``answer-relevance`` is judged; ``standing`` is how the profile makes a task's question stand alone."""
+
+    def judge(task: Task) -> Program[AnswerRelevance]:
+        from intrinsics_core.embedded.scoring.answering import context_relevance
+
+        claimed = _claimed(task)
+        if _too_short(task, claimed):
+            return AnswerRelevance(label=None, score=None, reason=_TOO_SHORT)
+        if not claimed:
+            return AnswerRelevance(label="irrelevant", score=0.0)
+        question = yield from standing(task)
+        replies = yield [
+            Embed(task.intrinsic, (question,), kind="query"),
+            Embed(task.intrinsic, (claimed,), kind="passage"),
+        ]
+        (asked,), (answer,) = [reply.vectors for reply in replies if isinstance(reply, Embedded)]
+        found = context_relevance(question, claimed, asked, answer)
+        return AnswerRelevance(label=found.label, score=found.score)
+
+    return judge
+
+
+def _claimed(task: Task) -> str:
+    """The sentences of the answer that claim something."""
+    from intrinsics_core.embedded.scoring.support import makes_claim
+
+    return " ".join(s.text for s in task.response_sentences if makes_claim(s.text))
+
+
+def _too_short(task: Task, claimed: str) -> bool:
+    from intrinsics_core.embedded.scoring.evidence import claim
+
+    return len(claim(claimed).units) < _FEW if claimed else len(task.response.split()) <= _A_WORD

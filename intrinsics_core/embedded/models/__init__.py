@@ -1,0 +1,1 @@
+"""The two small models that ship, on onnxruntime."""

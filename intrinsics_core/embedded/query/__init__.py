@@ -1,0 +1,1 @@
+"""A question that leans on its conversation, made to stand alone."""

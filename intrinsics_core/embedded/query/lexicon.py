@@ -1,0 +1,88 @@
+"""The words that the rules of query rewriting know. They are English, in lower case, with a straight apostrophe."""
+
+from __future__ import annotations
+
+from intrinsics_core.embedded.lexical import Token, word_set
+
+
+def plain(token: Token) -> str:
+    """A token's lower-case form with a straight apostrophe, as the tables here spell it."""
+    return token.text.casefold().replace("\u2019", "'")
+
+
+# Pronouns, and what else points at something that was named before.
+PERSON = word_set("he him his she her")
+PLURAL = word_set("they them their")
+POSSESSIVE = word_set("its their his her")
+THIRD = PERSON | PLURAL | word_set("it its")
+POINTERS = word_set("this that these those")
+PRONOUNS = (THIRD - word_set("its their his")) | POINTERS | word_set("one ones both")
+PERSONAL = THIRD | word_set("it's itself they're theirs themselves he's himself hers she's herself")
+DEMONSTRATIVE = POINTERS | word_set("that's there such")
+OPEN_SET = word_set("other others else another more any some same both one ones either neither rest")
+PLACES = word_set("there here")
+WHICH = word_set("other first second third last former latter")
+
+# Verbs. "May" is a month, too.
+BE = word_set("is are was were be been isn't aren't wasn't weren't")
+AUXILIARIES = BE | word_set(
+    "am do does did can could will would should must may might has have had don't doesn't didn't can't won't"
+)
+CONTRACTED = word_set("what's who's where's how's it's that's")
+IMPERATIVES = word_set("compare tell explain describe list show give name find summarize summarise")
+IMPERSONAL = word_set("take takes rain rains snow seem seems matter mean")
+"""Verbs whose "it" stands for nothing: "how long does it take"."""
+TRANSITIVE = word_set(
+    "cover covers include includes allow allows accept accepts provide require requires contain contains sell sells"
+    " serve serves insure replace eat drink prevent treat export import deliver"
+)
+"""Verbs with an object behind them: what stands behind one is a thing, whole."""
+PHRASAL = word_set("turn log sign set put switch have need want going able")
+
+# Question words, and what a question opens with.
+WHO = word_set("who whom whose who's")
+WH = word_set("what when where why how which who")
+OPENERS = AUXILIARIES | CONTRACTED | WH | WHO
+ASKING = OPENERS | IMPERATIVES | word_set("whats whos")
+COUNTED = word_set("which what whose many much")
+
+# Determiners and prepositions.
+DETERMINERS = word_set("the a an my your our his her its their this these another each every")
+ADDED = word_set("for in at on with to from by during after before without near under over until since within via")
+"""Prepositions that may begin what is added at the end of a question."""
+PREPOSITIONS = ADDED | word_set("of about than per around except like between among besides as into")
+JOINERS = word_set("and but or if when because while so then that which who whether as since")
+COMPARING = word_set("between among vs versus both compare compares compared")
+
+# What stands beside a verb, which is no part of a thing's name then.
+BEFORE_VERBS = word_set("i you we they he she it who what whom that to how")
+BEHIND_VERBS = DETERMINERS | word_set("those it them him me us you")
+BEFORE_POINTERS = PREPOSITIONS | AUXILIARIES
+BEFORE_ASKING = PREPOSITIONS | word_set("and so but or ok okay then well hi hello")
+
+# Talk.
+COURTESY = word_set("thanks thank hello hi bye goodbye cheers")
+SMALL_TALK = word_set(
+    "great good nice cool awesome perfect interesting wow hmm um sure right question wonder wondering love"
+    " glad sounds guess understand help appreciate"
+)
+REMARKS = word_set("any anything more yes no please hi hello hey")
+"""A turn that begins with one is no fragment: "any discounts?"."""
+WHOLE = (ASKING - word_set("may name find be been must might")) | word_set(
+    "write translate summarize summarise make stop let's i we you me thanks thank please that it n't"
+)
+"""A turn with one in it asks or says something of its own: it is no fragment."""
+# "for now", "in short", "with sources"
+HOW_TO = word_set(
+    "sure now example instance fact short general detail details sentence sentences words bullet bullets points least "
+    "last all once pleasure second clear way case real sources examples english german french spanish italian table"
+)
+"""Words about how to answer, not about what."""
+ELSEWHERE = POSSESSIVE | POINTERS | word_set("other same also too only just still not instead sorry of my")
+"""Words that no new thing has."""
+TIMES = word_set(
+    "january february march april may june july august september october november december monday tuesday wednesday"
+    " thursday friday saturday sunday weekday weekend spring summer autumn fall winter morning afternoon evening night"
+    " noon midnight today tomorrow yesterday holiday christmas easter year month week day hour minute"
+)
+"""Words that say when; all but a few with an "s", too."""

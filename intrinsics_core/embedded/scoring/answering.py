@@ -1,0 +1,215 @@
+"""Does a passage bear on a question, and can the question be answered from the passages?
+
+A passage's score is a logistic regression over the cosine of question and passage, how much of the question's idf mass
+its best sentence holds and, where there is a reader, what it makes of the question beside the window of sentences that
+hold most of its words. The weights were fitted by `training/answering.py` on SQuAD 2.0 and CLAPNQ with equal say:
+``answering.json`` without the reader, ``answering_read.json`` with it. A question is as answerable as its best passage.
+
+What this is not: a language model. Without the reader it knows that a passage is about the matter, hardly whether the
+one fact asked for is stated; with it a question with a plausible false premise ("Who was the second king of ...", where
+there was one) passes less often, but still. Thresholds do not transfer between collections: fit them on some labelled
+questions of your own (`calibrate`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from intrinsics_core.embedded.lexical import idf, terms
+from intrinsics_core.embedded.scoring.head import SURE, LinearHead, bounded, load_head
+from intrinsics_core.embedded.scoring.ranking import best_cosine
+from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.text.layout import laid_out
+from intrinsics_core.text.memory import remembered
+
+Vectors = NDArray[np.float32]
+Label = Literal["relevant", "partially relevant", "irrelevant"]
+
+FEATURES = ("cosine", "sentence_coverage")
+READ = "reader"
+"""The reader's column: its logit of *answers*, from -1 where it is sure of no to 1 where it is sure of yes."""
+
+_WINDOW = 90  # words that are read at once; about what the reader was trained on
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """Judgement of one passage: label, and the probability that it answers the question."""
+
+    label: Label
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answerable:
+    """Whether passages answer a question: verdict, its probability, and the index of the passage that says so most."""
+
+    answerable: bool
+    probability: float
+    best: int | None
+
+
+def shipped_head(*, reads: bool = False) -> LinearHead:
+    """The head in `data/heads/answering.json`, or the one that reads, in `answering_read.json`.
+
+    Thresholds: `relevant` and `partial` for a passage, `answerable` for a question, and `refused` and `accepted`,
+    between which the head does not know.
+    """
+    return load_head("answering_read", (*FEATURES, READ)) if reads else load_head("answering", FEATURES)
+
+
+def context_relevance(
+    question: str,
+    passage: str,
+    question_vectors: Vectors,
+    passage_vectors: Vectors,
+    *,
+    relevant: float | None = None,
+    partial: float | None = None,
+    head: LinearHead | None = None,
+    logit: float | None = None,
+) -> Relevance:
+    """Judge one passage.
+
+    Args:
+        question: a question that stands alone.
+        passage: text of the passage, title in front where it has one.
+        question_vectors, passage_vectors: (windows, dim), rows L2-normalised.
+        relevant: score from which a passage is relevant; None: the head's.
+        partial: score from which it is at least partially relevant; None: the head's, or `relevant` where that is less.
+        head: fitted numbers; None: the shipped ones, those that read where there is a logit.
+        logit: a reader's of the question and `to_read`.
+
+    Raises:
+        InvalidInput: `partial` above `relevant`, or either outside 0..1.
+    """
+    chosen = head or shipped_head(reads=logit is not None)
+    high = _threshold("relevant", relevant, chosen.thresholds["relevant"])
+    low = _threshold("partial", partial, min(high, chosen.thresholds["partial"]))
+    if low > high:
+        raise InvalidInput("partial", expected=f"at most `relevant` ({high})", got=str(low))
+    score = passage_score(question, passage, question_vectors, passage_vectors, head=chosen, logit=logit)
+    return Relevance("relevant" if score >= high else "partially relevant" if score >= low else "irrelevant", score)
+
+
+def answerability(
+    question: str,
+    passages: Sequence[str],
+    question_vectors: Vectors,
+    passage_vectors: Sequence[Vectors],
+    *,
+    threshold: float | None = None,
+    head: LinearHead | None = None,
+    logits: Sequence[float | None] | None = None,
+) -> Answerable:
+    """Judge whether a question can be answered from passages. Without passages it cannot: probability 0.
+
+    Args:
+        question: a question that stands alone.
+        passages: their texts, title in front where they have one, in any order.
+        question_vectors: (windows, dim), rows L2-normalised.
+        passage_vectors: the same per passage.
+        threshold: probability from which the question counts as answerable; None: the head's.
+        head: fitted numbers; None: the shipped ones, those that read where there are logits.
+        logits: a reader's per passage, of the question and `to_read`.
+
+    Raises:
+        InvalidInput: not one array of vectors per passage, or a threshold outside 0..1.
+    """
+    chosen = head or shipped_head(reads=logits is not None)
+    limit = _threshold("threshold", threshold, chosen.thresholds["answerable"])
+    if len(passage_vectors) != len(passages):
+        raise InvalidInput(
+            "passage_vectors", expected=f"one per passage ({len(passages)})", got=str(len(passage_vectors))
+        )
+    scores = [
+        passage_score(question, text, question_vectors, rows, head=chosen, logit=logit)
+        for text, rows, logit in zip(passages, passage_vectors, logits or [None] * len(passages), strict=True)
+    ]
+    if not scores:
+        return Answerable(False, 0.0, None)
+    best = max(range(len(scores)), key=scores.__getitem__)
+    return Answerable(scores[best] >= limit, scores[best], best)
+
+
+def passage_score(
+    question: str,
+    passage: str,
+    question_vectors: Vectors,
+    passage_vectors: Vectors,
+    *,
+    head: LinearHead | None = None,
+    logit: float | None = None,
+) -> float:
+    """Probability, 0 to 1, that the passage answers the question; 0 where either is empty."""
+    if not question.strip() or not passage.strip():
+        return 0.0
+    chosen = head or shipped_head(reads=logit is not None)
+    row = features(question, passage, question_vectors, passage_vectors)
+    return chosen.probability(row if len(chosen.features) == len(row) else (*row, read_as(logit or 0.0)))
+
+
+def read_as(logit: float) -> float:
+    """A reader's logit of *answers* as a column of a head, -1..1."""
+    return bounded(logit) / SURE
+
+
+def to_read(question: str, text: str, title: str | None = None) -> str:
+    """The window of a passage that a reader is shown: neighbouring sentences of at most 90 words (one longer sentence
+    alone) that hold most of the question's words, behind the title; of equals the first."""
+    asked = _asked(question)
+    spans = laid_out(text)
+    have = tuple(_sentences(text))
+    best, shown = -1.0, text
+    begin = 0
+    while begin < len(spans):
+        end, size = begin + 1, len(spans[begin].text.split())
+        while end < len(spans) and (size := size + len(spans[end].text.split())) <= _WINDOW:
+            end += 1
+        words = frozenset().union(*have[begin:end])
+        held = sum(weight for term, weight in asked.weights.items() if term in words)
+        if held > best:
+            best, shown = held, text[spans[begin].begin : spans[end - 1].end]
+        if end == len(spans):
+            break
+        begin = max(begin + 1, end - 1)
+    return f"{title}: {shown}" if title else shown
+
+
+def features(question: str, passage: str, question_vectors: Vectors, passage_vectors: Vectors) -> tuple[float, ...]:
+    """The numbers named in `FEATURES`, each to 1."""
+    asked = _asked(question)
+    held = 0.0
+    for have in _sentences(passage):
+        held = max(held, sum(weight for term, weight in asked.weights.items() if term in have))
+    return best_cosine(question_vectors, passage_vectors), held / asked.total
+
+
+@dataclass(frozen=True)
+class _Weighed:
+    weights: dict[str, float]
+    total: float
+
+
+@remembered(256)
+def _asked(question: str) -> _Weighed:
+    weights = {term: idf(term) for term in sorted(set(terms(question)))}
+    return _Weighed(weights, sum(weights.values()) or 1.0)
+
+
+@remembered(1024, kept_as=tuple)
+def _sentences(passage: str) -> Iterable[frozenset[str]]:
+    """The content terms of each sentence."""
+    return (frozenset(terms(span.text)) for span in laid_out(passage))
+
+
+def _threshold(name: str, given: float | None, default: float) -> float:
+    value: Any = default if given is None else given
+    if not 0.0 <= value <= 1.0:  # also catches NaN
+        raise InvalidInput(name, expected="a probability, 0 to 1", got=repr(value))
+    return float(value)

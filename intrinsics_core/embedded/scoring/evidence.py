@@ -1,0 +1,455 @@
+"""What of a sentence is found in its sources: matched words, names, numbers, and nearness in meaning.
+
+This is the measuring half of `support`: it turns a response sentence and a set of source sentences into a few
+numbers in 0..1 and into the words that explain them. It judges nothing; `support` weighs the numbers.
+
+A *claim* is the content of a response sentence: its distinct content terms, each weighed by background idf. A term
+is found in a source sentence when the same stem, the same number in another spelling, an initialism of the
+source's capitalised words, or a close spelling (character trigrams) stands there. Word order, roles, negation and
+inference are not looked at: "Rome beat Carthage" is fully found in "Carthage beat Rome".
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from intrinsics_core.embedded.lexical import Token, background, idf, stem, tokens
+from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.text.memory import remembered
+
+Floats = NDArray[np.float32]
+
+READ_WORDS = 85
+"""Words that a reader is shown beside a claim: as many as it was trained on."""
+
+FEATURES: tuple[str, ...] = (
+    "novel",  # share of the idf mass found in no source sentence
+    "novel_names",  # 1 - 2**-k for k capitalised words not found
+    "novel_numbers",  # 1 - 2**-k for k numbers not found
+    "unpaired",  # share of neighbouring content words that no source sentence holds together
+    "distance",  # 1 - cosine to the nearest sentence or passage of three; less for a claim of one or two content words
+)
+"""Names of the columns of `measure`, in order. Larger means less supported, in every column."""
+
+# `[^\S\n]*`, not `\s*`: at each of n blank lines that would run over all the lines after it.
+_MARKUP = re.compile(
+    r"^[^\S\n]*(?:[-*•‣▪#>]+\s+|\(?\d{1,2}[.)]\s+)|\[\^?\d+(?:\s*[,;–-]\s*\d+)*\]|\*\*|__|`", re.MULTILINE
+)
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_COUNTED = re.compile(r"(?<![\w.,])(\d[\d.,]*)(?!(?:st|nd|rd|th|s)\b)([A-Za-z]{1,4})\b")
+_ORDINAL = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
+_DECIMAL = re.compile(r"^\d+(?:\.\d+)?$")
+_DIGIT = re.compile(r"\d")
+
+_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"  # noqa: E501
+_ORDINALS = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"  # noqa: E501
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_WORD_NUMBERS: dict[str, float] = (
+    {word: float(i) for i, word in enumerate(_ONES.split())}
+    | {word: float(i) for i, word in enumerate(_ORDINALS.split())}
+    | {word: 10.0 * i for i, word in enumerate(_TENS.split(), 2)}
+)
+_SCALES: dict[str, float] = {
+    "hundred": 1e2, "thousand": 1e3, "k": 1e3, "million": 1e6, "m": 1e6, "mn": 1e6, "billion": 1e9, "bn": 1e9,
+    "b": 1e9, "trillion": 1e12,
+}  # fmt: skip
+_MONTHS = "january february march april may june july august september october november december"
+_ALIASES: dict[str, str] = {stem(m[:3]): stem(m) for m in _MONTHS.split()} | {
+    "sept": stem("september"), "dr": stem("doctor"), "mr": "mr", "st": stem("street"), "km": stem("kilometers"),
+    "kg": stem("kilograms"), "cm": stem("centimeters"), "mm": stem("millimeters"), "ft": stem("feet"),
+    "lb": stem("pounds"), "lbs": stem("pounds"), "hr": stem("hours"), "hrs": stem("hours"),
+    "min": stem("minutes"), "mins": stem("minutes"), "tv": stem("television"), "usa": "us", "america": "us",
+}  # fmt: skip
+
+_USUAL = 0.6  # of the largest idf there is: words below need no source where the question has them
+_BLOCK = 4_096  # source sentences whose vectors are put into one array at a time
+_ALIKE = 1_000  # source terms with the same first letters that a term is compared with: prose of 1 MB has some hundreds
+
+_DISCOURSE: frozenset[str] = frozenset(
+    stem(word)
+    for word in """
+    accordingly additional additionally addition alternatively aspect basically case certain certainly commonly
+    conclusion consequently contrast crucial different due essentially essential example exactly fact factor factors
+    finally first following furthermore general generally hence highlight important importantly including include
+    included instance interestingly key last lastly main mainly mention mentioned namely nevertheless notably note
+    noted number order overall particular particularly point possible possibly potentially potential previously
+    primarily provide provided providing purpose reason reasons related relevant respectively result results role second
+    secondly significant significantly similar similarly simply specific specifically state stated subsequently suggest
+    suggests summarize summary term terms third total type types typically ultimately unlike variety various way ways
+    """.split()  # noqa: SIM905
+)
+"""Stems of words that organise a text rather than claim something; they weigh a quarter of their idf."""
+
+
+def clean(text: str) -> str:
+    """The text without list markers, emphasis and citation marks, ``camelCase`` and ``5km`` split; offsets change."""
+    return _COUNTED.sub(r"\1 \2", _CAMEL.sub(" ", _MARKUP.sub(" ", text)))
+
+
+def _plain(value: float) -> str:
+    return format(value, ".10g")
+
+
+def spellings(words: Sequence[Token], i: int) -> set[str]:
+    """Values a number may stand for, spelled one way: ``1.2`` in "1.2 million" is 1.2 and 1200000."""
+    token = words[i]
+    lower = token.text.casefold()
+    ordinal = _ORDINAL.match(lower)
+    word = _WORD_NUMBERS.get(lower)
+    if word is not None:
+        values = {word}
+        ones = _WORD_NUMBERS.get(words[i + 1].text.casefold(), 0.0) if i + 1 < len(words) else 0.0
+        if 20 <= word <= 90 and 1 <= ones <= 9:
+            values = {word + ones}
+    elif ordinal:
+        values = {float(ordinal[1])}
+    elif _DECIMAL.match(token.term):
+        values = {float(token.term)}
+    else:
+        return {token.term}
+    if i + 1 < len(words):
+        scale = _SCALES.get(words[i + 1].text.casefold())
+        if scale and words[i + 1].text.casefold() != token.text.casefold():
+            values |= {value * scale for value in values}
+    return {_plain(value) for value in values}
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One content word of a claim: its surface, the keys that would match it, its idf in nats, its kind."""
+
+    text: str
+    keys: frozenset[str]
+    weight: float
+    is_name: bool
+    is_number: bool
+
+    @property
+    def is_detail(self) -> bool:
+        """Whether it is a name or a number: what answers invent, and what the premise of a question gets wrong."""
+        return self.is_name or self.is_number
+
+
+def _keys(words: Sequence[Token], i: int, text: str) -> set[str]:
+    """The forms under which a word is looked up; a number's begin with ``#``."""
+    token = words[i]
+    if _DIGIT.search(token.text) or token.text.casefold() in _WORD_NUMBERS:
+        found = {"#" + value for value in spellings(words, i)}
+        if text[token.end : token.end + 1] == ":" and token.text.isdigit() and 13 <= int(token.text) <= 23:
+            found.add(f"#{int(token.text) - 12}")  # 22:30 is 10:30 pm
+        return found | {token.term}
+    return {token.term, _ALIASES.get(token.term, token.term)}
+
+
+def _initialisms(words: Sequence[Token]) -> set[str]:
+    """``who`` of "World Health Organization"; runs of two to six capitalised words."""
+    found: set[str] = set()
+    run: list[str] = []
+    for token in words:
+        if token.text[0].isupper():
+            run.append(token.text[0].casefold())
+            found.update("".join(run[start:]) for start in range(max(0, len(run) - 6), len(run) - 1))
+        elif not token.is_stop:
+            run = []
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The content of one response sentence: distinct units, and neighbouring pairs as indices into them."""
+
+    units: tuple[Unit, ...]
+    pairs: tuple[tuple[int, int], ...]
+
+    @property
+    def weights(self) -> Floats:
+        return np.array([unit.weight for unit in self.units], dtype=np.float32)
+
+
+@remembered(1024)
+def claim(sentence: str) -> Claim:
+    """The claim a sentence makes; one without content words has no units."""
+    text = clean(sentence)
+    words = tokens(text)
+    content = [i for i, token in enumerate(words) if not token.is_stop]
+    capitals = sum(words[i].is_capitalised for i in content)
+    titled = capitals > 0.7 * len(content) and len(content) > 3
+    default = background().default
+    units: list[Unit] = []
+    index: dict[str, int] = {}
+    order: list[int] = []
+    for i in content:
+        token = words[i]
+        if token.term not in index:
+            index[token.term] = len(units)
+            rare = idf(token.term) > 0.8 * default
+            named = token.is_capitalised and not token.is_number and (rare or (i > 0 and not titled))
+            keys = frozenset(_keys(words, i, text))
+            weight = idf(token.term) * (0.25 if token.term in _DISCOURSE else 1.0)
+            units.append(Unit(token.text, keys, weight, named, token.is_number))
+        order.append(index[token.term])
+    pairs = tuple(dict.fromkeys((a, b) for a, b in pairwise(order) if a != b))
+    return Claim(tuple(units), pairs)
+
+
+@remembered(8192)
+def keys_of(sentence: str) -> frozenset[str]:
+    """The keys under which a source sentence is found."""
+    text = clean(sentence)
+    words = tokens(text)
+    return frozenset({key for i in range(len(words)) for key in _keys(words, i, text)} | _initialisms(words))
+
+
+def _trigrams(term: str) -> set[str]:
+    padded = f"^{term}"
+    return {padded[i : i + 3] for i in range(len(padded) - 2)}
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Source sentences made ready for looking things up.
+
+    texts: the sentences of all documents in order. vectors: per sentence (windows, dim), rows L2-normalised.
+    documents: for each sentence the index of its document; None: all of one document. titles: one a document, with the
+    metadata that frameworks write there, ``""`` for none; a word of theirs is found, wherever it is claimed.
+    """
+
+    texts: Sequence[str]
+    vectors: Sequence[Floats]
+    documents: Sequence[int] | None = None
+    titles: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.vectors) != len(self.texts):
+            raise InvalidInput(f"sources: {len(self.texts)} sentences but {len(self.vectors)} vectors")
+        if empty := [i for i, rows in enumerate(self.vectors) if not len(rows)]:
+            raise InvalidInput(f"sources: sentence {empty[0]} has no vector", expected="one row a window, one at least")
+        if self.documents is not None and len(self.documents) != len(self.texts):
+            raise InvalidInput(f"sources: {len(self.texts)} sentences but {len(self.documents)} document indices")
+
+    @cached_property
+    def postings(self) -> dict[str, list[int]]:
+        """For each key, the sentences that hold it."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for i, text in enumerate(self.texts):
+            for key in keys_of(text):
+                found[key].append(i)
+        return dict(found)
+
+    @cached_property
+    def seen(self) -> float:
+        """The share of all sentences' words that a reader is shown beside one claim, 0..1; 1 for short sources."""
+        return min(1.0, READ_WORDS / max(1, sum(len(text.split()) for text in self.texts)))
+
+    @cached_property
+    def entitled(self) -> frozenset[str]:
+        """The keys of what the titles say: evidence that no citation points at."""
+        return frozenset(key for title in self.titles if title for key in keys_of(title))
+
+    @cached_property
+    def _spelled(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = defaultdict(list)
+        for key in self.postings:
+            if len(key) > 4 and key.isalpha():
+                found[key[:3]].append(key)
+        return found
+
+    def similar(self, term: str, floor: float = 0.6) -> list[str]:
+        """Source terms spelled like this one: same first three letters, Dice of trigrams at least ``floor``."""
+        if len(term) < 5 or not term.isalpha():
+            return []
+        own = _trigrams(term)
+        near = ((other, _trigrams(other)) for other in self._spelled.get(term[:3], ())[:_ALIKE])
+        return [o for o, grams in near if 2 * len(own & grams) >= floor * (len(own) + len(grams))]
+
+    def incidence(self, asked: Claim) -> Floats:
+        """(units, sentences): 1 where a unit is found in a source sentence."""
+        found = np.zeros((len(asked.units), len(self.texts)), dtype=np.float32)
+        for row, unit in enumerate(asked.units):
+            hits = [key for key in unit.keys if key in self.postings]
+            if not hits and not unit.is_number:
+                hits = [other for key in unit.keys for other in self.similar(key)]
+            for key in hits:
+                found[row, self.postings[key]] = 1.0
+        return found
+
+    @cached_property
+    def _starts(self) -> NDArray[np.intp]:
+        sizes = [len(rows) for rows in self.vectors]
+        return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp)
+
+    def _blocks(self) -> Iterator[tuple[slice, Floats]]:
+        """The sentences some thousands at a time, with the rows of their vectors in one array.
+
+        One block is kept, more are made anew each time: the vectors of a book are not held twice.
+        """
+        if len(self.texts) <= _BLOCK:
+            yield slice(0, len(self.texts)), self._stacked
+            return
+        for begin in range(0, len(self.texts), _BLOCK):
+            part = slice(begin, min(begin + _BLOCK, len(self.texts)))
+            yield part, _stack(self.vectors[part])
+
+    @cached_property
+    def _stacked(self) -> Floats:
+        return _stack(self.vectors)
+
+    def _starts_of(self, part: slice) -> NDArray[np.intp]:
+        starts = self._starts[part]
+        begin: NDArray[np.intp] = starts - starts[0]
+        return begin
+
+    def cosines(self, rows: Floats) -> Floats:
+        """Largest cosine between any of a text's windows and any window of each source sentence."""
+        nearest: Floats = np.zeros(len(self.texts), dtype=np.float32)
+        if self.texts and len(rows):
+            for part, mine in self._blocks():
+                best = _products(mine, rows).max(axis=1)
+                nearest[part] = np.maximum.reduceat(best, self._starts_of(part))
+        return nearest
+
+    @cached_property
+    def passages(self) -> NDArray[np.intp]:
+        """(sentences, 3): each sentence and its two successors in its document; the last ones repeat."""
+        count = len(self.texts)
+        owner = np.zeros(count, int) if self.documents is None else np.asarray(self.documents)
+        here = np.arange(count)
+        columns = [here]
+        for _ in range(2):
+            after = np.minimum(columns[-1] + 1, max(count - 1, 0))
+            columns.append(np.where(owner[after] == owner, after, columns[-1]) if count else here)
+        return np.stack(columns, axis=1)
+
+    @cached_property
+    def _passage_vectors(self) -> Floats:
+        return self._passages_of(slice(0, len(self.texts)), self._stacked)
+
+    def _passages_of(self, part: slice, mine: Floats) -> Floats:
+        """The vectors of the passages that begin in a part, whose own rows are given."""
+        mean = np.add.reduceat(mine, self._starts_of(part), axis=0)
+        after = range(part.stop, min(part.stop + 2, len(self.texts)))  # a passage reaches into the next part
+        if len(after):
+            mean = np.concatenate([mean, [np.asarray(self.vectors[i]).sum(axis=0) for i in after]])
+        members = self.passages[part] - part.start
+        total = mean[members[:, 0]] + mean[members[:, 1]] + mean[members[:, 2]]
+        return np.asarray(total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-9))
+
+    def passage_cosine(self, rows: Floats) -> float:
+        """Largest cosine between any of a text's windows and any passage of three source sentences."""
+        if not self.texts or not len(rows):
+            return 0.0
+        if len(self.texts) <= _BLOCK:
+            return float(_products(self._passage_vectors, rows).max())
+        return max(float(_products(self._passages_of(part, mine), rows).max()) for part, mine in self._blocks())
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one response sentence has in the sources.
+
+    features: one number in 0..1 a column of `FEATURES`. found: (units, sentences). cosine: per source sentence.
+    missing: the units found nowhere. stray: the numbers that stand in the sources, but not where the rest of the
+    sentence stands: neither in the passage of three sentences nearest to it nor beside the same word elsewhere.
+    seen: `Sources.seen` of the sources.
+    """
+
+    claim: Claim
+    features: Floats
+    found: Floats
+    cosine: Floats
+    missing: tuple[Unit, ...]
+    stray: tuple[Unit, ...] = ()
+    seen: float = 1.0
+
+    @property
+    def invented(self) -> tuple[Unit, ...]:
+        """The names and numbers found nowhere, and the words that say of what a number is."""
+        numbers = {i for i, unit in enumerate(self.claim.units) if unit.is_number}
+        counted = {self.claim.units[b] for a, b in self.claim.pairs if a in numbers}
+        return tuple(unit for unit in self.missing if unit.is_detail or unit in counted)
+
+
+def covered(weights: Floats, found: Floats) -> Floats:
+    """Per column of ``found`` (units, columns) the share of the weights it holds, 0..1."""
+    # einsum, not BLAS: some BLAS kernels raise the invalid flag on lanes they only pad with.
+    return np.asarray(np.einsum("u,us->s", weights, found) / max(float(weights.sum()), 1e-9))
+
+
+def _products(mine: Floats, rows: Floats) -> Floats:
+    theirs = np.asarray(rows, dtype=np.float32)
+    if theirs.shape[1] != mine.shape[1]:
+        raise InvalidInput(
+            "vectors of response and sources differ in length", expected=str(mine.shape[1]), got=str(theirs.shape[1])
+        )
+    with np.errstate(invalid="ignore"):
+        return mine @ theirs.T
+
+
+def _stack(vectors: Sequence[Floats]) -> Floats:
+    return np.concatenate([np.asarray(rows, dtype=np.float32) for rows in vectors])
+
+
+def _share(part: float, whole: float) -> float:
+    return float(part / whole) if whole > 0 else 0.0
+
+
+def measure(sentence: str, vectors: Floats, sources: Sources, given: str = "") -> Evidence:
+    """Look a response sentence up in its sources.
+
+    Args:
+        sentence: one sentence of a response.
+        vectors: its vectors, (windows, dim), rows L2-normalised.
+        sources: the source sentences.
+        given: text whose words need no source, such as the question. Its names and numbers still do: an answer that
+            repeats what a question wrongly presumes is not thereby supported.
+    """
+    asked = claim(sentence)
+    weights = asked.weights
+    found = sources.incidence(asked)
+    cosine = sources.cosines(vectors)
+    known = {key for unit in claim(given).units if not unit.is_detail for key in unit.keys}
+    usual = _USUAL * background().default  # a rarer word may be a name in lower case
+    granted = np.array(
+        [
+            bool(unit.keys & sources.entitled or (not unit.is_detail and unit.weight < usual and unit.keys & known))
+            for unit in asked.units
+        ],
+        dtype=bool,
+    )
+    anywhere = granted | (found.max(axis=1, initial=0.0) > 0)
+    missing = tuple(unit for unit, hit in zip(asked.units, anywhere, strict=True) if not hit)
+    first, second = np.array(asked.pairs, dtype=np.intp).reshape(-1, 2).T
+    paired = (found[first] * found[second]).max(axis=1, initial=0.0)
+    near = max(float(cosine.max(initial=0.0)), sources.passage_cosine(vectors))
+    whole = min(1.0, len(asked.units) / 3)  # "Paris." is far from every sentence, right or wrong
+    values = [
+        _share(sum(unit.weight for unit in missing), float(weights.sum())),
+        1.0 - 2.0 ** -sum(unit.is_name for unit in missing),
+        1.0 - 2.0 ** -sum(unit.is_number for unit in missing),
+        1.0 - float(paired.mean()) if len(paired) else 0.0,
+        whole * (1.0 - near),
+    ]
+    features = np.clip(np.array(values, dtype=np.float32), 0.0, 1.0)
+    stray = _stray(asked, found, cosine, anywhere, paired, sources)
+    return Evidence(asked, features, found, cosine, missing, stray, sources.seen)
+
+
+def _stray(
+    asked: Claim, found: Floats, cosine: Floats, anywhere: NDArray[np.bool_], paired: Floats, sources: Sources
+) -> tuple[Unit, ...]:
+    """The numbers that stand elsewhere in the sources than the rest of the claim."""
+    numbers = [i for i, unit in enumerate(asked.units) if unit.is_number and anywhere[i]]
+    if not numbers or not sources.texts or len(asked.units) == len(numbers):
+        return ()
+    together = found[:, sources.passages].max(axis=2)
+    nearest = int((covered(asked.weights, together) + 0.5 * cosine[sources.passages].mean(axis=1)).argmax())
+    beside = {i for pair, held in zip(asked.pairs, paired, strict=True) if held for i in pair}
+    return tuple(asked.units[i] for i in numbers if not together[i, nearest] and i not in beside and found[i].max() > 0)

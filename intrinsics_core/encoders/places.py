@@ -1,0 +1,57 @@
+"""Where a model lies: a local folder, or a repository on the hub, of which only what is needed is fetched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from intrinsics_core._support.hub import HubPlace
+from intrinsics_core.protocol.errors import RuntimeUnavailable
+
+_DESCRIBED = ("*.json", "*.txt", "*.model")  # configs and tokenizers; never a pickle, never code
+
+
+def folder_of(place: str, revision: str | None, weights: Sequence[str]) -> Path:
+    """The local folder of a model, fetched where it is not local. The hub's cache is used, and alone where
+    ``HF_HUB_OFFLINE`` is set.
+
+    Args:
+        place: a folder, or ``owner/name[/folder][@revision]``.
+        revision: the commit, tag or branch of a place that names none itself. Without one the model may change.
+        weights: patterns of the files that hold the weights.
+
+    Raises:
+        RuntimeUnavailable: there is no such folder, and nothing of that name can be had.
+    """
+    path = Path(place).expanduser()
+    if path.is_dir():
+        return path
+    found = HubPlace.parse(place)
+    if found is None or path.is_absolute():
+        raise RuntimeUnavailable(f"no model at {place!r}", expected="a folder, or owner/name[@revision] on the hub")
+    inside = f"{found.folder}/" if found.folder else ""
+    try:
+        from huggingface_hub import snapshot_download
+
+        root = snapshot_download(
+            found.repository,
+            revision=found.revision or revision,
+            allow_patterns=[inside + name for name in (*_DESCRIBED, *weights)],
+        )
+    except Exception as error:  # the client's errors are many, and all mean the same here
+        raise RuntimeUnavailable(f"the model {place!r} cannot be had from the hub ({error})") from error
+    return Path(root, inside)
+
+
+def read_config(place: str, folder: Path) -> dict[str, Any]:
+    """The model's ``config.json``.
+
+    Raises:
+        RuntimeUnavailable: there is none that can be read.
+    """
+    try:
+        return dict(json.loads((folder / "config.json").read_text("utf-8")))
+    except (OSError, TypeError, ValueError) as error:
+        raise RuntimeUnavailable(f"{place!r} holds no model: config.json cannot be read ({error})") from None

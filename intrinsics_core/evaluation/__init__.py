@@ -1,1 +1,0 @@
-"""How good scores are, and what makes probabilities of them."""

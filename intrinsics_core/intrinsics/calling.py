@@ -1,0 +1,66 @@
+"""Types and checks that the intrinsic modules share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal, TypeVar
+
+from intrinsics_core.intrinsics.table import TABLE, Record
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Program
+from intrinsics_core.protocol.task import DocumentLike, MessageLike, Task, check
+
+T = TypeVar("T")
+Messages = Iterable[MessageLike]
+Documents = Iterable[DocumentLike]
+OnError = Literal["raise", "fallback"]
+
+NOTHING_RETRIEVED = "nothing retrieved"
+NOTHING_SAID = "nothing said"
+
+
+def single_ask(task: Task, profile: Profile) -> Program[Any]:
+    """The program of an intrinsic that is one exchange."""
+    return (yield from profile.ask(task.intrinsic, task))
+
+
+def call(
+    name: str,
+    messages: Messages,
+    documents: Documents = (),
+    *,
+    date: str | None = None,
+    program: Callable[[Task, Profile], Program[T]] = single_ask,
+    options: Mapping[str, Any] | None = None,
+    on_error: str = "raise",
+) -> Call[T]:
+    """Check the input and the choice of ``on_error`` against the intrinsic's record; build the call.
+
+    ``options`` are what a format may look at when it renders: :attr:`intrinsics_core.protocol.task.Task.options`.
+    """
+    record = TABLE[name]
+    task = check(name, messages, documents, ends_with=record.ends_with, blank_answer=record.empty is not None,
+                 date=date)  # fmt: skip
+    if options:
+        task = replace(task, options=dict(options))
+    return Call(task, partial(_unless_empty, program, record), record.fallbacks.get(record.chosen(on_error)))
+
+
+def _unless_empty(
+    program: Callable[[Task, Profile], Program[T]], record: Record, task: Task, profile: Profile
+) -> Program[T]:
+    """Nothing to judge is a result, not an error: a chain filters everything away, a model answers with a tool call."""
+    if record.empty is not None and (why := nothing_to_judge(record, task)):
+        empty: T = record.empty(task.split_by(profile.split_of(record.name)), why)
+        return empty
+    return (yield from program(task, profile))
+
+
+def nothing_to_judge(record: Record, task: Task) -> str | None:
+    """Why there is nothing to judge, None where there is something."""
+    if task.last.role == "assistant" and not task.last.content.strip():
+        return NOTHING_SAID
+    return NOTHING_RETRIEVED if record.needs_documents and not task.documents else None

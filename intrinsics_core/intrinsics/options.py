@@ -1,0 +1,118 @@
+"""Intrinsics and their options by name, typed by the signature of the function."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from inspect import signature
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from intrinsics_core.intrinsics.table import TABLE, Record
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.errors import InvalidInput
+
+_QUESTION = [{"role": "user", "content": "?"}]
+_ANSWERED = [*_QUESTION, {"role": "assistant", "content": "!"}]
+_NOT_OPTIONS = {"on_error", "date"}  # these are said beside the options
+
+
+def nearest(name: str, known: Sequence[str]) -> str | None:
+    """The known name that was most likely meant; None where none is like it."""
+    found = get_close_matches(name.lower().replace("_", "-")[:100], known, n=1, cutoff=0.5)
+    return found[0] if found else None
+
+
+def record_of(name: str, *, called: str = "intrinsic") -> Record:
+    """The record of the intrinsic of that name.
+
+    Args:
+        called: what the name is called in the error.
+
+    Raises:
+        InvalidInput: there is none; the message has the nearest name.
+    """
+    if (record := TABLE.get(name)) is not None:
+        return record
+    close = nearest(name, list(TABLE))
+    meant = f"{close!r}, or another " if close else ""
+    raise InvalidInput(f"{called} is unknown", expected=f"{meant}one of {', '.join(TABLE)}", got=repr(name[:100]))
+
+
+def from_texts(record: Record, pairs: Sequence[str], *, called: str) -> dict[str, Any]:
+    """``key=value`` texts as keyword arguments of an intrinsic.
+
+    Args:
+        called: what an option is called in errors.
+
+    Raises:
+        InvalidInput: no such option, or a value that it does not take.
+    """
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise InvalidInput(f"{called} is not of the form key=value", intrinsic=record.name, got=repr(pair))
+        name = name.strip().replace("-", "_")
+        hint, text = _hint(record, name, called), text.strip()
+        none = text.lower() in ("none", "null") and type(None) in typing.get_args(hint)
+        read = TypeAdapter(hint).validate_strings
+        found[name] = None if none else _value(record, f"{called} {name}", read, text)
+    return _probed(record, found)
+
+
+def from_json(record: Record, given: Mapping[str, Any], *, called: str) -> dict[str, Any]:
+    """Values of a JSON object as keyword arguments of an intrinsic.
+
+    Args:
+        called: what an option is called in errors.
+
+    Raises:
+        InvalidInput: no such option, or a value that it does not take.
+    """
+    found: dict[str, Any] = {}
+    for key, value in given.items():
+        name = key.replace("-", "_")
+        read = TypeAdapter(_hint(record, name, called)).validate_python
+        found[name] = _value(record, f"{called} {name}", read, value)
+    return _probed(record, found)
+
+
+def _hint(record: Record, name: str, called: str) -> Any:
+    hints = typing.get_type_hints(record.function)
+    known = [
+        option
+        for option, parameter in signature(record.function).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY and option not in _NOT_OPTIONS
+    ]
+    if name not in known:
+        raise InvalidInput(f"{called} names no option of it", intrinsic=record.name,
+                           expected=f"one of {', '.join(known)}" if known else "none: it has no options",
+                           got=repr(name[:100]))  # fmt: skip
+    return hints[name]
+
+
+def _value(record: Record, called: str, read: Callable[[Any], Any], given: Any) -> Any:
+    try:
+        return read(given)
+    except ValidationError as error:
+        raise InvalidInput(f"{called} has a wrong value", intrinsic=record.name,
+                           expected=error.errors()[0]["msg"], got=repr(given)) from None  # fmt: skip
+
+
+def _probed(record: Record, options: dict[str, Any]) -> dict[str, Any]:
+    """The options, once it is known that the intrinsic takes their values."""
+    for messages in (_QUESTION, _ANSWERED) if options else ():
+        try:
+            _called(record, messages, options)
+            break
+        except InvalidInput as error:
+            if not error.message.startswith("messages"):
+                raise
+    return options
+
+
+def _called(record: Record, messages: Any, options: Mapping[str, Any]) -> Call[Any]:
+    return record.function(messages, ["."], **options)

@@ -1,0 +1,294 @@
+"""A language model in this process: transformers, with LoRA and aLoRA adapters by PEFT."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from intrinsics_core.local import kv_cache
+from intrinsics_core.local.batches import WORTH_SHARING, families, packed
+from intrinsics_core.local.decoding import Detokeniser, Generation, RowLogitsProcessor, RowStoppingCriterion
+from intrinsics_core.local.grammars import Grammars
+from intrinsics_core.local.peft_adapters import BASE, Adapters, LoadedAdapter
+from intrinsics_core.local.runtime import LocalRuntime
+from intrinsics_core.local.tokens import room, token_ids
+from intrinsics_core.protocol.errors import IntrinsicsError, RuntimeUnavailable, as_intrinsics_error
+from intrinsics_core.protocol.requests import Choice, Generate, Outcome, Request
+from intrinsics_core.runtimes.base import unsupported
+from intrinsics_core.runtimes.configs import TransformersConfig
+
+_UNBOUNDED = 2**31  # tokens: a recurrent model has no window
+# Tokens of prompt read in the time that one token is generated in: the weights pass through memory once for either.
+_STEP_ON_CPU, _STEP_ON_GPU = 16, 256
+
+
+class TransformersRuntime(LocalRuntime):
+    """A model loaded into this process; :class:`TransformersConfig` says what it is told of it.
+
+    Example:
+        >>> runtime = TransformersRuntime("ibm-granite/granite-3.3-8b-instruct",
+        ...     adapters={"answerability": "ibm-granite/granite-3.3-8b-rag-agent-lib/answerability_prediction_lora"})
+        >>> run(answerability(messages, documents), runtime, profile="granite-3.3")  # doctest: +SKIP
+    """
+
+    technologies = ("lora", "alora")
+    takes = TransformersConfig
+    config: TransformersConfig
+
+    def load(self) -> _LoadedModel:
+        return _LoadedModel(self.config)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Job:
+    """A request on its way: everything about it that is known before the model is asked."""
+
+    at: int  # its place among the requests
+    request: Generate
+    ids: np.ndarray
+    budget: int
+    adapter: LoadedAdapter | None
+    reusable: int  # tokens at the start of the prompt whose keys and values are the base model's
+
+    @property
+    def name(self) -> str:
+        return self.adapter.name if self.adapter else BASE
+
+    @property
+    def beginning(self) -> np.ndarray:
+        return self.ids[: self.reusable]
+
+
+class _LoadedModel:
+    """The loaded model. Not safe between threads."""
+
+    def __init__(self, given: TransformersConfig) -> None:
+        base, self._tokenizer = _loaded(given)
+        self._adapters = Adapters(base, given.adapters or {})
+        self._device = base.device
+        self._on_cpu = base.device.type == "cpu"
+        config = base.config.get_text_config()
+        self._vocabulary: int = config.vocab_size
+        self._context: int = given.context_length or getattr(config, "max_position_embeddings", None) or _UNBOUNDED
+        self._default_tokens = given.max_tokens
+        self._batch_tokens = given.batch_tokens or (2_048 if self._on_cpu else 16_384)
+        self._words = Detokeniser(self._tokenizer)
+        self._ends, self._pad = _taken_over(base, self._tokenizer)
+        self._grammars: Grammars | None = None
+        self._prefixes = kv_cache.Prefixes(given.prefix_tokens)
+        self._sharing = given.prefix_tokens > 0 and kv_cache.can_share(base.config)
+
+    def stop(self) -> None:
+        import torch
+
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+    def answer(self, requests: Sequence[Request]) -> list[Outcome]:
+        outcomes: dict[int, Outcome] = {}
+        jobs: list[_Job] = []
+        for at, request in enumerate(requests):
+            try:
+                jobs.append(self._planned(at, request))
+            except Exception as error:
+                outcomes[at] = as_intrinsics_error(error).named(request.intrinsic)
+        alone, together = self._shared_or_not(jobs)
+        for members, shared in together:
+            self._answer_family(members, shared, outcomes)
+        for batch in self._batches(alone):
+            self._answer_batch(batch, (), 0, outcomes)
+        return [outcomes[i] for i in range(len(requests))]
+
+    # --- before the model is asked ------------------------------------------------------------------------------------
+
+    def _planned(self, at: int, request: Request) -> _Job:
+        """Everything that can be wrong with one request is found here, where it costs no other."""
+        if not isinstance(request, Generate):
+            raise unsupported("transformers", request)
+        adapter = self._adapters.find(request)
+        ids = token_ids(self._tokenizer, request)
+        budget = room(len(ids), request.max_tokens, self._default_tokens, self._context)
+        if isinstance(request.constraint, Choice):  # no token is shorter than a byte, and one more ends the reply
+            budget = min(budget, max((len(o.encode()) for o in request.constraint.options), default=0) + 1)
+        if request.constraint is not None:
+            self._row_grammars().start(request.constraint)
+        start = adapter.start(ids) if adapter else len(ids)
+        # The last token of a prompt is always computed: its scores are what the reply begins with.
+        return _Job(at, request, np.array(ids), budget, adapter, min(start, len(ids) - 1))
+
+    def _row_grammars(self) -> Grammars:
+        if self._grammars is None:
+            self._grammars = Grammars(self._tokenizer, self._vocabulary, sorted(self._ends))
+        return self._grammars
+
+    def _row(self, job: _Job) -> Generation:
+        constraint = job.request.constraint
+        matcher = self._row_grammars().start(constraint) if constraint is not None else None
+        return Generation(job.request, job.ids.tolist(), job.budget, self._words, self._ends, matcher)
+
+    def _shared_or_not(self, jobs: list[_Job]) -> tuple[list[_Job], list[tuple[list[_Job], int]]]:
+        """Jobs whose beginning is, or is worth being, in memory, put together by beginning; and the others."""
+        alone = [job for job in jobs if not self._sharing or job.reusable < WORTH_SHARING]
+        rest = [job for job in jobs if self._sharing and job.reusable >= WORTH_SHARING]
+        together = []
+        for indices, shared in families([job.beginning for job in rest]):
+            members = [rest[i] for i in indices]
+            # A lone request to the base model hardly ever comes back; an aLoRA's context serves the next intrinsic.
+            wanted = len(members) > 1 or members[0].adapter is not None
+            if wanted or self._prefixes.longest(members[0].beginning)[1] >= max(WORTH_SHARING, shared // 2):
+                together.append((members, shared))
+            else:
+                alone += members
+        return alone, together
+
+    # --- asking it ----------------------------------------------------------------------------------------------------
+
+    def _answer_family(self, jobs: list[_Job], shared: int, outcomes: dict[int, Outcome]) -> None:
+        """Jobs that have their first ``shared`` tokens in common."""
+        begun = time.perf_counter()
+        try:
+            layers, known = self._prefix(jobs[0].ids[:shared])
+        except Exception as error:
+            outcomes |= {job.at: _failed(error, job.request) for job in jobs}
+            return
+        spent = (time.perf_counter() - begun) / len(jobs)
+        hits = {job.at: shared for job in jobs} | {jobs[0].at: known}  # the first one paid for the others
+        for batch in self._batches(jobs, shared):
+            self._answer_batch(batch, layers, shared, outcomes, hits, spent)
+
+    def _batches(self, jobs: list[_Job], shared: int = 0) -> list[list[_Job]]:
+        # What is shared is not read again, but each row gets a copy of it: on a GPU they must fit into its memory.
+        read_before = shared if self._on_cpu else 0
+        lengths = [len(job.ids) - read_before for job in jobs]
+        step = _STEP_ON_CPU if self._on_cpu else _STEP_ON_GPU
+        found = packed(lengths, [job.budget for job in jobs], self._batch_tokens, step)
+        return [[jobs[i] for i in batch] for batch in found]
+
+    def _prefix(self, ids: np.ndarray) -> tuple[kv_cache.Layers, int]:
+        """Keys and values of the base model for these tokens, and for how many of them they were there already."""
+        import torch
+
+        layers, known = self._prefixes.longest(ids)
+        if known == len(ids):
+            return layers, known
+        cache = kv_cache.cache_of(layers, known, 1)
+        with torch.inference_mode():
+            self._adapters.forward_base(
+                input_ids=self._tensor([ids[known:]]), past_key_values=cache, use_cache=True, logits_to_keep=1
+            )
+        made = kv_cache.layers_of(cache)
+        self._prefixes.put(ids, made)
+        return made, known
+
+    def _answer_batch(
+        self,
+        jobs: list[_Job],
+        layers: kv_cache.Layers,
+        shared: int,
+        outcomes: dict[int, Outcome],
+        hits: Mapping[int, int] | None = None,
+        spent: float = 0.0,
+    ) -> None:
+        begun = time.perf_counter()
+        rows = [self._row(job) for job in jobs]
+        failure = self._tried(jobs, rows, layers, shared)
+        if failure and len(jobs) > 1:
+            half = len(jobs) // 2
+            for part in (jobs[:half], jobs[half:]):  # until only the culprit fails
+                self._answer_batch(part, layers, shared, outcomes, hits, spent)
+            return
+        seconds = (time.perf_counter() - begun) / len(rows) + spent
+        for job, row in zip(jobs, rows, strict=True):
+            row.cached = (hits or {}).get(job.at, 0)
+            outcomes[job.at] = failure or row.outcome(seconds)
+
+    def _tried(
+        self, jobs: list[_Job], rows: list[Generation], layers: kv_cache.Layers, shared: int
+    ) -> IntrinsicsError | None:
+        """Generate; the error where the model failed."""
+        try:
+            self._generate(jobs, rows, layers, shared)
+            return None
+        except Exception as error:
+            traceback.clear_frames(error.__traceback__)  # they hold tensors, and memory may be what was short
+            return _failed(error, jobs[0].request)
+
+    def _generate(self, jobs: list[_Job], rows: list[Generation], layers: kv_cache.Layers, shared: int) -> None:
+        """Left-padded, the padding after what is shared: prompts end side by side."""
+        import torch
+
+        width = max(len(job.ids) for job in jobs)
+        ids = np.full((len(jobs), width), self._pad)
+        mask = np.zeros((len(jobs), width), dtype=np.int64)
+        for i, job in enumerate(jobs):
+            ids[i, :shared], mask[i, :shared] = job.ids[:shared], 1
+            start = width - (len(job.ids) - shared)
+            ids[i, start:], mask[i, start:] = job.ids[shared:], 1
+        cache = {"past_key_values": kv_cache.cache_of(layers, shared, len(jobs))} if shared else {}
+        with torch.inference_mode():
+            self._adapters.generate(
+                [job.name for job in jobs],
+                input_ids=self._tensor(ids),
+                attention_mask=self._tensor(mask),
+                max_new_tokens=max(job.budget for job in jobs),
+                logits_processor=[RowLogitsProcessor(rows, self._pad)],
+                stopping_criteria=[RowStoppingCriterion(rows)],
+                **cache,
+            )
+
+    def _tensor(self, rows: Any) -> Any:
+        import torch
+
+        return torch.from_numpy(np.asarray(rows, dtype=np.int64)).to(self._device)
+
+
+def _loaded(given: TransformersConfig) -> tuple[Any, Any]:
+    """The base model, ready, and its tokenizer."""
+    try:
+        import torch
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+    except ImportError as error:
+        raise RuntimeUnavailable(
+            f"the transformers runtime is not installed ({error})",
+            expected="pip install 'rag-intrinsics[transformers]'",
+        ) from None
+    dtype = given.dtype
+    place = {"revision": given.revision, "trust_remote_code": False}
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(given.model, **place)
+        base = AutoModelForCausalLM.from_pretrained(
+            given.model, use_safetensors=True, dtype=dtype if dtype == "auto" else getattr(torch, dtype), **place
+        )
+        base = base.to(given.device or ("cuda" if torch.cuda.is_available() else "cpu")).eval()
+    except (
+        Exception
+    ) as error:  # a wrong folder, a gated repository, a pickle, a missing device: each with its own words
+        raise RuntimeUnavailable(f"the model {given.model!r} cannot be loaded ({error})") from error
+    return base, tokenizer
+
+
+def _taken_over(base: Any, tokenizer: Any) -> tuple[frozenset[int], int]:
+    """(tokens that end a reply, the token to pad with); the rows decide what comes next and when they end.
+
+    Nothing of the repository's own sampling is left: a request says all of it.
+    """
+    from transformers import GenerationConfig
+
+    stated = base.generation_config.eos_token_id
+    ends = frozenset({*(stated if isinstance(stated, list) else [stated]), tokenizer.eos_token_id} - {None})
+    pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else min(ends, default=0)
+    base.generation_config = GenerationConfig(do_sample=False, use_cache=True, pad_token_id=pad)
+    return ends, pad
+
+
+def _failed(error: Exception, request: Generate) -> IntrinsicsError:
+    if isinstance(error, IntrinsicsError):
+        return error.named(request.intrinsic)
+    failure = RuntimeUnavailable(f"the model failed ({type(error).__name__}: {error})", intrinsic=request.intrinsic)
+    failure.__cause__ = error
+    return failure

@@ -1,0 +1,1 @@
+"""What a plugin author imports: tasks, requests, results, calls, profiles, errors and telemetry."""

@@ -1,0 +1,129 @@
+"""A calibration that was fitted on somebody's own data, put to work on what any profile says.
+
+One rule for each kind of value: the score becomes the calibrated probability, and the label what the fitted threshold
+makes of it. A value without a score (a fallback, an answer that claims nothing) stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import singledispatch
+from typing import Any, Protocol
+
+from intrinsics_core.protocol.results import (
+    Answerability,
+    AnswerRelevance,
+    AuditParts,
+    FactCheck,
+    HallucinationDetection,
+    Judgement,
+    Result,
+    Uncertainty,
+)
+
+_POINTWISE = ("pointwise", "context-relevance")  # a format whose scores are those of an intrinsic
+
+
+class Fitted(Protocol):
+    """What was fitted on somebody's own data: :class:`intrinsics_core.calibration.fitting.Calibration`."""
+
+    @property
+    def threshold(self) -> float: ...
+    def apply(self, score: float) -> float: ...
+    def unsure(self, probability: float) -> bool: ...
+
+
+Calibrations = Mapping[str, Fitted]
+
+
+def recalibrated(name: str, value: Any, fitted: Calibrations) -> Any:
+    """What a format of this name said, after calibration; as it is where there is none for it."""
+    if name == _POINTWISE[0] and (found := fitted.get(_POINTWISE[1])):
+        return [(found.apply(row[0]), row[1]) if isinstance(row, tuple) else (found.apply(row), row) for row in value]
+    return _recalibrated(value, fitted)
+
+
+@singledispatch
+def _recalibrated(value: Any, fitted: Calibrations) -> Any:
+    return value
+
+
+@_recalibrated.register(list)
+def _(value: list[Any], fitted: Calibrations) -> Any:
+    return [_recalibrated(each, fitted) for each in value]
+
+
+@_recalibrated.register(Answerability)
+def _(value: Answerability, fitted: Calibrations) -> Any:
+    def label(found: Fitted, p: float) -> str:
+        return "answerable" if p >= found.threshold else "unanswerable"
+
+    return _changed(value, fitted.get("answerability"), "probability", label)
+
+
+@_recalibrated.register(Judgement)
+def _(value: Judgement, fitted: Calibrations) -> Any:
+    return _changed(value, fitted.get("context-relevance"), "score", _relevance)
+
+
+@_recalibrated.register(AnswerRelevance)
+def _(value: AnswerRelevance, fitted: Calibrations) -> Any:
+    return _changed(value, fitted.get("answer-relevance"), "score", _relevance)
+
+
+@_recalibrated.register(HallucinationDetection)
+def _(value: HallucinationDetection, fitted: Calibrations) -> Any:
+    worst = "unfaithful" if any(s.label == "unfaithful" for s in value.sentences) else "partial"
+
+    def label(found: Fitted, p: float) -> str:
+        return "faithful" if p >= found.threshold and not value.missing else worst
+
+    return _changed(value, fitted.get("hallucination-detection"), "score", label)
+
+
+@_recalibrated.register(Uncertainty)
+def _(value: Uncertainty, fitted: Calibrations) -> Any:
+    score = certainty_score(value)
+    found = fitted.get("uncertainty")
+    if found is None or score is None:
+        return value
+    expected = found.apply(score)
+    tenth = (2 * min(9, int(expected * 10)) + 1) / 20  # the middle of the tenth it falls into
+    return value.model_copy(update={"certainty": tenth, "expected": expected, "unsure": found.unsure(expected)})
+
+
+@_recalibrated.register(FactCheck)
+def _(value: FactCheck, fitted: Calibrations) -> Any:
+    found = fitted.get("fact-check")
+    if found is None or value.score is None:
+        return value
+    score = found.apply(value.score)
+    return value.model_copy(update={"score": score, "unsure": found.unsure(score)})
+
+
+@_recalibrated.register(AuditParts)
+def _(value: AuditParts, fitted: Calibrations) -> Any:
+    parts = ("answerability", "hallucination", "uncertainty")
+    update: dict[str, Any] = {name: _recalibrated(getattr(value, name), fitted) for name in parts}
+    if value.answer_relevance is not None and (found := fitted.get("answer-relevance")):
+        update["answer_relevance"] = found.apply(value.answer_relevance)
+    return value.model_copy(update=update)
+
+
+def certainty_score(value: Uncertainty) -> float | None:
+    """What is calibrated of a certainty: its mean, or, where the model gives no probabilities, the digit it stated."""
+    return value.certainty if value.expected is None else value.expected
+
+
+def _relevance(found: Fitted, p: float) -> str:
+    # One threshold was fitted, for what helps; half of it is as far as a doubt goes.
+    return "relevant" if p >= found.threshold else "partially relevant" if p >= found.threshold / 2 else "irrelevant"
+
+
+def _changed(value: Any, found: Fitted | None, field: str, label: Callable[[Fitted, float], str]) -> Any:
+    score = getattr(value, field)
+    if found is None or score is None:
+        return value
+    probability = found.apply(score)
+    told = {"unsure": found.unsure(probability)} if isinstance(value, Result) else {}
+    return value.model_copy(update={field: probability, "label": label(found, probability)} | told)

@@ -1,0 +1,436 @@
+"""Typed results. ``model_dump()`` of each is the JSON that the command line writes.
+
+All are frozen. Left out of the dump where there is nothing to say: ``reason`` (why there was nothing to judge),
+``degraded`` (why a fallback stands in for a verdict), ``unsure`` (the verdict lies in a band where the models do not
+know; its label stands), ``dropped`` (how many unusable entries of a reply were left out), ``missing`` (how many of the
+sentences or documents that were asked about have no verdict), ``cut`` (how many documents
+or earlier turns were read in part alone), ``unread`` (how many tokens of the documents were not read, being more than
+the runtime's ``max_document_tokens``), ``read`` (the share of the sources' text that was read, where a fact check or an
+encoder tells it), and ``usage`` (always).
+
+Ids are the caller's and may repeat: ``index`` is the position of a document among those given, from 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import (
+    VERSION,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
+
+from intrinsics_core.protocol.requests import Usage
+
+# A model is built when it is first used, not at import. Before pydantic 2.14 no two threads could do that at once.
+BUILT_LATE = tuple(map(int, VERSION.split(".")[:2])) >= (2, 14)
+
+Relevance = Literal["relevant", "partially relevant", "irrelevant"]
+Faithfulness = Literal["faithful", "partial", "unfaithful", "NA"]
+
+
+class Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=BUILT_LATE)
+
+
+class Result(Frozen):
+    """Base of every result."""
+
+    reason: str | None = Field(default=None, description="why there was nothing to judge; no failure")
+    degraded: str | None = Field(default=None, description="why a fallback stands here instead of a verdict")
+    dropped: int = Field(default=0, ge=0, description="entries of the reply that named nothing, or came twice")
+    missing: int = Field(default=0, ge=0, description="what was asked about and has no verdict")
+    unsure: bool = Field(default=False, description="the verdict lies in a band where the models do not know")
+    unread: int = Field(default=0, ge=0, description="tokens of the documents beyond the most that the runtime reads")
+    cut: int = Field(default=0, ge=0, description="documents or earlier turns that were read in part alone")
+    read: float | None = Field(default=None, ge=0, le=1, description="share of the sources' text that was read")
+    usage: Usage | None = Field(default=None, exclude=True, repr=False)
+
+    @model_serializer(mode="wrap")
+    def _without_silence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        # What the result is comes first, what is odd about it last.
+        names = ("unjudged", "reason", "degraded", "missing", "unsure", "dropped", "cut", "unread", "read")
+        odd = {key: data.pop(key, None) for key in names}
+        return data | {key: value for key, value in odd.items() if value or (key == "read" and value is not None)}
+
+
+class QueryRewrite(Result):
+    """``query`` is the question, standing alone: for prompts and for people. ``changed``: it is not the ``original``.
+
+    ``retrieval_query`` is for retrievers: with keywords where a profile adds them, else the same as ``query``.
+    ``terms`` are (stem, weight) for retrievers that take weights, where a profile gives them.
+    """
+
+    query: str
+    original: str
+    changed: bool
+    retrieval_query: str = ""
+    terms: tuple[tuple[str, float], ...] = Field(default=(), exclude=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _always_retrievable(cls, data: Any) -> Any:
+        if isinstance(data, dict) and not data.get("retrieval_query"):
+            return data | {"retrieval_query": data.get("query", "")}
+        return data
+
+
+class ExpandedQuery(Frozen):
+    text: str
+    strategy: str
+
+
+class QueryExpansion(Result):
+    """Queries to send side by side, the original first; texts differ."""
+
+    queries: tuple[ExpandedQuery, ...]
+
+
+class Judgement(Frozen):
+    """``score`` in 0..1 is the probability of being of use; None where a fallback kept the document.
+
+    Of the embedded default, *partially relevant* is what it does not know.
+    Where a language model gives neither log-probabilities nor a confidence, it is the label alone: 1, 0.5 or 0.
+    ``failure`` is why a fallback kept this document, in short; not in the dump, whose ``degraded`` tells all.
+    """
+
+    document_id: str
+    index: int = Field(ge=0)
+    label: Relevance
+    score: float | None = Field(ge=0, le=1)
+    failure: str | None = Field(default=None, exclude=True, repr=False)
+
+
+class ContextRelevance(Result):
+    judgements: tuple[Judgement, ...]
+
+
+class Answerability(Result):
+    """``probability`` of *answerable*, in 0..1; None where a fallback stands in for the verdict.
+
+    Where a language model gives neither log-probabilities nor a confidence, it is the label alone: 1 or 0.
+    """
+
+    label: Literal["answerable", "unanswerable"]
+    probability: float | None = Field(ge=0, le=1)
+
+    @property
+    def answerable(self) -> bool:
+        return self.label == "answerable"
+
+
+class RankedDocument(Frozen):
+    """``rank`` from 1; ``wins`` counts won comparisons, None where none were held.
+
+    ``score`` of a pointwise ranking is a probability of relevance; of lists and comparisons, the share of the others
+    ranked below: no threshold fits that. A fallback gives the score that the document came with, or None.
+    """
+
+    document_id: str
+    index: int = Field(ge=0)
+    rank: int = Field(ge=1)
+    score: float | None
+    wins: float | None = None
+
+
+class Ranking(Result):
+    """Every document once, best first. In a list, documents that are ``cut`` were judged by their beginning alone.
+
+    ``mode`` is how they were ranked: only ``"pointwise"`` scores are probabilities. Not in the dump; None where nothing
+    was ranked.
+    """
+
+    ranking: tuple[RankedDocument, ...]
+    mode: Literal["listwise", "pairwise", "pointwise"] | None = Field(default=None, exclude=True, repr=False)
+
+
+class Uncertainty(Result):
+    """``certainty`` is one of .05, .15 … .95; ``expected`` is the mean where the model gives probabilities.
+
+    Both are None where a fallback stands in for the verdict, or nothing was said.
+    """
+
+    certainty: float | None = Field(ge=0, le=1)
+    expected: float | None = Field(default=None, ge=0, le=1)
+
+
+class FlaggedSpan(Frozen):
+    """``response[begin:end] == text``: words that the sources do not support, and how likely they do not."""
+
+    begin: int = Field(ge=0)
+    end: int = Field(ge=0)
+    text: str
+    probability: float = Field(ge=0, le=1)
+
+
+class SentenceVerdict(Frozen):
+    """One response sentence: ``response[begin:end] == text``; ``score`` is faithfulness in 0..1, None for NA.
+
+    ``spans`` are the words at fault, from models that tell; ``unsure`` says that the score lies in a band where the
+    models do not know. Both are left out of the dump where there is nothing to say. ``judged`` is False where the judge
+    left the sentence out: its label is NA, and that says nothing about it. It is in the dump only then.
+    """
+
+    begin: int = Field(ge=0)
+    end: int = Field(ge=0)
+    text: str
+    label: Faithfulness
+    score: float | None = Field(ge=0, le=1)
+    explanation: str | None = None
+    spans: tuple[FlaggedSpan, ...] = ()
+    unsure: bool = False
+    judged: bool = True
+
+    @model_serializer(mode="wrap")
+    def _without_silence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        usual = {"spans": (), "unsure": False, "judged": True}
+        return {key: value for key, value in data.items() if key not in usual or value not in (usual[key], [])}
+
+
+class HallucinationDetection(Result):
+    """``score`` is the response's faithfulness in 0..1, None where no sentence makes a claim.
+
+    While a sentence is ``missing`` the label is never *faithful*: it is the worst verdict that was given where that is
+    *partial* or *unfaithful*, else NA without a score.
+    """
+
+    label: Faithfulness
+    score: float | None = Field(ge=0, le=1)
+    sentences: tuple[SentenceVerdict, ...]
+
+
+class Citation(Frozen):
+    """``response[response_begin:response_end]`` rests on ``document.text[document_begin:document_end]``."""
+
+    response_begin: int = Field(ge=0)
+    response_end: int = Field(ge=0)
+    response_text: str
+    document_id: str
+    document_index: int = Field(ge=0)
+    document_begin: int = Field(ge=0)
+    document_end: int = Field(ge=0)
+    document_text: str
+
+
+class Citations(Result):
+    citations: tuple[Citation, ...]
+
+
+class CheckedClaim(Frozen):
+    """One sentence of the response: ``response[begin:end] == text``; ``score`` is its factuality, 0..1."""
+
+    text: str
+    begin: int = Field(ge=0)
+    end: int = Field(ge=0)
+    score: float = Field(ge=0, le=1)
+
+
+class SourceVerdict(Frozen):
+    """``document.text[begin:end]``, all of it or one sentence. ``relevance`` is a probability.
+
+    ``score`` is how far it supports the response: its scores for the claims, combined. A source that was not selected
+    has weight 0 and no score: it was not read.
+    """
+
+    document_id: str
+    index: int = Field(ge=0)
+    begin: int = Field(ge=0)
+    end: int = Field(ge=0)
+    relevance: float = Field(ge=0, le=1)
+    weight: float = Field(ge=0, le=1)
+    score: float | None = Field(ge=0, le=1)
+
+
+class FactCheck(Result):
+    """``score`` is factuality in 0..1, None where nothing could be judged; ``claims`` are what it was made of."""
+
+    score: float | None = Field(ge=0, le=1)
+    claims: tuple[CheckedClaim, ...]
+    sources: tuple[SourceVerdict, ...]
+
+
+Metric = Literal["faithfulness", "instruction-following", "coherence", "completeness"]
+
+
+class Quote(Frozen):
+    """``text[begin:end]`` of what ``source`` names, verbatim: ``"response"``, ``"messages[2]"``, ``"documents[0]"``."""
+
+    source: str
+    begin: int = Field(ge=0)
+    end: int = Field(ge=0)
+    text: str
+
+
+class Statement(Frozen):
+    """One point of an explanation, and what it rests on."""
+
+    text: str
+    citations: tuple[Quote, ...] = ()
+
+
+class RatedMetric(Frozen):
+    """``score`` is the probability of ``"yes"``. Both are None where nothing could rate it; ``reason`` says why."""
+
+    name: Metric
+    rating: Literal["yes", "no"] | None
+    score: float | None = Field(ge=0, le=1)
+    explanation: str | None = None
+    reason: str | None = None
+    statements: tuple[Statement, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_no_reason(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        return data if self.reason is not None else {key: value for key, value in data.items() if key != "reason"}
+
+
+class Evaluation(Result):
+    """The metrics that were asked for, in order. ``dropped`` counts quotes that stand in none of the texts."""
+
+    metrics: tuple[RatedMetric, ...]
+
+
+class Preference(Result):
+    """``score`` is how likely the first answer is the better one; None where a fallback stands in for the verdict."""
+
+    choice: Literal["first", "second", "tie"]
+    score: float | None = Field(ge=0, le=1)
+
+
+class AnswerRelevance(Result):
+    """Whether an answer addresses its question; ``score`` is the probability. ``rewrite`` is one that does it better.
+
+    Label and score are None where a fallback stands in for the verdict, or nothing was said.
+    """
+
+    label: Relevance | None
+    score: float | None = Field(ge=0, le=1)
+    rewrite: str | None = None
+
+
+class HypotheticalPassage(Result):
+    """A passage that would answer the question, to be embedded in its place; its facts are made up."""
+
+    passage: str
+
+
+class Sample(Frozen):
+    """One sampled answer, and whether it says the same as the one that was voted for."""
+
+    text: str
+    agrees: bool
+
+
+class SelfConsistency(Result):
+    """The answer that most samples agree with, and their share; None where a fallback stands in for it."""
+
+    answer: str | None
+    share: float | None = Field(ge=0, le=1)
+    samples: tuple[Sample, ...]
+
+
+class AuditParts(Result):
+    """What is asked about an answer before it is put together; a part that was not asked, or failed, is None.
+
+    ``answer_relevance`` is the probability that the answer addresses the question.
+    """
+
+    answerability: Answerability | None = None
+    hallucination: HallucinationDetection | None = None
+    citations: Citations | None = None
+    uncertainty: Uncertainty | None = None
+    answer_relevance: float | None = Field(default=None, ge=0, le=1)
+
+
+class AuditedSentence(SentenceVerdict):
+    """One response sentence with its verdict and the document spans that it rests on."""
+
+    citations: tuple[Citation, ...] = ()
+
+
+class Audit(Result):
+    """Everything about an answer at once. What could not be judged is None, and ``degraded`` or ``reason`` says why.
+
+    ``label`` and ``score`` are the response's faithfulness, ``certainty`` one of .05, .15 … .95, ``answer_relevance``
+    the probability that the answer addresses the question. ``disagreements`` names verdicts that do not go together.
+    """
+
+    answerability: Answerability | None
+    sentences: tuple[AuditedSentence, ...]
+    label: Faithfulness
+    score: float | None = Field(ge=0, le=1)
+    certainty: float | None = Field(ge=0, le=1)
+    answer_relevance: float | None = Field(ge=0, le=1)
+    disagreements: tuple[str, ...] = ()
+
+    @property
+    def hallucination(self) -> HallucinationDetection:
+        """The verdicts alone."""
+        kept = SentenceVerdict.model_fields
+        rows = tuple(SentenceVerdict(**{name: getattr(s, name) for name in kept}) for s in self.sentences)
+        return HallucinationDetection(label=self.label, score=self.score, sentences=rows, missing=self.missing,
+                                      reason=self.reason, degraded=self.degraded)  # fmt: skip
+
+    @property
+    def citations(self) -> Citations:
+        """The citations alone, in response order, then document order."""
+        found = tuple(citation for sentence in self.sentences for citation in sentence.citations)
+        return Citations(citations=found, reason=self.reason, degraded=self.degraded)
+
+
+class MendedSentence(Frozen):
+    """What stands for a sentence of the response, by its number from 0; an empty text drops it."""
+
+    sentence: int = Field(ge=0)
+    text: str
+
+
+class Mendings(Result):
+    """What a model says about the sentences that it was asked to mend."""
+
+    mended: tuple[MendedSentence, ...]
+
+
+class Change(Frozen):
+    """``before`` is ``answer[begin:end]`` of the answer as it was given; ``after`` stands there now, or nothing."""
+
+    begin: int = Field(ge=0)
+    end: int = Field(ge=0)
+    before: str
+    after: str
+    why: str
+
+
+class RevisedAnswer(Result):
+    """``unsupported`` are the sentences of the new ``answer`` that the documents still do not support.
+
+    ``unjudged`` are those of its sentences that the judge left out: nothing is known of them.
+    """
+
+    answer: str
+    changes: tuple[Change, ...]
+    unsupported: tuple[SentenceVerdict, ...]
+    unjudged: tuple[SentenceVerdict, ...] = ()
+
+
+class AdapterOutput(Result):
+    """``value`` is the JSON that an adapter's own ``io.yaml`` makes of its reply."""
+
+    value: JsonValue
+
+
+def build_all() -> None:
+    """Build all models now, which else are built when they are first used."""
+    models: list[type[Frozen]] = [Frozen]
+    while models:
+        model = models.pop()
+        model.model_rebuild()
+        models += model.__subclasses__()

@@ -1,0 +1,260 @@
+"""What every intrinsic is given: a conversation and documents, checked once and never mutated."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date as Date
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.text.sentences import Span, punkt
+
+Role = Literal["system", "developer", "user", "assistant", "tool"]
+ROLES: tuple[str, ...] = get_args(Role)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn in the OpenAI shape: ``role`` and plain-text ``content``."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One passage. ``id`` is the caller's and may repeat; ``score`` is the retriever's, higher is better."""
+
+    text: str
+    id: str | None = None
+    title: str | None = None
+    score: float | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+Split = Callable[[str], tuple[Span, ...]]  # a text to its sentences, in order, with exact offsets
+MessageLike = Message | Mapping[str, Any]
+DocumentLike = Document | Mapping[str, Any] | str
+
+
+@dataclass(frozen=True)
+class Task:
+    """A checked conversation with documents: what a profile renders.
+
+    ``date`` is the text of the date for prompts that carry one, e.g. ``"April 1, 2025"``. ``arguments`` are texts that
+    an adapter's own instruction names; ``options`` are choices that a format may look at when it renders (how to
+    compare, what to leave out). ``split`` finds sentences; the profile sets its own.
+    """
+
+    intrinsic: str
+    messages: tuple[Message, ...]
+    documents: tuple[Document, ...] = ()
+    date: str = ""
+    arguments: Mapping[str, str] = field(default_factory=dict, hash=False)
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    split: Split = field(default=punkt, repr=False, compare=False)
+
+    @property
+    def last(self) -> Message:
+        return self.messages[-1]
+
+    @property
+    def query(self) -> str:
+        """The last user turn, or ``""`` where there is none."""
+        return next((m.content for m in reversed(self.messages) if m.role == "user"), "")
+
+    @property
+    def response(self) -> str:
+        """The last turn, where the assistant spoke last, else ``""``."""
+        return self.last.content if self.last.role == "assistant" else ""
+
+    @cached_property
+    def response_sentences(self) -> tuple[Span, ...]:
+        return self.split(self.response)
+
+    @cached_property
+    def document_sentences(self) -> tuple[tuple[Span, ...], ...]:
+        """Sentences of each document, in document order."""
+        return tuple(self.split(document.text) for document in self.documents)
+
+    def document_id(self, index: int) -> str:
+        """The document's id; every document of a checked task has one."""
+        identity = self.documents[index].id
+        return str(index) if identity is None else identity
+
+    def only(self, *indices: int) -> Task:
+        """The same task with these documents alone, in this order."""
+        return replace(self, documents=tuple(self.documents[i] for i in indices))
+
+    def split_by(self, split: Split) -> Task:
+        """The same task, its sentences found by this splitter."""
+        return self if split is self.split else replace(self, split=split)
+
+    def then(self, role: Role, content: str) -> Task:
+        """The same task with one more turn."""
+        return replace(self, messages=(*self.messages, Message(role, content)))
+
+
+def check(
+    intrinsic: str,
+    messages: Iterable[MessageLike] | None,
+    documents: Iterable[DocumentLike] | None = (),
+    *,
+    ends_with: Sequence[Role],
+    blank_answer: bool = False,
+    date: str | None = None,
+) -> Task:
+    """Turn what the caller gave into a :class:`Task`.
+
+    Args:
+        intrinsic: the name used in errors.
+        messages: `Message` objects or ``{"role", "content"}`` mappings. Content may be OpenAI content parts, of
+            which the text parts are joined.
+        documents: `Document` objects, ``{"text", "id"?, "title"?, "score"?, "metadata"?}`` mappings or plain strings.
+            A document without an id gets its position, from 0, as a string.
+        ends_with: roles that the last turn may have.
+        blank_answer: whether a last assistant turn without text is an answer (one that says nothing) or an error.
+        date: date text for prompts that carry one; the day of the call where left out.
+
+    Raises:
+        InvalidInput: names the field that was wrong and the fix.
+    """
+    turns = tuple(_message(intrinsic, i, m) for i, m in enumerate(_items(intrinsic, "messages", messages)))
+    if not turns:
+        raise InvalidInput("messages is empty", intrinsic=intrinsic, expected="at least one turn")
+    if turns[-1].role not in ends_with:
+        raise InvalidInput(
+            f"messages[{len(turns) - 1}].role: the conversation ends with the wrong role",
+            intrinsic=intrinsic,
+            expected=f"a last turn of role {' or '.join(map(repr, ends_with))}",
+            got=repr(turns[-1].role),
+        )
+    if not turns[-1].content.strip() and not (blank_answer and turns[-1].role == "assistant"):
+        raise InvalidInput(
+            f"messages[{len(turns) - 1}].content is empty",
+            intrinsic=intrinsic,
+            expected="a last turn with text in it",
+        )
+    passages = documents_of(intrinsic, documents)
+    return Task(intrinsic, turns, passages, date if date is not None else today())
+
+
+# Not by strftime: its names follow the locale of the process, and prompts were trained in English.
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+
+
+def today() -> str:
+    """The day of the call as prompts write it, e.g. ``"April 1, 2025"``."""
+    day = Date.today()
+    return f"{_MONTHS[day.month - 1]} {day.day}, {day.year}"
+
+
+def _items(intrinsic: str, name: str, value: Any) -> Iterable[Any]:
+    if value is None or isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise InvalidInput(f"{name} is not a list", intrinsic=intrinsic, expected=f"a list of {name}", got=repr(value))
+    return value
+
+
+def _text(intrinsic: str, name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} is not text", intrinsic=intrinsic, expected="a string", got=repr(value))
+    return value
+
+
+def _message(intrinsic: str, index: int, value: Any) -> Message:
+    name = f"messages[{index}]"
+    if isinstance(value, Message):
+        role, content = value.role, value.content
+    elif isinstance(value, Mapping):
+        missing = [key for key in ("role", "content") if key not in value]
+        if missing:
+            raise InvalidInput(f"{name} has no {' and no '.join(map(repr, missing))}", intrinsic=intrinsic,
+                               expected='{"role": ..., "content": ...}', got=repr(dict(value)))  # fmt: skip
+        role, content = value["role"], value["content"]
+        if content is None and value.get("tool_calls"):
+            content = ""  # an assistant turn that only called tools says nothing
+        elif isinstance(content, list | tuple):
+            content = _parts(intrinsic, f"{name}.content", content)
+    else:
+        raise InvalidInput(f"{name} is not a message", intrinsic=intrinsic,
+                           expected='{"role": ..., "content": ...}', got=repr(value))  # fmt: skip
+    if role not in ROLES:
+        raise InvalidInput(f"{name}.role is unknown", intrinsic=intrinsic,
+                           expected=f"one of {', '.join(ROLES)}", got=repr(role))  # fmt: skip
+    return Message(role, _text(intrinsic, f"{name}.content", content))
+
+
+def _parts(intrinsic: str, name: str, parts: Iterable[Any]) -> str:
+    texts = []
+    for i, part in enumerate(parts):
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, Mapping) and isinstance(part.get("text"), str):
+            texts.append(part["text"])
+        elif not isinstance(part, Mapping) or "type" not in part:
+            raise InvalidInput(f"{name}[{i}] is not a content part", intrinsic=intrinsic,
+                               expected='{"type": "text", "text": ...}', got=repr(part))  # fmt: skip
+    return "".join(texts)
+
+
+def documents_of(intrinsic: str, documents: Any, *, content_ids: bool = False) -> tuple[Document, ...]:
+    """Checked documents, each with an id: its own, which may be another's too, or its position, from 0, as a string.
+
+    ``content_ids`` is for what a retriever gave: a document without an id then gets one made of its text, so that it is
+    known again in another list, and comes once.
+    """
+    passages: list[Document] = []
+    met: set[str] = set()
+    for index, value in enumerate(_items(intrinsic, "documents", documents)):
+        document = _document(intrinsic, index, value)
+        if document.id is None:
+            identity = _digest(document.text) if content_ids else str(index)
+            if content_ids and identity in met:
+                continue
+            document = replace(document, id=identity)
+            met.add(identity)
+        passages.append(document)
+    return tuple(passages)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _document(intrinsic: str, index: int, value: Any) -> Document:
+    name = f"documents[{index}]"
+    if isinstance(value, Document):
+        given: Mapping[str, Any] = {key: getattr(value, key) for key in Document.__slots__}
+    elif isinstance(value, str):
+        given = {"text": value}
+    elif isinstance(value, Mapping):
+        given = value
+    else:
+        raise InvalidInput(f"{name} is not a document", intrinsic=intrinsic,
+                           expected='{"text": ..., "id"?: ...} or a string', got=repr(value))  # fmt: skip
+    if "text" not in given:
+        raise InvalidInput(f"{name} has no 'text'", intrinsic=intrinsic,
+                           expected='{"text": ..., "id"?: ...}', got=repr(dict(given)))  # fmt: skip
+    identity, title, score = given.get("id"), given.get("title"), given.get("score")
+    if isinstance(identity, int) and not isinstance(identity, bool):
+        identity = str(identity)
+    if identity is not None and not isinstance(identity, str):
+        raise InvalidInput(f"{name}.id is not text", intrinsic=intrinsic, expected="a string", got=repr(identity))
+    if score is not None and (isinstance(score, bool) or not isinstance(score, int | float) or score != score):
+        raise InvalidInput(f"{name}.score is not a number", intrinsic=intrinsic, expected="a float", got=repr(score))
+    metadata = given.get("metadata")
+    if metadata is not None and not isinstance(metadata, Mapping):
+        raise InvalidInput(f"{name}.metadata is not a mapping", intrinsic=intrinsic, got=repr(metadata))
+    return Document(
+        text=_text(intrinsic, f"{name}.text", given["text"]),
+        id=identity,
+        title=None if title is None else _text(intrinsic, f"{name}.title", title),
+        score=None if score is None else float(score),
+        metadata={} if metadata is None else metadata,
+    )

@@ -1,0 +1,113 @@
+"""Models that reason before they answer: the answer is what stands outside the reasoning.
+
+Reasoning stands between tags (``<think>``, ``<thinking>``, ``<reasoning>``), and a draft in it often looks like the
+answer. A reply is read from after the last closing tag, whether or not there is an opening one: a chat template may
+have written that. Reasoning that never ends was cut off: only what stands before it is read. A reply that is JSON as a
+whole holds no reasoning: a tag in it is text of a field.
+
+Servers that take the reasoning out of the text still list its tokens among the log-probabilities; :func:`of_text` finds
+the tokens that spell the text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from intrinsics_core.protocol.errors import MalformedReply
+from intrinsics_core.protocol.requests import Generated, TokenLogprob
+
+_NAMES = "(?:think|thinking|reasoning)"
+_CLOSING = re.compile(rf"</{_NAMES}\s*>", re.IGNORECASE)
+_OPENING = re.compile(rf"^[ \t]*<{_NAMES}\s*>", re.IGNORECASE | re.MULTILINE)  # inside a line it is a word like others
+# Where the reply proper begins in what a model of the Harmony format (gpt-oss) generates.
+_FINAL = re.compile(r"<\|channel\|>final(?:(?!<\|message\|>).){0,200}<\|message\|>", re.DOTALL)
+_MARK = re.compile(rf"{_CLOSING.pattern}|<\|message\|>", re.IGNORECASE)
+_END = re.compile(r"(?:<[|/]?[a-z_]{1,30}[|]?>)\s{0,9}$")  # what a server may list after the text: the turn's end
+
+
+def answer(reply: Generated) -> Generated:
+    """The reply without its reasoning, with the log-probabilities of what is left; one without reasoning as it is.
+
+    Raises:
+        MalformedReply: it ends inside its reasoning, and nothing stands before that.
+    """
+    if unfinished(reply):
+        raise MalformedReply(
+            "the reply ends inside its reasoning", expected="a verdict after it: a larger budget of tokens "
+            "(reasoning_tokens in the runtime's config), or a model that is told not to reason",
+            got=repr(reply.text or reply.reasoning), raw=reply.text or reply.reasoning or "",
+        )  # fmt: skip
+    begin, end = _place(reply.text)
+    if (begin, end) == (0, len(reply.text)):
+        return reply
+    tokens = reply.logprobs
+    if tokens is not None:
+        spelled = "".join(token.token for token in tokens)
+        tokens = _after(tokens, begin) if spelled.startswith(reply.text[: begin + 1]) else None
+    return replace(reply, text=reply.text[begin:end], logprobs=tokens)
+
+
+def unfinished(reply: Generated) -> bool:
+    """Whether the reply ends inside its reasoning, and nothing stands before that."""
+    if not reply.text.strip():
+        return reply.finish_reason == "length" and bool(reply.reasoning or reply.usage.reasoning_tokens)
+    begin, end = _place(reply.text)
+    return end < len(reply.text) and not reply.text[begin:end].strip()
+
+
+def of_text(tokens: Sequence[TokenLogprob], text: str) -> tuple[TokenLogprob, ...] | None:
+    """The tokens that spell ``text``, of all that were generated; None where reasoning hides which they are.
+
+    Tokens whose text a server could not spell (half a character) are left as they came.
+    """
+    spelled = "".join(token.token for token in tokens)
+    marks = [] if _MARK.search(text) else [match.end() for match in _MARK.finditer(spelled)]
+    if spelled == text or (not marks and spelled.startswith(text)):
+        return tuple(tokens)  # with the token that ends the turn, if the server lists it
+    if final := list(_FINAL.finditer(spelled)):
+        begin = spelled.find(text, final[-1].end())
+    elif marks and _CLOSING.search(spelled):
+        begin = spelled.find(text, [match.end() for match in _CLOSING.finditer(spelled)][-1])
+    else:
+        begin = _END.sub("", spelled).rfind(text)  # reasoning that the server took out with its tags
+    if begin >= 0:
+        return _after(tokens, begin)
+    return None if marks or len(spelled) > 2 * len(text) + 40 else tuple(tokens)
+
+
+def _place(text: str) -> tuple[int, int]:
+    """Where the answer begins and ends; what is cut off behind it is reasoning that never ends."""
+    if "<" not in text or _is_json(text):
+        return 0, len(text)
+    ends = [match.end() for match in _CLOSING.finditer(text)]
+    # Of an answer that is JSON as a whole, tags in it are text too; the first closing tag is then the reasoning's own.
+    begin = next((at for at in ends[:1] if _is_json(text[at:])), ends[-1] if ends else 0)
+    unclosed = None if begin and _is_json(text[begin:]) else _OPENING.search(text[begin:])
+    return begin, begin + unclosed.start() if unclosed else len(text)
+
+
+def _is_json(text: str) -> bool:
+    if text.lstrip()[:1] not in tuple('{["'):
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _after(tokens: Sequence[TokenLogprob], begin: int) -> tuple[TokenLogprob, ...]:
+    """What is left of tokens after so many characters; of one in two halves, alternatives alike in the first."""
+    at, left = 0, []
+    for token in tokens:
+        cut = max(0, begin - at)
+        at += len(token.token)
+        if at <= begin:
+            continue
+        first = token.token[:cut]
+        top = tuple((name[cut:], logprob) for name, logprob in token.top if name.startswith(first))
+        left.append(TokenLogprob(token.token[cut:], token.logprob, top) if cut else token)
+    return tuple(left)

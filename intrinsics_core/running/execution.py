@@ -1,0 +1,187 @@
+"""Drivers: the same generator run synchronously, asynchronously, or many at once.
+
+Nothing here knows what is asked. A driver advances a generator, hands what it yields to a runtime and sends the
+answers back. The asynchronous drivers never run long work on the event loop: in-process runtimes work in a thread,
+and so does the advancing of calls with much text.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from intrinsics_core._support.cancellation import given_up
+from intrinsics_core.protocol.call import Call, merge, step
+from intrinsics_core.protocol.errors import IntrinsicsError, as_intrinsics_error
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Embed, Outcome, Program, Request, Retrieve
+from intrinsics_core.runtimes import Config, Runtime, as_runtime
+from intrinsics_core.runtimes.base import broken
+from intrinsics_core.text import sentences
+
+T = TypeVar("T")
+RuntimeLike = Runtime | Config | Mapping[str, Any] | None
+ProfileLike = Profile | str | None
+OnResult = Callable[[int, Any], None]
+
+
+def run(call: Call[T], runtime: RuntimeLike = None, *, profile: ProfileLike = None) -> T:
+    """Run one call to its result. Works inside a running event loop too (it blocks it; prefer :func:`arun` there).
+
+    Args:
+        call: what an intrinsic function returned.
+        runtime: a runtime, a config such as ``{"kind": "server", "base_url": ...}``, or None for the embedded one.
+        profile: a profile or its name; the runtime's own where left out.
+
+    Raises:
+        IntrinsicsError: see :mod:`intrinsics_core.protocol.errors`.
+    """
+    engine = as_runtime(runtime)
+    return _drive(call.start(engine.profile_of(profile)), engine)
+
+
+async def arun(call: Call[T], runtime: RuntimeLike = None, *, profile: ProfileLike = None) -> T:
+    """Like :func:`run`, without ever blocking the event loop."""
+    engine = as_runtime(runtime)
+    if engine.blocking:
+        with given_up():
+            return await asyncio.to_thread(run, call, engine, profile=profile)
+    return await _adrive(call.start(engine.profile_of(profile)), engine, heavy=call.heavy)
+
+
+def run_many(
+    calls: Iterable[Call[T] | IntrinsicsError],
+    runtime: RuntimeLike = None,
+    *,
+    profile: ProfileLike = None,
+    concurrency: int | None = None,
+    on_result: OnResult | None = None,
+    keep: bool = True,
+) -> list[T | IntrinsicsError]:
+    """Run many calls; what they ask for at the same time reaches the runtime together.
+
+    Args:
+        calls: consumed lazily. An error among them (a row that was bad from the start) is passed through in its place.
+        concurrency: how many calls are under way at once; the runtime's own bound where left out.
+        on_result: told ``(index, result or error)`` as each one ends, in the order they end.
+        keep: False returns an empty list: memory then does not grow with the number of calls.
+
+    Returns:
+        One result or :class:`IntrinsicsError` per call, in the order of the calls. A failing call never costs another.
+    """
+    engine = as_runtime(runtime)
+    if not engine.blocking:
+        return engine.portal(
+            arun_many(calls, engine, profile=profile, concurrency=concurrency, on_result=on_result, keep=keep)
+        )
+    started = _started(calls, engine.profile_of(profile))
+    return _drive(merge(started, concurrency or engine.concurrency, on_result, keep=keep), engine)
+
+
+async def arun_many(
+    calls: Iterable[Call[T] | IntrinsicsError],
+    runtime: RuntimeLike = None,
+    *,
+    profile: ProfileLike = None,
+    concurrency: int | None = None,
+    on_result: OnResult | None = None,
+    keep: bool = True,
+) -> list[T | IntrinsicsError]:
+    """Like :func:`run_many`, without ever blocking the event loop."""
+    engine = as_runtime(runtime)
+    if engine.blocking:
+        with given_up():
+            return await asyncio.to_thread(
+                run_many, calls, engine, profile=profile, concurrency=concurrency, on_result=on_result, keep=keep
+            )
+    chosen, queue = engine.profile_of(profile), enumerate(calls)
+    results: dict[int, T | IntrinsicsError] = {}
+
+    async def worker() -> None:
+        for index, call in queue:
+            result = await _guarded(call, chosen, engine)
+            if keep:
+                results[index] = result
+            if on_result:
+                on_result(index, result)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(concurrency or engine.concurrency):
+                group.create_task(worker())
+    except BaseExceptionGroup as group_error:
+        # What `calls` or `on_result` raised, as it was raised: no row's own error gets here.
+        error: BaseException = group_error
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        raise error from None
+    return [results[i] for i in range(len(results))]
+
+
+def _started(calls: Iterable[Call[T] | IntrinsicsError], profile: Profile) -> Iterator[Program[T] | IntrinsicsError]:
+    for call in calls:
+        yield call if isinstance(call, IntrinsicsError) else call.start(profile)
+
+
+def _drive(program: Program[T], runtime: Runtime) -> T:
+    requests, result = step(program, None)
+    try:
+        while requests is not None:
+            requests, result = step(program, _answered(runtime, requests))
+    finally:
+        program.close()
+    return result  # type: ignore[no-any-return]
+
+
+def _answered(runtime: Runtime, requests: Sequence[Request]) -> Sequence[Outcome]:
+    try:
+        return runtime.handle(requests) if requests else []
+    except Exception as error:
+        return broken(error, requests)
+
+
+async def _aanswered(runtime: Runtime, requests: Sequence[Request]) -> Sequence[Outcome]:
+    try:
+        return await runtime.ahandle(requests) if requests else []
+    except Exception as error:
+        return broken(error, requests)
+
+
+async def _adrive(program: Program[T], runtime: Runtime, *, heavy: bool) -> T:
+    # Loading the splitter, reading vectors and working on what was retrieved take long too.
+    heavy = heavy or not sentences.ready()
+    outcomes: Sequence[Outcome] | None = None
+    try:
+        while True:
+            requests, result = (await _in_thread(program, outcomes)) if heavy else step(program, outcomes)
+            if requests is None:
+                return result  # type: ignore[no-any-return]
+            heavy = heavy or any(isinstance(request, Embed | Retrieve) for request in requests)
+            outcomes = await _aanswered(runtime, requests)
+    finally:
+        program.close()
+
+
+async def _in_thread(program: Program[Any], outcomes: Sequence[Outcome] | None) -> tuple[Sequence[Request] | None, Any]:
+    """A step off the event loop. Cancelled, it waits for the thread: a generator at work cannot be closed."""
+    work = asyncio.ensure_future(asyncio.to_thread(step, program, outcomes))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        while not work.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([work])
+        if not work.cancelled():
+            work.exception()  # seen: the cancellation counts
+        raise
+
+
+async def _guarded(call: Call[Any] | IntrinsicsError, profile: Profile, runtime: Runtime) -> Any:
+    if isinstance(call, IntrinsicsError):
+        return call
+    try:
+        return await _adrive(call.start(profile), runtime, heavy=call.heavy)
+    except Exception as error:
+        return as_intrinsics_error(error)

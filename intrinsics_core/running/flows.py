@@ -1,0 +1,279 @@
+"""Composite flows: intrinsics around any retriever and generator, as one ordinary generator.
+
+rewrite -> retrieve -> keep what is relevant -> gate -> answer (one or several samples) -> cite, check, weigh. Each part
+can be left out. Parts that do not depend on one another are asked for in one wave. Where intrinsics disagree about an
+answer, the result says so instead of hiding it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal, TypeVar
+
+from pydantic import Field
+
+from intrinsics_core.intrinsics import (
+    answerability,
+    citations,
+    context_relevance,
+    hallucination_detection,
+    query_expansion,
+    query_rewrite,
+    uncertainty,
+)
+from intrinsics_core.intrinsics._disagreements import between
+from intrinsics_core.intrinsics.calling import Messages, OnError
+from intrinsics_core.protocol.call import Call, merge
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Answer, Generated, Program, Retrieve, Retrieved
+from intrinsics_core.protocol.results import (
+    Answerability,
+    Citations,
+    ContextRelevance,
+    HallucinationDetection,
+    QueryRewrite,
+    Result,
+    Uncertainty,
+)
+from intrinsics_core.protocol.task import Document, Message, Task, check
+
+T = TypeVar("T")
+
+NAME = "rag"
+CANNED = "I could not find an answer to that in the documents."
+
+Unanswerable = Literal["canned", "without-documents", "expand"]
+
+
+class RagResult(Result):
+    """What a flow did and what came of it; a part that was left out, or not reached, is None.
+
+    ``documents`` are those that the answer was given from. ``disagreements`` names verdicts that do not go together.
+    """
+
+    answer: str
+    answered: bool
+    query: str
+    documents: tuple[Document, ...]
+    rewrite: QueryRewrite | None = None
+    relevance: ContextRelevance | None = None
+    answerability: Answerability | None = None
+    citations: Citations | None = None
+    hallucination: HallucinationDetection | None = None
+    uncertainty: Uncertainty | None = None
+    samples: int = Field(default=0, ge=0)
+    disagreements: tuple[str, ...] = ()
+
+
+def rag(
+    messages: Messages,
+    *,
+    rewrite: bool = True,
+    filter_context: bool = False,
+    gate: bool = True,
+    unanswerable: Unanswerable = "canned",
+    canned: str = CANNED,
+    samples: int = 1,
+    cite: bool = True,
+    detect: bool = True,
+    weigh: bool = False,
+    answer: Literal["generator", "model"] = "generator",
+    on_error: OnError = "raise",
+    date: str | None = None,
+) -> Call[RagResult]:
+    """A RAG chain with intrinsics around it; run it on :class:`~intrinsics_core.runtimes.tools.Tools`.
+
+    Args:
+        messages: a conversation that ends with a user turn.
+        rewrite: retrieve with the standalone query.
+        filter_context: leave out documents judged irrelevant.
+        gate: answer only if the documents do.
+        unanswerable: what the gate does otherwise: the ``canned`` answer, an answer from the conversation
+            ``"without-documents"``, or one more retrieval with ``"expand"``-ed queries, then the canned answer.
+        canned: the canned answer.
+        samples: answers to sample; the most faithful one is kept, and among equals the most certain.
+        cite: add citations. detect: add sentence verdicts. weigh: add a certainty.
+        answer: who answers: the ``"generator"`` of the tools, or the runtime's own ``"model"``, in the words of the
+            profile (those with an ``answer`` format), one sample at temperature 0.
+        on_error: ``"fallback"`` goes on where an intrinsic fails: the original query, all documents kept, the gate
+            open, a verdict left out; ``degraded`` then says what happened. A failing retriever or generator is raised.
+        date: date text for prompts that carry one; the day of the call where left out.
+
+    Raises:
+        InvalidInput: at once, where the input is wrong.
+    """
+    if answer not in ("generator", "model") or (answer == "model" and samples > 1):
+        raise InvalidInput("answer is unknown, or the model is to give several samples", intrinsic=NAME,
+                           expected="generator, or model with samples=1", got=repr(answer))  # fmt: skip
+    if on_error not in ("raise", "fallback"):
+        raise InvalidInput("on_error is unknown", intrinsic=NAME, expected="raise or fallback", got=repr(on_error))
+    if samples < 1:
+        raise InvalidInput("samples is out of range", intrinsic=NAME, expected="a number from 1", got=repr(samples))
+    if unanswerable not in ("canned", "without-documents", "expand"):
+        raise InvalidInput("unanswerable is unknown", intrinsic=NAME, got=repr(unanswerable),
+                           expected="canned, without-documents or expand")  # fmt: skip
+    task = check(NAME, messages, ends_with=["user"], date=date)
+    options = _Options(
+        rewrite, filter_context, gate, unanswerable, canned, samples, cite, detect, weigh, answer, on_error
+    )
+    return Call(task, partial(_program, options=options), composite=True)
+
+
+@dataclass(frozen=True)
+class _Options:
+    rewrite: bool
+    filter_context: bool
+    gate: bool
+    unanswerable: Unanswerable
+    canned: str
+    samples: int
+    cite: bool
+    detect: bool
+    weigh: bool
+    answer: str
+    on_error: OnError
+
+
+def _program(task: Task, profile: Profile, *, options: _Options) -> Program[RagResult]:
+    messages, lenient = task.messages, options.on_error
+    found: dict[str, Any] = {"query": task.query}
+    wanted = task.query
+    if options.rewrite:
+        rewritten = yield from query_rewrite(messages, date=task.date, on_error=lenient).start(profile)
+        found |= {"rewrite": rewritten, "query": rewritten.query}
+        wanted = rewritten.retrieval_query
+    documents = yield from _retrieve([wanted])
+    if options.filter_context and documents:
+        judged = yield from context_relevance(messages, documents, date=task.date, on_error=lenient).start(profile)
+        found["relevance"] = judged
+        documents = [documents[j.index] for j in judged.judgements if j.label != "irrelevant"]
+    if options.gate:
+        gate = yield from _gate(task, profile, documents, lenient)
+        if not gate.answerable and options.unanswerable == "expand":
+            expansion = yield from query_expansion(messages, documents, date=task.date, on_error=lenient).start(profile)
+            more = yield from _retrieve([q.text for q in expansion.queries if q.text != wanted])
+            documents = fused([documents, more])
+            gate = yield from _gate(task, profile, documents, lenient)
+        found["answerability"] = gate
+        if not gate.answerable:
+            if options.unanswerable != "without-documents":
+                return _told(RagResult(answer=options.canned, answered=False, documents=tuple(documents), **found), [])
+            documents = []
+    texts = yield from _answers(task, profile, documents, options)
+    checked, missing = yield from _checked(task, profile, texts, documents, options)
+    best = max(range(len(texts)), key=lambda i: _worth(checked[i]))
+    result = RagResult(
+        answer=texts[best], answered=True, documents=tuple(documents), samples=len(texts), **found, **checked[best]
+    )
+    return _told(result, missing)
+
+
+def _told(result: RagResult, missing: Sequence[str]) -> RagResult:
+    """The result with what its parts disagree about, and with every fallback in it said at the top too."""
+    parts = [getattr(result, name) for name in ("rewrite", "relevance", "answerability", "uncertainty")]
+    notes = [part.degraded for part in parts if part is not None and part.degraded] + list(missing)
+    told = {"disagreements": tuple(disagreements(result)), "degraded": "; ".join(notes) or None}
+    return result.model_copy(update=told)
+
+
+def _answers(task: Task, profile: Profile, documents: Sequence[Document], options: _Options) -> Program[list[str]]:
+    if options.answer == "model":
+        asked = replace(task, documents=tuple(documents))
+        return [(yield from profile.serving(NAME).ask("answer", asked))]
+    answers = yield [Answer(NAME, task.messages, tuple(documents), seed) for seed in range(options.samples)]
+    return [_raised(answer).text for answer in answers]
+
+
+def _retrieve(queries: Sequence[str]) -> Program[list[Document]]:
+    outcomes = yield [Retrieve(NAME, query) for query in queries]
+    lists = [_raised(outcome).documents for outcome in outcomes]
+    return list(lists[0]) if len(lists) == 1 else fused(lists)
+
+
+def fused(
+    rankings: Iterable[Sequence[T]], constant: int = 60, *, key: Callable[[T], Hashable] | None = None
+) -> list[T]:
+    """Rankings as one, best first, by reciprocal rank fusion (Cormack et al., SIGIR 2009, who also chose 60).
+
+    An item's score is the sum of 1 / (constant + rank), ranks from 1, over the rankings that hold it. The first one met
+    stands for all that are the same. A ranking that holds an item twice counts its better place. Ties keep the order in
+    which items were met.
+
+    Args:
+        rankings: each best first.
+        constant: how little the first places count above the next ones.
+        key: items of one key are the same; left out, Documents by their ids, or, without ids, by their texts.
+    """
+    same: Callable[[Any], Hashable] = key or _identity
+    scores: dict[Hashable, float] = {}
+    first: dict[Hashable, T] = {}
+    for ranking in rankings:
+        places: dict[Hashable, int] = {}
+        for rank, item in enumerate(ranking, start=1):
+            identity = same(item)
+            places.setdefault(identity, rank)
+            first.setdefault(identity, item)
+        for identity, rank in places.items():
+            scores[identity] = scores.get(identity, 0.0) + 1 / (constant + rank)
+    return [first[identity] for identity in sorted(scores, key=lambda name: -scores[name])]
+
+
+def _identity(document: Document) -> Hashable:
+    return (False, document.text) if document.id is None else (True, document.id)
+
+
+def _gate(task: Task, profile: Profile, documents: Sequence[Document], on_error: OnError) -> Program[Answerability]:
+    return (yield from answerability(task.messages, documents, date=task.date, on_error=on_error).start(profile))
+
+
+def _checked(
+    task: Task, profile: Profile, texts: Sequence[str], documents: Sequence[Document], options: _Options
+) -> Program[tuple[list[dict[str, Any]], list[str]]]:
+    """The verdicts on each answer, all asked for in one wave, and what is missing where failures are put up with."""
+    wanted: list[tuple[int, str, Call[Any]]] = []
+    for i, text in enumerate(texts):
+        messages = (*task.messages, Message("assistant", text))
+        if options.cite and documents and text.strip():
+            wanted.append((i, "citations", citations(messages, documents, date=task.date)))
+        if (options.detect or len(texts) > 1) and documents and text.strip():
+            wanted.append((i, "hallucination", hallucination_detection(messages, documents, date=task.date)))
+        if options.weigh and text.strip():
+            wanted.append((i, "uncertainty", uncertainty(messages, documents, date=task.date)))
+    verdicts = yield from merge([call.start(profile) for _, _, call in wanted], width=max(1, len(wanted)))
+    checked: list[dict[str, Any]] = [{} for _ in texts]
+    missing = []
+    for (i, name, _), verdict in zip(wanted, verdicts, strict=True):
+        if isinstance(verdict, IntrinsicsError) and options.on_error == "fallback":
+            missing.append(f"no {name}: {type(verdict).__name__}: {verdict}")
+        else:
+            checked[i][name] = _raised(verdict)
+    return checked, missing
+
+
+def _worth(verdicts: dict[str, Any]) -> tuple[float, float]:
+    faithful, certain = verdicts.get("hallucination"), verdicts.get("uncertainty")
+    return (
+        faithful.score if faithful and faithful.score is not None else 0.5,
+        certain.certainty if certain and certain.certainty is not None else 0.5,
+    )
+
+
+def _raised(outcome: Any) -> Any:
+    if isinstance(outcome, IntrinsicsError):
+        raise outcome
+    assert isinstance(outcome, Retrieved | Generated | Result)
+    return outcome
+
+
+def disagreements(result: RagResult) -> list[str]:
+    """Verdicts on one answer that do not go together, in words."""
+    return between(
+        answerability=result.answerability,
+        hallucination=result.hallucination,
+        citations=result.citations,
+        certainty=result.uncertainty.certainty if result.uncertainty else None,
+        answered=result.answered,
+    )

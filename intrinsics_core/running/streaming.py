@@ -1,0 +1,298 @@
+"""Verdicts while an answer is still being written: each sentence is judged as it closes.
+
+`AnswerStream` finds the sentences that have closed and says what to ask; it does no I/O. `StreamChecker` asks: blocking
+or on an event loop. What it says of a sentence is provisional in two ways only: a sentence is judged with what was said
+before it and not with what follows, and a splitter that changes its mind later is not followed. The last result is the
+audit of the whole answer, the same as without a stream.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from intrinsics_core.intrinsics.audit import NAME, audit, audit_of
+from intrinsics_core.intrinsics.calling import Documents, Messages, OnError
+from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.errors import InvalidInput, UnsupportedIntrinsic
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.results import Audit, AuditedSentence
+from intrinsics_core.protocol.task import Message, Split, Task, check
+from intrinsics_core.running.execution import ProfileLike, RuntimeLike, arun, run
+from intrinsics_core.runtimes import as_runtime
+from intrinsics_core.text.sentences import punkt
+
+_OF_A_SENTENCE = ("hallucination-detection", "citations")
+_WITHIN = frozenset(" ,'’-")  # no sentence ends at one of these, nor at a letter or digit, in any layout
+_CLOSING = ("。", "！", "？")  # end a sentence without a space behind
+
+
+@dataclass(frozen=True, slots=True)
+class StreamEvent:
+    """What a stream of checks yields: a chunk as it came, sentences that were judged, or at last the whole ``audit``.
+
+    Offsets of sentences and citations are those of the whole answer.
+    """
+
+    text: str = ""
+    sentences: tuple[AuditedSentence, ...] = ()
+    audit: Audit | None = None
+
+
+class AnswerStream:
+    """An answer as it is written, and what there is to ask about it. No I/O.
+
+    Args:
+        messages: the conversation that is answered; ends before the answer.
+        documents: what the answer rests on.
+        split: finds sentences; that of the profile which judges.
+        on_error: ``"fallback"``: a sentence that cannot be judged is NA, and its ``explanation`` says why.
+        date: date text for prompts that carry one; the day of the call where left out.
+
+    Raises:
+        InvalidInput: at once, where the input is wrong.
+    """
+
+    def __init__(
+        self,
+        messages: Messages,
+        documents: Documents,
+        *,
+        split: Split = punkt,
+        on_error: OnError = "raise",
+        date: str | None = None,
+    ) -> None:
+        turns = (*messages, Message("assistant", "")) if _listed(messages) else messages
+        self._task: Task = check(NAME, turns, documents, ends_with=["assistant"], blank_answer=True, date=date)
+        self._on_error: OnError = on_error
+        self._split = split
+        self._chunks: list[str] = []
+        self._open = ""  # what has no verdict yet, and is not asked about
+        self._begin = 0  # where it begins in the answer
+        self._hopeful = False  # whether a sentence may have ended in it
+        self.finish()  # checks on_error, before the first chunk
+
+    @property
+    def text(self) -> str:
+        """The answer so far."""
+        return "".join(self._chunks)
+
+    def push(self, chunk: str) -> None:
+        """Take what was written next."""
+        if not isinstance(chunk, str):
+            raise InvalidInput("a chunk of an answer is no text", intrinsic=NAME, expected="a string", got=repr(chunk))
+        self._chunks.append(chunk)
+        self._open += chunk
+        self._hopeful = self._hopeful or any(not c.isalnum() and c not in _WITHIN for c in chunk)
+
+    def take(self) -> tuple[int, Call[Audit]] | None:
+        """Where the sentences that have closed since the last time begin, and what to ask about them; None: none have.
+
+        What was said before stands in the conversation, so that a judge can tell what "it" is.
+        """
+        end = self._closed()
+        if not end:
+            return None
+        said = self._open[:end] if self._begin == 0 else self._open[:end].lstrip()  # as in the whole answer
+        self._open, self._begin = self._open[end:], self._begin + end
+        begin = self._begin - len(said)
+        before = self.text[:begin]
+        turns = [*self._task.messages[:-1], *([Message("assistant", before)] if before.strip() else [])]
+        turns.append(Message("assistant", said))
+        return begin, audit_of(_OF_A_SENTENCE, turns, self._task.documents, on_error=self._on_error,
+                               date=self._task.date)  # fmt: skip
+
+    def finish(self) -> Call[Audit]:
+        """The audit of the whole answer."""
+        said = Message("assistant", self.text)
+        return audit((*self._task.messages[:-1], said), self._task.documents, on_error=self._on_error,
+                     date=self._task.date)  # fmt: skip
+
+    def _closed(self) -> int:
+        """The end of the last sentence that has closed; 0 where none has."""
+        if not self._hopeful:
+            return 0
+        spans = list(self._split(self._open))
+        while len(spans) > 1 and not _followed(self._open[spans[-2].end :], spans[-2].text):
+            spans.pop(-2)  # it takes a whole word behind to know that a sentence is over
+        end = spans[-2].end if len(spans) > 1 else 0
+        last = max((i for i, c in enumerate(self._open) if not c.isalnum() and c not in _WITHIN), default=-1)
+        self._hopeful = last >= end and not _followed(self._open[last + 1 :], self._open[: last + 1])
+        return end
+
+
+def _listed(messages: Any) -> bool:
+    """Whether there can be a turn more; what is no list is for `check` to name."""
+    return isinstance(messages, Iterable) and not isinstance(messages, str | bytes | Mapping)
+
+
+def _followed(rest: str, sentence: str) -> bool:
+    """Whether what comes behind a sentence is enough to know that it is over: a space, and a whole word."""
+    cjk = sentence.endswith(_CLOSING)
+    behind = rest.lstrip()
+    if not behind or not (cjk or rest[0].isspace()):
+        return False
+    return cjk or behind[-1].isspace() or len(behind.split(maxsplit=1)) > 1
+
+
+class StreamChecker:
+    """Judges an answer while it is written; one answer each.
+
+    >>> checker = StreamChecker([{"role": "user", "content": "Who built it?"}], ["Ada Brink built it in 1911."])
+    >>> [s.label for chunk in ["Ada Brink", " built it. It ", "is made of glass."] for s in checker.feed(chunk)]
+    ['faithful']
+    >>> [s.label for s in checker.close().sentences]
+    ['faithful', 'unfaithful']
+
+    Args:
+        messages: the conversation that is answered; ends before the answer.
+        documents: what the answer rests on.
+        runtime, profile: as :func:`intrinsics_core.run` takes them.
+        on_error: ``"fallback"``: a sentence that cannot be judged is NA, and its ``explanation`` says why.
+        date: date text for prompts that carry one; the day of the call where left out.
+
+    A language model is asked once for the sentences that close together, and once more for the whole answer.
+
+    Raises:
+        InvalidInput: at once, where the input is wrong.
+    """
+
+    def __init__(
+        self,
+        messages: Messages,
+        documents: Documents,
+        *,
+        runtime: RuntimeLike = None,
+        profile: ProfileLike = None,
+        on_error: OnError = "raise",
+        date: str | None = None,
+    ) -> None:
+        self._runtime = as_runtime(runtime)
+        self._profile = self._runtime.profile_of(profile)
+        self._stream = AnswerStream(messages, documents, split=_splitter(self._profile), on_error=on_error, date=date)
+        self._ended = False
+
+    @property
+    def text(self) -> str:
+        """The answer so far."""
+        return self._stream.text
+
+    def feed(self, chunk: str) -> list[AuditedSentence]:
+        """Take what was written next; the verdicts and citations of the sentences that closed with it.
+
+        Raises:
+            InvalidInput: the chunk is no text, or the answer was closed.
+            IntrinsicsError: the sentences could not be judged; with ``on_error="fallback"`` none of these.
+        """
+        self._push(chunk)
+        taken = self._stream.take()
+        return [] if taken is None else _placed(taken[0], run(taken[1], self._runtime, profile=self._profile))
+
+    async def afeed(self, chunk: str) -> list[AuditedSentence]:
+        """Like :meth:`feed`, without ever blocking the event loop."""
+        self._push(chunk)
+        taken = self._stream.take()
+        return [] if taken is None else await self._ajudged(*taken)
+
+    def close(self) -> Audit:
+        """The answer is whole: everything about it, as :func:`intrinsics_core.audit` says it."""
+        self._ended = True
+        return run(self._stream.finish(), self._runtime, profile=self._profile)
+
+    async def aclose(self) -> Audit:
+        """Like :meth:`close`, without ever blocking the event loop."""
+        self._ended = True
+        return await arun(self._stream.finish(), self._runtime, profile=self._profile)
+
+    def check(self, chunks: Iterable[str]) -> Iterator[StreamEvent]:
+        """A whole stream: each chunk, then the sentences that closed with it, and last the audit."""
+        for chunk in chunks:
+            if chunk:
+                yield StreamEvent(text=chunk)
+            if judged := self.feed(chunk):
+                yield StreamEvent(sentences=tuple(judged))
+        yield StreamEvent(audit=self.close())
+
+    async def acheck(self, chunks: AsyncIterable[str]) -> AsyncIterator[StreamEvent]:
+        """Like :meth:`check`; chunks are passed on at once, however long a verdict takes.
+
+        Sentences that close while others are judged are judged together next.
+        """
+        source = aiter(chunks)
+        coming: asyncio.Task[Any] | None = asyncio.create_task(_next(source))
+        judging: asyncio.Task[list[AuditedSentence]] | None = None
+        try:
+            while coming or judging:
+                waited = [task for task in (coming, judging) if task is not None]
+                await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+                if judging is not None and judging.done():
+                    judged, judging = tuple(judging.result()), None
+                    yield StreamEvent(sentences=judged)
+                if coming is not None and coming.done():
+                    chunk, coming = coming.result(), None
+                    if chunk is not None:
+                        self._push(chunk)
+                        coming = asyncio.create_task(_next(source))
+                        if chunk:
+                            yield StreamEvent(text=chunk)
+                if judging is None and coming is not None and (taken := self._stream.take()) is not None:
+                    judging = asyncio.create_task(self._ajudged(*taken))
+            yield StreamEvent(audit=await self.aclose())
+        finally:
+            left = [task for task in (coming, judging) if task is not None]
+            for task in left:
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
+
+    async def _ajudged(self, begin: int, call: Call[Audit]) -> list[AuditedSentence]:
+        return _placed(begin, await arun(call, self._runtime, profile=self._profile))
+
+    def _push(self, chunk: str) -> None:
+        if self._ended:
+            raise InvalidInput("the answer was closed", intrinsic=NAME, expected="a new StreamChecker for each answer")
+        self._stream.push(chunk)
+
+
+def _splitter(profile: Profile) -> Split:
+    try:
+        return profile.serving(NAME).split
+    except UnsupportedIntrinsic:  # routes for some parts alone
+        return profile.split
+
+
+def _placed(begin: int, judged: Audit) -> list[AuditedSentence]:
+    """The sentences with offsets in the whole answer, and why where there is no verdict."""
+    return [
+        sentence.model_copy(
+            update={
+                "begin": sentence.begin + begin,
+                "end": sentence.end + begin,
+                "spans": tuple(
+                    span.model_copy(update={"begin": span.begin + begin, "end": span.end + begin})
+                    for span in sentence.spans
+                ),
+                "citations": tuple(
+                    citation.model_copy(
+                        update={
+                            "response_begin": citation.response_begin + begin,
+                            "response_end": citation.response_end + begin,
+                        }
+                    )
+                    for citation in sentence.citations
+                ),
+                "explanation": f"not judged: {judged.degraded}"
+                if judged.degraded
+                and sentence.label == "NA"
+                and sentence.explanation is None
+                and (not sentence.judged or not judged.missing)
+                else sentence.explanation,
+            }
+        )
+        for sentence in judged.sentences
+    ]
+
+
+async def _next(source: AsyncIterator[str]) -> str | None:
+    return await anext(source, None)

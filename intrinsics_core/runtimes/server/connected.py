@@ -1,0 +1,80 @@
+"""What a runtime that asks an HTTP server is: a client with bounds, a key that nobody sees, so many places."""
+
+from __future__ import annotations
+
+import base64
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from intrinsics_core.runtimes import configs
+from intrinsics_core.runtimes.base import AsyncRuntime
+from intrinsics_core.runtimes.configs import EncodersConfig, ServerConfig
+from intrinsics_core.runtimes.configured import ConfiguredRuntime
+from intrinsics_core.runtimes.limiter import Limiter
+from intrinsics_core.runtimes.server.sessions import Sessions
+from intrinsics_core.runtimes.server.transport import client as http_client
+
+if TYPE_CHECKING:
+    import openai
+
+_SHORTEST_KEY = 8  # characters; of shorter ones base64 is too little to know it by
+_NO_KEY = "none"  # the client insists on a key; servers at home want none
+
+
+class ConnectedRuntime(ConfiguredRuntime, AsyncRuntime):
+    """Asks the server at ``config.base_url``."""
+
+    config: ServerConfig | EncodersConfig
+
+    def prepare(self) -> None:
+        self._limiter = Limiter(self.config.concurrency)
+        self._key = self.config.api_key or configs.environment_key()
+        self._sessions = Sessions(self._connect)
+
+    @property
+    def base_url(self) -> str:
+        return str(self.config.base_url)
+
+    @property
+    def concurrency(self) -> int:
+        """Requests under way at once; may be changed at any time."""
+        return self._limiter.limit
+
+    @concurrency.setter
+    def concurrency(self, value: int) -> None:
+        self._limiter.limit = value
+        self.config = self.config.model_copy(update={"concurrency": value})
+
+    def close(self) -> None:
+        """Close all connections. Called on an event loop it cannot wait for that loop's own: prefer ``aclose``."""
+        self._sessions.close()
+
+    def _connect(self) -> openai.AsyncOpenAI:
+        import openai
+
+        config = self.config
+        return openai.AsyncOpenAI(
+            base_url=self.base_url, api_key=self._key.get_secret_value() if self._key else _NO_KEY,
+            timeout=config.timeout, max_retries=config.max_retries,
+            http_client=http_client(config.max_reply_bytes, config.timeout),
+        )  # fmt: skip
+
+    def _clean(self, text: str) -> str:
+        """Servers quote what they were sent: no key in a message."""
+        key = self._key.get_secret_value() if self._key else ""
+        for form in _forms(key) if len(key) >= _SHORTEST_KEY else (key,) if key else ():
+            text = text.replace(form, "***")
+        return text
+
+
+@lru_cache(maxsize=8)
+def _forms(key: str) -> tuple[str, ...]:
+    """A key as itself and in base64, wherever in a longer text it stood: what is the same in all three alignments."""
+    found = [key]
+    for before in range(3):
+        encoded = base64.b64encode(b"\0" * before + key.encode())
+        # The first characters hold bits of what stood before, the last ones of what came after.
+        begin, end = (0, 2, 3)[before], len(encoded) - (0, 3, 2)[(before + len(key)) % 3]
+        plain = encoded[begin:end].decode()
+        found += [plain, plain.replace("+", "-").replace("/", "_")]
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,168 @@
+"""``POST /v1/audit/stream``: an answer judged while it is written, over plain requests.
+
+A session is opened with the conversation and the documents; pieces of the answer are sent to it, and each is answered
+with a line of JSON for every sentence that closed with it. Sessions live in the memory of one process: several workers
+need a balancer that keeps a client at its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from secrets import token_urlsafe
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict
+from starlette.responses import Response
+
+from intrinsics_core import IntrinsicsError, RuntimeUnavailable, StreamChecker
+from intrinsics_core.running.rows import written
+from intrinsics_core.service.answers import json_answer
+from intrinsics_core.service.problems import NotHere, name_of
+from intrinsics_core.service.serving import Served, Service
+
+LINES = "application/x-ndjson"
+_PATH = "/v1/audit/stream"
+_EXAMPLE: dict[str, Any] = {
+    "messages": [{"role": "user", "content": "Who built the tide mill?"}],
+    "documents": [{"id": "mill", "text": "The tide mill was built in 1911 by the engineer Ada Brink."}],
+}
+
+
+class Opening(BaseModel):
+    """What is answered, and what the answer rests on: as in a row of the command line."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+
+    messages: list[Any]
+    documents: list[Any]
+    on_error: str = "raise"
+    runtime: str | None = None
+
+
+class AnswerPiece(BaseModel):
+    """What was written next; ``last`` closes the answer."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"text": "Ada Brink built it. "}, {"last": True}]})
+
+    text: str = ""
+    last: bool = False
+
+
+@dataclass
+class _OpenAudit:
+    checker: StreamChecker
+    served: Served
+    given: list[str]  # all texts that were sent, for the limit
+    documents: int
+    heard: float
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # pieces are judged in the order that they came
+
+
+class OpenAudits:
+    """Those that are open: a bounded number, forgotten when nothing is heard of them."""
+
+    def __init__(self, serving: Service) -> None:
+        self._serving, self._open = serving, dict[str, _OpenAudit]()
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    async def open(self, asked: Opening) -> str:
+        """Open a session; its name, which cannot be guessed.
+
+        Raises:
+            RuntimeUnavailable: too many are open.
+            InvalidInput: what it is opened with cannot be judged.
+        """
+        limits, served = self._serving.limits, self._serving.pick(asked.runtime)
+        self._forget()
+        if len(self._open) >= limits.sessions:
+            raise RuntimeUnavailable("too many audits are open", expected=f"at most {limits.sessions}; come again")
+        given = [*map(_said, asked.messages), *map(_said, asked.documents)]
+        await limits.check(given, len(asked.documents))
+        on_error: Any = asked.on_error
+        checker = StreamChecker(asked.messages, asked.documents, runtime=served.runtime, profile=served.profile,
+                                on_error=on_error)  # fmt: skip
+        name = token_urlsafe(24)
+        self._open[name] = _OpenAudit(checker, served, given, len(asked.documents), time.monotonic())
+        return name
+
+    def find(self, name: str) -> _OpenAudit:
+        """The session of that name.
+
+        Raises:
+            NotHere: none is open.
+        """
+        self._forget()
+        if (found := self._open.get(name)) is None:
+            raise NotHere("no audit of that name is open", intrinsic="audit", expected=f"one that POST {_PATH} opened")
+        found.heard = time.monotonic()
+        return found
+
+    def drop(self, name: str) -> None:
+        """Forget a session."""
+        self._open.pop(name, None)
+
+    def _forget(self) -> None:
+        before = time.monotonic() - self._serving.limits.idle
+        for name in [name for name, one in self._open.items() if one.heard < before and not one.turn.locked()]:
+            del self._open[name]
+
+
+def routes(serving: Service) -> APIRouter:
+    """The routes of answers that are being written."""
+    router = APIRouter(tags=["audit while it is written"])
+    sessions = OpenAudits(serving)
+
+    @router.post(_PATH, summary="Open an audit of an answer that is being written", status_code=201)
+    async def opened(asked: Opening) -> Response:
+        name = await sessions.open(asked)
+        answer = json_answer({"session": name, "feed": f"{_PATH}/{name}"}, status=201)
+        answer.headers["location"] = f"{_PATH}/{name}"
+        return answer
+
+    @router.post(f"{_PATH}/{{session}}", summary="The next piece of the answer; a line for each sentence that closed")
+    async def fed(session: str, piece: AnswerPiece) -> Response:
+        found = sessions.find(session)
+        async with found.turn:
+            sessions.find(session)  # it may have been closed meanwhile
+            found.given.append(piece.text)
+            await serving.limits.check(found.given, found.documents)
+            lines: list[bytes] = []
+            try:
+                async with found.served.batcher.place():
+                    if piece.text:
+                        lines += [_line(sentence=s) for s in await found.checker.afeed(piece.text)]
+                    if piece.last:
+                        audit = await found.checker.aclose()
+                        serving.metrics.judged("audit", audit)
+                        lines.append(_line(audit=audit))
+            except IntrinsicsError as error:
+                if not lines:
+                    raise
+                lines.append(written({"error": {"type": name_of(error), "message": serving.hide(str(error))}}))
+            finally:
+                if piece.last:
+                    sessions.drop(session)
+        return Response(b"".join(lines), media_type=LINES)
+
+    @router.delete(f"{_PATH}/{{session}}", summary="Give an audit up", status_code=204)
+    async def dropped(session: str) -> Response:
+        sessions.find(session)
+        sessions.drop(session)
+        return Response(status_code=204)
+
+    return router
+
+
+def _line(**told: Any) -> bytes:
+    return written({kind: value.model_dump(mode="json") for kind, value in told.items()})
+
+
+def _said(part: Any) -> str:
+    """The text of a message or document, as far as it has one; what it lacks is for the checker to tell."""
+    said = part.get("content", part.get("text", "")) if isinstance(part, dict) else part
+    return said if isinstance(said, str) else str(said)

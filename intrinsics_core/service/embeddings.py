@@ -1,0 +1,94 @@
+"""``POST /v1/embeddings`` as OpenAI has it: vectors of a runtime's bi-encoder."""
+
+from __future__ import annotations
+
+import base64
+import struct
+from functools import partial
+from typing import Any, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict
+from starlette.responses import Response
+
+from intrinsics_core import Call, InvalidInput
+from intrinsics_core.embedded.models.bi_encoder import averaged
+from intrinsics_core.protocol.requests import Embed, Program
+from intrinsics_core.protocol.task import Task
+from intrinsics_core.service.answers import json_answer
+from intrinsics_core.service.models import EMBEDDING, pick
+from intrinsics_core.service.serving import Service
+
+_EXAMPLE: dict[str, Any] = {
+    "model": "default/embedding",
+    "input": ["The tide mill was built in 1911.", "Fog is common in May."],
+}
+
+
+class EmbeddingsRequest(BaseModel):
+    """Texts. Numbers of tokens are not read: each model has its own."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+
+    input: str | list[str] | list[int] | list[list[int]]
+    model: str | None = None
+    encoding_format: Literal["float", "base64"] = "float"
+    dimensions: int | None = None
+    input_type: Literal["query", "passage"] = "passage"
+
+
+class Embeddings(BaseModel):
+    """A vector of length 1 for each text; the windows of a long text are averaged."""
+
+    object: str
+    model: str
+    data: list[dict[str, Any]]
+    usage: dict[str, int]
+
+
+def routes(serving: Service) -> APIRouter:
+    """The route of vectors."""
+    router = APIRouter(tags=["embeddings"])
+
+    @router.post("/v1/embeddings", response_model=Embeddings, summary="Vectors of texts")
+    async def embeddings(asked: EmbeddingsRequest) -> Response:
+        served, task = pick(serving, asked.model, task=EMBEDDING, tasks=(EMBEDDING,))
+        texts = _texts(asked.input)
+        await serving.limits.check(texts, len(texts))
+        vectors = await serving.ask(served, _call(texts, asked.input_type))
+        if asked.dimensions is not None and vectors and asked.dimensions != len(vectors[0]):
+            raise InvalidInput("dimensions: the model's vectors are not cut", expected=str(len(vectors[0])),
+                               got=str(asked.dimensions))  # fmt: skip
+        rows = [
+            {"index": i, "object": "embedding", "embedding": _packed(v) if asked.encoding_format == "base64" else v}
+            for i, v in enumerate(vectors)
+        ]
+        usage = {"prompt_tokens": 0, "total_tokens": 0}  # not counted
+        return json_answer({"object": "list", "model": f"{served.name}/{task}", "data": rows, "usage": usage})
+
+    return router
+
+
+def _texts(given: Any) -> list[str]:
+    texts = [given] if isinstance(given, str) else given
+    if not texts or not all(isinstance(text, str) for text in texts):
+        raise InvalidInput("input is no text", expected="a text or a list of texts (of LangChain's OpenAIEmbeddings: "
+                           "check_embedding_ctx_length=False)")  # fmt: skip
+    return list(texts)
+
+
+def _packed(vector: list[float]) -> str:
+    return base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
+
+
+def _call(texts: list[str], kind: Literal["query", "passage"]) -> Call[list[list[float]]]:
+    return Call(Task("embeddings", ()), partial(_program, texts=tuple(texts), kind=kind), composite=True)
+
+
+def _program(
+    _: Task, profile: Any, *, texts: tuple[str, ...], kind: Literal["query", "passage"]
+) -> Program[list[list[float]]]:
+    (outcome,) = yield [Embed("embeddings", texts, kind)]
+    if isinstance(outcome, Exception):
+        raise outcome
+    return averaged(outcome.vectors)  # type: ignore[union-attr]

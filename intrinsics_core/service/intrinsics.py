@@ -1,0 +1,94 @@
+"""``POST /v1/intrinsics/{name}``: a row of the command line in, its JSON out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from intrinsics_core import IntrinsicsError, InvalidInput
+from intrinsics_core.intrinsics.options import from_json, record_of
+from intrinsics_core.intrinsics.table import TABLE
+from intrinsics_core.running.rows import checked, encode, json_object
+from intrinsics_core.service.answers import JSON, json_answer
+from intrinsics_core.service.problems import of_error
+from intrinsics_core.service.serving import Service, not_here
+
+_MESSAGES = [{"role": "user", "content": "Who built the tide mill?"}]
+_ANSWERED = [*_MESSAGES, {"role": "assistant", "content": "Ada Brink built it. She painted it gold."}]
+_DOCUMENTS = [{"id": "mill", "text": "The tide mill was built in 1911 by the engineer Ada Brink."}]
+_ROW = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            JSON: {
+                "schema": {
+                    "type": "object",
+                    "required": ["messages"],
+                    "properties": {
+                        "id": {"description": "anything; it comes back"},
+                        "messages": {"type": "array", "items": {"type": "object", "required": ["role", "content"]}},
+                        "documents": {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "object"}]}},
+                        "on_error": {"type": "string", "description": "`raise` (default), or `fallback`"},
+                        "date": {"type": "string", "description": "date text for prompts that carry one"},
+                        "options": {"type": "object", "description": "options of the intrinsic, by name"},
+                        "runtime": {"type": "string", "description": "a runtime of this service; else the first"},
+                    },
+                },
+                "examples": {
+                    "audit": {"value": {"id": 1, "messages": _ANSWERED, "documents": _DOCUMENTS}},
+                    "reranking": {"value": {"id": 2, "messages": _MESSAGES, "documents": _DOCUMENTS}},
+                },
+            }
+        },
+    }
+}
+
+
+def routes(serving: Service) -> APIRouter:
+    """The routes of the intrinsics."""
+    router = APIRouter(tags=["intrinsics"])
+
+    @router.get("/v1/intrinsics", summary="The intrinsics, what each needs and gives")
+    async def listing() -> Response:
+        rows = [{"name": r.name, "needs": r.needs, "gives": r.gives, "on_error": r.on_error} for r in TABLE.values()]
+        return json_answer({"intrinsics": rows})
+
+    @router.post("/v1/intrinsics/{name}", summary="One intrinsic on one row", openapi_extra=_ROW)
+    async def intrinsic(name: str, request: Request) -> Response:
+        known = name.replace("_", "-")
+        if known not in TABLE:
+            raise not_here("intrinsic", name, list(TABLE))
+        row = json_object(await request.body())
+        identity = row.get("id")
+        try:
+            record = record_of(known)
+            options = from_json(record, _given(row, "options", Mapping, {}), called="option")
+            on_error = _given(row, "on_error", str, "raise")
+            build = partial(record.function, date=_given(row, "date", str, None), on_error=on_error, **options)
+            call = checked(row, build, needs_documents=record.needs_documents)
+            served = serving.pick(_given(row, "runtime", str, None))
+            found = await serving.ask(served, call)
+        except IntrinsicsError as error:
+            return of_error(error.named(known), serving.hide, id=identity if _plain(identity) else None)
+        return Response(encode(identity, found), media_type=JSON)
+
+    return router
+
+
+def _given(row: Mapping[str, Any], key: str, kind: type, otherwise: Any) -> Any:
+    value = row.get(key)
+    if value is None:
+        return otherwise
+    if not isinstance(value, kind):
+        raise InvalidInput(f"{key} does not fit", expected="text" if kind is str else "an object",
+                           got=type(value).__name__)  # fmt: skip
+    return value
+
+
+def _plain(identity: Any) -> bool:
+    """Whether an id can be written into a problem."""
+    return isinstance(identity, str | int)

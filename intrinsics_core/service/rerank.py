@@ -1,0 +1,87 @@
+"""``POST /v1/rerank`` and ``/v2/rerank``, as Cohere and Jina have them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from uuid import uuid4
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
+
+from intrinsics_core import reranking
+from intrinsics_core.service.answers import json_answer
+from intrinsics_core.service.serving import Service
+
+_EXAMPLE: dict[str, Any] = {
+    "query": "Who built the tide mill?",
+    "documents": ["Fog is common in May.", "Ada Brink built the tide mill in 1911."],
+    "top_n": 1,
+}
+
+
+class Passage(BaseModel):
+    """A document as an object; further fields are its own."""
+
+    model_config = ConfigDict(extra="allow")
+
+    text: str
+
+
+class RerankRequest(BaseModel):
+    """What to rank. Fields that are not named here are ignored, as the original ignores them."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+
+    query: str
+    documents: list[str | Passage]
+    model: str | None = Field(None, description="A runtime of this service. Any other name is the first one's.")
+    top_n: Annotated[int, Field(ge=1, strict=True)] | None = None
+    return_documents: bool = False
+
+
+class Ranked(BaseModel):
+    """One document of the answer, best first; ``index`` is its place among those given."""
+
+    index: int
+    relevance_score: float
+    document: dict[str, Any] | None = None
+
+
+class RerankResponse(BaseModel):
+    """The ranking. ``model`` is the runtime that ranked; ``meta.warnings`` says so where another was named."""
+
+    id: str
+    model: str
+    results: list[Ranked]
+    meta: dict[str, Any]
+
+
+def routes(serving: Service) -> APIRouter:
+    """The routes of rankings."""
+    router = APIRouter(tags=["rerank"])
+
+    @router.post("/v1/rerank", response_model=RerankResponse, summary="Rank documents by a query")
+    @router.post("/v2/rerank", response_model=RerankResponse, summary="Rank documents by a query")
+    async def rerank(asked: RerankRequest) -> Response:
+        served = serving.runtimes.get(asked.model or serving.default.name)
+        warnings = []
+        if served is None:
+            # Clients are written with the names of other services: they are to work unchanged.
+            served = serving.default
+            warnings.append(f"model {str(asked.model)[:100]!r} is not served here: {served.name!r} has ranked")
+        texts = [one if isinstance(one, str) else one.text for one in asked.documents]
+        found = await serving.ask(served, reranking([{"role": "user", "content": asked.query}], texts))
+        results = []
+        for row in found.ranking[: asked.top_n]:
+            result: dict[str, Any] = {"index": row.index, "relevance_score": row.score}
+            if asked.return_documents:
+                given = asked.documents[row.index]
+                result["document"] = {"text": given} if isinstance(given, str) else given.model_dump()
+            results.append(result)
+        meta: dict[str, Any] = {"api_version": {"version": "1"}, "billed_units": {"search_units": 0}}
+        if warnings:
+            meta["warnings"] = warnings
+        return json_answer({"id": str(uuid4()), "model": served.name, "results": results, "meta": meta})
+
+    return router

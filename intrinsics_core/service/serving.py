@@ -1,0 +1,146 @@
+"""What all routes share: the named runtimes, each with its line of calls, the limits, and the counters."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
+
+from intrinsics_core import Call, IntrinsicsError, InvalidInput, Runtime, as_runtime
+from intrinsics_core._support.redaction import hide, secrets
+from intrinsics_core.intrinsics.options import nearest
+from intrinsics_core.protocol.errors import as_intrinsics_error
+from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.service.batching import Batcher
+from intrinsics_core.service.limits import Limits
+from intrinsics_core.service.metrics import Metrics
+from intrinsics_core.service.problems import NotHere
+
+T = TypeVar("T")
+DEFAULT = "default"  # the name of a runtime that was given none
+
+
+@dataclass
+class Served:
+    """One runtime of the service.
+
+    Attributes:
+        name: how requests name it.
+        failure: why it could not be warmed up; None while all is well.
+        warm: whether it has loaded what it needs.
+    """
+
+    name: str
+    runtime: Runtime
+    profile: Profile
+    batcher: Batcher
+    failure: IntrinsicsError | None = None
+    warm: bool = False
+
+    async def warm_up(self) -> None:
+        """Load what the first request would wait for."""
+        try:
+            await self.runtime.awarm_up()
+            self.warm, self.failure = True, None
+        except Exception as error:  # told by /ready, and to each request anew
+            self.failure = as_intrinsics_error(error)
+
+
+@dataclass
+class Service:
+    """The runtimes of a service by name, the first one for requests that name none."""
+
+    runtimes: Mapping[str, Served]
+    limits: Limits
+    hidden: frozenset[str] = frozenset()
+    metrics: Metrics = field(default_factory=Metrics)
+
+    @property
+    def default(self) -> Served:
+        """The runtime of requests that name none."""
+        return next(iter(self.runtimes.values()))
+
+    def hide(self, text: str) -> str:
+        """A text without the keys of the runtimes' configs."""
+        return hide(text, set(self.hidden))
+
+    def pick(self, name: str | None) -> Served:
+        """The runtime of that name, the default for None.
+
+        Raises:
+            NotHere: no runtime has it; the message has the nearest name.
+        """
+        if name is None:
+            return self.default
+        if (found := self.runtimes.get(name)) is not None:
+            return found
+        raise not_here("runtime", name, list(self.runtimes))
+
+    async def ask(self, served: Served, call: Call[T]) -> T:
+        """The result of a call on a runtime, together with what others ask.
+
+        Raises:
+            TooMuch: more than one request may ask for.
+            IntrinsicsError: what the call ended in.
+        """
+        task = call.task
+        texts = [message.content for message in task.messages] + [document.text for document in task.documents]
+        await self.limits.check(texts, len(task.documents))
+        value = await served.batcher.ask(call)
+        self.metrics.judged(task.intrinsic, value)
+        return value
+
+    async def begin(self) -> None:
+        """Load the models, all at once, and let nobody wait for it."""
+        await asyncio.gather(*(served.warm_up() for served in self.runtimes.values()))
+
+    async def end(self) -> None:
+        """Give back what the runtimes hold."""
+        for served in self.runtimes.values():
+            await served.batcher.close()
+            await served.runtime.aclose()
+
+
+def serving(runtimes: Any, limits: Limits) -> Service:
+    """What a service is made of.
+
+    Args:
+        runtimes: by name a runtime, a config or None; or one of these alone, which is then called ``"default"``.
+
+    Raises:
+        InvalidInput: there is none, a name cannot be one, or a config is wrong.
+    """
+    named = runtimes if _is_named(runtimes) else {DEFAULT: runtimes}
+    if not named:
+        raise InvalidInput("no runtime is named", expected="at least one")
+    made: dict[str, Served] = {}
+    hidden: set[str] = set()
+    for name, spec in named.items():
+        if not name or not name.replace("-", "").replace("_", "").replace(".", "").isalnum():
+            raise InvalidInput("a runtime's name has more than letters, digits, dots and dashes", got=repr(name))
+        runtime = as_runtime(spec)
+        hidden |= secrets(spec) if isinstance(spec, Mapping) else set()
+        profile = runtime.profile_of(None)
+        made[name] = Served(name, runtime, profile, Batcher(runtime, profile, waiting=limits.waiting))
+    found = Service(made, limits, frozenset(hidden))
+    for served in made.values():
+        found.metrics.line(served.name, partial(_waiting, served))
+    return found
+
+
+def not_here(what: str, name: str, known: Sequence[str]) -> NotHere:
+    """The error for a name that nothing here has."""
+    close = nearest(name, known)
+    expected = (f"{close!r}, or another " if close else "") + f"one of {', '.join(known)}"
+    return NotHere(f"{what} is unknown", expected=expected, got=repr(name[:100]))
+
+
+def _is_named(runtimes: Any) -> bool:
+    """Whether it is runtimes by name: a config has a kind, which is a text."""
+    return isinstance(runtimes, Mapping) and not isinstance(runtimes.get("kind"), str)
+
+
+def _waiting(served: Served) -> float:
+    return served.batcher.waiting

@@ -1,0 +1,115 @@
+"""Results in words that a model can act on: what to do about them first, and never more than fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from intrinsics_core.protocol.results import Answerability, Audit, Citations, FactCheck, QueryRewrite, Ranking
+
+MOST = 1_500  # characters of a text for a model
+_QUOTE = 160  # characters of a quotation
+_ENTRIES = 6  # of a list that is told; the others are counted
+
+
+def audit(found: Audit) -> str:
+    """Which sentences do not hold, and what else there is against the answer."""
+    claims = [s for s in found.sentences if s.label != "NA"]
+    wrong = [s for s in claims if s.label != "faithful"]
+    if found.reason and not claims:
+        return _fitted([f"Nothing was judged: {found.reason}."])
+    if not claims:
+        lines = ["No sentence of the answer claims anything that the documents could support."]
+    elif wrong:
+        lines = [f"{len(wrong)} of {_sentences(len(claims))} not fully supported by the documents:"]
+        lines += _listed(f"{s.label}: {_quoted(s.text)}" for s in wrong)
+        lines.append("Remove or correct these, or search for sources that support them.")
+    else:
+        lines = [f"All {_sentences(len(claims))} supported by the documents."]
+    if found.answerability and found.answerability.label == "unanswerable":
+        lines.append("The documents do not seem to answer the question.")
+    lines += [f"Note: {one}." for one in found.disagreements]
+    if found.certainty is not None:
+        lines.append(f"Certainty {found.certainty:.2f}.")
+    return _fitted([*lines, *_odd(found)])
+
+
+def answerability(found: Answerability) -> str:
+    """Whether to answer or to search again."""
+    sure = "" if found.probability is None else f" (probability {found.probability:.2f})"
+    if found.label == "answerable":
+        return _fitted([f"The documents answer the question{sure}.", *_odd(found)])
+    return _fitted([f"The documents do not answer the question{sure}. Search again, or say that it is not known.",
+                    *_odd(found)])  # fmt: skip
+
+
+def ranking(found: Ranking, texts: Sequence[str]) -> str:
+    """The best documents, by the position in which they were given."""
+    if not found.ranking:
+        return "There are no documents to rank."
+    rows = (
+        f"document {row.index}{'' if row.score is None else f' ({row.score:.2f})'}: {_quoted(texts[row.index])}"
+        for row in found.ranking
+    )
+    return _fitted([f"{_counted(len(found.ranking), 'document')}, best first:", *_listed(rows), *_odd(found)])
+
+
+def rewrite(found: QueryRewrite) -> str:
+    """The question to search with."""
+    lines = [f"{'Standing alone' if found.changed else 'The question stands alone already'}: {found.query}"]
+    if found.retrieval_query != found.query:
+        lines.append(f"For a search: {found.retrieval_query}")
+    return _fitted([*lines, *_odd(found)])
+
+
+def citations(found: Citations) -> str:
+    """Where each sentence of the answer stands."""
+    if not found.citations:
+        why = f": {found.reason}" if found.reason else ""
+        return _fitted([f"Nothing in the documents supports a sentence of the answer{why}.", *_odd(found)])
+    rows = (
+        f"{_quoted(c.response_text, 80)} rests on document {c.document_index}: {_quoted(c.document_text)}"
+        for c in found.citations
+    )
+    return _fitted([f"{_counted(len(found.citations), 'citation')}:", *_listed(rows), *_odd(found)])
+
+
+def facts(found: FactCheck) -> str:
+    """How far the sources support the answer, the weakest claims first."""
+    if found.score is None:
+        return _fitted([f"Nothing was judged: {found.reason or 'there is no claim'}.", *_odd(found)])
+    weak = sorted((claim for claim in found.claims if claim.score < 0.5), key=lambda claim: claim.score)
+    lines = [f"Factuality {found.score:.2f} of 1 over {_counted(len(found.claims), 'claim')}."]
+    if weak:
+        lines.append(f"{len(weak)} of them more likely not supported by the sources:")
+        lines += _listed(f"{claim.score:.2f}: {_quoted(claim.text)}" for claim in weak)
+    return _fitted([*lines, *_odd(found)])
+
+
+def _odd(found: Answerability | Audit | Citations | FactCheck | QueryRewrite | Ranking) -> list[str]:
+    told = [f"Reason: {found.reason}."] if found.reason else []
+    return told + ([f"Degraded, do not rely on it: {found.degraded}."] if found.degraded else [])
+
+
+def _sentences(count: int) -> str:
+    return f"{_counted(count, 'sentence')} {'is' if count == 1 else 'are'}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _quoted(text: str, most: int = _QUOTE) -> str:
+    line = " ".join(text.split())
+    return f'"{line if len(line) <= most else line[: most - 1] + "…"}"'
+
+
+def _listed(rows: Iterable[str]) -> list[str]:
+    found = list(rows)
+    more = [f"- and {len(found) - _ENTRIES} more, in the structured result"] if len(found) > _ENTRIES else []
+    return [f"- {row}" for row in found[:_ENTRIES]] + more
+
+
+def _fitted(lines: Sequence[str]) -> str:
+    """Whole lines as far as they fit; a line that does not is cut."""
+    text = "\n".join(lines)
+    return text if len(text) <= MOST else text[: MOST - 1] + "…"

@@ -1,0 +1,313 @@
+"""Calibrations of one's own, on every kind of runtime: what is fitted is what is applied, and what is told."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from intrinsics_core import (
+    InvalidInput,
+    answerability,
+    as_runtime,
+    audit,
+    calibrate,
+    context_relevance,
+    fact_check,
+    hallucination_detection,
+    reranking,
+    run,
+    uncertainty,
+)
+from intrinsics_core.calibration.fitting import Calibration
+from intrinsics_core.calibration.fitting import calibrate as fit
+from intrinsics_core.calibration.loading import CALIBRATED
+from intrinsics_core.cli import app
+from intrinsics_core.embedded.runtime import EmbeddedRuntime
+from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.profiles.prompted import PROFILE as PROMPTED
+from intrinsics_core.protocol.requests import Generate
+from intrinsics_core.runtimes.mixed import Mixed
+from tests.contract.judge import judge
+from tests.scripted import Scripted
+
+ASKED = [{"role": "user", "content": "Who built the tide mill?"}]
+ANSWERED = [*ASKED, {"role": "assistant", "content": "Ada Brink built the tide mill in 1911. She painted it gold."}]
+DOCUMENTS = ["Ada Brink built the tide mill in 1911.", "Fog is common in May."]
+# Of scores that are all too high: true from .9 on.
+STERN = fit([n / 40 for n in range(40)], [n >= 36 for n in range(40)], objective="accuracy")
+CALLS = {
+    "answerability": (answerability(ASKED, DOCUMENTS), lambda result: result.probability),
+    "context-relevance": (context_relevance(ASKED, DOCUMENTS), lambda result: result.judgements[0].score),
+    "hallucination-detection": (hallucination_detection(ANSWERED, DOCUMENTS), lambda result: result.score),
+    "uncertainty": (uncertainty(ANSWERED, DOCUMENTS), lambda result: result.expected),
+    "fact-check": (fact_check(ANSWERED, DOCUMENTS), lambda result: result.score),
+}
+
+
+def server() -> Scripted:
+    return Scripted(judge)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_score_of_any_runtime_becomes_the_fitted_probability(name: str) -> None:
+    call, _ = CALLS[name]
+    score = TABLE[name].score
+    assert score is not None
+    plain, told = run(call, server()), run(call, server().calibrate_by({name: STERN}))
+    assert score(told) == pytest.approx(STERN.apply(score(plain)))
+    assert told.model_dump() != plain.model_dump()
+    other = next(each for each in CALLS if each != name)
+    assert run(call, server().calibrate_by({other: STERN})) == plain  # it is of one intrinsic
+
+
+def test_labels_follow_the_fitted_threshold() -> None:
+    assert run(answerability(ASKED, DOCUMENTS), server()).answerable
+    severe = replace(STERN, threshold=0.9)
+    assert not run(answerability(ASKED, DOCUMENTS), server().calibrate_by({"answerability": severe})).answerable
+    holds = [ANSWERED[0], {"role": "assistant", "content": DOCUMENTS[0]}]
+    assert run(hallucination_detection(holds, DOCUMENTS), server()).label == "faithful"
+    runtime = server().calibrate_by({"hallucination-detection": severe})
+    assert run(hallucination_detection(holds, DOCUMENTS), runtime).label == "partial"
+    relevant = run(context_relevance(ASKED, DOCUMENTS), server().calibrate_by({"context-relevance": STERN}))
+    for row in relevant.judgements:
+        least = {"relevant": STERN.threshold, "partially relevant": STERN.threshold / 2, "irrelevant": 0.0}
+        assert row.score >= least[row.label]
+
+
+@pytest.mark.parametrize(
+    ("name", "engine"),
+    [
+        *(
+            (name, engine)
+            for name in ("answerability", "hallucination-detection", "uncertainty")
+            for engine in (None, "")
+        ),
+        ("fact-check", ""),
+    ],
+)
+def test_unsure_is_what_lies_in_the_fitted_band(name: str, engine: str | None) -> None:
+    call, score = CALLS[name]
+
+    def told(fitted: Calibration) -> Any:
+        return run(
+            call,
+            server().calibrate_by({name: fitted})
+            if engine == ""
+            else {"kind": "embedded", "calibrations": {name: fitted}},
+        )
+
+    p = score(told(STERN))
+    assert told(replace(STERN, threshold=p, band=(p - 0.01, p + 0.01))).unsure
+    assert not told(replace(STERN, threshold=p, band=(p, p))).unsure
+    assert not told(replace(STERN, threshold=p, band=None)).unsure
+
+
+def test_the_parts_of_an_audit_are_calibrated_as_by_themselves() -> None:
+    stern = {"answerability": STERN, "hallucination-detection": STERN, "uncertainty": STERN}
+    told = run(audit(ANSWERED, DOCUMENTS), server().calibrate_by(stern))
+    assert told.answerability.probability == run(CALLS["answerability"][0], server().calibrate_by(stern)).probability
+    assert told.score == run(CALLS["hallucination-detection"][0], server().calibrate_by(stern)).score
+    assert told.certainty == run(CALLS["uncertainty"][0], server().calibrate_by(stern)).certainty
+
+
+def test_configs_of_every_kind_take_them(tmp_path: Path) -> None:
+    file = tmp_path / "fitted.json"
+    file.write_text(STERN.to_json())
+    replies = tmp_path / "replies.json"
+    replies.write_text(json.dumps([{"answerability": "answerable", "confidence": 0.8}]))
+    for given in (str(file), json.loads(STERN.to_json()), STERN):
+        runtime = as_runtime({"kind": "scripted", "replies": str(replies), "calibrations": {"answerability": given}})
+        assert run(answerability(ASKED, DOCUMENTS), runtime).probability == pytest.approx(STERN.apply(0.8))
+    mixed = {"kind": "mixed", "routes": {"*": {"kind": "embedded"}}, "calibrations": {"answerability": str(file)}}
+    plain = run(answerability(ASKED, DOCUMENTS)).probability
+    assert run(answerability(ASKED, DOCUMENTS), mixed).probability == pytest.approx(STERN.apply(plain))
+    for kind in ({"kind": "server", "base_url": "http://127.0.0.1:1/v1"}, {"kind": "encoders", "relevance": "nowhere"}):
+        runtime = as_runtime({**kind, "calibrations": {"answerability": str(file)}})
+        assert runtime.profile.calibrations == {"answerability": STERN}
+        again = pickle.loads(pickle.dumps(runtime))  # noqa: S301  (our own)
+        assert again.profile.calibrations == {"answerability": STERN} == again.calibrations
+
+
+def test_a_profile_that_is_named_later_is_calibrated_too() -> None:
+    runtime = server().calibrate_by({"answerability": STERN})
+    plain = run(answerability(ASKED, DOCUMENTS), server(), profile=PROMPTED).probability
+    for profile in (None, PROMPTED, "prompted"):
+        assert run(answerability(ASKED, DOCUMENTS), runtime, profile=profile).probability == STERN.apply(plain)
+
+
+def test_routes_keep_their_own_and_take_those_of_the_whole() -> None:
+    mixed = Mixed({"uncertainty": server().calibrate_by({"uncertainty": STERN}), "*": server()})
+    mixed.calibrate_by({"answerability": STERN})
+    plain = {name: run(CALLS[name][0], server()) for name in ("uncertainty", "answerability")}
+    assert run(CALLS["answerability"][0], mixed).probability == STERN.apply(plain["answerability"].probability)
+    assert run(CALLS["uncertainty"][0], mixed).expected == STERN.apply(plain["uncertainty"].certainty)
+
+
+def test_a_ranking_of_single_documents_has_calibrated_scores() -> None:
+    runtime = Mixed({"*": as_runtime({"kind": "embedded"})})
+    plain = run(reranking(ASKED, DOCUMENTS), runtime)
+    told = run(reranking(ASKED, DOCUMENTS), runtime.calibrate_by({"context-relevance": STERN}))
+    assert [r.index for r in told.ranking] == [r.index for r in plain.ranking]
+    assert [r.score for r in told.ranking] == pytest.approx([STERN.apply(r.score) for r in plain.ranking])
+
+
+def test_what_cannot_be_used_is_named() -> None:
+    for given, named in (
+        ({"query-rewrite": STERN}, "query-rewrite"),
+        ({"answerability": "/nowhere/at/all.json"}, "answerability"),
+        ({"answerability": {"slope": 1}}, "answerability"),
+        ({"answerability": 3}, "answerability"),
+    ):
+        with pytest.raises(InvalidInput, match=named):
+            as_runtime({"kind": "server", "base_url": "http://127.0.0.1:1/v1", "calibrations": given})
+
+
+def test_every_intrinsic_that_is_calibrated_has_a_score() -> None:
+    assert {name for name, record in TABLE.items() if record.score} == set(CALIBRATED)
+
+
+# --- fitting ----------------------------------------------------------------------------------------------------------
+
+
+def examples() -> list[dict[str, Any]]:
+    """Twenty questions of which the model says .6 to .79, rightly from .7 on."""
+    return [
+        {"messages": [{"role": "user", "content": f"Question {n}?"}], "documents": DOCUMENTS, "label": n >= 10}
+        for n in range(20)
+    ]
+
+
+def boastful(request: Generate) -> dict[str, Any]:
+    shown = json.loads(request.messages[-1].content)  # type: ignore[index]
+    number = int(shown["conversation"][0]["content"].split()[1].rstrip("?"))
+    return {"answerability": "answerable", "confidence": 0.6 + number / 100}
+
+
+def test_a_model_is_fitted_and_the_fit_is_put_to_work(tmp_path: Path) -> None:
+    path = tmp_path / "fitted.json"
+    fitted = calibrate("answerability", examples(), Scripted(boastful), path=path)
+    assert fitted.before.auroc == 1.0 and fitted.objective_value == 1.0
+    runtime = Scripted(boastful).calibrate_by({"answerability": path})
+    labels = [run(answerability(e["messages"], e["documents"]), runtime).answerable for e in examples()]
+    assert labels == [e["label"] for e in examples()]
+    with pytest.raises(InvalidInput, match="calibrated for answerability already"):
+        calibrate("answerability", examples(), runtime)
+
+
+def test_certainties_without_log_probabilities_are_fitted_by_what_is_stated() -> None:
+    digits = iter("0123456789" * 2)
+    fitted = calibrate(
+        "uncertainty", [{**e, "label": i % 10 > 4} for i, e in enumerate(examples())],
+        Scripted(lambda request: {"certainty": next(digits)}),
+    )  # fmt: skip
+    assert fitted.before.auroc == 1.0
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.1, 0.25, 0.5, 1.0])
+def test_a_stated_rate_of_false_acceptance_is_kept_and_no_more_is_refused_than_needed(rate: float) -> None:
+    scores = [((n * 37) % 100) / 100 for n in range(100)]
+    labels = [(s * 100 + (n * 13) % 60) > 80 for n, s in enumerate(scores)]
+    fitted = fit(scores, labels, false_acceptance=rate)
+    wrong = [fitted.decide(s) for s, label in zip(scores, labels, strict=True) if not label]
+    assert sum(wrong) <= rate * len(wrong)
+    lower = sorted(fitted.apply(s) for s in scores if fitted.apply(s) < fitted.threshold)
+    if lower:  # one score lower would be one false example too many
+        assert sum(fitted.apply(s) >= lower[-1] for s, y in zip(scores, labels, strict=True) if not y) > rate * len(
+            wrong
+        )
+    kept = [fitted.decide(s) for s, label in zip(scores, labels, strict=True) if label]
+    assert fitted.objective_value == pytest.approx(sum(kept) / len(kept))
+
+
+def test_a_rate_is_a_share() -> None:
+    with pytest.raises(InvalidInput, match="false_acceptance"):
+        fit([0.1] * 10 + [0.9] * 10, [0] * 10 + [1] * 10, false_acceptance=5)
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+
+
+def labelled(path: Path) -> Path:
+    rows = [
+        {
+            "messages": [{"role": "user", "content": f"Who built the {'tide mill' if n % 2 else 'moon'}?"}],
+            "documents": [f"{n}. Ada Brink built the tide mill in 1911."],
+            "label": bool(n % 2),
+        }
+        for n in range(20)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_the_command_writes_a_calibration_and_a_picture(tmp_path: Path) -> None:
+    given, out, drawn = labelled(tmp_path / "in.jsonl"), tmp_path / "fitted.json", tmp_path / "fit.svg"
+    command = ["calibrate", "answerability", "-i", str(given), "-o", str(out), "--false-acceptance", "0.1"]
+    ran = CliRunner().invoke(app, [*command, "--picture", str(drawn)])
+    assert ran.exit_code == 0, ran.output
+    assert "20 examples, 10 of them true" in ran.output and "false acceptance at most 0.1" in ran.output
+    fitted = Calibration.from_json(out.read_text())
+    assert run(answerability(ASKED, DOCUMENTS), {"kind": "embedded", "calibrations": {"answerability": str(out)}})
+    root = ElementTree.fromstring(drawn.read_text())
+    points = [point for group in root.iterfind(".//{*}g") if "PathCollection" in group.get("id", "") for point in group]
+    assert root.tag.endswith("svg") and len(points) == len([*(fitted.before.table or ()), *(fitted.after.table or ())])
+    again = CliRunner().invoke(app, command)
+    assert again.exit_code == 2 and "--overwrite" in again.output
+    assert CliRunner().invoke(app, [*command, "--overwrite"]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        (["query-rewrite"], "INTRINSIC"),
+        (["answerability", "--objective", "luck"], "objective"),
+        (["answerability", "--false-acceptance", "7"], "false-acceptance"),
+        (["answerability", "--runtime", '{"kind": "nothing"}'], "kind"),
+    ],
+)
+def test_what_is_wrong_with_the_command_is_one_line(changes: list[str], named: str, tmp_path: Path) -> None:
+    given = labelled(tmp_path / "in.jsonl")
+    ran = CliRunner().invoke(app, ["calibrate", *changes, "-i", str(given), "-o", str(tmp_path / "out.json")])
+    assert ran.exit_code == 2 and named in ran.output and "Traceback" not in ran.output
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_a_bad_example_is_named_by_its_number(tmp_path: Path) -> None:
+    given = tmp_path / "in.jsonl"
+    for line, named in (("nonsense", "line 1"), ("[]", "line 1"), ('{"label": true}', "examples[0]")):
+        given.write_text(line + "\n")
+        ran = CliRunner().invoke(app, ["calibrate", "answerability", "-i", str(given), "-o", str(tmp_path / "o.json")])
+        assert ran.exit_code == 2 and named in ran.output
+
+
+GERMAN = ["Die Mühle wurde 1911 von der Ingenieurin Ada Brink gebaut und mahlte bis 1958 das Mehl der Insel."]
+ANSWERED_IN_GERMAN = [
+    {"role": "user", "content": "Wer hat die Mühle auf der Insel gebaut, und wann war das?"},
+    {"role": "assistant", "content": "Die Mühle wurde 1911 von der Ingenieurin Ada Brink gebaut."},
+]
+
+
+def test_calibrated_on_ones_own_language_the_embedded_runtime_has_a_probability_of_it() -> None:
+    call, name = hallucination_detection(ANSWERED_IN_GERMAN, GERMAN), "hallucination-detection"
+    assert run(call).score is None  # fitted on English
+    by_config = EmbeddedRuntime(calibrations={name: STERN})
+    by_hand = EmbeddedRuntime().calibrate_by({name: STERN})
+    told = run(call, by_config)
+    assert told.score is not None
+    assert run(call, by_hand) == told == run(call, pickle.loads(pickle.dumps(by_hand)))  # noqa: S301  (our own bytes)
+    whole = run(audit(ANSWERED_IN_GERMAN, GERMAN), by_config)
+    assert (whole.score, whole.label) == (told.score, told.label)
+
+
+def test_calibrations_by_hand_are_added_to_those_of_the_config() -> None:
+    runtime = EmbeddedRuntime(calibrations={"uncertainty": STERN}).calibrate_by({"answerability": STERN})
+    assert set(runtime.calibrations) == set(runtime.profile.calibrations) == {"uncertainty", "answerability"}
+    again = pickle.loads(pickle.dumps(runtime))  # noqa: S301  (our own bytes)
+    assert set(again.profile.calibrations) == {"uncertainty", "answerability"}

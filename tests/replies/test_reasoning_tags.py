@@ -1,0 +1,124 @@
+"""What a model thinks aloud is not read for its answer, and its answer is read with the right probabilities."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from intrinsics_core import InvalidInput, MalformedReply, answerability, query_rewrite, run
+from intrinsics_core.profiles import prompted
+from intrinsics_core.protocol.requests import Generated, TokenLogprob
+from intrinsics_core.replies import reasoning
+from intrinsics_core.runtimes.scripted import Scripted
+
+ASK = [{"role": "user", "content": "Who built the mill?"}]
+DOCUMENTS = ["Ada Brink built the mill."]
+NO = '{"answerability": "unanswerable", "confidence": 1}'
+YES = '{"answerability": "answerable", "confidence": 0.9}'
+
+
+def judged(*replies: Any) -> Any:
+    given = iter(replies)
+    return run(answerability(ASK, DOCUMENTS), Scripted(lambda request: next(given)))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"<think>first idea: {NO}</think>{YES}",
+        f"<think>\n{NO}\n</think>\n\n{YES}",
+        f"<THINKING>{NO}</thinking >```json\n{YES}\n```",
+        f"<reasoning>{{}} and {{it}}: {NO}</reasoning>{YES}",
+        f"{NO} was my draft.</think>{YES}",  # the template had opened the reasoning
+        f"{NO}</think>{YES}",
+        f"<think>a</think><think>{NO}</think>{YES}",
+        f"{YES}\n<think>was it right? {NO}",  # reasoning after the answer, cut off
+        f"I looked for {{}} first. {YES}",
+        YES.replace("}", ', "note": "not <think> nor </think>"}'),
+        "<think>hm</think>" + YES.replace("}", ', "note": "the tag </think>"}'),
+        YES.replace('"', "'"),
+        YES.replace("}", ",}"),
+        f"Here: {YES.replace(chr(34), chr(39)).replace('}', ',' + chr(10) + '}')} Anything else?",
+    ],
+)
+def test_the_answer_is_read_and_not_the_draft(reply: str) -> None:
+    found = judged(reply)
+    assert (found.label, found.probability) == ("answerable", pytest.approx(0.9))
+
+
+@pytest.mark.parametrize("reply", [f"<think>{NO}", f"<think>a</think><think>{NO}", f"<think>{NO}</think>", "<think>"])
+def test_reasoning_without_an_answer_are_malformed_and_told_whole(reply: str) -> None:
+    with pytest.raises(MalformedReply) as caught:
+        judged(reply, reply)
+    assert caught.value.raw == reply
+    assert judged(reply, YES).label == "answerable"  # asked again
+
+
+def test_texts_are_without_their_reasoning() -> None:
+    draft = '<think>{"rewritten_question": "draft"}</think>{"rewritten_question": "Who built the mill?"}'
+    assert run(query_rewrite(ASK), Scripted([draft])).query == "Who built the mill?"
+    task = query_rewrite(ASK).task
+    parse = prompted.PROFILE.formats["sample-answer"].parse
+    assert parse(task, [Generated("<think>Who?</think>\n\nAda Brink.")]) == "Ada Brink."
+
+
+@pytest.mark.parametrize(
+    ("stated", "probability"),
+    [("0.8", 0.8), ('"0.8"', 0.8), ('"80%"', 0.8), ("80", 0.8), ('" 80 %"', 0.8), ('"80"', 0.8), ("100", 1.0),
+     ("1", 1.0), ('"1%"', 0.5), ('".8"', 0.8), ("0", 0.5), ("true", 1.0), ('"high"', 1.0), ("101", 1.0), ("-1", 1.0),
+     ("NaN", 1.0), ("1e400", 1.0), ('"80%%"', 1.0), ("null", 1.0)],
+)  # fmt: skip
+def test_a_confidence_may_be_stated_in_several_ways(stated: str, probability: float) -> None:
+    found = judged(f'{{"answerability": "answerable", "confidence": {stated}}}')
+    assert found.probability == pytest.approx(probability)
+
+
+@pytest.mark.parametrize("pieces", [["<think>", NO, "</think>"], ["<think>" + NO + "</thi", "nk>"]])
+@pytest.mark.parametrize("glued", [False, True])
+def test_log_probabilities_are_those_of_the_answer(pieces: list[str], glued: bool) -> None:
+    """The draft was certain of the other label; the answer's own token counts, also where it starts within a token."""
+    answer = ['{"answerability": "', "answerable", '"}']
+    if glued:
+        pieces, answer = [*pieces[:-1], pieces[-1] + answer[0]], answer[1:]
+    tokens = [TokenLogprob(piece, 0.0, ((piece, 0.0),)) for piece in [*pieces, *answer]]
+    place = -2
+    likely = ((("answerable"), math.log(0.7)), ("unanswerable", math.log(0.3)))
+    tokens[place] = TokenLogprob("answerable", math.log(0.7), likely)
+    reply = Generated("".join(token.token for token in tokens), tuple(tokens))
+    assert judged(reply).probability == pytest.approx(0.7)
+
+
+def test_a_reply_without_reasoning_is_itself() -> None:
+    for text in (YES, "a < b", '"<think>"', '["</think>"]', "in <think> or so"):
+        reply = Generated(text)
+        assert reasoning.answer(reply) is reply
+
+
+@pytest.mark.parametrize("unit", ["<think>", "</think>", "<think>{</think>", "{'a': ", "['", "[1,", '{"a":1,}</think>'])
+def test_many_tags_and_brackets_are_read_in_linear_time(unit: str) -> None:
+    """Counted in steps and not in seconds: sixteen times the text must not look at it sixteen times as often."""
+
+    def steps(times: int) -> int:
+        import sys
+
+        count = 0
+
+        def tick(frame: Any, event: str, arg: Any) -> Any:
+            nonlocal count
+            count += 1
+            return tick
+
+        request = Generated(unit * times)
+        old = sys.gettrace()
+        sys.settrace(tick)
+        try:
+            with pytest.raises((MalformedReply, InvalidInput)):
+                prompted.PROFILE.formats["answerability"].parse(answerability(ASK, DOCUMENTS).task, [request])
+        finally:
+            sys.settrace(old)
+        return count
+
+    few, many = steps(100), steps(1600)
+    assert many <= 17 * few + 1000

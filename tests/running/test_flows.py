@@ -1,0 +1,172 @@
+import asyncio
+import json
+
+import pytest
+
+from intrinsics_core import Document, InvalidInput, RuntimeUnavailable, arun, run
+from intrinsics_core.running.flows import CANNED, disagreements, fused, rag
+from intrinsics_core.runtimes.tools import Tools
+from tests.scripted import AsyncScripted, Scripted
+
+QUESTION = [{"role": "user", "content": "Who keeps it?"}]
+CORPUS = {
+    "Who keeps the lighthouse?": ["Ada keeps the lighthouse.", "The lighthouse is tall."],
+    "lighthouse keeper": ["Bea wrote it all down.", "Ada keeps the lighthouse."],
+}
+
+
+def judge(request):
+    """A model that finds a question answerable only if Bea's notes, or a keeper, are among the documents."""
+    shown = request.messages[-1].content
+    fields = request.constraint.schema["properties"] if request.constraint else {}
+    if "rewritten_question" in fields:
+        return {"rewritten_question": "Who keeps the lighthouse?"}
+    if "query" in fields:
+        return {"query": "lighthouse keeper"}
+    if "question" in fields:
+        return {"question": "Who keeps the lighthouse?"}
+    if "answerability" in fields:
+        return {"answerability": "answerable" if "Bea" in shown else "unanswerable", "confidence": 0.9}
+    if "context_relevance" in fields:
+        return {"context_relevance": "irrelevant" if "tall" in shown.split('"document"')[1] else "relevant"}
+    if "citations" in fields:
+        return {"citations": [{"response": "r0", "sources": ["c0"]}]}
+    if "sentences" in fields:
+        return {
+            "sentences": [{"id": "r0", "reason": "", "faithfulness": "unfaithful" if "Zed" in shown else "faithful"}]
+        }
+    if "certainty" in fields:
+        return {"certainty": "9"}
+    return "It is Ada."
+
+
+def tools(kind=Scripted, generate=lambda messages, documents: "Ada keeps it.", retrieve=lambda q: CORPUS.get(q, [])):
+    return Tools(kind(judge), retrieve=retrieve, generate=generate)
+
+
+@pytest.mark.parametrize("kind", [Scripted, AsyncScripted])
+def test_rewrite_retrieve_answer_cite(kind):
+    result = run(rag(QUESTION, gate=False, weigh=True), tools(kind))
+    assert result.query == "Who keeps the lighthouse?"
+    assert [d.text for d in result.documents] == CORPUS[result.query]
+    assert (result.answer, result.answered) == ("Ada keeps it.", True)
+    (citation,) = result.citations.citations
+    assert citation.document_text == "Ada keeps the lighthouse."
+    assert result.hallucination.label == "faithful"
+    assert result == asyncio.run(arun(rag(QUESTION, gate=False, weigh=True), tools(kind)))
+    json.dumps(result.model_dump(mode="json"))
+
+
+def test_no_rewrite_retrieves_with_the_last_turn():
+    result = run(rag(QUESTION, rewrite=False, gate=False, cite=False, detect=False), tools())
+    assert (result.query, result.documents, result.rewrite) == ("Who keeps it?", (), None)
+
+
+def test_an_unanswerable_question_gets_the_canned_answer():
+    result = run(rag(QUESTION), tools(generate=lambda m, d: pytest.fail("the generator was asked")))
+    assert (result.answer, result.answered, result.answerability.label) == (CANNED, False, "unanswerable")
+    assert result.citations is None
+
+
+def test_an_unanswerable_question_answered_without_documents():
+    seen = []
+    generate = lambda messages, documents: seen.append(documents) or "From memory: Ada."  # noqa: E731
+    result = run(rag(QUESTION, unanswerable="without-documents"), tools(generate=generate))
+    assert (seen, result.documents, result.answered) == ([()], (), True)
+
+
+def test_an_unanswerable_question_is_retrieved_for_once_more():
+    result = run(rag(QUESTION, unanswerable="expand"), tools())
+    assert result.answered
+    assert {d.text for d in result.documents} == {*CORPUS["Who keeps the lighthouse?"], *CORPUS["lighthouse keeper"]}
+    assert result.documents[0].text == "Ada keeps the lighthouse."  # found by both queries
+
+
+def test_irrelevant_documents_are_left_out():
+    result = run(rag(QUESTION, gate=False, filter_context=True), tools())
+    assert [d.text for d in result.documents] == ["Ada keeps the lighthouse."]
+
+
+def test_the_most_faithful_sample_is_kept():
+    generate = lambda messages, documents, seed: "Zed keeps it." if seed != 1 else "Ada keeps it."  # noqa: E731
+    result = run(rag(QUESTION, gate=False, samples=3), tools(generate=generate))
+    assert (result.answer, result.samples) == ("Ada keeps it.", 3)
+
+
+def test_disagreements_are_told():
+    result = run(rag(QUESTION, gate=False, weigh=True), tools(generate=lambda m, d: "Zed keeps it."))
+    assert "certain, but unfaithful to the documents" in result.disagreements
+    assert "cited, but unfaithful to the documents" in result.disagreements
+    assert disagreements(run(rag(QUESTION, gate=False, weigh=True), tools())) == []
+
+
+def test_coroutine_tools_and_their_failures():
+    async def retrieve(query):
+        await asyncio.sleep(0)
+        return CORPUS[query]
+
+    async def generate(messages, documents):
+        raise ConnectionError("no route")
+
+    assert run(rag(QUESTION, gate=False), tools(retrieve=retrieve)).answered
+    with pytest.raises(Exception, match="no route"):
+        run(rag(QUESTION, gate=False), tools(retrieve=retrieve, generate=generate))
+    with pytest.raises(InvalidInput, match="text"):
+        run(rag(QUESTION, gate=False), tools(generate=lambda m, d: None))
+    with pytest.raises(RuntimeUnavailable):
+        run(rag(QUESTION), Tools(Scripted(lambda r: RuntimeUnavailable("down")), retrieve=retrieve, generate=generate))
+
+
+def test_fusion_counts_a_document_once():
+    a, b, c = (Document(t, id=t) for t in "abc")
+    assert [d.id for d in fused([[a, b], [b, c]])] == ["b", "a", "c"]
+
+
+def fails(*names):
+    """The judge, down for requests whose schema has one of these fields."""
+
+    def script(request):
+        fields = request.constraint.schema["properties"] if request.constraint else {}
+        return RuntimeUnavailable("down") if set(names) & set(fields) else judge(request)
+
+    return script
+
+
+def test_a_flow_may_go_on_where_an_intrinsic_fails():
+    broken = Tools(
+        Scripted(fails("rewritten_question", "answerability", "citations")),
+        retrieve=lambda q: ["Ada keeps the lighthouse."],
+        generate=lambda messages, documents: "Ada keeps it.",
+    )
+    with pytest.raises(RuntimeUnavailable):
+        run(rag(QUESTION), broken)
+    result = run(rag(QUESTION, on_error="fallback"), broken)
+    assert (result.answer, result.query, result.citations) == ("Ada keeps it.", "Who keeps it?", None)
+    assert result.hallucination.label == "faithful"
+    assert result.degraded.count("down") == 3
+    assert "no citations" in result.degraded
+
+
+def test_a_generator_is_told_of_a_sample_by_name_alone():
+    generate = lambda messages, documents, temperature=0.5: f"Ada, at {temperature}."  # noqa: E731
+    assert run(rag(QUESTION, gate=False), tools(generate=generate)).answer == "Ada, at 0.5."
+    with pytest.raises(InvalidInput, match="generator"):
+        run(rag(QUESTION, gate=False), tools(generate=None))
+    with pytest.raises(InvalidInput, match="samples"):
+        rag(QUESTION, answer="model", samples=2)
+
+
+def test_the_runtimes_own_model_answers():
+    from intrinsics_core.profiles import profile
+
+    seen = []
+
+    def model(request):
+        seen.append(request)
+        return "Ada keeps it."
+
+    chain = Tools(Scripted(model), retrieve=lambda q: ["Ada keeps the lighthouse."])
+    call = rag(QUESTION, rewrite=False, gate=False, cite=False, detect=False, answer="model", date="April 1, 2025")
+    assert run(call, chain, profile=profile("granite-3.3")).answer == "Ada keeps it."
+    assert "Ada keeps the lighthouse." in seen[0].prompt
+    assert seen[0].prompt.endswith("<|start_of_role|>assistant<|end_of_role|>")

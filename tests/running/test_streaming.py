@@ -1,0 +1,236 @@
+"""Verdicts while an answer is written: sentence by sentence, and at last the same as without a stream."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncIterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from intrinsics_core import InvalidInput, RuntimeUnavailable, StreamChecker, audit, run
+from intrinsics_core.protocol.requests import Generate
+from intrinsics_core.running.streaming import AnswerStream, StreamEvent
+from intrinsics_core.runtimes.base import AsyncRuntime
+from intrinsics_core.text.sentences import punkt
+from tests.contract.judge import judge
+from tests.drawing import drawn
+from tests.scripted import AsyncScripted, Scripted
+
+ASKED = [{"role": "user", "content": "Who built the tide mill, and what became of it?"}]
+DOCUMENTS = [
+    {"id": "mill", "text": "Ada Brink built the tide mill in 1911. It ground flour until 1958."},
+    {"id": "fog", "text": "Fog is common in May. 🌾 磨坊由艾达建造。"},
+]
+ANSWER = "Ada Brink built the tide mill in 1911. 🌾 It ground flour until 1958!  She painted it gold. Ask me more?"
+PIECES = [
+    "Ada Brink built the mill.", "It ground flour until 1958!", 'She said "no." Then', "Dr. B. Moreau", "$4.50", "…",
+    "茶很烫。", "冰不烫！", "🌾", "\u0301", "- one", "1. First.", "“Quoted,” she said.", "e.g. fog", "?!", "(See 3.)",
+]  # fmt: skip
+SPACES = ["", " ", "  ", "\n", "\r\n", "\n\n", "\t"]
+answers = st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(SPACES)), max_size=12).map(
+    lambda parts: "".join(piece + space for piece, space in parts)
+)
+
+
+def chunked(text: str, cuts: Sequence[int]) -> list[str]:
+    places = [0, *sorted(cut % (len(text) + 1) for cut in cuts), len(text)]
+    return [text[a:b] for a, b in pairwise(places)]
+
+
+def whole(text: str, runtime: Any = None) -> Any:
+    return run(audit([*ASKED, {"role": "assistant", "content": text}], DOCUMENTS), runtime)
+
+
+@settings(derandomize=True, deadline=None, max_examples=drawn(150))
+@given(text=answers, cuts=st.lists(st.integers(0, 400), max_size=30))
+def test_the_last_is_the_whole_under_any_chunking(text: str, cuts: list[int]) -> None:
+    checker = StreamChecker(ASKED, DOCUMENTS)
+    early = [sentence for chunk in chunked(text, cuts) for sentence in checker.feed(chunk)]
+    assert checker.close() == whole(text)
+    for sentence in early:
+        assert text[sentence.begin : sentence.end] == sentence.text
+        for cited in sentence.citations:
+            assert text[cited.response_begin : cited.response_end] == cited.response_text
+            assert DOCUMENTS[cited.document_index]["text"][cited.document_begin : cited.document_end] == (
+                cited.document_text
+            )
+    assert all(a.end <= b.begin for a, b in pairwise(early))
+
+
+@settings(derandomize=True, deadline=None, max_examples=drawn(300))
+@given(text=answers, cuts=st.lists(st.integers(0, 400), max_size=30))
+def test_what_closes_early_begins_and_ends_as_sentences_of_the_whole(text: str, cuts: list[int]) -> None:
+    stream, spans = AnswerStream(ASKED, DOCUMENTS), punkt(text)
+    begins, ends = {span.begin for span in spans}, {span.end for span in spans}
+    for chunk in chunked(text, cuts):
+        stream.push(chunk)
+        if (taken := stream.take()) is not None:
+            begin, said = taken[0], taken[1].task.response
+            assert text[begin : begin + len(said)] == said
+            assert begin in begins and begin + len(said) in ends
+
+
+def test_verdicts_come_as_sentences_close_and_are_those_of_the_whole() -> None:
+    checker, seen = StreamChecker(ASKED, DOCUMENTS), []
+    for character in ANSWER:
+        for sentence in checker.feed(character):
+            seen.append((checker.text, sentence))
+    last = checker.close()
+    assert [sentence for _, sentence in seen] == list(last.sentences[:-1])  # the last one closes with the answer
+    assert [sentence.label for _, sentence in seen] == ["faithful", "faithful", "unfaithful"]
+    for said, sentence in seen:  # told when the word behind is whole, not later
+        assert said[sentence.end :].split() and not said[sentence.end :].strip().count(" ")
+
+
+def test_a_language_model_sees_what_was_said_before_and_judges_what_is_new() -> None:
+    script = Scripted(judge)
+    checker = StreamChecker(ASKED, DOCUMENTS, runtime=script)
+    labels = [s.label for chunk in (ANSWER[:60], ANSWER[60:]) for s in checker.feed(chunk)]
+    assert len(labels) == 3 and len(script.requests) == 2  # what closes together is one request
+    first, second = (_shown(request) for request in script.requests)
+    assert [turn["role"] for turn in second["conversation"]] == ["user", "assistant"]
+    assert list(first["response"].values()) == ["Ada Brink built the tide mill in 1911."]
+    assert set(second) == {"documents", "conversation", "response"}
+    assert checker.close() == whole(ANSWER, Scripted(judge))
+    assert len(script.requests) == 3
+
+
+def _shown(request: Generate) -> Any:
+    return json.loads(request.messages[-1].content)  # type: ignore[index]
+
+
+def test_sync_equals_async() -> None:
+    async def fed() -> Any:
+        checker = StreamChecker(ASKED, DOCUMENTS, runtime=AsyncScripted(judge))
+        return [s for c in chunked(ANSWER, range(0, 100, 7)) for s in await checker.afeed(c)], await checker.aclose()
+
+    checker = StreamChecker(ASKED, DOCUMENTS, runtime=Scripted(judge))
+    assert ([s for c in chunked(ANSWER, range(0, 100, 7)) for s in checker.feed(c)], checker.close()) == asyncio.run(
+        fed()
+    )
+
+
+def test_a_whole_stream_of_events() -> None:
+    events = list(StreamChecker(ASKED, DOCUMENTS).check(chunked(ANSWER, range(0, 100, 9))))
+    assert "".join(event.text for event in events) == ANSWER
+    assert [s.label for event in events for s in event.sentences] == ["faithful", "faithful", "unfaithful"]
+    assert [event.audit for event in events if event.audit] == [whole(ANSWER)] and events[-1].audit
+
+
+class Held(AsyncRuntime):
+    """The judge, who does not answer before he is let go."""
+
+    profile = Scripted.profile
+
+    def __init__(self) -> None:
+        self.free, self.asked = asyncio.Event(), 0
+
+    async def ahandle(self, requests: Any) -> Any:
+        self.asked += 1
+        await self.free.wait()
+        return Scripted(judge).handle(requests)
+
+
+def test_chunks_are_passed_on_while_a_verdict_is_waited_for() -> None:
+    async def chunks() -> AsyncIterator[str]:
+        for chunk in chunked(ANSWER, range(0, 100, 9)):
+            yield chunk
+            await asyncio.sleep(0)
+
+    async def watch() -> list[StreamEvent]:
+        runtime, events = Held(), []
+        async for event in StreamChecker(ASKED, DOCUMENTS, runtime=runtime).acheck(chunks()):
+            events.append(event)
+            if event.text and "".join(e.text for e in events) == ANSWER:
+                assert runtime.asked == 1  # the first sentence is still being judged
+                runtime.free.set()
+        return events
+
+    events = asyncio.run(watch())
+    assert [bool(event.text) for event in events].index(False) == sum(1 for e in events if e.text)
+    assert events[-1].audit == whole(ANSWER, Scripted(judge))
+    assert events[-2].sentences
+
+
+def test_a_stream_that_is_left_leaves_nothing_behind() -> None:
+    async def chunks() -> AsyncIterator[str]:
+        yield ANSWER
+        await asyncio.Event().wait()
+
+    async def leave() -> int:
+        stream = StreamChecker(ASKED, DOCUMENTS, runtime=Held()).acheck(chunks())
+        async for _ in stream:
+            break
+        await stream.aclose()  # type: ignore[attr-defined]
+        await asyncio.sleep(0)
+        return len(asyncio.all_tasks()) - 1
+
+    assert asyncio.run(leave()) == 0
+
+
+def test_a_judge_that_is_down() -> None:
+    down = Scripted(lambda request: RuntimeUnavailable("down"))
+    with pytest.raises(RuntimeUnavailable):
+        StreamChecker(ASKED, DOCUMENTS, runtime=down).feed(ANSWER)
+    checker = StreamChecker(ASKED, DOCUMENTS, runtime=down, on_error="fallback")
+    told = checker.feed(ANSWER)
+    assert {s.label for s in told} == {"NA"} and all("down" in (s.explanation or "") for s in told)
+    assert "down" in (checker.close().degraded or "")
+
+
+def test_empty_is_normal() -> None:
+    assert StreamChecker(ASKED, DOCUMENTS).close().reason == "nothing said"
+    checker = StreamChecker(ASKED, [])
+    assert [s.label for s in checker.feed("One. Two. Three")] == ["NA"]
+    assert checker.close().reason == "nothing retrieved"
+
+
+def test_what_is_wrong_is_told_at_once() -> None:
+    with pytest.raises(InvalidInput, match="messages"):
+        StreamChecker(None, DOCUMENTS)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="on_error"):
+        StreamChecker(ASKED, DOCUMENTS, on_error="shrug")  # type: ignore[arg-type]
+    checker = StreamChecker(ASKED, DOCUMENTS)
+    with pytest.raises(InvalidInput, match="chunk"):
+        checker.feed(None)  # type: ignore[arg-type]
+    checker.close()
+    with pytest.raises(InvalidInput, match="closed"):
+        checker.feed("More.")
+
+
+def test_two_answers_at_once_do_not_mix() -> None:
+    results: list[Any] = [None, None]
+
+    def work(n: int) -> None:
+        checker = StreamChecker(ASKED, DOCUMENTS)
+        text = [ANSWER, "Fog is common in May. It is."][n]
+        results[n] = ([s for c in text for s in checker.feed(c)], checker.close())
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results[0][1] == whole(ANSWER) and len(results[0][0]) == 3 and len(results[1][0]) == 1
+
+
+def test_a_long_answer_takes_time_in_proportion_to_its_length() -> None:
+    counted = [0]
+
+    def split(text: str) -> Any:
+        counted[0] += len(text)
+        return punkt(text)
+
+    for text in ("A word, another " * 2_000, "Ada built it. " * 2_000):
+        counted[0] = 0
+        stream = AnswerStream(ASKED, DOCUMENTS, split=split)
+        for at in range(0, len(text), 5):
+            stream.push(text[at : at + 5])
+            stream.take()
+        assert counted[0] < 5 * len(text)

@@ -1,0 +1,75 @@
+"""Rankings in the shapes of Cohere and Jina: the same as the library's own."""
+
+from __future__ import annotations
+
+import pytest
+
+from intrinsics_core import reranking, run
+
+QUERY = "Who built the tide mill?"
+DOCUMENTS = ["Fog is common in May.", "Ada Brink built the tide mill in 1911.", "The mill ground flour."]
+SHAPES = ["/v1/rerank", "/v2/rerank"]
+
+
+@pytest.mark.parametrize("path", SHAPES)
+def test_the_ranking_is_the_librarys(http, path):
+    told = http.post(path, json={"query": QUERY, "documents": DOCUMENTS}).json()
+    own = run(reranking([{"role": "user", "content": QUERY}], DOCUMENTS))
+    assert [(row["index"], row["relevance_score"]) for row in told["results"]] == [
+        (row.index, pytest.approx(row.score)) for row in own.ranking
+    ]
+    assert told["results"][0]["index"] == 1
+    assert all(set(row) == {"index", "relevance_score"} for row in told["results"])
+    assert told["model"] == "default"
+    assert "warnings" not in told["meta"]
+
+
+def test_documents_are_texts_or_objects_and_come_back_as_they_were(http):
+    given = [DOCUMENTS[0], {"text": DOCUMENTS[1], "url": "mill.html", "n": 3}]
+    told = http.post("/v1/rerank", json={"query": QUERY, "documents": given, "return_documents": True}).json()
+    assert {row["index"]: row["document"] for row in told["results"]} == {0: {"text": given[0]}, 1: given[1]}
+
+
+@pytest.mark.parametrize(("top", "left"), [(1, 1), (2, 2), (99, 3), (None, 3)])
+def test_top_n(http, top, left):
+    told = http.post("/v2/rerank", json={"query": QUERY, "documents": DOCUMENTS, "top_n": top}).json()
+    assert len(told["results"]) == left
+
+
+def test_no_documents_are_an_empty_ranking(http):
+    assert http.post("/v2/rerank", json={"query": QUERY, "documents": []}).json()["results"] == []
+
+
+def test_unknown_fields_are_ignored(http):
+    asked = {"query": QUERY, "documents": DOCUMENTS, "rank_fields": ["text"], "max_tokens_per_doc": 4096, "x": [1]}
+    assert len(http.post("/v2/rerank", json=asked).json()["results"]) == 3
+
+
+def test_a_runtime_is_picked_by_name_and_another_services_name_is_told(http):
+    asked = {"query": QUERY, "documents": DOCUMENTS}
+    fast, default, other = (
+        http.post("/v1/rerank", json=asked | {"model": name}).json() for name in ("fast", "default", "rerank-v3.5")
+    )
+    assert (fast["model"], default["model"], other["model"]) == ("fast", "default", "default")
+    assert fast["results"] != default["results"] == other["results"]
+    assert "rerank-v3.5" in other["meta"]["warnings"][0]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"query": QUERY}, {"documents": []}, {"query": 1, "documents": []}, {"query": QUERY, "documents": "x"},
+     {"query": QUERY, "documents": [1]}, {"query": QUERY, "documents": [{"title": "x"}]},
+     {"query": QUERY, "documents": DOCUMENTS, "top_n": 0}, {"query": QUERY, "documents": DOCUMENTS, "top_n": "1"},
+     {"query": "  ", "documents": DOCUMENTS}, [], "x", 1, None],
+)  # fmt: skip
+def test_what_cannot_be_ranked_is_refused_with_a_type(http, body):
+    told = http.post("/v1/rerank", json=body)
+    assert (told.status_code, told.headers["content-type"]) == (400, "application/problem+json")
+    assert told.json()["title"] == "InvalidInput"
+    assert told.json()["type"] == "urn:rag-intrinsics:error:InvalidInput"
+
+
+def test_the_content_type_does_not_matter(http):
+    body = b'{"query": "fog", "documents": ["Fog."]}'
+    for kind in ("application/x-www-form-urlencoded", "text/plain", "", "application/json; charset=utf-8"):
+        assert http.post("/v1/rerank", content=body, headers={"content-type": kind}).status_code == 200

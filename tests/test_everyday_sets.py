@@ -1,0 +1,39 @@
+"""The sets that everyday quality is measured on stay as they were written, and are never trained on."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from training.reader.written import _all as written
+
+SETS = Path(__file__).parent.parent / "benchmarks" / "everyday"
+HASHES = {
+    "plain": "988616a2ea7d9a7b76fc09355e383b445cebe3a87f8d9f407c04d940a53c6e10",
+    "hard": "f2d127cb8d95b2b3e4c51d3e8f77e2ee357e9943bcbd19bab0046c15a63a70e1",
+    "long": "dc7da366e6ec699a9aa613874626608f25481bcec9504738cf53b4c3206aaf1b",
+}
+
+
+def rows(name: str) -> list[dict]:
+    return [json.loads(line) for line in (SETS / f"{name}.jsonl").read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("name", HASHES)
+def test_a_set_is_what_was_written(name: str) -> None:
+    assert hashlib.sha256((SETS / f"{name}.jsonl").read_bytes()).hexdigest() == HASHES[name]
+
+
+def test_no_text_of_them_is_trained_on() -> None:
+    measured = {" ".join(row["doc"].split()) for name in ("plain", "hard") for row in rows(name)}
+    measured |= {" ".join(document["text"].split()) for row in rows("long") for document in row["documents"]}
+    trained = {text.key for text in written()}
+    assert not measured & trained
+
+
+def test_their_sizes() -> None:
+    plain, hard, long = (rows(name) for name in HASHES)
+    assert (sum(len(row["answers"]) for row in plain), sum(len(row["questions"]) for row in plain)) == (200, 106)
+    assert (sum(len(row["answers"]) for row in hard), sum(len(row["questions"]) for row in hard)) == (201, 120)
+    assert (len(long), sum(len(row["sentences"]) for row in long)) == (64, 452)
