@@ -172,7 +172,7 @@ def test_what_ships_reads_like_what_was_trained(trained, tmp_path):
 def test_what_ships_comes_back_in_float(trained, tmp_path):
     source = source_folder()
     for module, arguments in (("export", (trained, "--out", tmp_path / "out")),
-                              ("floats", (tmp_path / "out", "--out", tmp_path / "back"))):  # fmt: skip
+                              ("dequantize", (tmp_path / "out", "--out", tmp_path / "back"))):  # fmt: skip
         command = [sys.executable, "-m", f"training.reader.{module}", *map(str, arguments)]
         subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     ours, back = load(trained, source), load(tmp_path / "back", source)
