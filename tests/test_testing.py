@@ -61,6 +61,7 @@ def test_pytest_finds_the_plugin_by_itself() -> None:
     assert "intrinsics_core.testing.plugin" in {entry.value for entry in entry_points(group="pytest11")}
 
 
+@pytest.mark.slow
 def test_a_build_that_holds_its_bounds(team: Run, tmp_path: Path) -> None:
     bounds = ("--intrinsics-min", "faithfulness=0.7", "--intrinsics-min", "answerability=0.9")
     done = team({"cases.jsonl": GOOD}, "--intrinsics", "cases.jsonl", *bounds, "--junitxml=j.xml",
@@ -96,6 +97,7 @@ def intrinsics_chain():
 """
 
 
+@pytest.mark.slow
 def test_a_chain_of_ones_own_and_one_case_that_it_cannot_do(team: Run) -> None:
     done = team({"cases.jsonl": GOOD, "conftest.py": CHAIN}, "--intrinsics", "cases.jsonl")
     assert done.returncode == 1

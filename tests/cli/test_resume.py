@@ -120,6 +120,7 @@ def test_refuses_what_is_no_output_of_a_run(invoke: Any, write: Any, tmp_path: P
     assert out.read_text() == "a diary\n"
 
 
+@pytest.mark.slow
 def test_streams_cannot_be_resumed(process: Any, write: Any, tmp_path: Path) -> None:
     path = write(rows(4))
     ran = process("run", "answerability", "-i", path, "-o", "-", "--resume")

@@ -286,6 +286,7 @@ def test_output_to_a_device_needs_no_overwrite(process: Any, write: Any) -> None
     assert ran.returncode == 0 and read(ran.stdout.decode())[0]["id"] == 1
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_traceback(write: Any) -> None:
     import subprocess
 
@@ -396,6 +397,7 @@ def test_results_are_told_and_not_kept(blocking: bool) -> None:
     assert sorted(told) == list(range(40)) and {type(r).__name__ for r in told.values()} == {"Answerability"}
 
 
+@pytest.mark.slow
 def test_a_progress_bar_on_a_terminal_and_only_there(process: Any, write: Any, tmp_path: Path) -> None:
     import os
     import subprocess

@@ -68,6 +68,7 @@ def test_own_questions_without_a_report(tmp_path: Path, monkeypatch: Any) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_missing_package_is_one_line_with_the_command_that_mends_it(tmp_path: Path) -> None:
     code = "import sys; sys.modules['langchain_rag_intrinsics'] = None; from intrinsics_core.cli import main; main()"
     ran = subprocess.run(

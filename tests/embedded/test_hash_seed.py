@@ -35,6 +35,7 @@ def printed(seed: int) -> str:
     ).stdout
 
 
+@pytest.mark.slow
 def test_nothing_moves_with_the_seed_of_this_run() -> None:
     with contextlib.redirect_stdout(io.StringIO()) as here:
         exec(PRINTED, {})

@@ -46,6 +46,7 @@ def live_sessions():
     return sum(isinstance(each, onnxruntime.InferenceSession) for each in gc.get_objects())
 
 
+@pytest.mark.slow
 def test_five_runtimes_hold_two_sessions():
     """One of each of the two models, however many runtimes of equal arguments there are; freed with the last."""
     others = live_sessions()

@@ -80,6 +80,7 @@ def test_failures_and_fallbacks_are_told(seen: Any) -> None:
     assert [event.attributes["error.type"] for event in events] == ["RuntimeUnavailable", "degraded"]
 
 
+@pytest.mark.slow
 def test_a_program_without_opentelemetry_does_not_load_it() -> None:
     code = (
         "import sys; from intrinsics_core import *\n"

@@ -267,6 +267,7 @@ print(sorted(files_on_loop(main, names)))
 """
 
 
+@pytest.mark.slow
 def test_a_cold_start_and_a_flow_leave_the_loop_alone():
     result = subprocess.run([sys.executable, "-c", COLD], capture_output=True, text=True, check=True, cwd=ROOT)
     assert result.stdout == "[]\n"

@@ -128,6 +128,7 @@ def test_a_forked_child_uses_the_runtime_it_was_born_with(script, serve):
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.slow
 def test_the_embedded_runtime_in_a_forked_child_while_its_locks_are_held():
     script = """
         from intrinsics_core.embedded.runtime import EmbeddedRuntime
@@ -147,6 +148,7 @@ def test_the_embedded_runtime_in_a_forked_child_while_its_locks_are_held():
     assert ended.returncode == 0, ended.stderr[-3000:]
 
 
+@pytest.mark.slow
 def test_nothing_is_imported_after_warming_up():
     """A child that is forked in the middle of an import waits for it for ever: there must be no such moment."""
     script = """
@@ -171,7 +173,9 @@ def _judge(runtime):
     return run(answerability([{"role": "user", "content": "Who is it?"}], ["Ada."]), runtime).label
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn", pytest.param("forkserver", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "method", ["fork", *(pytest.param(other, marks=pytest.mark.slow) for other in ("spawn", "forkserver"))]
+)
 def test_multiprocessing_by_every_start_method(method):
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip(f"no {method} on this system")

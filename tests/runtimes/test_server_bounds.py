@@ -62,6 +62,7 @@ def test_the_list_of_models_and_error_bodies_are_bounded_too(serve, runtime, sta
     assert "longer than" in str(outcome)
 
 
+@pytest.mark.slow
 def test_memory_for_a_compressed_bomb_stays_small():
     """In a process of its own: 300 MB in 0.3 MB of gzip."""
     script = """

@@ -115,6 +115,7 @@ ODD = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_odd_frames_do_not_break_a_session_over_stdio():
     with subprocess.Popen([*command(), "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin

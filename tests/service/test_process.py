@@ -31,6 +31,7 @@ def answered(url):
     raise AssertionError("it never answered")
 
 
+@pytest.mark.slow
 def test_sigterm_answers_what_was_asked_and_takes_no_more():
     with in_process("--runtime", FAST) as (url, process), client(url) as http:
         assert http.post("/v1/rerank", json=ASKED).status_code == 200
@@ -52,6 +53,7 @@ def test_sigterm_answers_what_was_asked_and_takes_no_more():
             other.get("/health")
 
 
+@pytest.mark.slow
 def test_killed_and_started_again_clients_retries_succeed():
     with in_process("--runtime", FAST) as (url, process):
         assert answered(url).status_code == 200
@@ -62,6 +64,7 @@ def test_killed_and_started_again_clients_retries_succeed():
             assert answered(url).status_code == 200
 
 
+@pytest.mark.slow
 def test_several_runtimes_and_workers():
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
@@ -75,16 +78,19 @@ def test_several_runtimes_and_workers():
         process.wait(PATIENCE)
 
 
+MISTAKES = [
+    (("--host", "0.0.0.0"), "--token-file"),
+    (("--runtime", "nowhere.json"), "cannot be read"),
+    (("--runtime", f"a={FAST}", "--runtime", f"a={FAST}"), "two runtimes"),
+    (("--runtime", '{"kind": "nope"}'), "kind is unknown"),
+    (("--token-file", "/nowhere"), "--token-file cannot be read"),
+    (("--host", "no.such.host.invalid", "--token-file", "TOKEN"), "cannot be listened on"),
+]
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
-    [
-        (("--host", "0.0.0.0"), "--token-file"),
-        (("--runtime", "nowhere.json"), "cannot be read"),
-        (("--runtime", f"a={FAST}", "--runtime", f"a={FAST}"), "two runtimes"),
-        (("--runtime", '{"kind": "nope"}'), "kind is unknown"),
-        (("--token-file", "/nowhere"), "--token-file cannot be read"),
-        (("--host", "no.such.host.invalid", "--token-file", "TOKEN"), "cannot be listened on"),
-    ],
+    [MISTAKES[0], *(pytest.param(*mistake, marks=pytest.mark.slow) for mistake in MISTAKES[1:])],
 )
 def test_a_mistake_is_one_line(tmp_path, arguments, says):
     (tmp_path / "token").write_text("a-token-of-some-length")
@@ -102,6 +108,7 @@ def test_answers_are_sent_at_once():
         assert bound.proto == socket.IPPROTO_TCP
 
 
+@pytest.mark.slow
 def test_the_port_is_taken():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

@@ -430,6 +430,7 @@ def test_all_streams_are_there_and_make_pairs(folder):
         assert any(stream.unit(i) for i in range(40)), stream.name
 
 
+@pytest.mark.slow
 def test_chunks_go_on_where_a_run_stopped(folder):
     at = {}
     whole = [chunk(streams(folder, "train", NET, 1), at, 60) for _ in range(2)]

@@ -231,6 +231,7 @@ def test_a_mode_that_does_not_exist() -> None:
         GroundednessMiddleware(mode="warn")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_without_the_extra_the_error_names_it() -> None:
     code = (
         "import sys; sys.modules['langchain'] = None\n"

@@ -69,6 +69,7 @@ def test_importing_it_is_light() -> None:
     assert found.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_without_agents_all_but_the_middleware_is_there() -> None:
     code = (
         "import sys\n"
