@@ -30,7 +30,7 @@ TONES: Mapping[str, str] = {
     "unfaithful": "bad",
     "NA": "na",
 }
-_FAIR, _GOOD = 0.35, 0.65  # where a score changes its tone
+SCORES: Mapping[str, float] = {"warn": 0.35, "ok": 0.65}  # from where on a score has a better tone
 
 
 def result(value: Result) -> str:
@@ -61,7 +61,8 @@ def tone(label: str | None) -> str | None:
 
 
 def grade(score: float) -> str:
-    return "bad" if score < _FAIR else "warn" if score < _GOOD else "ok"
+    """The tone of a score in 0..1."""
+    return "bad" if score < SCORES["warn"] else "warn" if score < SCORES["ok"] else "ok"
 
 
 def write(template: str, *styles: str, **values: Any) -> str:

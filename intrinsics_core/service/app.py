@@ -12,7 +12,18 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
 from intrinsics_core import __version__
-from intrinsics_core.service import audit_stream, embeddings, health, intrinsics, models, pages, problems, rerank, score
+from intrinsics_core.service import (
+    audit_stream,
+    embeddings,
+    health,
+    intrinsics,
+    models,
+    pages,
+    problems,
+    report,
+    rerank,
+    score,
+)
 from intrinsics_core.service.limits import Bounded, Limits
 from intrinsics_core.service.mcp import OverHttp
 from intrinsics_core.service.metrics import Measured
@@ -77,7 +88,7 @@ def create_app(
         ],
     )
     problems.install(app, served.hide)
-    for module in (rerank, score, embeddings, models, intrinsics, audit_stream, health):
+    for module in (rerank, score, embeddings, models, intrinsics, report, audit_stream, health):
         app.include_router(module.routes(served))
     app.router.routes.append(tools.route)
     pages.install(app)

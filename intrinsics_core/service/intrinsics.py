@@ -18,8 +18,8 @@ from intrinsics_core.service.problems import of_error
 from intrinsics_core.service.serving import Service, not_here
 
 _MESSAGES = [{"role": "user", "content": "Who built the tide mill?"}]
-_ANSWERED = [*_MESSAGES, {"role": "assistant", "content": "Ada Brink built it. She painted it gold."}]
-_DOCUMENTS = [{"id": "mill", "text": "The tide mill was built in 1911 by the engineer Ada Brink."}]
+ANSWERED = [*_MESSAGES, {"role": "assistant", "content": "Ada Brink built it. She painted it gold."}]
+DOCUMENTS = [{"id": "mill", "text": "The tide mill was built in 1911 by the engineer Ada Brink."}]
 _ROW = {
     "requestBody": {
         "required": True,
@@ -39,8 +39,8 @@ _ROW = {
                     },
                 },
                 "examples": {
-                    "audit": {"value": {"id": 1, "messages": _ANSWERED, "documents": _DOCUMENTS}},
-                    "reranking": {"value": {"id": 2, "messages": _MESSAGES, "documents": _DOCUMENTS}},
+                    "audit": {"value": {"id": 1, "messages": ANSWERED, "documents": DOCUMENTS}},
+                    "reranking": {"value": {"id": 2, "messages": _MESSAGES, "documents": DOCUMENTS}},
                 },
             }
         },
@@ -66,11 +66,11 @@ def routes(serving: Service) -> APIRouter:
         identity = row.get("id")
         try:
             record = record_of(known)
-            options = from_json(record, _given(row, "options", Mapping, {}), called="option")
-            on_error = _given(row, "on_error", str, "raise")
-            build = partial(record.function, date=_given(row, "date", str, None), on_error=on_error, **options)
+            options = from_json(record, given(row, "options", Mapping, {}), called="option")
+            on_error = given(row, "on_error", str, "raise")
+            build = partial(record.function, date=given(row, "date", str, None), on_error=on_error, **options)
             call = checked(row, build, needs_documents=record.needs_documents)
-            served = serving.pick(_given(row, "runtime", str, None))
+            served = serving.pick(given(row, "runtime", str, None))
             found = await serving.ask(served, call)
         except IntrinsicsError as error:
             return of_error(error.named(known), serving.hide, id=identity if _plain(identity) else None)
@@ -79,7 +79,12 @@ def routes(serving: Service) -> APIRouter:
     return router
 
 
-def _given(row: Mapping[str, Any], key: str, kind: type, otherwise: Any) -> Any:
+def given(row: Mapping[str, Any], key: str, kind: type, otherwise: Any) -> Any:
+    """What a row holds under a key; ``otherwise`` where it is absent or null.
+
+    Raises:
+        InvalidInput: it is of another kind.
+    """
     value = row.get(key)
     if value is None:
         return otherwise

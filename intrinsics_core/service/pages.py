@@ -1,7 +1,7 @@
-"""What a browser sees: the page, where it ships, and the requests with their examples.
+"""What a browser sees: the page, and the requests with their examples.
 
-Nothing is loaded from elsewhere. FastAPI's own pages load their scripts from a content network; this one is HTML and a
-style sheet.
+Nothing is loaded from elsewhere. FastAPI's own pages load their scripts from a content network; that of the requests is
+HTML and a style sheet. The page looks as a report does, by the report's own style sheets and tones.
 """
 
 from __future__ import annotations
@@ -17,11 +17,21 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from intrinsics_core import render
+from intrinsics_core.render.html import SCORES, TONES
+from intrinsics_core.service.answers import json_answer
+from intrinsics_core.service.problems import problem
+
 PAGE = Path(__file__).parent / "page"
+_REPORT = Path(render.__file__).parent  # where a report's style sheets are
+_SHEETS = ("style.css", "turn.css", "page.css")
 _HEADERS = {
-    # Scripts and styles of our own files alone, none within the HTML; nothing is sent anywhere else.
-    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    # Scripts and styles of our own files alone, none within the HTML; nothing is sent anywhere else. Where a browser
+    # knows trusted types, a script of ours that wrote text as markup would be stopped, too.
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'",
+    "cache-control": "no-cache",  # kept, and asked for anew: after an update no old script meets a new page
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
 }
@@ -71,6 +81,12 @@ def install(app: FastAPI, folder: Path = PAGE) -> None:
     async def page() -> Response:
         index = folder / "index.html"
         return FileResponse(index) if index.is_file() else RedirectResponse("/docs")
+
+    @app.get("/page/report/{sheet}", include_in_schema=False)
+    async def look(sheet: str) -> Response:
+        if sheet == "tones.json":
+            return json_answer({"tones": TONES, "scores": SCORES})
+        return FileResponse(_REPORT / sheet) if sheet in _SHEETS else problem(404, "NotFound", "there is no such file")
 
     if folder.is_dir():
         app.mount("/page", StaticFiles(directory=folder))

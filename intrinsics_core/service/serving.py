@@ -85,12 +85,20 @@ class Service:
             TooMuch: more than one request may ask for.
             IntrinsicsError: what the call ended in.
         """
+        await self.bounded(call)
+        value = await served.batcher.ask(call)
+        self.metrics.judged(call.task.intrinsic, value)
+        return value
+
+    async def bounded(self, call: Call[Any]) -> None:
+        """Refuse a call on too much.
+
+        Raises:
+            TooMuch, ContextTooLong: more than one request may ask for.
+        """
         task = call.task
         texts = [message.content for message in task.messages] + [document.text for document in task.documents]
         await self.limits.check(texts, len(task.documents))
-        value = await served.batcher.ask(call)
-        self.metrics.judged(task.intrinsic, value)
-        return value
 
     async def begin(self) -> None:
         """Load the models, all at once, and let nobody wait for it."""

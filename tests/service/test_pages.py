@@ -7,7 +7,7 @@ import re
 import httpx
 
 from intrinsics_core.service.app import create_app
-from intrinsics_core.service.pages import install
+from intrinsics_core.service.pages import PAGE, install
 from tests.service.running import in_thread
 
 
@@ -35,13 +35,38 @@ def test_every_route_of_the_service_stands_in_the_schema(http):
     paths = set(http.get("/openapi.json").json()["paths"])
     assert paths == {
         "/v1/rerank", "/v2/rerank", "/v1/score", "/v1/embeddings", "/v1/models", "/v1/intrinsics",
-        "/v1/intrinsics/{name}", "/v1/audit/stream", "/v1/audit/stream/{session}", "/health", "/ready", "/metrics",
+        "/v1/intrinsics/{name}", "/v1/report", "/v1/audit/stream", "/v1/audit/stream/{session}",
+        "/health", "/ready", "/metrics",
     }  # fmt: skip
 
 
-def test_without_a_page_the_root_leads_to_the_requests(http):
-    told = http.get("/")
-    assert told.status_code in (200, 307)
+def test_the_page_and_all_that_it_names_is_served(http):
+    """Its behaviour in a browser is tested in tests/service/page."""
+    page = http.get("/").text
+    places = re.findall(r"""(?:src|href)=["']([^"'#]+)""", page)
+    modules = [place for place in places if place.endswith(".js")]
+    for module in modules:  # grows while it is walked
+        text = http.get(f"/{module}").text
+        found = re.findall(r"""(?:from|import|fetch\(|ask\()\s*["'](?:\./|page/)([\w/.]+)["']""", text)
+        modules += [
+            name for name in dict.fromkeys(f"page/{one}" for one in found if one.endswith(".js")) if name not in modules
+        ]
+        places += [f"page/{one}" for one in found]
+    assert len(modules) == len(list(PAGE.glob("*.js")))  # none is left over
+    for place in places:
+        told = http.get(f"/{place}")
+        assert told.status_code == 200, place
+        assert told.headers["cache-control"] == "no-cache"
+    assert http.get("/page/report/html.py").status_code == http.get("/page/report/templates").status_code == 404
+
+
+def test_without_a_page_the_root_leads_to_the_requests(tmp_path):
+    from fastapi import FastAPI
+
+    app = FastAPI()
+    install(app, tmp_path / "none")
+    with in_thread(app) as url:
+        assert httpx.get(url, trust_env=False).headers["location"] == "/docs"
 
 
 def test_a_page_is_served_from_its_folder_and_nothing_beside_it(tmp_path):

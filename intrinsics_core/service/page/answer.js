@@ -1,0 +1,87 @@
+/** The answer with a verdict on each sentence: why it has it, and the documents at the place that it rests on. */
+
+import { el } from "./dom.js";
+import { bar, note, tag, tone } from "./look.js";
+import { cut } from "./points.js";
+import { Sources } from "./sources.js";
+import { labelOf, oddities, why } from "./words.js";
+
+const SEVERITY = ["unfaithful", "no verdict", "partial", "faithful", "NA"];
+
+/** The view of an audit. `key` tells its ids from those of another runtime beside it. */
+export function answerView(audit, given, key) {
+  const numbers = numbered(audit.sentences);
+  const sources = new Sources(given.documents, `The documents, as ${key} cites them`);
+  const card = el("div", { class: "note why", id: `why-${key}`, tabindex: -1 });
+  const links = [];
+
+  function select(i, citations = audit.sentences[i].citations) {
+    links.forEach((link, other) => link.classList.toggle("selected", other === i));
+    const sentence = audit.sentences[i];
+    card.className = `note why ${tone(sentence.label)}`;
+    card.replaceChildren(...reasons(sentence, i, audit.sentences.length, numbers, (citation) => select(i, [citation])));
+    sources.show(citations);
+  }
+
+  const ranges = audit.sentences.map((sentence, i) => ({ begin: sentence.begin, end: sentence.end, i }));
+  const said = cut(given.answer, ranges).flatMap((piece) => {
+    if (!piece.ranges.length) return [piece.text];
+    const { i } = piece.ranges[0];
+    const link = sentenceLink(audit.sentences[i], piece, `#why-${key}`);
+    link.addEventListener("pointerenter", () => select(i));
+    link.addEventListener("focus", () => select(i));
+    links.push(link);
+    return [link, ...references(audit.sentences[i].citations, numbers)];
+  });
+  if (links.length) select(worst(audit.sentences));
+  return [
+    ...oddities(audit).map(([words, look]) => note(words, look)),
+    el("div", { class: "said", dir: "auto" }, ...said),
+    links.length ? card : null,
+    given.documents.length ? sources.element : null,
+  ].filter(Boolean);
+}
+
+function sentenceLink(sentence, piece, href) {
+  const label = labelOf(sentence);
+  const spans = (sentence.spans ?? []).map(({ begin, end }) => ({ begin: begin - piece.begin, end: end - piece.begin }));
+  const words = cut(piece.text, spans).map(({ text, ranges }) => (ranges.length ? el("u", { class: "fault" }, text) : text));
+  const mark = el("mark", { class: `${tone(label)}${label === "no verdict" ? " unjudged" : ""}` }, ...words);
+  return el("a", { class: "sentence", href }, mark, el("span", { class: "unseen" }, ` (${label}: ${why(sentence).join(" ")})`));
+}
+
+function* references(citations, numbers) {
+  const cited = [...new Set(citations.map((citation) => numbers.get(spot(citation))))];
+  if (cited.length) yield el("sup", { "aria-hidden": "true" }, el("b", {}, ...cited.map((number) => `[${number}]`)));
+}
+
+/** Why the sentence has its verdict, and a button for each place that it rests on. */
+function reasons(sentence, i, count, numbers, show) {
+  const label = labelOf(sentence);
+  const quotes = sentence.citations.map((citation) => {
+    const { document_id: id, document_begin: begin, document_end: end } = citation;
+    const button = el("button", { type: "button" }, `[${numbers.get(spot(citation))}] ${id}, characters ${begin}–${end}`);
+    button.addEventListener("click", () => show(citation));
+    button.addEventListener("pointerenter", () => show(citation));
+    return button;
+  });
+  return [
+    el("p", {}, `Sentence ${i + 1} of ${count} `, tag(label), " ", bar(sentence.score, "faithfulness", tone(label))),
+    ...why(sentence).map((words) => el("p", {}, words)),
+    quotes.length ? el("p", { class: "row" }, "Rests on", ...quotes) : null,
+  ].filter(Boolean);
+}
+
+const spot = (citation) => `${citation.document_index}:${citation.document_begin}:${citation.document_end}`;
+
+/** A number from 1 for each cited place, in the order of the sentences. */
+function numbered(sentences) {
+  const spots = new Set(sentences.flatMap(({ citations }) => citations.map(spot)));
+  return new Map([...spots].map((where, i) => [where, i + 1]));
+}
+
+/** Which sentence a reader should look at first. */
+function worst(sentences) {
+  const ranks = sentences.map((sentence) => SEVERITY.indexOf(labelOf(sentence)));
+  return ranks.indexOf(Math.min(...ranks));
+}
