@@ -55,6 +55,17 @@ def test_the_wheel_holds_the_notice_and_every_licence(wheels):
         assert f"licenses/{file}" in names
 
 
+def test_the_wheel_holds_the_whole_page_and_the_style_sheets_that_it_shares(wheels):
+    (wheel,) = wheels.glob("rag_intrinsics-*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    page = {file.relative_to(ROOT).as_posix() for file in (ROOT / "intrinsics_core/service/page").iterdir()}
+    sheets = {file.relative_to(ROOT).as_posix() for file in (ROOT / "intrinsics_core/render").glob("*.css")}
+    assert {"intrinsics_core/service/page/index.html", "intrinsics_core/service/page/main.js"} <= page and len(
+        sheets
+    ) > 2
+    assert page | sheets <= names
+
+
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_a_wheel_alone(wheels, name):
     _, modules, framework, neighbour = DISTRIBUTIONS[name]

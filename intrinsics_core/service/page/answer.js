@@ -52,7 +52,8 @@ function sentenceLink(sentence, piece, href) {
 
 function* references(citations, numbers) {
   const cited = [...new Set(citations.map((citation) => numbers.get(spot(citation))))];
-  if (cited.length) yield el("sup", { "aria-hidden": "true" }, el("b", {}, ...cited.map((number) => `[${number}]`)));
+  // A word joiner: the numbers stay at the end of their sentence's line.
+  if (cited.length) yield el("sup", { "aria-hidden": "true" }, "\u2060", el("b", {}, ...cited.map((number) => `[${number}]`)));
 }
 
 /** Why the sentence has its verdict, and a button for each place that it rests on. */
@@ -68,7 +69,7 @@ function reasons(sentence, i, count, numbers, show) {
   return [
     el("p", {}, `Sentence ${i + 1} of ${count} `, tag(label), " ", bar(sentence.score, "faithfulness", tone(label))),
     ...why(sentence).map((words) => el("p", {}, words)),
-    quotes.length ? el("p", { class: "row" }, "Rests on", ...quotes) : null,
+    quotes.length ? el("p", { class: "row" }, label === "unfaithful" ? "Nearest to it:" : "Rests on:", ...quotes) : null,
   ].filter(Boolean);
 }
 

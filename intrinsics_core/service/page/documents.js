@@ -1,6 +1,6 @@
 /** The list of documents: each has a name and a text. */
 
-import { byId, el } from "./dom.js";
+import { byId, el, say } from "./dom.js";
 
 const LARGEST = 8 * 2 ** 20; // bytes: what the service takes by default
 
@@ -51,7 +51,7 @@ export async function addFiles(files) {
       told.push(`${file.name} was not added: ${error instanceof RangeError ? error.message : "it is not a text in UTF-8"}.`);
     }
   }
-  byId("files-told").textContent = told.join(" ");
+  say(byId("files-told"), told.join(" "));
   list().dispatchEvent(new Event("input", { bubbles: true }));
 }
 

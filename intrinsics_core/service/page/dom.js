@@ -23,5 +23,10 @@ export function el(name, attributes = {}, ...children) {
   return made;
 }
 
+/** Put a text into an element, where it is another than before: what is live is read out at every change. */
+export function say(element, words) {
+  if (element.textContent !== shown(words)) element.textContent = shown(words);
+}
+
 /** The element of the page with that id. */
 export const byId = (id) => document.getElementById(id);

@@ -2,7 +2,7 @@
 
 import { givenOf, messagesOf } from "./conversation.js";
 import { add, addFiles, documents, replace } from "./documents.js";
-import { byId, el } from "./dom.js";
+import { byId, el, say } from "./dom.js";
 import { Panel } from "./panel.js";
 import { Problem, ask, hasToken, runtimes, useToken } from "./service.js";
 import { SNIPPETS } from "./snippets.js";
@@ -28,7 +28,7 @@ async function look() {
   clearTimeout(timer);
   const all = given();
   const empty = !all.messages.length && !all.answer;
-  byId("conversation-read").textContent = readAs();
+  say(byId("conversation-read"), readAs());
   for (const id of ["take", "panels"]) byId(id).hidden = empty;
   byId("legend").hidden = !all.answer;
   byId("placeholder").hidden = !empty;
@@ -61,11 +61,6 @@ function compare([one, other]) {
   byId("differences").replaceChildren(el("h3", {}, "Where they differ"), found.length
     ? el("ul", {}, ...found.map((words) => el("li", { dir: "auto" }, words)))
     : el("p", {}, "Nowhere: both give the question and every sentence the same verdict."));
-}
-
-/** Change a text only where it is another: what is live is read out at every change. */
-function say(element, words) {
-  if (element.textContent !== words) element.textContent = words;
 }
 
 // --- who judges ------------------------------------------------------------------------------------------------------

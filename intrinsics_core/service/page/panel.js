@@ -2,7 +2,7 @@
 
 import { answerView } from "./answer.js";
 import { questionOf } from "./conversation.js";
-import { byId, el } from "./dom.js";
+import { byId, el, say } from "./dom.js";
 import { note, tone } from "./look.js";
 import { judge } from "./service.js";
 import { gateView, rankingView, searchView, trustView } from "./views.js";
@@ -48,10 +48,10 @@ export class Panel {
     this.runtime = runtime;
     this.element = byId("panel").content.firstElementChild.cloneNode(true);
     this.element.setAttribute("aria-label", `Verdicts of ${runtime}`);
-    this.part("runtime").append(runtime);
+    say(this.part("runtime"), runtime);
     for (const { name } of PARTS) this.part(name).hidden = true;
     this.known = new Map(); // what was asked -> its result: what did not change is not asked again
-    this.under_way = new AbortController();
+    this.underWay = new AbortController();
   }
 
   part(name) {
@@ -63,8 +63,8 @@ export class Panel {
    * @returns {Promise<{summary: string, audit?: object, error?: Problem}|null>} null where this was given up itself
    */
   async update(given) {
-    this.under_way.abort();
-    const { signal } = (this.under_way = new AbortController());
+    this.underWay.abort();
+    const { signal } = (this.underWay = new AbortController());
     const rows = rowsOf(given);
     const results = {}, errors = {};
     await Promise.all(Object.keys(rows).map(async (intrinsic) => {
@@ -123,12 +123,12 @@ export class Panel {
     const gate = gateOf(results);
     const words = results.audit ? summary(results.audit) : error ? trouble(error)[0]
       : gate ? `The question is ${gate.label} from these documents.` : "";
-    this.part("summary").textContent = words;
+    say(this.part("summary"), words);
     return { summary: words, audit: results.audit, error };
   }
 
   /** Give up what is being asked. */
   close() {
-    this.under_way.abort();
+    this.underWay.abort();
   }
 }

@@ -84,7 +84,7 @@ function llamaindex(given) {
     "from llama_index.postprocessor.rag_intrinsics import IntrinsicsRerank",
     "from llama_index.rag_intrinsics import ConversationQuery", "", ...data, "",
     "query = ConversationQuery(question, chat_history=history)",
-    "ranked = IntrinsicsRerank(top_n=len(nodes)).postprocess_nodes(nodes, query)",
+    "ranked = IntrinsicsRerank(top_n=max(len(nodes), 1)).postprocess_nodes(nodes, query)",
     "for rank, node in enumerate(ranked, start=1):",
     "    print(rank, node.node_id)",
     "contexts = [node.text for node in nodes]",

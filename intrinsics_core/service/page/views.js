@@ -33,10 +33,9 @@ export function rankingView(ranking, relevance, documents) {
   const rows = ranking.ranking.map(({ rank, index, score }) => el("tr", {},
     el("td", {}, String(rank)),
     el("td", {}, String(index + 1), " ", moved(index + 1 - rank)),
-    el("td", {}, documents[index]?.id ?? String(index)),
-    el("td", {}, labels.has(index) ? tag(labels.get(index)) : ""),
+    el("td", {}, documents[index]?.id ?? String(index), " ", labels.has(index) ? tag(labels.get(index)) : null),
     el("td", {}, bar(score, "score", tone(labels.get(index)), best))));
-  const heads = ["now", "was", "document", "relevance", "score"].map((name) => el("th", { scope: "col" }, name));
+  const heads = ["now", "was", "document", "score"].map((name) => el("th", { scope: "col" }, name));
   return [
     el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Ranking" },
       el("table", {}, el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows))),

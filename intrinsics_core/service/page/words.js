@@ -28,7 +28,7 @@ export function honest(audit) {
 export const meaning = (label) => MEANING[label] ?? "";
 
 /** A sentence that begins with a capital and ends with a full stop. */
-export const whole = (words) => words && words[0].toUpperCase() + words.slice(1) + (/[.!?"”]$/.test(words) ? "" : ".");
+export const whole = (words) => words && words[0].toUpperCase() + words.slice(1) + (/[.!?]["”']?$/.test(words) ? "" : ".");
 
 /** Why a sentence has its verdict: a list of sentences. */
 export function why(sentence) {

@@ -41,6 +41,8 @@ HARD = {
         {"id": "", "text": "Fog \u2028 is common."},
     ],
 }
+BARE = {"name": "bare", "conversation": "", "answer": "Ada Brink built it.", "documents": HARD["documents"]}
+LONE = {"name": "lone", "conversation": "Who built it?", "answer": "", "documents": []}
 
 
 def python_with(framework: str) -> str:
@@ -57,9 +59,10 @@ def python_with(framework: str) -> str:
 
 def copied(page, sample, name):
     """What the button of that name copies for a sample, and the row that the page asked about."""
-    if sample is HARD:
-        write(page, conversation=HARD["conversation"], answer=HARD["answer"],
-              documents=[(d["id"], d["text"]) for d in HARD["documents"]])  # fmt: skip
+    if sample not in SAMPLES:
+        page.reload()
+        written = [(document["id"], document["text"]) for document in sample["documents"]]
+        write(page, conversation=sample["conversation"], answer=sample["answer"], documents=written)
     else:
         load(page, sample["name"])
     page.get_by_role("button", name=name, exact=True).click()
@@ -85,7 +88,7 @@ def expected(service, row):
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_a_program_runs_as_it_is_copied_and_says_what_the_page_says(page, service, framework):
     python = python_with(framework)
-    asked = [copied(page, sample, framework) for sample in (*SAMPLES, HARD)]
+    asked = [copied(page, sample, framework) for sample in (*SAMPLES, HARD, BARE, LONE)]
     codes = [code for code, _ in asked]
     assert all(code.isprintable() for code in "".join(codes).split("\n"))  # nothing in it reads as it is not written
     ran = subprocess.run([python, "-c", RUNNER], input=json.dumps(codes), capture_output=True, text=True, timeout=300)
@@ -96,7 +99,7 @@ def test_a_program_runs_as_it_is_copied_and_says_what_the_page_says(page, servic
 
 @pytest.mark.skipif(shutil.which("curl") is None or shutil.which("bash") is None, reason="there is no curl, or no bash")
 def test_curl_asks_this_service_for_the_same(page, service, tmp_path):
-    for sample in (*SAMPLES, HARD):
+    for sample in (*SAMPLES, HARD, BARE, LONE):
         code, row = copied(page, sample, "curl")
         ran = subprocess.run(["bash", "-c", code], capture_output=True, timeout=120, cwd=tmp_path,
                              env={**os.environ, "NO_PROXY": "127.0.0.1"})  # fmt: skip

@@ -52,6 +52,7 @@ def test_an_attack_in_the_name_or_the_text_of_a_file_is_text(page, attack):
     )
     page.locator("#files-told", has_text="was added").wait_for()
     assert page.locator("#files-told *").count() == 0
+    assert text.clean(name) in page.locator("#files-told").text_content()
     assert page.get_by_label("Text of document 1").input_value() == attack
 
 
