@@ -44,16 +44,20 @@ export function answerView(audit, given, key) {
 
 function sentenceLink(sentence, piece, href) {
   const label = labelOf(sentence);
-  const spans = (sentence.spans ?? []).map(({ begin, end }) => ({ begin: begin - piece.begin, end: end - piece.begin }));
-  const words = cut(piece.text, spans).map(({ text, ranges }) => (ranges.length ? el("u", { class: "fault" }, text) : text));
+  const within = ({ begin, end }) => ({ begin: begin - piece.begin, end: end - piece.begin });
+  const spans = (sentence.spans ?? []).map(within);
+  const words = cut(piece.text, spans).map(({ text, ranges }) =>
+    (ranges.length ? el("u", { class: "fault" }, text) : text));
   const mark = el("mark", { class: `${tone(label)}${label === "no verdict" ? " unjudged" : ""}` }, ...words);
-  return el("a", { class: "sentence", href }, mark, el("span", { class: "unseen" }, ` (${label}: ${why(sentence).join(" ")})`));
+  const unseen = el("span", { class: "unseen" }, ` (${label}: ${why(sentence).join(" ")})`);
+  return el("a", { class: "sentence", href }, mark, unseen);
 }
 
 function* references(citations, numbers) {
   const cited = [...new Set(citations.map((citation) => numbers.get(spot(citation))))];
-  // A word joiner: the numbers stay at the end of their sentence's line.
-  if (cited.length) yield el("sup", { "aria-hidden": "true" }, "\u2060", el("b", {}, ...cited.map((number) => `[${number}]`)));
+  if (!cited.length) return;
+  const words = cited.map((number) => `[${number}]`).join("");
+  yield el("sup", { "aria-hidden": "true" }, "\u2060", el("b", {}, words)); // joined to the sentence's last word
 }
 
 /** Why the sentence has its verdict, and a button for each place that it rests on. */
@@ -61,7 +65,8 @@ function reasons(sentence, i, count, numbers, show) {
   const label = labelOf(sentence);
   const quotes = sentence.citations.map((citation) => {
     const { document_id: id, document_begin: begin, document_end: end } = citation;
-    const button = el("button", { type: "button" }, `[${numbers.get(spot(citation))}] ${id}, characters ${begin}–${end}`);
+    const where = `[${numbers.get(spot(citation))}] ${id}, characters ${begin}–${end}`;
+    const button = el("button", { type: "button" }, where);
     button.addEventListener("click", () => show(citation));
     button.addEventListener("pointerenter", () => show(citation));
     return button;
@@ -69,7 +74,7 @@ function reasons(sentence, i, count, numbers, show) {
   return [
     el("p", {}, `Sentence ${i + 1} of ${count} `, tag(label), " ", bar(sentence.score, "faithfulness", tone(label))),
     ...why(sentence).map((words) => el("p", {}, words)),
-    quotes.length ? el("p", { class: "row" }, label === "unfaithful" ? "Nearest to it:" : "Rests on:", ...quotes) : null,
+    quotes.length && el("p", { class: "row" }, label === "unfaithful" ? "Nearest to it:" : "Rests on:", ...quotes),
   ].filter(Boolean);
 }
 

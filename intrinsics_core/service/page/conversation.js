@@ -1,7 +1,9 @@
 /** What was pasted, read as messages. */
 
 const SPEAKER = /^\s*(system|user|human|you|assistant|ai|bot)\s*:\s*/i;
-const ROLES = { system: "system", user: "user", human: "user", you: "user", assistant: "assistant", ai: "assistant", bot: "assistant" };
+const ROLES = {
+  system: "system", user: "user", human: "user", you: "user", assistant: "assistant", ai: "assistant", bot: "assistant",
+};
 
 /**
  * The messages of a text: a JSON list of them, lines that name who speaks, or one question.

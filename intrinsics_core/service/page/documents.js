@@ -43,17 +43,19 @@ export async function addFiles(files) {
       if (file.size > LARGEST) throw new RangeError("it is larger than the service takes");
       const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
       if (text.includes("\0")) throw new TypeError("it is not a text");
-      const empty = [...list().children].find((card) => ![...card.querySelectorAll("input, textarea")].some((field) => field.value));
-      empty?.remove();
+      [...list().children].find(isEmpty)?.remove();
       add(file.name, text);
       told.push(`${file.name} was added.`);
     } catch (error) {
-      told.push(`${file.name} was not added: ${error instanceof RangeError ? error.message : "it is not a text in UTF-8"}.`);
+      const reason = error instanceof RangeError ? error.message : "it is not a text in UTF-8";
+      told.push(`${file.name} was not added: ${reason}.`);
     }
   }
   say(byId("files-told"), told.join(" "));
   list().dispatchEvent(new Event("input", { bubbles: true }));
 }
+
+const isEmpty = (card) => [...card.querySelectorAll("input, textarea")].every((field) => !field.value);
 
 function remove(card) {
   const next = card.nextElementSibling ?? card.previousElementSibling;

@@ -17,9 +17,10 @@ export function bar(score, what, look = null, most = 1) {
   if (score === null || score === undefined) return el("span", { class: "faint" }, "–");
   const fill = el("i");
   fill.style.width = `${100 * Math.min(Math.max(score / most, 0), 1)}%`;
+  const number = score.toFixed(2);
   return el("span", { class: "score" },
-    el("span", { class: `bar ${look ?? grade(score)}`, role: "img", "aria-label": `${what} ${score.toFixed(2)}` }, fill),
-    el("span", { class: "num", "aria-hidden": "true" }, score.toFixed(2)));
+    el("span", { class: `bar ${look ?? grade(score)}`, role: "img", "aria-label": `${what} ${number}` }, fill),
+    el("span", { class: "num", "aria-hidden": "true" }, number));
 }
 
 /** A remark that stands out. */

@@ -5,7 +5,7 @@ import { add, addFiles, documents, replace } from "./documents.js";
 import { byId, el, say } from "./dom.js";
 import { Panel } from "./panel.js";
 import { Problem, ask, hasToken, runtimes, useToken } from "./service.js";
-import { SNIPPETS } from "./snippets.js";
+import { offer, showCode } from "./take.js";
 import { differences, trouble } from "./words.js";
 
 const PAUSE = 250; // milliseconds without a key until the service is asked
@@ -33,12 +33,25 @@ async function look() {
   byId("legend").hidden = !all.answer;
   byId("placeholder").hidden = !empty;
   showCode();
-  const found = await Promise.all(panels.map((panel) => panel.update(all)));
-  if (found.includes(null)) return; // something newer is being asked
-  if (found.some(({ error }) => error?.status === 401)) askForToken();
-  say(byId("summary"), found.map(({ summary }, i) => (panels.length > 1 && summary ? `${panels[i].runtime}: ${summary}` : summary)).join(" "));
-  compare(found);
+  const found = {}; // what each runtime says, by its name; a slow one keeps no other waiting
+  const names = panels.map(({ runtime }) => runtime);
+  const whole = await Promise.all(panels.map(async (panel) => {
+    const told = await panel.update(all);
+    if (told) {
+      found[panel.runtime] = told;
+      say(byId("summary"), summaryOf(names, found));
+    }
+    return told !== null;
+  }));
+  if (!whole.every(Boolean)) return; // something newer is being asked
+  if (names.some((name) => found[name].error?.status === 401)) askForToken();
+  compare(names, found);
   busy(false);
+}
+
+function summaryOf(names, found) {
+  const told = names.filter((name) => found[name]?.summary);
+  return told.map((name) => (names.length > 1 ? `${name}: ` : "") + found[name].summary).join(" ");
 }
 
 /** What stands there is of the text before, until the service has answered. */
@@ -50,16 +63,18 @@ function busy(whether) {
 function readAs() {
   const messages = messagesOf(byId("conversation").value);
   const roles = messages.map(({ role }) => role);
-  return roles.length > 1 || (roles.length && roles[0] !== "user") ? `Read as ${roles.length} turns: ${roles.join(", ")}.` : "";
+  if (!roles.length || roles.join() === "user") return "";
+  return `Read as ${roles.length} ${roles.length === 1 ? "turn" : "turns"}: ${roles.join(", ")}.`;
 }
 
-function compare([one, other]) {
-  const both = one?.audit && other?.audit;
-  byId("differences").hidden = !both;
-  if (!both) return;
-  const found = differences(one.audit, other.audit, panels.map(({ runtime }) => runtime));
-  byId("differences").replaceChildren(el("h3", {}, "Where they differ"), found.length
-    ? el("ul", {}, ...found.map((words) => el("li", { dir: "auto" }, words)))
+/** Where two runtimes differ about the answer. */
+function compare(names, found) {
+  const [one, other] = names.map((name) => found[name].audit);
+  byId("differences").hidden = !one || !other;
+  if (!one || !other) return;
+  const words = differences(one, other, names);
+  byId("differences").replaceChildren(el("h3", {}, "Where they differ"), words.length
+    ? el("ul", {}, ...words.map((each) => el("li", { dir: "auto" }, each)))
     : el("p", {}, "Nowhere: both give the question and every sentence the same verdict."));
 }
 
@@ -76,8 +91,9 @@ async function begin() {
     return;
   }
   byId("token-form").hidden = true;
-  byId("runtime").replaceChildren(...names.map((name) => el("option", { value: name }, name)));
-  byId("beside").replaceChildren(el("option", { value: "" }, "nobody"), ...names.map((name) => el("option", { value: name }, name)));
+  const options = () => names.map((name) => el("option", { value: name }, name));
+  byId("runtime").replaceChildren(...options());
+  byId("beside").replaceChildren(el("option", { value: "" }, "nobody"), ...options());
   byId("beside").disabled = names.length < 2;
   choose();
 }
@@ -95,45 +111,6 @@ function askForToken() {
   byId("token-form").hidden = false;
   byId("token").focus();
   if (hasToken()) say(byId("token-hint"), "The service refused this token.");
-}
-
-// --- what to take away -----------------------------------------------------------------------------------------------
-
-let chosen = null;
-
-function showCode() {
-  byId("code").hidden = !chosen;
-  if (!chosen) return;
-  const service = { runtime: panels[0]?.runtime, url: new URL(".", location.href).href, token: hasToken() };
-  byId("code").textContent = SNIPPETS[chosen](given(), service);
-}
-
-async function copy(name) {
-  chosen = name;
-  for (const button of byId("copy-as").querySelectorAll("button")) button.setAttribute("aria-pressed", String(button.textContent === name));
-  showCode();
-  try {
-    await navigator.clipboard.writeText(byId("code").textContent);
-    say(byId("take-told"), `Copied as ${name}.`);
-  } catch {
-    getSelection().selectAllChildren(byId("code"));
-    say(byId("take-told"), "The browser does not let this page copy. The code is selected: copy it yourself.");
-  }
-}
-
-async function download() {
-  const { messages, answer, documents: texts } = given();
-  const turns = answer ? [...messages, { role: "assistant", content: answer }] : messages;
-  try {
-    const response = await ask("v1/report", { messages: turns, documents: texts, runtime: panels[0].runtime });
-    const url = URL.createObjectURL(await response.blob());
-    el("a", { href: url, download: "report.html" }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 60_000);
-    say(byId("take-told"), "The report is being downloaded.");
-  } catch (problem) {
-    if (!(problem instanceof Problem)) throw problem;
-    say(byId("take-told"), trouble(problem).join(" "));
-  }
 }
 
 // --- samples ---------------------------------------------------------------------------------------------------------
@@ -165,12 +142,7 @@ byId("files").addEventListener("change", async ({ target }) => {
 });
 for (const id of ["runtime", "beside"]) byId(id).addEventListener("change", choose);
 byId("panels").addEventListener("again", look);
-byId("report").addEventListener("click", download);
-byId("copy-as").append(...Object.keys(SNIPPETS).map((name) => {
-  const button = el("button", { type: "button", "aria-pressed": "false" }, name);
-  button.addEventListener("click", () => copy(name));
-  return button;
-}));
+offer(() => ({ given: given(), runtime: panels[0]?.runtime }));
 byId("token-form").addEventListener("submit", (event) => {
   event.preventDefault();
   useToken(byId("token").value);

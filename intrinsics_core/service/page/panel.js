@@ -10,24 +10,39 @@ import { honest, summary, trouble } from "./words.js";
 
 const REMEMBERED = 50; // results of a panel
 
+const gateOf = ({ audit, answerability }) => answerability ?? audit?.answerability;
+
 /** The parts of a panel: the intrinsics that each is made from, its view of their results, and its tone. */
 const PARTS = [
-  { name: "gate", from: ["audit", "answerability"], view: (found) => gateOf(found) && gateView(gateOf(found)), look: (found) => tone(gateOf(found)?.label) },
-  { name: "answer", from: ["audit"], view: ({ audit }, given, key) => audit && answerView(audit, given, key), look: ({ audit }) => tone(audit?.label) },
-  { name: "trust", from: ["audit"], view: ({ audit }) => audit && trustView(audit) },
+  {
+    name: "gate",
+    from: ["audit", "answerability"],
+    view: (found) => gateOf(found) && gateView(gateOf(found)),
+    look: (found) => tone(gateOf(found)?.label),
+  },
+  {
+    name: "answer",
+    from: ["audit"],
+    view: ({ audit }, given, runtime) => audit && answerView(audit, given, runtime),
+    look: ({ audit }) => tone(audit?.label),
+  },
+  {
+    name: "trust",
+    from: ["audit"],
+    view: ({ audit }) => audit && trustView(audit),
+  },
   {
     name: "ranking",
     from: ["reranking", "context-relevance"],
-    view: ({ reranking, "context-relevance": relevance }, given) => reranking && rankingView(reranking, relevance, given.documents),
+    view: (found, given) =>
+      found.reranking && rankingView(found.reranking, found["context-relevance"], given.documents),
   },
   {
     name: "search",
     from: ["query-rewrite", "query-expansion"],
-    view: ({ "query-rewrite": rewrite, "query-expansion": expansion }) => (rewrite || expansion) && searchView(rewrite, expansion),
+    view: (found) => searchView(found["query-rewrite"], found["query-expansion"]),
   },
 ];
-
-const gateOf = ({ audit, answerability }) => answerability ?? audit?.answerability;
 
 /** The rows to send, by intrinsic: everything about the answer, or the gate where there is none; and the question. */
 function rowsOf({ messages, answer, documents }) {
@@ -98,7 +113,8 @@ export class Panel {
       if (!asked.includes(intrinsic) || !asked.every((one) => one in results || one in errors)) continue;
       const elements = view(results, given, this.runtime);
       const error = asked.map((one) => errors[one]).find(Boolean);
-      this.fill(name, [...(elements || []), ...(error ? [this.failure(error)] : [])], error ? "bad" : look?.(results) ?? "");
+      const failed = error ? [this.failure(error)] : [];
+      this.fill(name, [...(elements || []), ...failed], error ? "bad" : look?.(results) ?? "");
     }
   }
 

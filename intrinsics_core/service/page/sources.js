@@ -1,6 +1,6 @@
 /** The documents as a reader sees them, scrolled to the exact place that a sentence rests on. */
 
-import { el } from "./dom.js";
+import { el, shown } from "./dom.js";
 import { cut } from "./points.js";
 
 export class Sources {
@@ -8,8 +8,8 @@ export class Sources {
   constructor(documents, name) {
     this.documents = documents;
     this.texts = documents.map(({ text }) => el("p", { class: "text", dir: "auto" }, text));
-    this.element = el("div", { class: "sources", tabindex: 0, role: "region", "aria-label": name },
-      ...documents.map(({ id }, i) => el("article", {}, el("h4", {}, id ?? String(i)), this.texts[i])));
+    const articles = documents.map(({ id }, i) => el("article", {}, el("h4", {}, id ?? String(i)), this.texts[i]));
+    this.element = el("div", { class: "sources", tabindex: 0, role: "region", "aria-label": name }, ...articles);
     this.marked = new Set();
   }
 
@@ -22,10 +22,9 @@ export class Sources {
         .map((citation) => ({ begin: citation.document_begin, end: citation.document_end }));
       if (here.length) this.marked.add(index);
       this.texts[index]?.replaceChildren(...cut(this.documents[index].text, here)
-        .map((piece) => (piece.ranges.length ? el("mark", { class: "cited" }, piece.text) : el("span", {}, piece.text))));
+        .map((piece) => (piece.ranges.length ? el("mark", { class: "cited" }, piece.text) : shown(piece.text))));
     }
-    const first = citations.length ? this.texts[citations[0].document_index] : null;
-    const place = first && [...first.querySelectorAll("mark")][0];
+    const place = this.texts[citations[0]?.document_index]?.querySelector("mark");
     if (place) this.scrollTo(place);
   }
 

@@ -21,7 +21,8 @@ export function trustView(audit) {
     ["addresses the question", audit.answer_relevance],
   ];
   return [
-    el("div", { class: "meters" }, ...meters.map(([name, score, look]) => el("div", {}, el("span", {}, name), bar(score, name, look)))),
+    el("div", { class: "meters" }, ...meters.map(([name, score, look]) =>
+      el("div", {}, el("span", {}, name), bar(score, name, look)))),
     ...audit.disagreements.map((words) => note(`These verdicts do not go together: ${words}.`)),
   ];
 }
@@ -52,13 +53,15 @@ function moved(places) {
 export function searchView(rewrite, expansion) {
   const found = [];
   if (rewrite) {
-    found.push(el("p", { class: "then", dir: "auto" }, rewrite.query, " ", tag(rewrite.changed ? "rewritten" : "stands alone", rewrite.changed ? "warn" : "ok")));
+    const label = rewrite.changed ? tag("rewritten", "warn") : tag("stands alone", "ok");
+    found.push(el("p", { class: "then", dir: "auto" }, rewrite.query, " ", label));
     if (rewrite.retrieval_query !== rewrite.query) {
       found.push(el("p", {}, "With words for the search: ", el("span", { dir: "auto" }, rewrite.retrieval_query)));
     }
     found.push(...odd(rewrite));
   }
-  const others = expansion?.queries.filter(({ text }) => text !== rewrite?.query && text !== rewrite?.retrieval_query) ?? [];
+  const told = [rewrite?.query, rewrite?.retrieval_query];
+  const others = expansion?.queries.filter(({ text }) => !told.includes(text)) ?? [];
   if (others.length) {
     found.push(el("p", {}, "Searched for side by side:"),
       el("ul", {}, ...others.map(({ text, strategy }) => el("li", { dir: "auto" }, text, " ", tag(strategy)))));

@@ -28,7 +28,10 @@ export function honest(audit) {
 export const meaning = (label) => MEANING[label] ?? "";
 
 /** A sentence that begins with a capital and ends with a full stop. */
-export const whole = (words) => words && words[0].toUpperCase() + words.slice(1) + (/[.!?]["”']?$/.test(words) ? "" : ".");
+export function whole(words) {
+  const stop = !words || /[.!?]["”']?$/.test(words) ? "" : ".";
+  return words.slice(0, 1).toUpperCase() + words.slice(1) + stop;
+}
 
 /** Why a sentence has its verdict: a list of sentences. */
 export function why(sentence) {
@@ -66,9 +69,10 @@ export function summary(audit) {
   if (unknown === labels.length && audit.reason) return `No verdict: ${whole(audit.reason)}`;
   if (!claims.length) return "No sentence makes a claim that documents could support.";
   const found = [];
-  if (flagged) found.push(`${flagged} of ${count(judged, "claim", "claims")} ${flagged === 1 ? "is" : "are"} not fully supported.`);
+  const are = flagged === 1 ? "is" : "are";
+  if (flagged) found.push(`${flagged} of ${count(judged, "claim", "claims")} ${are} not fully supported.`);
   if (unknown) found.push(`${count(unknown, "sentence has", "sentences have")} no verdict.`);
-  if (!found.length) found.push(claims.length === 1 ? "The one claim is supported." : "All claims are supported.");
+  if (!found.length) found.push(judged === 1 ? "The one claim is supported." : "All claims are supported.");
   if (audit.degraded) found.push("The verdict is degraded.");
   return found.join(" ");
 }
@@ -85,8 +89,10 @@ const PROBLEMS = {
   unreachable: "The service does not answer. Does it still run?",
 };
 
-/** What went wrong, as the service tells it: [what it means, what the service said]. */
-export const trouble = (problem) => [PROBLEMS[problem.title] ?? "The service could not do this.", whole(problem.detail)];
+/** What went wrong: [what it means, what the service said of it]. */
+export function trouble(problem) {
+  return [PROBLEMS[problem.title] ?? "The service could not do this.", whole(problem.detail)];
+}
 
 /** What two audits of the same answer say differently: a list of sentences. */
 export function differences(one, other, names) {

@@ -303,3 +303,32 @@ def test_an_empty_page_asks_nothing(page):
     load(page, "A wrong number")
     write(page, conversation="", answer="")
     assert page.get_by_text("Nothing is judged yet").is_visible() and page.locator("#panels").is_hidden()
+
+
+def test_a_slow_runtime_does_not_keep_the_other_waiting(page):
+    load(page, "A wrong number")
+    page.get_by_label("Beside it").select_option("fast")
+    judged(page)
+    page.route(
+        "**/v1/intrinsics/audit", lambda route: None if '"fast"' in route.request.post_data else route.continue_()
+    )
+    page.get_by_label("Answer", exact=True).fill("On Sundays the museum closes at 4 pm.")
+    page.locator("#summary", has_text="default: The one claim is supported.").wait_for()
+    assert page.locator("#results").get_attribute("aria-busy") == "true"  # the other is still awaited
+    page.unroute("**/v1/intrinsics/audit")
+
+
+def test_words_at_fault_are_marked_exactly(page):
+    """Checkers that tell the very words give their places in the answer, also in code points."""
+    spans = [{"begin": 9, "end": 16, "text": "painted", "probability": 0.9}]
+    sentence = {"begin": 3, "end": 19, "text": "🙂 She painted it", "label": "unfaithful", "score": 0.1, "spans": spans,
+                "citations": []}  # fmt: skip
+    marked = page.evaluate(
+        """async sentence => {
+            const {answerView} = await import("/page/answer.js");
+            const made = answerView({sentences: [sentence]}, {answer: "🙂🙂 🙂 She painted it.", documents: []}, "x");
+            return made[0].querySelector(".fault").textContent;
+        }""",
+        sentence,
+    )
+    assert marked == "painted"
