@@ -56,7 +56,7 @@ def test_every_document_once_in_few_calls(count: int, calls: int, both_orders: b
     assert len(runtime.requests) == calls * (1 + both_orders) and len(runtime.waves) == calls
     assert all(row.wins is None for row in result.ranking)
     assert (result.degraded, result.dropped, result.cut) == (None, 0, 0)
-    assert set(result.model_dump()) <= {"ranking", "reason"}
+    assert set(result.model_dump()) <= {"ranking", "reason", "schema_version"}
 
 
 def test_a_window_may_be_smaller() -> None:

@@ -157,7 +157,7 @@ def test_offsets_are_in_their_own_block() -> None:
 def test_nothing_cited_leaves_the_content() -> None:
     found = CitationGenerator(runtime=judging()).invoke(given(INVENTED))
     assert found.content == INVENTED
-    assert verdicts(found)["citations"] == {"citations": []}
+    assert verdicts(found)["citations"] == {"citations": [], "schema_version": 1}
     assert "output_version" not in found.response_metadata
 
 
