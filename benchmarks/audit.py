@@ -37,6 +37,7 @@ from intrinsics_core import (
     uncertainty,
 )
 from intrinsics_core.embedded.runtime import EmbeddedRuntime
+from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.protocol.requests import Generate
 from intrinsics_core.runtimes.scripted import Scripted
 from intrinsics_core.runtimes.server import ServerRuntime
@@ -103,7 +104,7 @@ class Machine:
             return Reply({"object": "list", "data": [{"id": "judge", "object": "model", "parent": None}]})
         messages = received.body["messages"]
         schema = received.body["structured_outputs"]["json"]
-        shown = json.loads(messages[-1]["content"])
+        shown = data_of(messages[-1]["content"])
         from tests.contract.judge import _REPLIES
 
         reply = json.dumps(_REPLIES[schema["title"]](shown))

@@ -16,6 +16,7 @@ import random
 from typing import Any
 
 from intrinsics_core import reranking, run
+from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.protocol.requests import Generate
 from intrinsics_core.runtimes.scripted import Scripted
 
@@ -37,7 +38,7 @@ def number(document: dict[str, str]) -> int:
 def judge(request: Generate) -> str:
     """A perfect judge: the larger number is better."""
     assert request.messages is not None
-    shown = json.loads(request.messages[-1].content)
+    shown = data_of(request.messages[-1].content)
     if "passages" in shown:
         a, b = (number(shown["passages"][name]) for name in "AB")
         return json.dumps({"preferred": "A" if a > b else "B", "confidence": 1})

@@ -14,12 +14,13 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from intrinsics_core.calibration.probabilities import sigmoid
+from intrinsics_core.calibration.promises import ExampleData, Promise, allowed_errors, examples_needed, percent
 from intrinsics_core.protocol.errors import InvalidInput
 
 Floats = NDArray[np.float64]
@@ -66,6 +67,7 @@ class Calibration:
             examples lie below, a fifth of the false ones above.
         examples, positives: how many the fit saw.
         before, after: quality of the raw scores and of the probabilities, on the same examples.
+        promise: what the threshold promises on further data; None where it was fitted to an objective.
     """
 
     slope: float
@@ -78,6 +80,12 @@ class Calibration:
     before: Quality
     after: Quality
     band: tuple[float, float] | None = None  # none in files of before there was one
+    promise: Promise | None = None
+
+    def __post_init__(self) -> None:
+        if self.promise is not None and self.promise.threshold != self.threshold:
+            raise InvalidInput("the promise is of another threshold", expected=str(self.promise.threshold),
+                               got=str(self.threshold))  # fmt: skip
 
     def apply(self, score: float) -> float:
         """Probability, 0 to 1. Raises InvalidInput on NaN."""
@@ -105,6 +113,8 @@ class Calibration:
             for side in ("before", "after"):
                 table = raw[side].pop("table")
                 raw[side] = Quality(**raw[side], table=None if table is None else tuple(Bin(**b) for b in table))
+            if (promised := raw.get("promise")) is not None:
+                raw["promise"] = _promise(promised)
             found = cls(**raw)
             if found.band is not None:
                 low, high = found.band
@@ -128,6 +138,9 @@ def calibrate(
     *,
     objective: Objective | Callable[[Bools, Bools], float] = "weighted_f1",
     false_acceptance: float | None = None,
+    at_most: float | None = None,
+    confidence: float | None = None,
+    data: ExampleData | None = None,
 ) -> Calibration:
     """Fit a calibration on labelled examples.
 
@@ -137,11 +150,17 @@ def calibrate(
         objective: what the threshold maximises: a name, or a function of (labels, predictions), larger is better.
         false_acceptance: in place of an objective, the largest share of the false examples, 0..1, that may reach the
             threshold; the lowest such one is taken, and ``objective_value`` is the share of the true examples that
-            reach it. A share that is small beside 1 / (false examples) is not known from so few of them.
+            reach it. It is counted on these very examples and promises nothing about others: see ``at_most``.
+        at_most, confidence: in place of both, the lowest threshold that false examples of *further* data reach at most
+            at this rate, with this confidence (0.9 where left out); both above 0 and below 1. ``promise`` says what it
+            rests on, `intrinsics_core.calibration.promises` by which method (Angelopoulos et al. 2021, *Learn then
+            Test*; the exact binomial tail of Clopper & Pearson 1934).
+        data: what the promise says of where the examples came from.
 
     Raises:
         InvalidInput: lengths differ, fewer than 10 examples, one class only, a score that is not finite, a label that
-            is not 0 or 1, an unknown objective, a rate outside 0..1.
+            is not 0 or 1, an unknown objective, a rate outside 0..1, a rate that so few examples cannot promise (the
+            message says how many it takes) or that no true example would pass.
     """
     x, y = _checked(scores, labels)
     if callable(objective):
@@ -150,17 +169,30 @@ def calibrate(
         name, value_of = objective, _OBJECTIVES[objective]
     else:
         raise InvalidInput("objective", expected=f"a function or one of {sorted(_OBJECTIVES)}", got=repr(objective))
+    if at_most is None and confidence is not None:
+        raise InvalidInput("confidence is that of a promise", expected="at_most beside it")
+    if at_most is not None and false_acceptance is not None:
+        raise InvalidInput("at_most and false_acceptance exclude each other", expected="one of them")
     slope, intercept = _platt(x, y)
-    p = sigmoid(slope * x + intercept)
-    if false_acceptance is None:
+    # In the very numbers that `Calibration.apply` gives: a threshold or the edge of a band is often one of them.
+    p = np.array([float(sigmoid(slope * score + intercept)) for score in x.tolist()])
+    promise = None
+    if at_most is not None:
+        promise = _promised(slope, p, y, at_most, 0.9 if confidence is None else confidence, data)
+        name, threshold = f"false acceptance {promise}", promise.threshold
+        value = float(np.mean(p[y] >= threshold))
+    elif false_acceptance is None:
         threshold, value = _best_threshold(p, y, value_of)
     else:
         name = f"false acceptance at most {false_acceptance:g}"
-        threshold, value = _safe_threshold(p, y, false_acceptance)
-    fitted = Calibration(
-        slope, intercept, threshold, name, value, len(x), int(y.sum()), before=quality(x, y), after=quality(p, y)
-    )
-    return replace(fitted, band=_band(fitted, x, y))
+        threshold = _threshold_with(_allowed(false_acceptance, int((~y).sum())), p, y)
+        if threshold > 1:
+            raise InvalidInput(f"no threshold has a {name}", expected="false examples with scores less extreme")
+        value = float(np.mean(p[y] >= threshold))
+    return Calibration(
+        slope, intercept, threshold, name, value, len(x), int(y.sum()), before=quality(x, y), after=quality(p, y),
+        band=_band(threshold, p, y), promise=promise,
+    )  # fmt: skip
 
 
 def quality(scores: Sequence[float] | Floats, labels: Sequence[bool | int] | Bools, *, bins: int = 10) -> Quality:
@@ -290,24 +322,68 @@ def _best_threshold(p: Floats, y: Bools, value_of: Callable[[Bools, Bools], floa
     return float(cuts[chosen]), float(values[chosen])
 
 
-def _band(fitted: Calibration, x: Floats, y: Bools) -> tuple[float, float]:
-    """Where the verdict is open, in the very numbers that `Calibration.apply` gives: an edge is often one of them."""
-    p = np.array([fitted.apply(float(score)) for score in x])
+def _band(threshold: float, p: Floats, y: Bools) -> tuple[float, float]:
+    """Where the verdict is open."""
     low = float(np.quantile(p[y], _LOST, method="lower"))
     high = float(np.nextafter(np.quantile(p[~y], 1 - _ACCEPTED, method="higher"), 2.0))
-    return min(low, fitted.threshold), max(high, fitted.threshold)
+    return min(low, threshold), max(high, threshold)
 
 
-def _safe_threshold(p: Floats, y: Bools, rate: float) -> tuple[float, float]:
-    """The lowest threshold that at most this share of the false examples reaches, and the share of the true that do."""
+def _allowed(rate: float, wrong: int) -> int:
+    """How many of so many false examples are at most this share of them."""
     if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 <= rate <= 1:
         raise InvalidInput("false_acceptance", expected="a share, 0 to 1", got=repr(rate))
+    return math.floor(rate * wrong + 1e-9)
+
+
+def _threshold_with(errors: int, p: Floats, y: Bools) -> float:
+    """The lowest threshold that at most so many of the false examples reach; above 1 where they lie at 1."""
     wrong = np.sort(p[~y])[::-1]
-    allowed = math.floor(rate * len(wrong) + 1e-9)
-    if allowed >= len(wrong):
-        threshold = 0.0
-    else:
-        worst = wrong[allowed]  # the first that must stay below
-        above = p[p > worst]
-        threshold = float((worst + above.min()) / 2) if len(above) else min(1.0, math.nextafter(float(worst), 2.0))
-    return threshold, float(np.mean(p[y] >= threshold))
+    if errors >= len(wrong):
+        return 0.0
+    worst = float(wrong[errors])  # the first that must stay below
+    above = p[p > worst]
+    if not len(above):
+        return math.nextafter(worst, 2.0)
+    middle = (worst + float(above.min())) / 2
+    return middle if middle > worst else float(above.min())
+
+
+def _promised(slope: float, p: Floats, y: Bools, rate: float, confidence: float, data: ExampleData | None) -> Promise:
+    """The lowest threshold that keeps a rate on further data: see `intrinsics_core.calibration.promises`.
+
+    Raises:
+        InvalidInput: it takes more examples, or scores that rank better.
+    """
+    wrong = p[~y]
+    known = f"cannot be promised with {len(wrong)} negative examples"
+    allowed = allowed_errors(len(wrong), rate, confidence)
+    asked = f"at_most {percent(rate)} with {percent(confidence)} confidence"
+    if allowed is None:
+        raise InvalidInput(f"{asked} {known}; {examples_needed(0, rate, confidence)} without an error are needed")
+    if slope <= 0:
+        raise InvalidInput(f"{asked} cannot be promised: the true examples do not have the higher scores")
+    threshold = _threshold_with(allowed, p, y)
+    if not (p[y] >= threshold).any():
+        errors = int((wrong >= p[y].max()).sum())
+        raise InvalidInput(f"{asked} {known}, {errors} of which score no less than the best true one; "
+                           f"{examples_needed(errors, rate, confidence)} with no more of them are needed")  # fmt: skip
+    return Promise(rate, confidence, threshold, len(wrong), int((wrong >= threshold).sum()), data)
+
+
+def _promise(raw: dict[str, Any]) -> Promise:
+    """A promise as JSON holds it.
+
+    Raises:
+        TypeError, ValueError, KeyError: it is none.
+    """
+    data = raw.get("data")
+    found = Promise(**{**raw, "data": None if data is None else ExampleData(**data)})
+    numbers = (found.rate, found.confidence, found.threshold)
+    counts = (found.examples, found.errors)
+    if not all(type(n) in (int, float) for n in numbers) or not all(type(n) is int and n >= 0 for n in counts):
+        raise TypeError("rate, confidence, threshold, examples and errors of a promise must be numbers")
+    allowed = allowed_errors(found.examples, found.rate, found.confidence)
+    if allowed is None or found.errors > allowed:
+        raise ValueError("the promise does not follow from its examples")
+    return found

@@ -1,20 +1,25 @@
-"""``intrinsics calibrate``: fit the scores of any runtime to labelled examples of one's own."""
+"""``intrinsics calibrate``: fit the scores of any runtime to labelled examples, and watch what was promised."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from intrinsics_core.calibration.loading import CALIBRATED
+from intrinsics_core.calibration.promises import Comparison, percent
 from intrinsics_core.cli import options, settings
 from intrinsics_core.cli.run import one_line_errors, set_up
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.running.calibrate import calibrate as fit
+from intrinsics_core.running.calibrate import compare_with_promise
+
+if TYPE_CHECKING:
+    from intrinsics_core.calibration.fitting import Calibration
 
 EPILOG = f"""
 INTRINSIC is one of {", ".join(CALIBRATED)}.
@@ -24,14 +29,28 @@ whether what the intrinsic judges is so, e.g. for answerability that the documen
 
 What is written to --output goes into any runtime's config: `{{"kind": ..., "calibrations": {{"INTRINSIC": "FILE"}}}}`.
 
-Example: `intrinsics calibrate answerability --input labelled.jsonl --output answerability.json --picture fit.svg`
+--watch FILE compares new labelled rows with the promise in the calibration of such a config; it writes nothing.
+
+Exit codes: 0 done, or the promise holds; 1 the new rows contradict the promise; 2 usage or set-up.
+
+Examples:
+
+`intrinsics calibrate answerability --input labelled.jsonl --output answerability.json --at-most 0.05`
+
+`intrinsics calibrate answerability --runtime runtime.json --watch new.jsonl`
 """
 
 
 def calibrate(
     intrinsic: Annotated[str, typer.Argument(metavar="INTRINSIC", help="Which one: see the names below.")],
-    input: Annotated[str, typer.Option("--input", "-i", metavar="FILE", help="Labelled examples, JSON Lines.")],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The calibration, JSON.")],
+    input: Annotated[
+        str | None,
+        typer.Option("--input", "-i", metavar="FILE", help="Labelled examples, JSON Lines.", show_default="required"),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="The calibration, JSON.", show_default="required"),
+    ] = None,
     runtime: options.RuntimeConfig = None,
     profile: options.ProfileName = None,
     objective: Annotated[
@@ -47,17 +66,43 @@ def calibrate(
             help="Instead: the threshold that at most this share of the examples labelled false reaches.",
         ),
     ] = None,
+    at_most: Annotated[
+        float | None,
+        typer.Option(
+            "--at-most",
+            metavar="R",
+            help="Instead: promise that at most this share of further rows labelled false reaches the threshold.",
+        ),
+    ] = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option(metavar="C", help="With which the promise of --at-most holds.", show_default="0.9"),
+    ] = None,
+    watch: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Fit nothing: compare these new labelled rows with the promise in --runtime's calibration.",
+            show_default="none",
+        ),
+    ] = None,
     picture: Annotated[
         str | None,
         typer.Option("--picture", metavar="FILE", help="A reliability picture; needs matplotlib.", show_default="none"),
     ] = None,
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Fit the scores of a runtime to labelled examples, and choose a threshold."""
+    """Fit the scores of a runtime to labelled examples, choose a threshold, or watch a promised one."""
     with one_line_errors():
         if intrinsic not in CALIBRATED:
             raise InvalidInput("INTRINSIC has no calibration", expected=f"one of {', '.join(CALIBRATED)}",
                                got=repr(intrinsic))  # fmt: skip
+        given = {"--input": input, "--output": output, "--at-most": at_most, "--confidence": confidence,
+                 "--false-acceptance": false_acceptance, "--picture": picture}  # fmt: skip
+        if watch is not None and (beside := [name for name, value in given.items() if value is not None]):
+            raise InvalidInput("--watch fits nothing", expected="no " + ", no ".join(beside))
+        if watch is None and (input is None or output is None):
+            raise InvalidInput("--input and --output are missing", expected="both of them, or --watch")
         for name, place in (("--output", output), ("--picture", picture)):
             _writable(name, place, overwrite=overwrite)
         config = settings.runtime_config(runtime)
@@ -65,21 +110,51 @@ def calibrate(
     with one_line_errors(hidden):
         engine, chosen = set_up(config, profile)
         with engine:
-            fitted = fit(intrinsic, _examples(Path(input)), engine, profile=chosen, objective=objective,
-                         false_acceptance=false_acceptance)  # fmt: skip
+            if watch is not None:
+                found = compare_with_promise(intrinsic, _examples("--watch", watch), engine, profile=chosen)
+                _tell_comparison(found)
+                raise typer.Exit(0 if found.holds else 1)
+            assert input is not None and output is not None
+            fitted = fit(intrinsic, _examples("--input", input), engine, profile=chosen, objective=objective,
+                         false_acceptance=false_acceptance, at_most=at_most, confidence=confidence,
+                         file=input)  # fmt: skip
         Path(output).write_text(fitted.to_json() + "\n", encoding="utf-8")
         if picture is not None:
             from intrinsics_core.render.reliability import draw
 
             draw(fitted, f"{intrinsic}: {TABLE[intrinsic].judges}", Path(picture))
+    _tell_fit(fitted)
+
+
+def _tell_fit(fitted: Calibration) -> None:
     before, after = fitted.before, fitted.after
     typer.echo(f"{fitted.examples} examples, {fitted.positives} of them true")
     typer.echo(f"{'':10}{'AUROC':>8}{'ECE':>8}{'Brier':>8}")
     for name, quality in (("before", before), ("after", after)):
         cells = (quality.auroc, quality.ece, quality.brier)
         typer.echo(f"{name:10}" + "".join(f"{'-' if cell is None else format(cell, '.3f'):>8}" for cell in cells))
-    typer.echo(f"threshold {fitted.threshold:.4f} ({fitted.objective}: {fitted.objective_value:.3f})")
+    if fitted.promise is not None:
+        typer.echo(f"promise: {fitted.promise}")
+        typer.echo(f"threshold {fitted.threshold:.4f}; {fitted.objective_value:.1%} of the true examples reach it")
+    else:
+        typer.echo(f"threshold {fitted.threshold:.4f} ({fitted.objective}: {fitted.objective_value:.3f})")
     typer.echo("measured on the same examples, so somewhat too good: hold some back to know")
+
+
+def _tell_comparison(found: Comparison) -> None:
+    promise, (low, high) = found.promise, found.interval
+    data = promise.data
+    made = "" if data is None else f", made with {data.rows} rows" + (f" of {data.file}" if data.file else "")
+    typer.echo(f"promise: {promise}{made}")
+    share = found.errors / found.examples
+    typer.echo(f"new: {found.errors} of {found.examples} negative examples reach it: {share:.1%} "
+               f"({percent(promise.confidence)} interval {low:.1%} to {high:.1%})")  # fmt: skip
+    if found.positives:
+        typer.echo(f"{found.kept} of {found.positives} true examples reach it: {found.kept / found.positives:.1%}")
+    if found.holds:
+        typer.echo(f"the promise holds: the new rows do not contradict it (p = {found.p_value:.3f})")
+    else:
+        typer.echo(f"the promise is broken: as many errors have p = {found.p_value:.3g} at the promised rate")
 
 
 def _writable(name: str, place: str | None, *, overwrite: bool) -> None:
@@ -92,20 +167,20 @@ def _writable(name: str, place: str | None, *, overwrite: bool) -> None:
         raise InvalidInput(f"{place} exists", expected=f"--overwrite, or another {name}")
 
 
-def _examples(path: Path) -> Iterator[Mapping[str, Any]]:
-    """The rows of a file.
+def _examples(name: str, place: str) -> Iterator[Mapping[str, Any]]:
+    """The rows of the file that an option names.
 
     Raises:
         InvalidInput: a line is no JSON object; the message has its number.
     """
-    with path.open("rb") as lines:
+    with Path(place).open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
             try:
                 row = json.loads(line.decode("utf-8-sig"))
             except (ValueError, RecursionError) as error:
-                raise InvalidInput(f"--input line {number} is no JSON: {error}"[:200]) from None
+                raise InvalidInput(f"{name} line {number} is no JSON: {error}"[:200]) from None
             if not isinstance(row, dict):
-                raise InvalidInput(f"--input line {number} is no JSON object", got=type(row).__name__)
+                raise InvalidInput(f"{name} line {number} is no JSON object", got=type(row).__name__)
             yield row

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, cast
 from intrinsics_core.calibration.loading import loaded
 from intrinsics_core.calibration.probabilities import logit
 from intrinsics_core.embedded.answer_relevance import answering_the_question
+from intrinsics_core.embedded.commands import uncommanded, without_commands
 from intrinsics_core.protocol.errors import InvalidInput
-from intrinsics_core.protocol.profile import Format, MultiStepFormat, Profile
+from intrinsics_core.protocol.profile import MultiStepFormat, Profile
 from intrinsics_core.protocol.requests import Embed, Embedded, Program, Reply, Request, Score, ScoreTask
 from intrinsics_core.protocol.results import (
     Answerability,
@@ -87,15 +88,15 @@ def embedded_profile(
         {
             "query-rewrite": MultiStepFormat(partial(_query_rewrite, own)),
             "query-expansion": MultiStepFormat(partial(_query_expansion, own)),
-            "pointwise": MultiStepFormat(partial(_pointwise, own)),
-            "context-relevance": MultiStepFormat.of_each(partial(_context_relevance, own)),
-            "relevance": MultiStepFormat.of_each(partial(_relevance, own)),
-            "answerability": MultiStepFormat(partial(_answerability, own)),
-            "uncertainty": MultiStepFormat(partial(_uncertainty, own)),
-            "hallucination-detection": MultiStepFormat(partial(_hallucination, own)),
-            "citations": Format(_sentences, partial(_citations, own)),
-            "entailment": MultiStepFormat(partial(_entailment, own)),
-            "answer-relevance": MultiStepFormat(answering_the_question(partial(_asked, own))),
+            "pointwise": MultiStepFormat(uncommanded(partial(_pointwise, own), passages=True)),
+            "context-relevance": MultiStepFormat.of_each(uncommanded(partial(_context_relevance, own), passages=True)),
+            "relevance": MultiStepFormat.of_each(uncommanded(partial(_relevance, own), passages=True)),
+            "answerability": MultiStepFormat(uncommanded(partial(_answerability, own), passages=True)),
+            "uncertainty": MultiStepFormat(uncommanded(partial(_uncertainty, own))),
+            "hallucination-detection": MultiStepFormat(uncommanded(partial(_hallucination, own))),
+            "citations": MultiStepFormat(uncommanded(partial(_citations, own))),
+            "entailment": MultiStepFormat(uncommanded(partial(_entailment, own))),
+            "answer-relevance": MultiStepFormat(uncommanded(answering_the_question(partial(_asked, own)))),
         },
         retries=0,  # vectors are never malformed
         split=laid_out,
@@ -275,10 +276,10 @@ def _hallucination(own: Overrides, task: Task) -> Program[HallucinationDetection
     return judged.model_copy(update={"sentences": rows, "unsure": unsure, "degraded": why} | hidden)
 
 
-def _citations(own: Overrides, task: Task, replies: Sequence[Reply]) -> Citations:
+def _citations(own: Overrides, task: Task) -> Program[Citations]:
     from intrinsics_core.embedded.scoring.support import load_head, support
 
-    response, documents = _vectors(replies)
+    response, documents = _vectors((yield _sentences(task)))  # type: ignore[arg-type]  # only replies come
     sentences, sources = [s.text for s in task.response_sentences], _sources(task, documents)
     # Nothing is read for a citation: both heads have the same rule.
     found = support(sentences, response, sources, load_head(reads=bool(own.reads)), given=task.query)
@@ -439,10 +440,11 @@ def _uncertainty(own: Overrides, task: Task) -> Program[Uncertainty]:
     answerable, supported = None, None
     if task.documents:
         text = yield from _asked(own, task)
-        wave = [*_question_and_passages(task, text), *(_sentences(task) if task.response else ())]
+        whole = without_commands(task, passages=True)
+        wave = [*_question_and_passages(whole, text), *(_sentences(task) if task.response else ())]
         replies: Sequence[Reply] = yield wave  # type: ignore[assignment]  # only replies come
         if _turns(task):
-            answerable = _answerable(own, task, (yield from _looked_at(own, task, text, replies[:2]))).probability
+            answerable = _answerable(own, whole, (yield from _looked_at(own, whole, text, replies[:2]))).probability
         supported = (yield from _supported(own, task, replies[2:])).faithfulness if task.response else None
     found = certainty(answerable, supported)
     return Uncertainty(certainty=quantised(found.expected), expected=found.expected)

@@ -6,7 +6,6 @@ reply as a whole malformed, and asked for again.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +14,6 @@ from intrinsics_core.intrinsics.audit import PARTS
 from intrinsics_core.profiles import sentence_verdicts
 from intrinsics_core.profiles.asking import (
     CONFIDENCE,
-    PREAMBLE,
     TAIL,
     TEXT,
     UNTOLD,
@@ -26,13 +24,14 @@ from intrinsics_core.profiles.asking import (
     object_of,
     read_object,
     said,
+    turns_of,
     turns_shown,
 )
 from intrinsics_core.protocol.errors import InvalidInput, MalformedReply
 from intrinsics_core.protocol.profile import Format
 from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, Reply
 from intrinsics_core.protocol.results import AuditParts
-from intrinsics_core.protocol.task import Message, Task
+from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
 from intrinsics_core.text.markup import defuse
 
@@ -124,10 +123,7 @@ def _render(task: Task) -> Sequence[Generate]:
     return [
         Generate(
             intrinsic=task.intrinsic,
-            messages=(
-                Message("system", PREAMBLE + instruction + TAIL + shape),
-                Message("user", json.dumps(_shown(task), ensure_ascii=False)),
-            ),
+            messages=turns_of(instruction + TAIL + shape, _shown(task)),
             constraint=JsonSchema({"title": "audit", **object_of(**fields)}),
             max_tokens=50 + sum(about.tokens for _, about in parts) + each * (1 + len(task.response_sentences)),
             logprobs=True,

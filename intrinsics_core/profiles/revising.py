@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from intrinsics_core.profiles.asking import (
-    PREAMBLE,
     TAIL,
     TEXT,
     array_of,
@@ -17,13 +15,14 @@ from intrinsics_core.profiles.asking import (
     object_of,
     read_object,
     said,
+    turns_of,
     turns_shown,
 )
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.profile import Format
 from intrinsics_core.protocol.requests import Generate, JsonSchema, Reply
 from intrinsics_core.protocol.results import MendedSentence, Mendings
-from intrinsics_core.protocol.task import Message, Task
+from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, readers, writers
 from intrinsics_core.text.markup import defuse
 from intrinsics_core.text.sentences import Span
@@ -61,10 +60,7 @@ def _render(task: Task) -> Sequence[Generate]:
     return [
         Generate(
             intrinsic=task.intrinsic,
-            messages=(
-                Message("system", PREAMBLE + _INSTRUCTION + TAIL + _SHAPE),
-                Message("user", json.dumps(shown, ensure_ascii=False)),
-            ),
+            messages=turns_of(_INSTRUCTION + TAIL + _SHAPE, shown),
             constraint=JsonSchema({"title": "revise", **_SCHEMA}),
             max_tokens=100 + 32 * len(flagged) + written,
         )

@@ -1,5 +1,9 @@
 """Typed results. ``model_dump()`` of each is the JSON that the command line writes.
 
+The dump of a result ends with ``schema_version``, and ``model_validate`` takes it back: the version of this type's JSON
+schema, which is published in ``intrinsics_core/data/schemas``. Results within a result have none. Whoever changes the
+fields of a result raises its ``schema_version`` and writes the files: see `intrinsics_core.running.schemas`.
+
 All are frozen. Left out of the dump where there is nothing to say: ``reason`` (why there was nothing to judge),
 ``degraded`` (why a fallback stands in for a verdict), ``unsure`` (the verdict lies in a band where the models do not
 know; its label stands), ``dropped`` (how many unusable entries of a reply were left out), ``missing`` (how many of the
@@ -13,13 +17,15 @@ Ids are the caller's and may repeat: ``index`` is the position of a document amo
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Container, Mapping
+from typing import Any, ClassVar, Literal
 
 from pydantic import (
     VERSION,
     BaseModel,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     JsonValue,
     SerializerFunctionWrapHandler,
     model_serializer,
@@ -38,9 +44,21 @@ Faithfulness = Literal["faithful", "partial", "unfaithful", "NA"]
 class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=BUILT_LATE)
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """The schema of the dump: without the fields that are left out of it."""
+        found = handler(core_schema)
+        properties = handler.resolve_ref_schema(found).get("properties", {})
+        for name, field in cls.model_fields.items():
+            if field.exclude:
+                properties.pop(name, None)
+        return found
+
 
 class Result(Frozen):
     """Base of every result."""
+
+    schema_version: ClassVar[int] = 1
 
     reason: str | None = Field(default=None, description="why there was nothing to judge; no failure")
     degraded: str | None = Field(default=None, description="why a fallback stands here instead of a verdict")
@@ -51,6 +69,43 @@ class Result(Frozen):
     cut: int = Field(default=0, ge=0, description="documents or earlier turns that were read in part alone")
     read: float | None = Field(default=None, ge=0, le=1, description="share of the sources' text that was read")
     usage: Usage | None = Field(default=None, exclude=True, repr=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_a_known_version(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping) or "schema_version" not in data:
+            return data
+        version = data["schema_version"]
+        if type(version) is not int or not 1 <= version <= cls.schema_version:
+            raise ValueError(f"schema_version {version!r} is none of 1 to {cls.schema_version}, which are known here")
+        return {name: value for name, value in data.items() if name != "schema_version"}
+
+    def model_dump(self, **options: Any) -> dict[str, Any]:
+        """The dump of pydantic, and ``schema_version``."""
+        return super().model_dump(**options) | self._version_unless_left_out(**options)
+
+    def model_dump_json(self, **options: Any) -> str:
+        """The JSON of pydantic, and ``schema_version``."""
+        text = super().model_dump_json(**options).removesuffix("}")
+        indent = options.get("indent")
+        before, colon, after = (",", ":", "") if indent is None else (",\n" + " " * indent, ": ", "\n")
+        for name, version in self._version_unless_left_out(**options).items():
+            text = text.rstrip("\n") + f'{before[text == "{" :]}"{name}"{colon}{version}{after}'
+        return text + "}"
+
+    def _version_unless_left_out(
+        self, include: Container[Any] | None = None, exclude: Container[Any] | None = None, **_: Any
+    ) -> dict[str, int]:
+        name = "schema_version"
+        left_out = (include is not None and name not in include) or (exclude is not None and name in exclude)
+        return {} if left_out else {name: self.schema_version}
+
+    @classmethod
+    def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
+        """The JSON schema of the dump: draft 2020-12."""
+        found = super().model_json_schema(*args, **options)
+        found["properties"]["schema_version"] = {"const": cls.schema_version, "type": "integer"}
+        return found
 
     @model_serializer(mode="wrap")
     def _without_silence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

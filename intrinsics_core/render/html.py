@@ -102,7 +102,8 @@ def _body(value: Result) -> Any:
 
 
 def _fields(value: Result) -> list[tuple[str, str]]:
-    return [(name, json.dumps(field, ensure_ascii=False)) for name, field in value.model_dump(mode="json").items()]
+    told = value.model_dump(mode="json", exclude={"schema_version"})
+    return [(name, json.dumps(field, ensure_ascii=False)) for name, field in told.items()]
 
 
 def _numbered_sources(citations: Sequence[Citation]) -> Iterator[tuple[int, Citation]]:

@@ -1,15 +1,21 @@
-"""Calibrate scores on your own labelled examples: thresholds do not transfer by themselves."""
+"""Calibrate scores on your own labelled examples, and compare later ones with what was promised.
+
+Thresholds do not transfer by themselves.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from intrinsics_core.calibration.promises import Comparison, ExampleData, compare
 from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
 from intrinsics_core.running.execution import ProfileLike, RuntimeLike, run_many
-from intrinsics_core.runtimes import as_runtime
+from intrinsics_core.runtimes import Runtime, as_runtime
 
 if TYPE_CHECKING:
     from intrinsics_core.calibration.fitting import Calibration
@@ -23,7 +29,10 @@ def calibrate(
     profile: ProfileLike = None,
     objective: Any = "weighted_f1",
     false_acceptance: float | None = None,
+    at_most: float | None = None,
+    confidence: float | None = None,
     path: str | Path | None = None,
+    file: str | Path | None = None,
 ) -> Calibration:
     """Fit a calibration of one intrinsic on labelled examples, and save it where a path is given.
 
@@ -37,26 +46,83 @@ def calibrate(
         objective: what the threshold maximises: ``"weighted_f1"``, ``"f1"``, ``"accuracy"``, or a function of
             (labels, predictions).
         false_acceptance: the threshold accepts at most this share of the examples that are labelled false, instead of
-            maximising an objective.
+            maximising an objective. It is counted on these examples and promises nothing about others.
+        at_most: the threshold accepts at most this share of *further* examples that are labelled false, above 0 and
+            below 1. It holds where these are exchangeable with the ones given. ``promise`` of what is returned says
+            what it rests on. The method is Learn then Test (Angelopoulos, Bates, Candès, Jordan & Lei 2021) with
+            fixed-sequence testing and exact binomial tails (Clopper & Pearson 1934):
+            `intrinsics_core.calibration.promises`. Accepted is what the calibrated label says; of a fact check and of
+            a certainty, which have none, what scores no less than ``promise.threshold``.
+        confidence: with which the promise holds, above 0 and below 1; 0.9 where left out.
         path: a JSON file to write; give it to any runtime: ``{"kind": …, "calibrations": {intrinsic: path}}``.
+        file: what the promise calls the examples: the name of their file, without its folder.
 
     Returns:
         The calibration, with AUROC, ECE, Brier score and reliability table before and after.
 
     Raises:
-        InvalidInput: an example is wrong (the message has its number), too few examples, or one label only.
+        InvalidInput: an example is wrong (the message has its number), too few examples, one label only, or a promise
+            that cannot be given (the message says how many examples labelled false it takes).
         IntrinsicsError: an example could not be scored. None is left out silently.
     """
     from intrinsics_core.calibration.fitting import calibrate as fit
 
-    scores_of = {name: record.score for name, record in TABLE.items() if record.score}
-    if intrinsic not in scores_of:
-        raise InvalidInput(
-            "this intrinsic has no calibration", expected=f"one of {', '.join(scores_of)}", got=intrinsic
-        )
     engine = as_runtime(runtime)
-    if intrinsic in getattr(engine, "calibrations", ()):
+    if _calibration(_known(intrinsic), engine, profile) is not None:
         raise InvalidInput(f"the runtime is calibrated for {intrinsic} already", expected="a runtime without")
+    calls, labels = _labelled(intrinsic, examples)
+    data = _data(calls, labels, file)
+    fitted = fit(_scores(intrinsic, calls, engine, profile), labels, objective=objective,
+                 false_acceptance=false_acceptance, at_most=at_most, confidence=confidence, data=data)  # fmt: skip
+    if path is not None:
+        Path(path).write_text(fitted.to_json(), encoding="utf-8")
+    return fitted
+
+
+def compare_with_promise(
+    intrinsic: str, examples: Iterable[Mapping[str, Any]], runtime: RuntimeLike, *, profile: ProfileLike = None
+) -> Comparison:
+    """Compare new labelled examples with the promise in the calibration that a runtime is configured with.
+
+    Args:
+        intrinsic: the one that the calibration is of.
+        examples: ``{"messages", "documents", "label": bool}`` each.
+        runtime: one whose ``calibrations`` hold a calibration with a promise.
+        profile: a profile or its name; the runtime's own where left out.
+
+    Returns:
+        The share of the examples labelled false that are accepted now, and whether the promise holds.
+
+    Raises:
+        InvalidInput: the runtime has no promise for this intrinsic; an example is wrong (the message has its number);
+            the examples are those that the promise was made with, or too few to contradict it.
+        IntrinsicsError: an example could not be scored. None is left out silently.
+    """
+    engine = as_runtime(runtime)
+    fitted = _calibration(_known(intrinsic), engine, profile)
+    if fitted is None or fitted.promise is None:
+        raise InvalidInput(f"the runtime's config promises nothing for {intrinsic}", got="a calibration without"
+                           if fitted else "no calibration", expected="a calibration by at_most")  # fmt: skip
+    calls, labels = _labelled(intrinsic, examples)
+    if fitted.promise.data and _data(calls, labels).sha256 == fitted.promise.data.sha256:
+        raise InvalidInput("the promise was made with these very examples", expected="new ones")
+    return compare(fitted.promise, _scores(intrinsic, calls, engine, profile), labels)
+
+
+def _known(intrinsic: str) -> str:
+    known = [name for name, record in TABLE.items() if record.score]
+    if intrinsic not in known:
+        raise InvalidInput("this intrinsic has no calibration", expected=f"one of {', '.join(known)}", got=intrinsic)
+    return intrinsic
+
+
+def _calibration(intrinsic: str, engine: Runtime, profile: ProfileLike) -> Calibration | None:
+    """The calibration that is applied to an intrinsic here: that of its route, where there are several."""
+    found: Any = engine.profile_of(profile).serving(intrinsic).calibrations.get(intrinsic)
+    return found  # type: ignore[no-any-return]
+
+
+def _labelled(intrinsic: str, examples: Iterable[Mapping[str, Any]]) -> tuple[list[Call[Any]], list[bool]]:
     calls, labels = [], []
     for number, example in enumerate(examples):
         try:
@@ -70,17 +136,31 @@ def calibrate(
         if label not in (0, 1):
             raise InvalidInput(f"examples[{number}].label", expected="true or false", got=repr(label))
         labels.append(bool(label))
-    scores, kept = [], []
-    for number, (result, label) in enumerate(zip(run_many(calls, engine, profile=profile), labels, strict=True)):
+    return calls, labels
+
+
+def _scores(intrinsic: str, calls: list[Call[Any]], engine: Runtime, profile: ProfileLike) -> list[float]:
+    score_of, scores = TABLE[intrinsic].score, list[float]()
+    assert score_of is not None  # `_known`
+    for number, result in enumerate(run_many(calls, engine, profile=profile)):
         if isinstance(result, IntrinsicsError):
             raise result
-        score = scores_of[intrinsic](result)
+        score = score_of(result)
         if score is None:
             raise InvalidInput(f"examples[{number}] has no score: nothing is claimed in it", intrinsic=intrinsic,
                                expected="a response that claims something")  # fmt: skip
         scores.append(score)
-        kept.append(label)
-    fitted = fit(scores, kept, objective=objective, false_acceptance=false_acceptance)
-    if path is not None:
-        Path(path).write_text(fitted.to_json(), encoding="utf-8")
-    return fitted
+    return scores
+
+
+def _data(calls: list[Call[Any]], labels: list[bool], file: str | Path | None = None) -> ExampleData:
+    """What says of examples which they are: what is asked about, and the label."""
+    texts = (
+        json.dumps([
+            [[turn.role, turn.content] for turn in call.task.messages],
+            [[document.title, document.text] for document in call.task.documents],
+            label,
+        ])
+        for call, label in zip(calls, labels, strict=True)
+    )  # fmt: skip
+    return ExampleData.of(texts, Path(file).name if file is not None else None)

@@ -94,9 +94,7 @@ def _has_no_id(body: bytes) -> bool:
 
 
 def _described(tool: Tool) -> types.Tool:
-    given = tool.given.model_json_schema()
-    result = tool.result.model_json_schema()
-    result["properties"].pop("usage", None)  # never in the dump
+    given, result = tool.given.model_json_schema(), tool.result.model_json_schema()
     read = types.ToolAnnotations(read_only_hint=True, open_world_hint=False, idempotent_hint=True)
     return types.Tool(name=tool.name, description=tool.description, input_schema=given, output_schema=result,
                       annotations=read)  # fmt: skip

@@ -18,6 +18,7 @@ from intrinsics_core.bench.plain import best_coverage, coverage, nearest_sentenc
 from intrinsics_core.bench.reporting import Report, markdown, report
 from intrinsics_core.bench.running import Seen, cases_of, run_cases, seen
 from intrinsics_core.calibration.fitting import quality, reliability
+from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.protocol.errors import ContextTooLong, InvalidInput, MalformedReply
 from intrinsics_core.running.execution import run
 from intrinsics_core.runtimes import as_runtime
@@ -265,7 +266,7 @@ def test_a_limit_takes_the_same_cases_always_and_both_kinds_of_a_file_in_turns()
 
 def test_ratings_and_choices_of_a_language_model(folder: Path) -> None:
     def judge(request: Any) -> Any:
-        shown = json.loads(request.messages[-1].content)
+        shown = data_of(request.messages[-1].content)
         if "responses" in shown:  # whichever comes first: a judge that the order sways
             return {"preferred": "A", "confidence": 1.0}
         good = "grind" in shown["response"]

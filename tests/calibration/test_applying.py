@@ -31,6 +31,7 @@ from intrinsics_core.calibration.loading import CALIBRATED
 from intrinsics_core.cli import app
 from intrinsics_core.embedded.runtime import EmbeddedRuntime
 from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.profiles.prompted import PROFILE as PROMPTED
 from intrinsics_core.protocol.requests import Generate
 from intrinsics_core.runtimes.mixed import Mixed
@@ -185,7 +186,7 @@ def examples() -> list[dict[str, Any]]:
 
 
 def boastful(request: Generate) -> dict[str, Any]:
-    shown = json.loads(request.messages[-1].content)  # type: ignore[index]
+    shown = data_of(request.messages[-1].content)  # type: ignore[index]
     number = int(shown["conversation"][0]["content"].split()[1].rstrip("?"))
     return {"answerability": "answerable", "confidence": 0.6 + number / 100}
 

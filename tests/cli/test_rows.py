@@ -63,13 +63,13 @@ def test_results_as_they_are_dumped() -> None:
     degraded = Answerability(label="answerable", probability=None, degraded="why\u2028not")
     assert one_line(rows.encode("é", degraded)) == {
         "id": "é",
-        "result": {"label": "answerable", "probability": None, "degraded": "why\u2028not"},
+        "result": {"label": "answerable", "probability": None, "degraded": "why\u2028not", "schema_version": 1},
     }
     assert rows.encode("é", degraded).startswith('{"id": "é"'.encode())
     told = {"query": "b", "original": "a", "changed": True}
     for more, form in ({}, "b"), ({"retrieval_query": "b b"}, "b b"):
         rewrite = QueryRewrite(**told, **more)
-        assert one_line(rows.encode(None, rewrite))["result"] == told | {"retrieval_query": form}
+        assert one_line(rows.encode(None, rewrite))["result"] == told | {"retrieval_query": form, "schema_version": 1}
 
 
 def test_rows_are_read_one_at_a_time() -> None:

@@ -173,7 +173,7 @@ def test_each_intrinsic_writes_the_documented_fields(intrinsic: str, invoke: Any
     assert ran.exit_code == 0, ran.output
     (row,) = read(out)
     assert list(row) == ["id", "result"] and row["id"] == ROW[intrinsic]["id"]
-    same_shape(row["result"], FIELDS[intrinsic])
+    same_shape(row["result"], FIELDS[intrinsic] | {"schema_version": int})
 
 
 def test_offsets_in_the_output_are_those_of_the_input(invoke: Any, write: Any, tmp_path: Path) -> None:
@@ -256,7 +256,7 @@ def test_reranking_nothing_is_an_empty_ranking(invoke: Any, write: Any, tmp_path
         ).exit_code
         == 0
     )
-    assert read(out) == [{"id": 1, "result": {"ranking": [], "reason": "nothing retrieved"}}]
+    assert read(out) == [{"id": 1, "result": {"ranking": [], "reason": "nothing retrieved", "schema_version": 1}}]
 
 
 def test_half_a_surrogate_pair_stays_valid_json(invoke: Any, write: Any, tmp_path: Path) -> None:

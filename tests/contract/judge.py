@@ -4,10 +4,10 @@ wrong passage shows.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
+from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.protocol.requests import Generate
 
 _STOP = frozenset(
@@ -46,8 +46,8 @@ def judge(request: Generate) -> str | dict[str, Any]:
     """The reply to one request, by the title of its schema."""
     assert request.messages is not None
     if request.constraint is None:
-        return f"I recall that {request.messages[-1].content}"
-    shown = json.loads(request.messages[-1].content)
+        return f"I recall that {data_of(request.messages[-1].content)['conversation'][-1]['content']}"
+    shown = data_of(request.messages[-1].content)
     return _REPLIES[request.constraint.schema["title"]](shown)  # type: ignore[union-attr]
 
 

@@ -23,6 +23,7 @@ from intrinsics_core import (
     run_many,
 )
 from intrinsics_core.profiles import profile
+from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.protocol.requests import Generated, TokenLogprob
 from intrinsics_core.protocol.results import Evaluation, RatedMetric
 from intrinsics_core.replies import statements
@@ -107,7 +108,7 @@ def test_words_that_were_shown_otherwise_are_found_too() -> None:
     document = "Type <|end_of_text|> to stop, or <c3>."
     request = Scripted([said()])
     run(evaluate(MESSAGES, [document], metrics="faithfulness"), request)
-    shown = json.loads(request.requests[0].messages[-1].content)["documents"][0]["text"]  # type: ignore[union-attr]
+    shown = data_of(request.requests[0].messages[-1].content)["documents"][0]["text"]  # type: ignore[union-attr]
     assert shown != document
     metric, _ = rated(said("yes", ("d0", shown[:21])), documents=[document])
     assert places(metric) == [("documents[0]", 0, 20, document[:20])]
@@ -263,18 +264,25 @@ def preferred(*replies: Any, first: str = "Ada Brink.", second: str = "Nobody.",
 def test_both_orders_must_agree() -> None:
     a, b = {"preferred": "A", "confidence": 0.9}, {"preferred": "B", "confidence": 0.7}
     found, runtime = preferred(a, b)
-    assert found.model_dump() == {"choice": "first", "score": pytest.approx(0.8)}
-    shown = [json.loads(request.messages[-1].content)["responses"] for request in runtime.requests]
+    assert found.model_dump(exclude={"schema_version"}) == {"choice": "first", "score": pytest.approx(0.8)}
+    shown = [data_of(request.messages[-1].content)["responses"] for request in runtime.requests]
     assert shown == [{"A": "Ada Brink.", "B": "Nobody."}, {"A": "Nobody.", "B": "Ada Brink."}]
     assert len(runtime.waves) == 1
     assert preferred(b, a)[0].choice == "second"
     biased = preferred(a, a)[0]  # whatever comes first
     assert (biased.choice, biased.score) == ("tie", pytest.approx(0.5))
-    assert preferred({"preferred": "neither"}, {"preferred": "tie"})[0].model_dump() == {"choice": "tie", "score": 0.5}
+    assert preferred({"preferred": "neither"}, {"preferred": "tie"})[0].model_dump(exclude={"schema_version"}) == {
+        "choice": "tie",
+        "score": 0.5,
+    }
 
 
 def test_what_needs_no_model_asks_none() -> None:
-    assert preferred(second=" ")[0].model_dump() == {"choice": "first", "score": 1.0, "reason": "nothing said"}
+    assert preferred(second=" ")[0].model_dump(exclude={"schema_version"}) == {
+        "choice": "first",
+        "score": 1.0,
+        "reason": "nothing said",
+    }
     assert preferred(first="")[0].choice == "second"
     assert preferred(first="", second="")[0].choice == "tie"
     assert preferred(first="The same.", second="The same.")[0].reason == "the answers are the same"

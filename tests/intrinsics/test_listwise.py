@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from intrinsics_core import InvalidInput, MalformedReply, RuntimeUnavailable, UnsupportedIntrinsic, reranking, run
 from intrinsics_core.embedded import profile as embedded
 from intrinsics_core.profiles import prompted
+from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.profiles.granite import granite_3_3
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Generate
@@ -22,7 +22,7 @@ USER = [{"role": "user", "content": "Which is best?"}]
 
 def shown(request: Generate) -> list[dict[str, str]]:
     assert request.messages is not None
-    found: list[dict[str, str]] = json.loads(request.messages[-1].content)["documents"]
+    found: list[dict[str, str]] = data_of(request.messages[-1].content)["documents"]
     return found
 
 
@@ -56,7 +56,7 @@ def test_every_document_once_in_few_calls(count: int, calls: int, both_orders: b
     assert len(runtime.requests) == calls * (1 + both_orders) and len(runtime.waves) == calls
     assert all(row.wins is None for row in result.ranking)
     assert (result.degraded, result.dropped, result.cut) == (None, 0, 0)
-    assert set(result.model_dump()) <= {"ranking", "reason"}
+    assert set(result.model_dump()) <= {"ranking", "reason", "schema_version"}
 
 
 def test_a_window_may_be_smaller() -> None:
@@ -153,7 +153,7 @@ def test_long_documents_are_cut_after_a_word_and_counted() -> None:
 def test_one_failed_comparison_is_a_tie() -> None:
     def script(request: Generate) -> Any:
         assert request.messages is not None
-        passages = json.loads(request.messages[-1].content)["passages"]
+        passages = data_of(request.messages[-1].content)["passages"]
         a, b = (int(passages[name]["text"]) for name in "AB")
         return "C" if {a, b} == {0, 4} else {"preferred": "A" if a > b else "B", "confidence": 1}
 
@@ -168,7 +168,7 @@ def test_one_failed_comparison_is_a_tie() -> None:
 def test_one_by_one_a_model_gives_probabilities() -> None:
     def script(request: Generate) -> Any:
         assert request.messages is not None
-        number = int(json.loads(request.messages[-1].content)["document"]["text"])
+        number = int(data_of(request.messages[-1].content)["document"]["text"])
         return {"context_relevance": "relevant" if number > 1 else "irrelevant", "confidence": 0.9}
 
     result, runtime, _ = rank(4, script, mode="pointwise")
@@ -183,7 +183,7 @@ def test_one_by_one_a_model_gives_probabilities() -> None:
 def test_one_failed_judgement_keeps_its_place_where_that_was_chosen() -> None:
     def script(request: Generate) -> Any:
         assert request.messages is not None
-        text = json.loads(request.messages[-1].content)["document"]["text"]
+        text = data_of(request.messages[-1].content)["document"]["text"]
         if text == "silent":
             return "hm"
         return {"context_relevance": "relevant", "confidence": float(text)}

@@ -5,6 +5,7 @@ import pytest
 
 from intrinsics_core import InvalidInput, MalformedReply, RuntimeUnavailable, UnsupportedIntrinsic, reranking, run
 from intrinsics_core.intrinsics.reranking import ALL_PAIRS
+from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.protocol.profile import Format, Profile
 from tests.scripted import Scripted
 
@@ -13,9 +14,8 @@ USER = [{"role": "user", "content": "Which is best?"}]
 
 def passages(request):
     """The two passages of a comparison, as the model is shown them."""
-    import json
 
-    shown = json.loads(request.messages[-1].content)["passages"]
+    shown = data_of(request.messages[-1].content)["passages"]
     return shown["A"]["text"], shown["B"]["text"]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 from intrinsics_core import InvalidInput, MalformedReply, arun, audit, hallucination_detection, revise, run
 from intrinsics_core.intrinsics.revise import NOTHING_LEFT, applied, changed
+from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.protocol.requests import Generate
 from intrinsics_core.text.sentences import punkt
 from tests.contract.judge import judge
@@ -35,7 +35,7 @@ def writer(**mended: str) -> Scripted:
     """A model that finds r1 and r2 wrong at first, and nothing wrong that says 1958."""
 
     def script(request: Generate) -> Any:
-        shown = json.loads(request.messages[-1].content)  # type: ignore[index]
+        shown = data_of(request.messages[-1].content)  # type: ignore[index]
         if request.intrinsic == "revise":
             assert set(shown["flagged"]) == {"r1", "r2"}
             return {"mended": [{"id": name, "text": text} for name, text in mended.items()]}

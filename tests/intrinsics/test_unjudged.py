@@ -8,6 +8,7 @@ import pytest
 
 from intrinsics_core import audit, evaluate, hallucination_detection, revise, run
 from intrinsics_core.calibration.fitting import calibrate
+from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.runtimes import Scripted
 
 ANSWER = [
@@ -49,7 +50,7 @@ def test_a_prompted_model_is_asked_once_more_for_the_missing_one_alone() -> None
     found = run(hallucination_detection(ANSWER, DOCUMENTS), runtime, profile="prompted")
     assert [s.label for s in found.sentences] == ["faithful", "unfaithful"]
     assert (found.label, found.missing, found.degraded) == ("unfaithful", 0, None)
-    shown = json.loads(runtime.requests[1].messages[-1].content)
+    shown = data_of(runtime.requests[1].messages[-1].content)
     assert shown["response"] == {"r1": "It is gold."}
     schema = runtime.requests[1].constraint.schema["properties"]["sentences"]
     assert (schema["minItems"], schema["maxItems"]) == (1, 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 
 from intrinsics_core import run
 from intrinsics_core.intrinsics import answerability, fact_check, uncertainty
+from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.profiles.prompted import PROFILE
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.requests import Generate, Generated, TokenLogprob
@@ -40,7 +40,7 @@ def test_the_fact_checks_relevance_is_judged_without_the_answer_that_is_checked(
 
     def script(request: Generate) -> dict[str, Any]:
         assert request.messages
-        shown = json.loads(request.messages[-1].content)
+        shown = data_of(request.messages[-1].content)
         if "claim" in shown:
             return {"supported": "yes", "confidence": 1}
         seen.append(shown["conversation"])
@@ -66,7 +66,7 @@ def test_an_answer_from_the_documents() -> None:
     assert request.messages and request.constraint is None
     system, user = request.messages
     assert "documents alone" in system.content
-    shown = json.loads(user.content)
+    shown = data_of(user.content)
     assert shown["conversation"][-1] == ASKED[0]
     assert [document["text"] for document in shown["documents"]] == DOCUMENTS
     assert parsed("answer", " At nine. ") == "At nine."

@@ -210,7 +210,8 @@ NOTHING_SAID = {
 def test_no_documents_is_a_result_with_a_reason(name):
     turns = [*USER, {"role": "assistant", "content": "Tea is hot."}] if name in NOTHING_SAID else USER
     assert run(INTRINSICS[name](turns, [])).model_dump(mode="json") == NOTHING_RETRIEVED[name] | {
-        "reason": "nothing retrieved"
+        "reason": "nothing retrieved",
+        "schema_version": 1,
     }
 
 
@@ -219,7 +220,8 @@ def test_no_documents_is_a_result_with_a_reason(name):
 def test_an_answer_without_words_is_a_result_with_a_reason(name, turn):
     turns = [*USER, {"role": "assistant"} | turn]
     assert run(INTRINSICS[name](turns, DOCUMENTS)).model_dump(mode="json") == NOTHING_SAID[name] | {
-        "reason": "nothing said"
+        "reason": "nothing said",
+        "schema_version": 1,
     }
 
 

@@ -77,4 +77,4 @@ def test_the_command_line_knows_it(title: Any, tmp_path: Path, monkeypatch: pyte
     runtime = json.dumps({"kind": "scripted", "replies": str(tmp_path / "replies.json"), "profile": "mine"})
     ran = CliRunner().invoke(app, ["run", "title", "-i", str(tmp_path / "in.jsonl"), "-o", "-", "--runtime", runtime])
     assert ran.exit_code == 0, ran.output
-    assert json.loads(ran.stdout) == {"id": 1, "result": {"title": "Ferries"}}
+    assert json.loads(ran.stdout) == {"id": 1, "result": {"title": "Ferries", "schema_version": 1}}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 from collections.abc import AsyncIterator, Sequence
 from itertools import pairwise
@@ -14,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intrinsics_core import InvalidInput, RuntimeUnavailable, StreamChecker, audit, run
+from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.protocol.requests import Generate
 from intrinsics_core.running.streaming import AnswerStream, StreamEvent
 from intrinsics_core.runtimes.base import AsyncRuntime
@@ -102,7 +102,7 @@ def test_a_language_model_sees_what_was_said_before_and_judges_what_is_new() -> 
 
 
 def _shown(request: Generate) -> Any:
-    return json.loads(request.messages[-1].content)  # type: ignore[index]
+    return data_of(request.messages[-1].content)  # type: ignore[index]
 
 
 def test_sync_equals_async() -> None:

@@ -193,7 +193,7 @@ class TestRouter:
         router = RagIntrinsicsAnswerabilityRouter(judging())
         expected = {
             "unanswerable": QUESTION,
-            "result": {"label": "unanswerable", "probability": 0.0, "reason": "nothing retrieved"},
+            "result": {"label": "unanswerable", "probability": 0.0, "reason": "nothing retrieved", "schema_version": 1},
         }
         assert router.run(query=QUESTION, documents=[]) == expected
         assert asyncio.run(router.run_async(query=QUESTION, documents=[])) == expected

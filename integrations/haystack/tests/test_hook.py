@@ -1,7 +1,6 @@
 """The hook inside Haystack's Agent."""
 
 import asyncio
-import json
 from typing import Annotated, Any
 
 import pytest
@@ -17,6 +16,7 @@ from integrations.haystack.tests.generators import AsyncGenerator
 from integrations.haystack.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents
 from integrations.haystack.tests.scripts import judging as judging_runtime
 from intrinsics_core import InvalidInput
+from intrinsics_core.profiles.asking import data_of
 
 
 @tool
@@ -109,7 +109,7 @@ def test_each_tools_text_is_a_document_of_its_own() -> None:
     RagIntrinsicsGroundednessHook(runtime).run(state)
     assert verdict(state.data["messages"][-1])["label"] == "faithful"
     [[request]] = runtime.waves
-    shown = json.loads(request.messages[-1].content)  # type: ignore[union-attr,index]
+    shown = data_of(request.messages[-1].content)  # type: ignore[union-attr,index]
     assert [d["text"] for d in shown["documents"]] == ["Fog is common in May.", FAITHFUL]
     assert turns[-1].meta == {}
 

@@ -51,7 +51,7 @@ class ChatModelRuntime(ChatRuntime):
         >>> judge = FakeListChatModel(responses=['{"answerability": "unanswerable", "confidence": 0.9}'])
         >>> gate = AnswerabilityGate(runtime=ChatModelRuntime(judge, concurrency=4))
         >>> gate.invoke({"question": "Who built the mill?", "documents": ["The mill has two wheels."]})["answerability"]
-        {'label': 'unanswerable', 'probability': 0.09999999999999998}
+        {'label': 'unanswerable', 'probability': 0.09999999999999998, 'schema_version': 1}
 
     Raises:
         InvalidInput: ``concurrency`` is no whole number from 1, or no chat model is found in the Runnable that

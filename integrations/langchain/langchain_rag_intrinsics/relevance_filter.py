@@ -54,7 +54,7 @@ class ContextRelevanceFilter(Compressor):
             row for row in result.judgements if row.label in self.labels and (row.score is None or row.score >= floor)
         ]
         # Why others failed is no matter of this document's: each row tells its own.
-        told = result.model_dump(mode="json", exclude={"judgements", "degraded"})
+        told = result.model_dump(mode="json", exclude={"judgements", "degraded", "schema_version"})
         copies = self._verdicts(given, kept, told)
         for row, copy in zip(kept, copies, strict=True):
             if row.failure is None:

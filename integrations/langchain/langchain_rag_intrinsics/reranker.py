@@ -67,7 +67,8 @@ class IntrinsicsReranker(Compressor):
         )
 
     def _tell(self, value: Any, given: ChainInput, result: Ranking) -> list[Document]:
-        told = result.model_dump(mode="json", exclude={"ranking"}) | ({"mode": result.mode} if result.mode else {})
+        told = result.model_dump(mode="json", exclude={"ranking", "schema_version"})
+        told |= {"mode": result.mode} if result.mode else {}
         kept = list(result.ranking)
         absolute = result.mode == "pointwise" and result.degraded is None
         if self.score_threshold is not None and absolute:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -25,6 +24,7 @@ from langchain_rag_intrinsics import (
 )
 
 from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
+from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.protocol.results import Citations, HallucinationDetection, Uncertainty
 from tests.drawing import drawn
 from tests.scripted import Scripted
@@ -157,7 +157,7 @@ def test_offsets_are_in_their_own_block() -> None:
 def test_nothing_cited_leaves_the_content() -> None:
     found = CitationGenerator(runtime=judging()).invoke(given(INVENTED))
     assert found.content == INVENTED
-    assert verdicts(found)["citations"] == {"citations": []}
+    assert verdicts(found)["citations"] == {"citations": [], "schema_version": 1}
     assert "output_version" not in found.response_metadata
 
 
@@ -300,7 +300,7 @@ PIECES = st.lists(
 
 
 def cite_all(request: Any) -> Any:
-    shown = json.loads(request.messages[-1].content)
+    shown = data_of(request.messages[-1].content)
     sources = [name for d in shown["documents"] for name in d["sentences"]]
     return {"citations": [{"response": name, "sources": sources[:1]} for name in shown["response"]]}
 

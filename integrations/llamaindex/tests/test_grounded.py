@@ -113,18 +113,22 @@ def test_nothing_found_is_nothing_to_answer_from(asynchronous: bool) -> None:
     inner = Says(ANSWER)
     response = synthesized(GroundedSynthesizer(inner), QUESTION, [], asynchronous)
     assert "could not find an answer" in response.response and inner.asked == 0
-    gate = {"label": "unanswerable", "probability": 0.0, "reason": "nothing retrieved"}
+    gate = {"label": "unanswerable", "probability": 0.0, "reason": "nothing retrieved", "schema_version": 1}
     assert response.metadata["rag_intrinsics"] == {"answerability": gate}
     ungated = synthesized(GroundedSynthesizer(inner, answerability=False), QUESTION, [], asynchronous)
     assert ungated.response == "Empty Response"
-    assert ungated.metadata["rag_intrinsics"]["citations"] == {"citations": [], "reason": "nothing retrieved"}
+    assert ungated.metadata["rag_intrinsics"]["citations"] == {
+        "citations": [],
+        "reason": "nothing retrieved",
+        "schema_version": 1,
+    }
 
 
 @pytest.mark.parametrize("answer", ["", "  \n"])
 def test_an_empty_answer_has_nothing_to_check(answer: str) -> None:
     response: Any = GroundedSynthesizer(Says(answer), runtime=judging()).synthesize(QUESTION, nodes())
     found = response.metadata["rag_intrinsics"]
-    assert found["citations"] == {"citations": [], "reason": "nothing said"}
+    assert found["citations"] == {"citations": [], "reason": "nothing said", "schema_version": 1}
     assert found["hallucination-detection"]["sentences"] == []
 
 
@@ -310,7 +314,7 @@ def test_a_chat_engines_response_is_annotated(asynchronous: bool) -> None:
 
 def test_an_answer_without_source_nodes_is_judged_by_nothing() -> None:
     annotated = ResponseAnnotator().annotate(QUESTION, Response(FAITHFUL)).metadata["rag_intrinsics"]
-    assert annotated["citations"] == {"citations": [], "reason": "nothing retrieved"}
+    assert annotated["citations"] == {"citations": [], "reason": "nothing retrieved", "schema_version": 1}
     assert annotated["hallucination-detection"]["label"] == "NA"
 
 

@@ -223,7 +223,7 @@ def test_12_an_agent_without_sources_is_judged_by_nothing() -> None:
         return ResponseAnnotator().annotate("Send it.", output)
 
     found = asyncio.run(main()).response.additional_kwargs["rag_intrinsics"]
-    assert found["citations"] == {"citations": [], "reason": "nothing retrieved"}
+    assert found["citations"] == {"citations": [], "reason": "nothing retrieved", "schema_version": 1}
     assert found["hallucination-detection"]["label"] == "NA"
 
 

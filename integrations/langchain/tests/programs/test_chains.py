@@ -42,6 +42,7 @@ from langchain_rag_intrinsics import (
 from integrations.langchain.tests.models import JudgeModel, SchemaModel, with_logprobs
 from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
 from intrinsics_core import BlockingRuntime, InvalidInput, RuntimeUnavailable
+from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.profiles.prompted import PROFILE
 from tests.scripted import Scripted
 
@@ -455,7 +456,7 @@ def test_13e_an_empty_canned_answer_and_one_that_depends_on_the_input() -> None:
 @pytest.mark.parametrize(("count", "calls"), [(1, 0), (10, 1), (20, 1), (50, 4)])
 def test_14a_a_language_model_reranks_in_few_calls(count: int, calls: int) -> None:
     def reply(messages: Any, settings: Any) -> Any:
-        shown = json.loads(messages[-1].content)["documents"]
+        shown = data_of(messages[-1].content)["documents"]
         return {"ranking": [d["id"] for d in sorted(shown, key=lambda d: -int(d["text"].split()[1]))]}
 
     model = JudgeModel(reply=reply)
@@ -575,7 +576,7 @@ def test_17c_a_cancelled_call_stops_working() -> None:
 
 def test_17d_no_citation_for_a_sentence_that_was_judged_wrong() -> None:
     def cites_everything(request: Any) -> Any:
-        shown = json.loads(request.messages[-1].content)
+        shown = data_of(request.messages[-1].content)
         sources = [name for d in shown["documents"] for name in d["sentences"]]
         return {"citations": [{"response": name, "sources": sources[:1]} for name in shown["response"]]}
 
