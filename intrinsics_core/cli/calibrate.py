@@ -14,6 +14,7 @@ from intrinsics_core.cli import options, settings
 from intrinsics_core.cli.run import one_line_errors, set_up
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.names import find, unknown
 from intrinsics_core.running.calibrate import calibrate as fit
 
 EPILOG = f"""
@@ -55,9 +56,9 @@ def calibrate(
 ) -> None:
     """Fit the scores of a runtime to labelled examples, and choose a threshold."""
     with one_line_errors():
-        if intrinsic not in CALIBRATED:
-            raise InvalidInput("INTRINSIC has no calibration", expected=f"one of {', '.join(CALIBRATED)}",
-                               got=repr(intrinsic))  # fmt: skip
+        if (known := find(intrinsic, CALIBRATED)) is None:
+            raise unknown("INTRINSIC has no calibration", intrinsic, CALIBRATED)
+        intrinsic = known
         for name, place in (("--output", output), ("--picture", picture)):
             _writable(name, place, overwrite=overwrite)
         config = settings.runtime_config(runtime)

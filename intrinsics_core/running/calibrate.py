@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.protocol.names import find, unknown
 from intrinsics_core.running.execution import ProfileLike, RuntimeLike, run_many
 from intrinsics_core.runtimes import as_runtime
 
@@ -50,10 +51,9 @@ def calibrate(
     from intrinsics_core.calibration.fitting import calibrate as fit
 
     scores_of = {name: record.score for name, record in TABLE.items() if record.score}
-    if intrinsic not in scores_of:
-        raise InvalidInput(
-            "this intrinsic has no calibration", expected=f"one of {', '.join(scores_of)}", got=intrinsic
-        )
+    if (found := find(intrinsic, scores_of)) is None:
+        raise unknown("this intrinsic has no calibration", intrinsic, scores_of)
+    intrinsic = found
     engine = as_runtime(runtime)
     if intrinsic in getattr(engine, "calibrations", ()):
         raise InvalidInput(f"the runtime is calibrated for {intrinsic} already", expected="a runtime without")

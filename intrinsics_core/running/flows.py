@@ -25,6 +25,7 @@ from intrinsics_core.intrinsics import (
 )
 from intrinsics_core.intrinsics._disagreements import between
 from intrinsics_core.intrinsics.calling import Messages, OnError
+from intrinsics_core.profiles.routed import FLOW
 from intrinsics_core.protocol.call import Call, merge
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
 from intrinsics_core.protocol.profile import Profile
@@ -42,7 +43,7 @@ from intrinsics_core.protocol.task import Document, Message, Task, check
 
 T = TypeVar("T")
 
-NAME = "rag"
+NAME = FLOW
 CANNED = "I could not find an answer to that in the documents."
 
 Unanswerable = Literal["canned", "without-documents", "expand"]
