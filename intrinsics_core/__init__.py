@@ -11,6 +11,7 @@ call to its result on a runtime: the embedded encoder by default, a server, or t
 from intrinsics_core import shipped
 from intrinsics_core.intrinsics import (
     INTRINSICS,
+    adapter,
     answer_relevance,
     answerability,
     audit,
@@ -71,6 +72,7 @@ __all__ = [
     "StreamChecker",
     "UnknownAdapter",
     "UnsupportedIntrinsic",
+    "adapter",
     "answer_relevance",
     "answerability",
     "arun",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from intrinsics_core.bench.base import Table
-from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.names import find, unknown
 
 # name -> its module; each has a `TABLE`. Named as the intrinsic is.
 NAMES = (
@@ -33,8 +33,9 @@ def table(name: str) -> Table:
     Raises:
         InvalidInput: there is none of that name; the message lists those that there are.
     """
-    if name not in NAMES:
-        raise InvalidInput(f"there is no table {name!r}", expected=f"one of {', '.join(NAMES)}")
+    if (known := find(name, NAMES)) is None:
+        raise unknown(f"there is no table {name!r}", name, NAMES)
+    name = known
     module = import_module(f"{__name__}.{name.replace('-', '_')}_table")
     found: Table = module.TABLE
     return found

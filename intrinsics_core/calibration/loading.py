@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.names import keyed
 
 if TYPE_CHECKING:
     from intrinsics_core.calibration.fitting import Calibration
@@ -30,14 +31,13 @@ def loaded(given: Mapping[str, Any]) -> dict[str, Calibration]:
     """
     if not isinstance(given, Mapping):
         raise InvalidInput("calibrations is no mapping", expected="{intrinsic: calibration}", got=repr(given))
-    return {name: _one(name, value) for name, value in given.items()}
+    known = keyed("calibrations", given, CALIBRATED)
+    return {name: _one(name, value) for name, value in known.items()}
 
 
 def _one(name: str, value: Any) -> Calibration:
     from intrinsics_core.calibration.fitting import Calibration  # numpy: only where there is one
 
-    if name not in CALIBRATED:
-        raise InvalidInput("calibrations: no such intrinsic", expected=f"some of {', '.join(CALIBRATED)}", got=name)
     if isinstance(value, Calibration):
         return value
     if isinstance(value, Mapping):

@@ -15,6 +15,7 @@ from intrinsics_core.cli import options, settings
 from intrinsics_core.cli.run import one_line_errors, set_up
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.names import find, unknown
 from intrinsics_core.running.calibrate import calibrate as fit
 from intrinsics_core.running.calibrate import compare_with_promise
 
@@ -94,9 +95,9 @@ def calibrate(
 ) -> None:
     """Fit the scores of a runtime to labelled examples, choose a threshold, or watch a promised one."""
     with one_line_errors():
-        if intrinsic not in CALIBRATED:
-            raise InvalidInput("INTRINSIC has no calibration", expected=f"one of {', '.join(CALIBRATED)}",
-                               got=repr(intrinsic))  # fmt: skip
+        if (known := find(intrinsic, CALIBRATED)) is None:
+            raise unknown("INTRINSIC has no calibration", intrinsic, CALIBRATED)
+        intrinsic = known
         given = {"--input": input, "--output": output, "--at-most": at_most, "--confidence": confidence,
                  "--false-acceptance": false_acceptance, "--picture": picture}  # fmt: skip
         if watch is not None and (beside := [name for name, value in given.items() if value is not None]):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.intrinsics.options import record_of
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.results import Citations, Evaluation, Result
 from intrinsics_core.protocol.task import Task
@@ -23,7 +24,7 @@ def shower(intrinsic: str, mode: Mode, style: Style) -> Show:
     Raises:
         InvalidInput: the intrinsic cites nothing.
     """
-    if not issubclass(TABLE[intrinsic].result, _CITING):
+    if not issubclass(record_of(intrinsic).result, _CITING):
         known = ", ".join(name for name, record in TABLE.items() if issubclass(record.result, _CITING))
         raise InvalidInput("--citations: the intrinsic has none", expected=f"one of {known}", got=repr(intrinsic))
 

@@ -15,7 +15,8 @@ import typer
 
 from intrinsics_core.cli import cited, journal, on_ray, options, settings
 from intrinsics_core.cli.exits import INTERRUPTED, READER_GONE, USAGE
-from intrinsics_core.intrinsics import INTRINSICS, TABLE
+from intrinsics_core.intrinsics import INTRINSICS
+from intrinsics_core.intrinsics.options import record_of
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable
 from intrinsics_core.protocol.profile import Profile
@@ -31,7 +32,9 @@ _AHEAD = 4096  # results kept in memory for an earlier row that has not ended
 
 _NAMES = ", ".join(INTRINSICS)
 EPILOG = f"""
-INTRINSIC is one of {_NAMES}.
+INTRINSIC is one of {_NAMES};
+or `adapter:NAME`, any adapter that the profile serves: `intrinsics run adapter:requirement-check
+--profile io.yaml:FOLDER --option 'arguments={{"requirement": "Answer in one sentence."}}'`.
 
 A row in: `{{"id": any, "messages": [{{"role", "content"}}], "documents": [{{"id", "text", "title"?, "metadata"?}}]}}`
 
@@ -76,7 +79,8 @@ def run(
     """Run one intrinsic over JSON Lines, offline by default."""
     with ExitStack() as stack:
         with one_line_errors():
-            function = settings.intrinsic_function(intrinsic)
+            record = record_of(intrinsic, called="INTRINSIC")
+            intrinsic = record.name
             if resume and overwrite:
                 raise InvalidInput("--resume and --overwrite exclude each other")
             if ray is None and (actors, gpus) != (None, None):
@@ -128,8 +132,8 @@ def run(
             _end(kept, target, output)
         _work(
             lines=lines,
-            needs_documents=TABLE[intrinsic].needs_documents,
-            build=partial(function, date=day, on_error=on_error, **chosen_options),
+            needs_documents=record.needs_documents,
+            build=partial(record.function, date=day, on_error=on_error, **chosen_options),
             engine=engine,
             profile=chosen,
             concurrency=concurrency,

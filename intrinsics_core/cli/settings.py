@@ -99,6 +99,9 @@ def check_served(intrinsic: str, options: Mapping[str, Any], profile: Profile) -
             next(program)
         except UnsupportedIntrinsic:
             raise
+        except InvalidInput as error:
+            if error.message.startswith("arguments"):  # the same for each row
+                raise
         except (StopIteration, IntrinsicsError):
             pass  # served without asking, or this row of ours is not to its taste
         finally:

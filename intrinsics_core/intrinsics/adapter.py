@@ -8,10 +8,17 @@ from functools import partial
 from typing import Any
 
 from intrinsics_core.intrinsics.calling import Documents, Messages
+from intrinsics_core.intrinsics.table import Record
 from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.errors import InvalidInput, UnsupportedIntrinsic
+from intrinsics_core.protocol.names import find, plain, unknown
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Program
-from intrinsics_core.protocol.task import Task, check
+from intrinsics_core.protocol.results import AdapterOutput
+from intrinsics_core.protocol.task import Role, Task, check
+
+PREFIX = "adapter:"  # before an adapter's name, where the command line takes the name of an intrinsic
+_ENDS_WITH: tuple[Role, ...] = ("user", "assistant")
 
 
 def adapter(
@@ -25,8 +32,11 @@ def adapter(
 ) -> Call[Any]:
     """Ask an adapter by its name.
 
+        run(adapter("requirement-check", messages, arguments={"requirement": "Answer in one sentence."}),
+            runtime, profile="io.yaml:FOLDER").value
+
     Args:
-        name: the intrinsic as the profile knows it, e.g. ``"requirement-check"``.
+        name: the intrinsic as the profile knows it, e.g. ``"requirement-check"``; hyphens and underscores are the same.
         messages: ends with a user or an assistant turn, as the adapter wants it.
         documents: any number, as the adapter wants it.
         arguments: texts that the adapter's instruction names, e.g. ``{"requirement": "Answer in one sentence."}``.
@@ -38,12 +48,53 @@ def adapter(
         known intrinsic.
 
     Raises:
-        InvalidInput: at once, where the input is wrong; when run, where an argument is missing or not wanted.
+        InvalidInput: at once, where the input is wrong, or an argument is no text; when run, where an argument is
+            missing or not wanted, with the nearest name that is.
+        UnsupportedIntrinsic: when run, where the profile has no adapter of that name; the message has the nearest one.
     """
-    task = check(name, messages, documents, ends_with=("user", "assistant"), date=date)
-    task = replace(task, arguments=dict(arguments or {}))
+    if not isinstance(name, str) or not name.strip():
+        raise InvalidInput("name is no name of an adapter", expected='text such as "requirement-check"', got=repr(name))
+    name = plain(name.strip())
+    if not isinstance(as_json, bool):
+        raise InvalidInput("as_json does not fit", intrinsic=name, expected="True or False", got=repr(as_json))
+    task = check(name, messages, documents, ends_with=_ENDS_WITH, date=date)
+    task = replace(task, arguments=_texts(name, arguments))
     return Call(task, partial(_program, name=f"io.yaml:{name}" if as_json else name))
 
 
+def record(name: str) -> Record:
+    """What the command line knows of an adapter by its name: it is asked like an intrinsic of the table."""
+
+    def asked(
+        messages: Messages,
+        documents: Documents = (),
+        *,
+        arguments: Mapping[str, str] | None = None,
+        as_json: bool = False,
+        on_error: str = "raise",
+        date: str | None = None,
+    ) -> Call[Any]:
+        told.chosen(on_error)
+        return adapter(name, messages, documents, arguments=arguments, as_json=as_json, date=date)
+
+    told = Record(f"{PREFIX}{name}", asked, AdapterOutput, _ENDS_WITH, needs_model=True)
+    return told
+
+
+def _texts(name: str, arguments: Any) -> dict[str, str]:
+    if arguments is None:
+        return {}
+    if not isinstance(arguments, Mapping):
+        raise InvalidInput("arguments is no mapping", intrinsic=name, expected="{name: text}", got=repr(arguments))
+    for key, text in arguments.items():
+        if not isinstance(key, str) or not isinstance(text, str):
+            raise InvalidInput(f"arguments[{key!r}] is not text", intrinsic=name, expected="a string", got=repr(text))
+    return dict(arguments)
+
+
 def _program(task: Task, profile: Profile, *, name: str) -> Program[Any]:
-    return (yield from profile.ask(name, task))
+    found = find(name, profile.served)
+    if found is None:
+        told = unknown(f"profile {profile.name!r} cannot serve it", name, sorted(profile.served))
+        raise UnsupportedIntrinsic(told.message, intrinsic=task.intrinsic, expected=told.expected, got=told.got)
+    return (yield from profile.ask(found, task))

@@ -19,6 +19,7 @@ from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, cal
 from intrinsics_core.intrinsics.table import register
 from intrinsics_core.protocol.call import Call, asked_once, merge
 from intrinsics_core.protocol.errors import IntrinsicsError, UnsupportedIntrinsic
+from intrinsics_core.protocol.names import named
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Program
 from intrinsics_core.protocol.results import (
@@ -109,8 +110,13 @@ def audit_of(
     on_error: str = "raise",
     date: str | None = None,
 ) -> Call[Audit]:
-    """An audit of some of the :data:`PARTS` alone; the others are None, and nothing is said of them."""
-    program = partial(_program, parts=tuple(parts))
+    """An audit of some of the :data:`PARTS` alone; the others are None, and nothing is said of them.
+
+    Raises:
+        InvalidInput: at once, where the input is wrong, or a part is unknown.
+    """
+    wanted = dict.fromkeys(named("parts", part, PARTS, intrinsic=NAME) for part in parts)
+    program = partial(_program, parts=tuple(wanted))
     made = call(NAME, messages, documents, date=date, program=program, on_error=on_error)
     return replace(made, composite=True)
 

@@ -17,7 +17,8 @@ from intrinsics_core.intrinsics.calling import NOTHING_RETRIEVED, Documents, Mes
 from intrinsics_core.intrinsics.query_expansion import together
 from intrinsics_core.intrinsics.table import register
 from intrinsics_core.protocol.call import Call
-from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, UnsupportedIntrinsic
+from intrinsics_core.protocol.errors import IntrinsicsError, UnsupportedIntrinsic
+from intrinsics_core.protocol.names import named, unknown
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Program
 from intrinsics_core.protocol.results import (
@@ -109,14 +110,13 @@ def _checked(metrics: str | Iterable[str] | None) -> tuple[Metric, ...] | None:
         return None
     given = metrics.split(",") if isinstance(metrics, str) else metrics
     try:
-        names = tuple(dict.fromkeys(str(name).strip() for name in given))
+        names = [str(name).strip() for name in given]
     except TypeError:
-        names = ()
-    wrong = [name for name in names if name not in METRICS]
-    if wrong or not names:
-        raise InvalidInput("metrics is unknown", intrinsic="evaluate", expected=f"some of {', '.join(METRICS)}",
-                           got=repr(wrong or metrics))  # fmt: skip
-    return tuple(name for name in names if name in METRICS)
+        names = []
+    if not names:
+        raise unknown("metrics is unknown", metrics, METRICS, intrinsic="evaluate")
+    found = [named("metrics", name, METRICS, intrinsic="evaluate") for name in names]
+    return tuple(dict.fromkeys(found))
 
 
 def _program(task: Task, profile: Profile, *, named: bool, keep: bool) -> Program[Evaluation]:

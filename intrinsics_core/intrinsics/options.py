@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from inspect import signature
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from intrinsics_core.intrinsics.adapter import PREFIX, record
 from intrinsics_core.intrinsics.table import TABLE, Record
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.names import named, plain, unknown
 
 _QUESTION = [{"role": "user", "content": "?"}]
 _ANSWERED = [*_QUESTION, {"role": "assistant", "content": "!"}]
 _NOT_OPTIONS = {"on_error", "date"}  # these are said beside the options
 
 
-def nearest(name: str, known: Sequence[str]) -> str | None:
-    """The known name that was most likely meant; None where none is like it."""
-    found = get_close_matches(name.lower().replace("_", "-")[:100], known, n=1, cutoff=0.5)
-    return found[0] if found else None
-
-
 def record_of(name: str, *, called: str = "intrinsic") -> Record:
-    """The record of the intrinsic of that name.
+    """The record of the intrinsic of that name; hyphens and underscores are the same.
+
+    ``adapter:NAME`` is what :func:`intrinsics_core.adapter` asks for by that name.
 
     Args:
         called: what the name is called in the error.
@@ -34,11 +31,9 @@ def record_of(name: str, *, called: str = "intrinsic") -> Record:
     Raises:
         InvalidInput: there is none; the message has the nearest name.
     """
-    if (record := TABLE.get(name)) is not None:
-        return record
-    close = nearest(name, list(TABLE))
-    meant = f"{close!r}, or another " if close else ""
-    raise InvalidInput(f"{called} is unknown", expected=f"{meant}one of {', '.join(TABLE)}", got=repr(name[:100]))
+    if isinstance(name, str) and name.startswith(PREFIX) and (of := name[len(PREFIX) :].strip()):
+        return record(plain(of))
+    return TABLE[named(called, name, TABLE, otherwise=f", or {PREFIX}NAME for any other of the profile's")]
 
 
 def from_texts(record: Record, pairs: Sequence[str], *, called: str) -> dict[str, Any]:
@@ -58,7 +53,8 @@ def from_texts(record: Record, pairs: Sequence[str], *, called: str) -> dict[str
         name = name.strip().replace("-", "_")
         hint, text = _hint(record, name, called), text.strip()
         none = text.lower() in ("none", "null") and type(None) in typing.get_args(hint)
-        read = TypeAdapter(hint).validate_strings
+        taken = TypeAdapter(hint)
+        read = taken.validate_json if text.startswith("{") else taken.validate_strings
         found[name] = None if none else _value(record, f"{called} {name}", read, text)
     return _probed(record, found)
 
@@ -88,9 +84,7 @@ def _hint(record: Record, name: str, called: str) -> Any:
         if parameter.kind is parameter.KEYWORD_ONLY and option not in _NOT_OPTIONS
     ]
     if name not in known:
-        raise InvalidInput(f"{called} names no option of it", intrinsic=record.name,
-                           expected=f"one of {', '.join(known)}" if known else "none: it has no options",
-                           got=repr(name[:100]))  # fmt: skip
+        raise unknown(f"{called} names no option of it", name, known, intrinsic=record.name)
     return hints[name]
 
 

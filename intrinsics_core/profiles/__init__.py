@@ -7,9 +7,22 @@ from importlib import import_module
 from typing import Any
 
 from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.names import unknown
 from intrinsics_core.protocol.profile import Format, MultiStepFormat, Profile
 
-__all__ = ["Format", "MultiStepFormat", "Profile", "as_profile", "names", "profile", "register"]
+__all__ = [
+    "Format",
+    "MultiStepFormat",
+    "Profile",
+    "as_profile",
+    "check",
+    "fixed",
+    "names",
+    "own_names",
+    "profile",
+    "register",
+    "ships",
+]
 
 _REGISTERED: dict[str, Callable[[], Profile] | str] = {}  # what ships: `intrinsics_core.shipped`
 
@@ -36,6 +49,24 @@ def names() -> tuple[str, ...]:
     return tuple(_REGISTERED)
 
 
+def ships(profile: Profile) -> bool:
+    """Whether a profile is of a family that ships with this package, and not one of the user's making."""
+    return isinstance(_REGISTERED.get(profile.name), str)
+
+
+def fixed(name: str | None) -> bool:
+    """Whether what a profile of this name serves is known without its place: it ships, and is made of no adapters."""
+    make = _REGISTERED.get(name or "")
+    return name is None or (isinstance(make, str) and not hasattr(import_module(make), "at_hand"))
+
+
+def own_names(profile: Profile) -> tuple[str, ...]:
+    """What a profile and its bases serve that is no part of a family that ships: adapters with an ``io.yaml``, and all
+    formats of a profile of the user's making."""
+    own = tuple(getattr(profile, "specs", ())) if ships(profile) else tuple(profile.formats)
+    return own + (own_names(profile.base) if profile.base else ())
+
+
 def as_profile(spec: Profile | str | None, own: Profile, **at_hand: Any) -> Profile:
     """A profile from a profile, a name, or None (the runtime's ``own``). ``at_hand``: as :func:`profile` takes it.
 
@@ -47,6 +78,19 @@ def as_profile(spec: Profile | str | None, own: Profile, **at_hand: Any) -> Prof
     if isinstance(spec, Profile):
         return spec
     return profile(spec, **at_hand)
+
+
+def check(spec: Any) -> None:
+    """Whether :func:`as_profile` knows this, found out without making it: for components, when they are built.
+
+    Raises:
+        InvalidInput: it is no profile, and no name of one; the message has the nearest name.
+    """
+    if spec is None or isinstance(spec, Profile):
+        return
+    known = spec.partition(":")[0] if isinstance(spec, str) else spec
+    if known not in _REGISTERED:
+        raise unknown("profile is unknown", spec, _REGISTERED)
 
 
 def profile(name: str, **at_hand: Any) -> Profile:
@@ -62,7 +106,7 @@ def profile(name: str, **at_hand: Any) -> Profile:
     make = _REGISTERED.get(known)
     module: Any = import_module(make) if isinstance(make, str) else None
     if make is None or (place and not hasattr(module, "at_hand")):
-        raise InvalidInput("profile is unknown", expected=f"one of {', '.join(_REGISTERED)}", got=repr(name))
+        raise unknown("profile is unknown", name, _REGISTERED)
     if callable(make):
         return make()
     if not hasattr(module, "at_hand"):

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from intrinsics_core.protocol.apply_calibration import Calibrations
 from intrinsics_core.protocol.errors import UnsupportedIntrinsic
+from intrinsics_core.protocol.names import find
 from intrinsics_core.protocol.profile import Profile
 
 ELSE = "*"  # the route of all intrinsics without one
+FLOW = "rag"  # what a flow asks for itself: documents and answers
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Routed(Profile):
         Raises:
             UnsupportedIntrinsic: there is none.
         """
-        found = self.routes.get(intrinsic) or self.routes.get(ELSE)
+        found = self.routes.get(find(intrinsic, self.routes) or ELSE)
         if found is None:
             raise UnsupportedIntrinsic("no route serves it", intrinsic=intrinsic,
                                        expected=f"one of {', '.join(self.routes)}", got=intrinsic)  # fmt: skip
@@ -32,7 +34,7 @@ class Routed(Profile):
 
     def routes_apart(self, intrinsic: str) -> bool:
         """Whether there is a route of this name."""
-        return intrinsic in self.routes
+        return find(intrinsic, self.routes) is not None
 
     def with_calibrations(self, calibrations: Calibrations) -> Profile:
         """The same, all of its routes with these calibrations."""

@@ -126,6 +126,11 @@ class Profile:
         count = (self._with(task.intrinsic) or self).cut
         return count(task) if count else 0
 
+    @property
+    def served(self) -> frozenset[str]:
+        """The names of all formats: its own, and those of the bases that stand in for it."""
+        return frozenset(self.formats) | (self.base.served if self.base else frozenset())
+
     def routes_apart(self, intrinsic: str) -> bool:
         """Whether a route names this very intrinsic: no composite then asks for it in other company."""
         return False

@@ -22,7 +22,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from intrinsics_core._support.redaction import hide, secrets
-from intrinsics_core.intrinsics import INTRINSICS, TABLE
+from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.intrinsics.options import record_of
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable, as_intrinsics_error
 from intrinsics_core.protocol.results import Result
@@ -86,8 +87,9 @@ class BatchActor:
             raise RuntimeUnavailable(hide(f"the runtime cannot be set up in an actor: {told}", self.hidden)) from None
         if job.concurrency:
             self.runtime.concurrency = job.concurrency
-        self.needs_documents = TABLE[job.intrinsic].needs_documents
-        self.build = partial(INTRINSICS[job.intrinsic], date=job.date, on_error=job.on_error, **job.options)
+        record = record_of(job.intrinsic)
+        self.needs_documents = record.needs_documents
+        self.build = partial(record.function, date=job.date, on_error=job.on_error, **job.options)
 
     def outcomes(self, calls: Sequence[Call[Any] | IntrinsicsError]) -> list[Result | IntrinsicsError]:
         """One result or error per call, in order."""
@@ -194,7 +196,7 @@ def map_rows(
         raise InvalidInput("batch_size is no count", expected="a whole number from 1", got=repr(rows))
     job = BatchJob(
         name, checked_config(runtime, cpus), profile=_profile_name(profile), options=dict(options or {}),
-        on_error=TABLE[name].chosen(on_error), date=date if date is not None else today(), concurrency=share,
+        on_error=record_of(name).chosen(on_error), date=date if date is not None else today(), concurrency=share,
         imports=tuple(imports), keep=kept,
     )  # fmt: skip
     # A block is what an actor takes at a time, and what is done again when it dies: a file's would be far too large.
@@ -381,13 +383,10 @@ def _plain(runtime: Any) -> dict[str, Any]:
 
 
 def _name_of(intrinsic: Any) -> str:
-    if isinstance(intrinsic, str) and intrinsic in TABLE:
-        return intrinsic
     for name, record in TABLE.items():
         if record.function is intrinsic:
             return name
-    raise InvalidInput("intrinsic is unknown", expected=f"one of {', '.join(TABLE)}, or such a function",
-                       got=repr(intrinsic))  # fmt: skip
+    return record_of(intrinsic).name
 
 
 def _profile_name(profile: Any) -> str | None:

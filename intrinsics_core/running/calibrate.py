@@ -14,6 +14,7 @@ from intrinsics_core.calibration.promises import Comparison, ExampleData, compar
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.protocol.names import find, unknown
 from intrinsics_core.running.execution import ProfileLike, RuntimeLike, run_many
 from intrinsics_core.runtimes import Runtime, as_runtime
 
@@ -67,8 +68,9 @@ def calibrate(
     """
     from intrinsics_core.calibration.fitting import calibrate as fit
 
+    intrinsic = _known(intrinsic)
     engine = as_runtime(runtime)
-    if _calibration(_known(intrinsic), engine, profile) is not None:
+    if _calibration(intrinsic, engine, profile) is not None:
         raise InvalidInput(f"the runtime is calibrated for {intrinsic} already", expected="a runtime without")
     calls, labels = _labelled(intrinsic, examples)
     data = _data(calls, labels, file)
@@ -98,8 +100,9 @@ def compare_with_promise(
             the examples are those that the promise was made with, or too few to contradict it.
         IntrinsicsError: an example could not be scored. None is left out silently.
     """
+    intrinsic = _known(intrinsic)
     engine = as_runtime(runtime)
-    fitted = _calibration(_known(intrinsic), engine, profile)
+    fitted = _calibration(intrinsic, engine, profile)
     if fitted is None or fitted.promise is None:
         raise InvalidInput(f"the runtime's config promises nothing for {intrinsic}", got="a calibration without"
                            if fitted else "no calibration", expected="a calibration by at_most")  # fmt: skip
@@ -110,10 +113,11 @@ def compare_with_promise(
 
 
 def _known(intrinsic: str) -> str:
-    known = [name for name, record in TABLE.items() if record.score]
-    if intrinsic not in known:
-        raise InvalidInput("this intrinsic has no calibration", expected=f"one of {', '.join(known)}", got=intrinsic)
-    return intrinsic
+    """The name of an intrinsic that has a score to calibrate."""
+    scored = {name: record.score for name, record in TABLE.items() if record.score}
+    if (found := find(intrinsic, scored)) is None:
+        raise unknown("this intrinsic has no calibration", intrinsic, scored)
+    return found
 
 
 def _calibration(intrinsic: str, engine: Runtime, profile: ProfileLike) -> Calibration | None:

@@ -25,6 +25,7 @@ from intrinsics_core.intrinsics import (
 )
 from intrinsics_core.intrinsics._disagreements import between
 from intrinsics_core.intrinsics.calling import Messages, OnError
+from intrinsics_core.profiles.routed import FLOW
 from intrinsics_core.protocol.call import Call, merge
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
 from intrinsics_core.protocol.profile import Profile
@@ -42,7 +43,7 @@ from intrinsics_core.protocol.task import Document, Message, Task, check
 
 T = TypeVar("T")
 
-NAME = "rag"
+NAME = FLOW
 CANNED = "I could not find an answer to that in the documents."
 
 Unanswerable = Literal["canned", "without-documents", "expand"]
@@ -52,10 +53,12 @@ class RagResult(Result):
     """What a flow did and what came of it; a part that was left out, or not reached, is None.
 
     ``documents`` are those that the answer was given from. ``disagreements`` names verdicts that do not go together.
+    The verdicts are about ``answer``: where no sample passed and it is the canned one, there are none, and ``reason``
+    says what the samples lacked.
     """
 
     answer: str
-    answered: bool
+    answered: bool = Field(description="false where the canned answer stands in for one")
     query: str
     documents: tuple[Document, ...]
     rewrite: QueryRewrite | None = None
@@ -77,6 +80,8 @@ def rag(
     unanswerable: Unanswerable = "canned",
     canned: str = CANNED,
     samples: int = 1,
+    min_certainty: float | None = None,
+    min_faithfulness: float | None = None,
     cite: bool = True,
     detect: bool = True,
     weigh: bool = False,
@@ -94,7 +99,15 @@ def rag(
         unanswerable: what the gate does otherwise: the ``canned`` answer, an answer from the conversation
             ``"without-documents"``, or one more retrieval with ``"expand"``-ed queries, then the canned answer.
         canned: the canned answer.
-        samples: answers to sample; the most faithful one is kept, and among equals the most certain.
+        samples: answers to sample; the most faithful one is kept, and among equals the most certain. With
+            ``detect=False, weigh=True`` it is the most certain one, and nothing is asked about faithfulness.
+        min_certainty: least certainty of a sample, in 0..1: the probability that the answer is right. It is asked for,
+            whatever ``weigh`` says. (The composite of IBM's granite-io has 0.75.)
+        min_faithfulness: least score of a sample's hallucination detection, in 0..1: the probability that the documents
+            support the answer. It is asked for, whatever ``detect`` says.
+            A sample passes where it reaches both; one without that verdict does not (its judge failed, there are no
+            documents, it claims nothing). Where none passes, the answer is the ``canned`` one, ``answered`` is False,
+            and ``reason`` says why.
         cite: add citations. detect: add sentence verdicts. weigh: add a certainty.
         answer: who answers: the ``"generator"`` of the tools, or the runtime's own ``"model"``, in the words of the
             profile (those with an ``answer`` format), one sample at temperature 0.
@@ -115,10 +128,17 @@ def rag(
     if unanswerable not in ("canned", "without-documents", "expand"):
         raise InvalidInput("unanswerable is unknown", intrinsic=NAME, got=repr(unanswerable),
                            expected="canned, without-documents or expand")  # fmt: skip
+    for name, least in (("min_certainty", min_certainty), ("min_faithfulness", min_faithfulness)):
+        if least is not None and (isinstance(least, bool) or not isinstance(least, int | float) or not 0 <= least <= 1):
+            raise InvalidInput(f"{name} is out of range", intrinsic=NAME, expected="a number in 0..1, or None",
+                               got=repr(least))  # fmt: skip
     task = check(NAME, messages, ends_with=["user"], date=date)
+    # Several samples are ranked by something: by faithfulness, unless certainty alone was asked for.
+    judged = detect or min_faithfulness is not None or (samples > 1 and not (weigh or min_certainty is not None))
     options = _Options(
-        rewrite, filter_context, gate, unanswerable, canned, samples, cite, detect, weigh, answer, on_error
-    )
+        rewrite, filter_context, gate, unanswerable, canned, samples, min_certainty, min_faithfulness, cite, judged,
+        weigh or min_certainty is not None, answer, on_error,
+    )  # fmt: skip
     return Call(task, partial(_program, options=options), composite=True)
 
 
@@ -130,6 +150,8 @@ class _Options:
     unanswerable: Unanswerable
     canned: str
     samples: int
+    min_certainty: float | None
+    min_faithfulness: float | None
     cite: bool
     detect: bool
     weigh: bool
@@ -164,7 +186,13 @@ def _program(task: Task, profile: Profile, *, options: _Options) -> Program[RagR
             documents = []
     texts = yield from _answers(task, profile, documents, options)
     checked, missing = yield from _checked(task, profile, texts, documents, options)
-    best = max(range(len(texts)), key=lambda i: _worth(checked[i]))
+    lacking = [_lacking(verdicts, options) for verdicts in checked]
+    passed = [i for i, why in enumerate(lacking) if not why]
+    if not passed:
+        why = f"no sample passed: {'; '.join(dict.fromkeys(lacking))}"
+        return _told(RagResult(answer=options.canned, answered=False, documents=tuple(documents), samples=len(texts),
+                               reason=why, **found), missing)  # fmt: skip
+    best = max(passed, key=lambda i: _worth(checked[i]))
     result = RagResult(
         answer=texts[best], answered=True, documents=tuple(documents), samples=len(texts), **found, **checked[best]
     )
@@ -173,9 +201,11 @@ def _program(task: Task, profile: Profile, *, options: _Options) -> Program[RagR
 
 def _told(result: RagResult, missing: Sequence[str]) -> RagResult:
     """The result with what its parts disagree about, and with every fallback in it said at the top too."""
-    parts = [getattr(result, name) for name in ("rewrite", "relevance", "answerability", "uncertainty")]
+    names = ("rewrite", "relevance", "answerability", "uncertainty", "hallucination", "citations")
+    parts = [getattr(result, name) for name in names]
     notes = [part.degraded for part in parts if part is not None and part.degraded] + list(missing)
-    told = {"disagreements": tuple(disagreements(result)), "degraded": "; ".join(notes) or None}
+    unjudged = sum(part.missing for part in parts if part is not None)
+    told = {"disagreements": tuple(disagreements(result)), "degraded": "; ".join(notes) or None, "missing": unjudged}
     return result.model_copy(update=told)
 
 
@@ -238,7 +268,7 @@ def _checked(
         messages = (*task.messages, Message("assistant", text))
         if options.cite and documents and text.strip():
             wanted.append((i, "citations", citations(messages, documents, date=task.date)))
-        if (options.detect or len(texts) > 1) and documents and text.strip():
+        if options.detect and documents and text.strip():
             wanted.append((i, "hallucination", hallucination_detection(messages, documents, date=task.date)))
         if options.weigh and text.strip():
             wanted.append((i, "uncertainty", uncertainty(messages, documents, date=task.date)))
@@ -253,10 +283,25 @@ def _checked(
     return checked, missing
 
 
+def _lacking(verdicts: dict[str, Any], options: _Options) -> str:
+    """What keeps a sample from passing, in words; empty where it passes."""
+    faithful, certain = verdicts.get("hallucination"), verdicts.get("uncertainty")
+    found = (
+        ("faithfulness", faithful.score if faithful else None, options.min_faithfulness),
+        ("certainty", certain.certainty if certain else None, options.min_certainty),
+    )
+    return ", ".join(
+        f"no {name} was judged" if value is None else f"{name} {value:.2f} is below {least:.2f}"
+        for name, value, least in found
+        if least is not None and (value is None or value < least)
+    )
+
+
 def _worth(verdicts: dict[str, Any]) -> tuple[float, float]:
     faithful, certain = verdicts.get("hallucination"), verdicts.get("uncertainty")
+    unjudged = 0.0 if faithful and faithful.missing else 0.5  # what a judge left out is not taken for the better case
     return (
-        faithful.score if faithful and faithful.score is not None else 0.5,
+        faithful.score if faithful and faithful.score is not None else unjudged,
         certain.certainty if certain and certain.certainty is not None else 0.5,
     )
 

@@ -7,9 +7,13 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from intrinsics_core import profiles
+from intrinsics_core.calibration.loading import CALIBRATED
 from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.names import keyed
+from intrinsics_core.runtimes.adapters import check_names, route_names
 from intrinsics_core.runtimes.base import AsyncRuntime, BlockingRuntime, Runtime
-from intrinsics_core.runtimes.configs import KINDS, Config
+from intrinsics_core.runtimes.configs import KINDS, Config, EncodersConfig, MixedConfig
 from intrinsics_core.runtimes.configured import ConfiguredRuntime
 
 __all__ = [
@@ -19,26 +23,24 @@ __all__ = [
     "ConfiguredRuntime",
     "Runtime",
     "as_runtime",
+    "check",
     "register",
     "unregister",
 ]
 
 
-def as_runtime(spec: Runtime | Config | Mapping[str, Any] | None) -> Runtime:
-    """A runtime from a runtime, a config, or None (the embedded default, made once per process).
+def as_runtime(spec: Runtime | Config | Mapping[str, Any] | str | None) -> Runtime:
+    """A runtime from a runtime, a config, its kind alone (``"embedded"``), or None (the embedded default, made once per
+    process).
 
     Raises:
         InvalidInput: the config names no known kind, or has a key that kind does not take.
     """
-    if spec is None:
+    if spec is None or spec == _EMBEDDED:
         return _default()
     if isinstance(spec, Runtime):
         return spec
-    if not isinstance(spec, Config | Mapping):
-        raise InvalidInput(
-            "runtime is neither a runtime nor a config", expected='{"kind": ...}', got=type(spec).__name__
-        )
-    config = KINDS.parse(spec)
+    config = _config(spec)
     make: Any = _made_by(config.kind)
     if isinstance(make, type) and issubclass(make, ConfiguredRuntime):
         return make(config)
@@ -50,6 +52,53 @@ def as_runtime(spec: Runtime | Config | Mapping[str, Any] | None) -> Runtime:
     if calibrations:
         runtime.calibrate_by(calibrations)
     return runtime
+
+
+def check(spec: Any) -> None:
+    """Whether :func:`as_runtime` takes this, found out without making it: for components, when they are built.
+
+    Kinds, keys, routes, names of profiles and values that do not fit are found. Models and servers are not looked for.
+
+    Raises:
+        InvalidInput: as that function would; the message has the nearest name.
+    """
+    if spec is None or isinstance(spec, Runtime):
+        return
+    config = _config(spec)
+    if config.profile is not None:
+        profiles.check(config.profile)
+    if config.calibrations:
+        keyed("calibrations", config.calibrations, CALIBRATED)
+    if getattr(config, "adapters", None) and profiles.fixed(config.profile):
+        check_names(config.adapters, profiles.profile(config.profile or "prompted"))  # type: ignore[attr-defined]
+    if isinstance(config, EncodersConfig):
+        check(config.base)
+    if isinstance(config, MixedConfig):
+        _check_routes(config.routes)
+
+
+def _check_routes(routes: Mapping[str, Any]) -> None:
+    for name, route in routes.items():
+        try:
+            check(route)
+        except InvalidInput as error:
+            raise InvalidInput(f"runtime.routes.{name}: {error.message}", expected=error.expected,
+                               got=error.got) from None  # fmt: skip
+    made = [route for route in routes.values() if isinstance(route, Runtime)]
+    named = [_config(route) for route in routes.values() if route is not None and not isinstance(route, Runtime)]
+    if all(profiles.fixed(config.profile) for config in named):
+        own = [name for runtime in made for name in profiles.own_names(runtime.profile)]
+        keyed("runtime.routes", routes, route_names(own))
+
+
+def _config(spec: Any) -> Config:
+    if isinstance(spec, str):
+        spec = {"kind": spec}
+    if not isinstance(spec, Config | Mapping):
+        raise InvalidInput(
+            "runtime is neither a runtime nor a config", expected='{"kind": ...}', got=type(spec).__name__
+        )
+    return KINDS.parse(spec)
 
 
 def register(config: type[Config], runtime: Callable[..., Runtime] | str) -> None:
@@ -81,6 +130,7 @@ def unregister(kind: str) -> None:
     del _RUNTIMES[kind]
 
 
+_EMBEDDED = "embedded"
 _CALIBRATING = ("embedded",)  # kinds that put calibrations to work by themselves
 _RUNTIMES: dict[
     str, Callable[..., Runtime] | str
@@ -100,7 +150,7 @@ def _imported(place: str) -> Callable[..., Runtime]:
 
 @cache
 def _default() -> Runtime:
-    return as_runtime({"kind": "embedded"})
+    return as_runtime({"kind": _EMBEDDED})
 
 
 def __getattr__(name: str) -> Any:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from intrinsics_core._support.hub import HubPlace
-from intrinsics_core.protocol.errors import RuntimeUnavailable, UnknownAdapter
+from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.profiles import own_names, ships
+from intrinsics_core.profiles.io_yaml.names import PUBLISHED, intrinsic_of
+from intrinsics_core.profiles.routed import ELSE, FLOW
+from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable, UnknownAdapter
+from intrinsics_core.protocol.names import find, plain, unknown
+from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Generate
 
 RANKS = (8, 16, 32, 64, 128, 256, 320, 512)  # what every vLLM takes for max_lora_rank (not all of them take 1)
@@ -19,6 +25,7 @@ def served_rank(rank: int) -> int:
     return next((allowed for allowed in RANKS if allowed >= rank), rank)
 
 
+_COMPARE = "compare"  # asked for like an intrinsic, and not in the table: it takes two answers
 _TOKENS = "alora_invocation_tokens"  # the one spelling that PEFT knows
 _ACTIVATED = (_TOKENS, "alora_invocation_string", "invocation_tokens", "invocation_string")
 # What PEFT cannot mix in one batch, or would leave out silently.
@@ -34,15 +41,57 @@ def choose(adapters: Mapping[str, str], request: Generate) -> str | None:
     """
     if request.adapter is None:
         return None
-    names = (*request.models, request.adapter, request.adapter.replace("-", "_"))
-    for key in names:
-        if key in adapters:
-            return key
+    if (key := key_of(adapters, request)) is not None:
+        return key
     raise UnknownAdapter(
         f"the runtime has no adapter for {request.adapter!r}",
         expected=f"one of {', '.join(adapters) or '(adapters is empty)'}",
-        got=", ".join(dict.fromkeys(names)),
+        got=", ".join(dict.fromkeys((*request.models, request.adapter))),
     )
+
+
+def key_of(adapters: Mapping[str, str], request: Generate) -> str | None:
+    """The key in ``adapters`` for a request, by any name that its adapter goes by; None where there is none."""
+    if request.adapter is None:
+        return None
+    for name in (*request.models, request.adapter):
+        if (found := find(name, adapters)) is not None:
+            return found
+    wanted = intrinsic_of(request.adapter)
+    return next((key for key in adapters if intrinsic_of(key) == wanted), None)
+
+
+def check_names(adapters: Mapping[str, str] | None, profile: Profile) -> None:
+    """Whether each key of a runtime's ``adapters`` can be the name of an adapter that it will be asked for.
+
+    Known are the intrinsics, your registered ones too; the adapters that IBM publishes; what the profile of the runtime
+    serves, and the names that its adapters were published under; and the name that a folder of an adapter has itself.
+    A profile of your own making may ask for adapters by any name.
+
+    Raises:
+        InvalidInput: a key means nothing, or two keys mean the same; the message has the nearest name.
+    """
+    if not adapters:
+        return
+    if len({plain(key) for key in adapters}) < len(adapters):
+        raise InvalidInput("runtime.adapters names one adapter twice", expected="each name once",
+                           got=", ".join(map(repr, adapters)))  # fmt: skip
+    if not ships(profile):
+        return
+    asked = {name for names in profile.models.values() for name in names}
+    asked |= {name for name in (*profile.models, *own_names(profile)) if name is not None}
+    for key, place in adapters.items():
+        meant = intrinsic_of(key)
+        known = find(meant, (*TABLE, *PUBLISHED)) or find(meant, asked) or find(key, asked)
+        own = Path(place).is_dir() and intrinsic_of(Path(place).name) == meant
+        if not known and not own:
+            raise unknown(f"runtime.adapters.{key} is unknown", key, (*TABLE, *PUBLISHED),
+                          otherwise=", or what the profile in the runtime's config asks for")  # fmt: skip
+
+
+def route_names(own: Iterable[str] = ()) -> tuple[str, ...]:
+    """What a route may be called; ``own`` are names of adapters that its profiles serve."""
+    return (*TABLE, _COMPARE, ELSE, FLOW, *PUBLISHED, *own)
 
 
 def folder_of(place: str | Path) -> Path:

@@ -27,6 +27,7 @@ from pydantic import (
 )
 
 from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.names import nearest, unknown
 from intrinsics_core.protocol.results import BUILT_LATE
 
 Constraints = Literal["structured_outputs", "response_format", "none"]  # from the most expressive to none
@@ -391,8 +392,7 @@ class Kinds:
     def _as_error(self, error: ValidationError, kind: Any) -> InvalidInput:
         problems = error.errors(include_url=False, include_input=False)
         if any(problem["type"].startswith("union_tag") for problem in problems):
-            known = f"one of {', '.join(self._configs)}"
-            return InvalidInput("runtime.kind is unknown", expected=known, got=repr(kind))
+            return unknown("runtime.kind is unknown", kind, self._configs)
         return as_error(error, self._configs[cast(str, kind)])
 
 
@@ -415,9 +415,11 @@ def as_error(error: ValidationError, config: type[Config]) -> InvalidInput:
     """The first problem in the words of this library."""
     problems = error.errors(include_url=False, include_input=False)
     kind, known = config.model_fields["kind"].get_default(), list(config.model_fields)
-    if unknown := [str(p["loc"][-1]) for p in problems if p["type"] == "extra_forbidden"]:
-        return InvalidInput(f"runtime config of kind {kind!r} has unknown keys",
-                            expected=f"some of {', '.join(known)}", got=", ".join(map(repr, unknown)))  # fmt: skip
+    if stray := [str(p["loc"][-1]) for p in problems if p["type"] == "extra_forbidden"]:
+        meant = [close for key in stray if (close := nearest(key, known))]
+        hint = f" (did you mean {', '.join(map(repr, meant))}?)" if meant else ""
+        return InvalidInput(f"runtime config of kind {kind!r} has unknown keys{hint}",
+                            expected=f"some of {', '.join(known)}", got=", ".join(map(repr, stray)))  # fmt: skip
     if missing := [str(p["loc"][-1]) for p in problems if p["type"] == "missing"]:
         return InvalidInput(f"runtime config of kind {kind!r} lacks {', '.join(map(repr, missing))}")
     problem = problems[0]

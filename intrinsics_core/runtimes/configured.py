@@ -6,6 +6,7 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 from intrinsics_core.profiles import profile
+from intrinsics_core.runtimes.adapters import check_names
 from intrinsics_core.runtimes.base import Runtime
 from intrinsics_core.runtimes.configs import Config, checked
 
@@ -34,6 +35,7 @@ class ConfiguredRuntime(Runtime):
         self.prepare()
         if self.config.profile is not None:
             self.profile = self.profile_of(self.config.profile)
+        check_names(getattr(self.config, "adapters", None), self.profile)
         if self.config.calibrations:
             self.calibrate_by(self.config.calibrations)
 

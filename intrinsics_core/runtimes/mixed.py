@@ -6,10 +6,13 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from intrinsics_core.profiles import own_names
 from intrinsics_core.profiles.routed import ELSE, routed
 from intrinsics_core.protocol.errors import InvalidInput, UnsupportedIntrinsic
+from intrinsics_core.protocol.names import find, keyed
 from intrinsics_core.protocol.requests import Outcome, Request
 from intrinsics_core.runtimes import as_runtime
+from intrinsics_core.runtimes.adapters import route_names
 from intrinsics_core.runtimes.base import AsyncRuntime, Runtime, broken
 
 
@@ -29,10 +32,15 @@ class Mixed(AsyncRuntime):
             retriever, or what a profile's base asks for.
 
     A request that has no route ends in an :class:`UnsupportedIntrinsic`. Runtimes work side by side.
+
+    Raises:
+        InvalidInput: a route is named after nothing that is ever called; the message has the nearest name. Known are
+            the intrinsics, hyphens and underscores being the same, and the adapters that the routes' profiles serve.
     """
 
     def __init__(self, routes: Mapping[str, Runtime], *, kinds: Mapping[type, Runtime] | None = None) -> None:
-        self.routes, self.kinds = dict(routes), dict(kinds or {})
+        known = route_names(name for runtime in routes.values() for name in own_names(runtime.profile))
+        self.routes, self.kinds = keyed("runtime.routes", routes, known), dict(kinds or {})
         self.profile = routed({name: runtime.profile for name, runtime in self.routes.items()})
         self.concurrency = max(runtime.concurrency for runtime in self.routes.values())
 
@@ -54,7 +62,7 @@ class Mixed(AsyncRuntime):
 
     def _of(self, request: Request) -> Runtime | None:
         by_kind = self.kinds.get(type(request))
-        return by_kind or self.routes.get(request.intrinsic) or self.routes.get(ELSE)
+        return by_kind or self.routes.get(find(request.intrinsic, self.routes) or ELSE)
 
     @property
     def _all(self) -> list[Runtime]:

@@ -10,8 +10,9 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from intrinsics_core import IntrinsicsError, InvalidInput
-from intrinsics_core.intrinsics.options import from_json, record_of
+from intrinsics_core.intrinsics.options import from_json
 from intrinsics_core.intrinsics.table import TABLE
+from intrinsics_core.protocol.names import find
 from intrinsics_core.running.rows import checked, encode, json_object
 from intrinsics_core.service.answers import JSON, json_answer
 from intrinsics_core.service.problems import of_error
@@ -59,13 +60,13 @@ def routes(serving: Service) -> APIRouter:
 
     @router.post("/v1/intrinsics/{name}", summary="One intrinsic on one row", openapi_extra=_ROW)
     async def intrinsic(name: str, request: Request) -> Response:
-        known = name.replace("_", "-")
-        if known not in TABLE:
+        known = find(name, TABLE)
+        if known is None:
             raise not_here("intrinsic", name, list(TABLE))
         row = json_object(await request.body())
         identity = row.get("id")
         try:
-            record = record_of(known)
+            record = TABLE[known]
             options = from_json(record, given(row, "options", Mapping, {}), called="option")
             on_error = given(row, "on_error", str, "raise")
             build = partial(record.function, date=given(row, "date", str, None), on_error=on_error, **options)

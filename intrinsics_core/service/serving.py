@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from intrinsics_core import Call, IntrinsicsError, InvalidInput, Runtime, as_runtime
 from intrinsics_core._support.redaction import hide, secrets
-from intrinsics_core.intrinsics.options import nearest
 from intrinsics_core.protocol.errors import as_intrinsics_error
+from intrinsics_core.protocol.names import unknown
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.service.batching import Batcher
 from intrinsics_core.service.limits import Limits
@@ -140,9 +140,8 @@ def serving(runtimes: Any, limits: Limits) -> Service:
 
 def not_here(what: str, name: str, known: Sequence[str]) -> NotHere:
     """The error for a name that nothing here has."""
-    close = nearest(name, known)
-    expected = (f"{close!r}, or another " if close else "") + f"one of {', '.join(known)}"
-    return NotHere(f"{what} is unknown", expected=expected, got=repr(name[:100]))
+    told = unknown(f"{what} is unknown", name, known)
+    return NotHere(told.message, expected=told.expected, got=told.got)
 
 
 def _is_named(runtimes: Any) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.intrinsics.options import record_of
 from intrinsics_core.profiles import profile as by_name
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.task import today
@@ -89,8 +90,7 @@ def train(
         InvalidInput: rows, numbers or folder are wrong; says which, before training begins.
         RuntimeUnavailable: a library is missing, or the model cannot be loaded.
     """
-    if intrinsic not in TABLE:
-        raise InvalidInput(f"there is no intrinsic {intrinsic!r}", expected=f"one of {', '.join(TABLE)}")
+    intrinsic = record_of(intrinsic).name
     needed()
     folder, place = Path(out), Base(base, revision, device, dtype)
     before = noted(folder) if resume else None

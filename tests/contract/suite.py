@@ -63,6 +63,9 @@ def _without_positions(value: Any) -> Any:
     return value
 
 
+_SERVER = {"kind": "server", "base_url": "http://127.0.0.1:1/v1"}
+
+
 def _only(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: row[name] for name in names}
 
@@ -252,6 +255,25 @@ class ContractTests:
     def test_on_error_is_checked_when_a_component_is_built(self, intrinsic: str) -> None:
         with failing(InvalidInput):
             self.adapter.build(intrinsic, on_error="ignore")
+
+    @pytest.mark.parametrize(
+        ("runtime", "told"),
+        [
+            ("embeded", "did you mean 'embedded'"),
+            ({"kind": "embeded"}, "did you mean 'embedded'"),
+            ({"kind": "embedded", "treads": 2}, "did you mean 'threads'"),
+            ({"kind": "embedded", "threads": "two"}, "runtime.threads"),
+            (_SERVER | {"adapters": {"query_rewite": "mine"}}, "did you mean 'query-rewrite'"),
+            (_SERVER | {"profile": "granit-3.3"}, "did you mean 'granite-3.3'"),
+            ({"kind": "mixed", "routes": {"answerabilty": {"kind": "embedded"}}}, "did you mean 'answerability'"),
+            (7, "neither a runtime nor a config"),
+        ],
+    )
+    def test_a_runtime_is_checked_when_a_component_is_built(self, runtime: Any, told: str) -> None:
+        for intrinsic in self.adapter.intrinsics:
+            with failing(InvalidInput) as errors:
+                self.adapter.build(intrinsic, runtime=runtime)
+            assert told in str(errors[0])
 
     def test_a_draft_in_thoughts_is_not_the_verdict(self) -> None:
         draft = '{"answerability": "unanswerable", "confidence": 0.9}'

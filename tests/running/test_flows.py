@@ -93,6 +93,84 @@ def test_the_most_faithful_sample_is_kept():
     assert (result.answer, result.samples) == ("Ada keeps it.", 3)
 
 
+BY_CERTAINTY = {"Zed keeps it.": "8", "Ada keeps it.": "3", "Nobody does.": "1"}  # the digit 8 says 0.85
+
+
+def weighing(*, sentences=True, texts=tuple(BY_CERTAINTY)):
+    """A chain whose first sample is the surest and unfaithful, and the second faithful and unsure."""
+
+    def weighed(request):
+        fields = request.constraint.schema["properties"] if request.constraint else {}
+        if "certainty" in fields:
+            shown = request.messages[-1].content
+            return {"certainty": next(digit for text, digit in BY_CERTAINTY.items() if text in shown)}
+        if "sentences" in fields and not sentences:
+            return {"sentences": []}
+        return judge(request)
+
+    scripted = Scripted(weighed)
+    return scripted, Tools(scripted, retrieve=lambda q: CORPUS["Who keeps the lighthouse?"],
+                           generate=lambda messages, documents, seed: texts[seed])  # fmt: skip
+
+
+def sampled(**options):
+    return rag(QUESTION, rewrite=False, gate=False, cite=False, samples=3, **options)
+
+
+def test_samples_are_ranked_by_certainty_alone_where_that_is_asked_for():
+    scripted, chain = weighing()
+    result = run(sampled(detect=False, weigh=True), chain)
+    assert (result.answer, result.uncertainty.certainty, result.hallucination) == ("Zed keeps it.", 0.85, None)
+    assert {request.intrinsic for request in scripted.requests} == {"uncertainty"}
+    both = run(sampled(weigh=True), weighing()[1])
+    assert (both.answer, both.hallucination.label) == ("Ada keeps it.", "faithful")
+
+
+def test_of_several_samples_those_that_pass_count():
+    result = run(sampled(min_certainty=0.75, detect=False), weighing()[1])
+    assert (result.answer, result.answered, result.reason) == ("Zed keeps it.", True, None)
+    result = run(sampled(min_faithfulness=0.75, min_certainty=0.3, detect=False), weighing()[1])
+    assert (result.answer, result.hallucination.label, result.uncertainty.certainty) == (
+        "Ada keeps it.",
+        "faithful",
+        0.35,
+    )
+
+
+def test_where_no_sample_passes_the_answer_is_the_canned_one_and_says_why():
+    result = run(sampled(min_faithfulness=0.75, min_certainty=0.75), weighing(texts=["Zed keeps it."] * 3)[1])
+    assert (result.answer, result.answered, result.samples) == (CANNED, False, 3)
+    assert result.reason == "no sample passed: faithfulness 0.00 is below 0.75"
+    assert result.hallucination is None and result.uncertainty is None and result.degraded is None
+    result = run(sampled(min_certainty=0.9, canned="Ask Ada."), weighing()[1])
+    assert result.answer == "Ask Ada."
+    assert result.reason == ("no sample passed: certainty 0.85 is below 0.90; certainty 0.35 is below 0.90; "
+                             "certainty 0.15 is below 0.90")  # fmt: skip
+
+
+def test_a_sample_without_the_verdict_does_not_pass():
+    result = run(sampled(min_faithfulness=0.1), weighing(sentences=False)[1])
+    assert (result.answered, result.reason) == (False, "no sample passed: no faithfulness was judged")
+    down = Tools(Scripted(fails("certainty")), retrieve=lambda q: ["Ada keeps it."], generate=lambda m, d: "Ada.")
+    result = run(rag(QUESTION, rewrite=False, gate=False, min_certainty=0.1, on_error="fallback"), down)
+    assert (result.answered, result.reason) == (False, "no sample passed: no certainty was judged")
+    assert "no uncertainty" in result.degraded
+
+
+@pytest.mark.parametrize("least", [-0.1, 1.1, float("nan"), True, "0.75"])
+def test_a_threshold_of_samples_is_a_probability(least):
+    with pytest.raises(InvalidInput, match="min_certainty"):
+        rag(QUESTION, min_certainty=least)
+    with pytest.raises(InvalidInput, match="min_faithfulness"):
+        rag(QUESTION, min_faithfulness=least)
+
+
+def test_a_flow_tells_of_sentences_that_were_not_judged():
+    result = run(rag(QUESTION, rewrite=False, gate=False, cite=False), weighing(sentences=False)[1])
+    assert (result.hallucination.label, result.missing) == ("NA", 1)
+    assert "1 of 1 sentences not judged" in result.degraded
+
+
 def test_disagreements_are_told():
     result = run(rag(QUESTION, gate=False, weigh=True), tools(generate=lambda m, d: "Zed keeps it."))
     assert "certain, but unfaithful to the documents" in result.disagreements

@@ -409,7 +409,7 @@ def test_where_a_server_tells_no_adapters_from_models_only_whole_names_count(ser
 
 def test_configured_names_cost_no_look_at_the_list(serve, runtime):
     server = serve()
-    runtime(server, model="m", adapters={"gate": "g"}).handle([prompt(), prompt(adapter="gate")])
+    runtime(server, model="m", adapters={"answerability": "g"}).handle([prompt(), prompt(adapter="answerability")])
     assert sorted(body["model"] for body in server.bodies()) == ["g", "m"]
     assert not server.bodies("models")
 
@@ -552,9 +552,9 @@ def test_the_cache_is_off_by_default_bounded_and_never_answers_a_repeat(serve, r
 
 def test_requests_that_begin_alike_are_sent_one_after_another(serve, runtime):
     server = serve()
-    contexts = [letter * 50 for letter in "abcde"]
-    wave = [prompt(f"{context} {i}", adapter=adapter) for i in range(3) for context in contexts for adapter in "yx"]
-    runtime(server, concurrency=1, adapters={"x": "x", "y": "y"}).handle(wave)
+    contexts, names = [letter * 50 for letter in "abcde"], ("uncertainty", "citations")
+    wave = [prompt(f"{context} {i}", adapter=adapter) for i in range(3) for context in contexts for adapter in names]
+    runtime(server, concurrency=1, adapters=dict.fromkeys(names, "x") | {names[0]: "y"}).handle(wave)
     sent = [(body["model"], body["prompt"]) for body in server.bodies()]
     assert sent == sorted(sent)
 
@@ -663,11 +663,13 @@ def test_the_key_is_sent_and_shown_nowhere(serve, runtime, caplog, monkeypatch, 
 
 def test_a_copy_is_the_same_runtime_and_a_pickle_finds_its_own_key(serve, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    engine = ServerRuntime("http://localhost:1/v1", api_key=KEY, adapters={"a": "b"}, timeout=3, concurrency=5, cache=2)
+    engine = ServerRuntime(
+        "http://localhost:1/v1", api_key=KEY, adapters={"citations": "b"}, timeout=3, concurrency=5, cache=2
+    )
     assert copy.deepcopy(engine) is copy.copy(engine) is engine
     again = pickle.loads(pickle.dumps(engine))  # noqa: S301
     assert again.base_url == engine.base_url
-    assert (again.adapters, again.config.timeout, again.concurrency) == ({"a": "b"}, 3.0, 5)
+    assert (again.adapters, again.config.timeout, again.concurrency) == ({"citations": "b"}, 3.0, 5)
     assert again._key is None
 
 

@@ -68,6 +68,7 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
         super().__init__(*args, **kwargs)
         if self.on_error is not None:  # here, and not in a validator, which would hide the error in one of pydantic's
             TABLE[self.intrinsic].chosen(self.on_error)
+        _runtime.check(self.runtime, self.profile)
 
     @classmethod
     def is_lc_serializable(cls) -> bool:

@@ -7,12 +7,14 @@ from typing import Any
 from langchain_core.runnables import Runnable
 from pydantic import SecretStr
 
-from intrinsics_core import InvalidInput, Runtime, as_runtime
+from intrinsics_core import InvalidInput, Runtime, as_runtime, profiles, runtimes
+from intrinsics_core.protocol.names import nearest, unknown
 from intrinsics_core.runtimes.configs import with_key
 from langchain_rag_intrinsics.chat_model import ChatModelRuntime
 
 # The name that `langchain_core.load` looks a saved component's key up under.
 API_KEY = "RAG_INTRINSICS_API_KEY"
+EMBEDDED = "embedded"
 
 
 def engine(spec: Any, api_key: SecretStr | None = None) -> Runtime:
@@ -25,12 +27,32 @@ def engine(spec: Any, api_key: SecretStr | None = None) -> Runtime:
     """
     spec = with_key(spec, api_key)
     if isinstance(spec, str):
-        spec = None if spec == "embedded" else _chat_model(spec)
+        spec = None if spec == EMBEDDED else _chat_model(spec)
     return ChatModelRuntime(spec) if isinstance(spec, Runnable) else as_runtime(spec)
+
+
+def check(spec: Any, profile: Any = None) -> None:
+    """Whether ``runtime=`` and ``profile=`` name what there is, found out without making a runtime.
+
+    Raises:
+        InvalidInput: they do not; the message has the nearest name.
+    """
+    profiles.check(profile)
+    if isinstance(spec, str) and spec != EMBEDDED:
+        try:
+            _chat_model(spec)
+        except InvalidInput:
+            raise
+        except Exception:
+            pass
+    elif not isinstance(spec, Runnable):
+        runtimes.check(spec)
 
 
 def _chat_model(name: str) -> Any:
     expected = '"embedded", or a chat model as "provider:model"'
+    if ":" not in name and nearest(name, [EMBEDDED]):
+        raise unknown(f"runtime={name!r} is unknown", name, [EMBEDDED], otherwise=', or a chat model: "provider:model"')
     try:
         from langchain.chat_models import init_chat_model
     except ImportError as error:

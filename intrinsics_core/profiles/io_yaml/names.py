@@ -16,6 +16,18 @@ _SAME = {  # what tasks are called in the libraries published so far
 }
 
 
+# Tasks of the libraries that are published, beyond the intrinsics here: what `adapter` is asked for by name.
+PUBLISHED = (
+    "context-attribution",
+    "factuality-correction",
+    "factuality-detection",
+    "guardian-core",
+    "policy-guardrails",
+    "query-clarification",
+    "requirement-check",
+)
+
+
 def intrinsic_of(name: str) -> str:
     """``query_rewrite`` and ``query-rewrite-lora`` are ``query-rewrite``."""
     plain = re.sub(r"[-_](?:a?lora)$", "", name.strip().lower()).replace("_", "-")

@@ -9,6 +9,7 @@ from dataclasses import replace
 from intrinsics_core.profiles.io_yaml.sentences import Numbering, number
 from intrinsics_core.profiles.io_yaml.spec import Spec
 from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.names import nearest
 from intrinsics_core.protocol.requests import Generate, JsonSchema
 from intrinsics_core.protocol.task import Document, Message, Task
 from intrinsics_core.text.markup import header
@@ -72,12 +73,14 @@ def _arguments(spec: Spec, task: Task) -> dict[str, str]:
             raise InvalidInput(f"the adapter {spec.name!r} reads one document at a time", expected="one document",
                                got=f"{len(task.documents)} documents")  # fmt: skip
         given[_DOCUMENT] = task.documents[0].text
+    if unused := sorted(given.keys() - wanted):
+        close = nearest(unused[0], wanted)
+        meant = f" (did you mean {close!r}?)" if close else ""
+        raise InvalidInput(f"arguments has {', '.join(map(repr, unused))}, which the adapter's instruction never names"
+                           f"{meant}", expected=", ".join(sorted(wanted)) or "no arguments")  # fmt: skip
     if missing := sorted(wanted - given.keys()):
         raise InvalidInput(f"arguments lacks {', '.join(map(repr, missing))}, which the adapter's instruction names",
                            expected=f"arguments={{{missing[0]!r}: text, ...}}")  # fmt: skip
-    if unused := sorted(given.keys() - wanted):
-        raise InvalidInput(f"arguments has {', '.join(map(repr, unused))}, which the adapter's instruction never names",
-                           expected=", ".join(sorted(wanted)) or "no arguments")  # fmt: skip
     for name, text in given.items():
         if not isinstance(text, str):
             raise InvalidInput(f"arguments[{name!r}] is not text", expected="a string", got=repr(text))

@@ -10,6 +10,7 @@ from intrinsics_core.protocol.errors import IntrinsicsError
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema
 from intrinsics_core.protocol.task import Document, Message
+from intrinsics_core.runtimes.adapters import key_of
 from intrinsics_core.runtimes.server.constraint_support import constraint_kept
 from intrinsics_core.runtimes.server.listing import Listing, Unmatched, choose
 from intrinsics_core.runtimes.server.runtime import ServerRuntime
@@ -146,7 +147,8 @@ def _adapters(runtime: ServerRuntime, profile: Profile, listing: Listing) -> Ite
     }
 
     def listed(name: str) -> bool:
-        return name in runtime.adapters or not isinstance(choose(listing, asked[name], runtime.model), Unmatched)
+        named = key_of(runtime.adapters, asked[name]) is not None
+        return named or not isinstance(choose(listing, asked[name], runtime.model), Unmatched)
 
     there = [name for name in wanted if listed(name)]
     missing = [name for name in wanted if name not in there]

@@ -27,6 +27,7 @@ from intrinsics_core.protocol.errors import (
 )
 from intrinsics_core.protocol.requests import Generate, Generated, Outcome, Request, Usage
 from intrinsics_core.runtimes import configs
+from intrinsics_core.runtimes.adapters import key_of
 from intrinsics_core.runtimes.base import unsupported
 from intrinsics_core.runtimes.cache import Lru
 from intrinsics_core.runtimes.configs import ServerConfig
@@ -255,9 +256,10 @@ class ServerRuntime(ConnectedRuntime):
 
     async def _model(self, session: Session, request: Generate) -> str | IntrinsicsError:
         """The name on the server of whoever should answer."""
-        fixed = self.adapters.get(request.adapter) if request.adapter else self.model
-        if fixed:
-            return fixed
+        if request.adapter is None and self.model:
+            return self.model
+        if request.adapter and (key := key_of(self.adapters, request)):
+            return self.adapters[key]
         for fresh in (False, True):  # an adapter may have been loaded since
             listing = await self._list(session, fresh=fresh)
             if isinstance(listing, IntrinsicsError):

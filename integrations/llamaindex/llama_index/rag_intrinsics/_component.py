@@ -32,7 +32,7 @@ class IntrinsicComponent(BaseComponent):
         date: date text for prompts that carry one; the day of the call where left out.
 
     Raises:
-        InvalidInput: ``on_error`` is not one of the intrinsic's.
+        InvalidInput: ``on_error`` is not one of the intrinsic's, or ``runtime`` or ``profile`` names what there is not.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", hide_input_in_errors=True)
@@ -52,6 +52,7 @@ class IntrinsicComponent(BaseComponent):
         super().__init__(**settings)
         # Not a validator's work: pydantic would wrap the error, and show the settings beside it.
         TABLE[self.intrinsic].chosen(self.on_error)
+        _runtime.check(self.runtime, self.profile)
 
     @model_validator(mode="before")
     @classmethod

@@ -10,10 +10,13 @@ from llama_index.core.llms.utils import resolve_llm
 from llama_index.rag_intrinsics.llm import LLMRuntime
 from pydantic import SecretStr
 
-from intrinsics_core import InvalidInput, Runtime, as_runtime
+from intrinsics_core import InvalidInput, Runtime, as_runtime, profiles, runtimes
+from intrinsics_core.protocol.names import unknown
 from intrinsics_core.runtimes.configs import with_key
 
 EMBEDDED = "embedded"
+_UNRESOLVED = "runtime is a name that LlamaIndex does not resolve"
+_RESOLVED = ("default", "local")  # what LlamaIndex makes an LLM of; the second has a path behind it: "local:PATH"
 
 
 def engine(spec: Any, api_key: SecretStr | None) -> Runtime:
@@ -28,13 +31,28 @@ def engine(spec: Any, api_key: SecretStr | None) -> Runtime:
     return LLMRuntime(spec) if isinstance(spec, LLM) else as_runtime(spec)
 
 
+def check(spec: Any, profile: Any = None) -> None:
+    """Whether ``runtime=`` and ``profile=`` name what there is, found out without making a runtime or loading an LLM.
+
+    Raises:
+        InvalidInput: they do not; the message has the nearest name.
+    """
+    profiles.check(profile)
+    if isinstance(spec, str):
+        if spec != EMBEDDED and spec.partition(":")[0] not in _RESOLVED:
+            otherwise = ", a config {'kind': ...}, or an LLM itself, e.g. OpenAI(model='gpt-4o-mini')"
+            raise unknown(_UNRESOLVED, spec, (EMBEDDED, *_RESOLVED), otherwise=otherwise)
+    elif not isinstance(spec, LLM):
+        runtimes.check(spec)
+
+
 def _named(name: str) -> LLM:
     """The LLM of that name, where LlamaIndex resolves it: ``"default"``, ``"local:PATH"``."""
     try:
         return resolve_llm(name)
     except (ImportError, ValueError) as error:
         raise InvalidInput(
-            f"runtime is a name that LlamaIndex does not resolve ({error})",
+            f"{_UNRESOLVED} ({error})",
             expected="'embedded', a config {'kind': ...}, or an LLM itself, e.g. OpenAI(model='gpt-4o-mini')",
             got=repr(name),
         ) from error

@@ -24,10 +24,12 @@ from intrinsics_core import (
     Runtime,
     arun,
     arun_many,
+    profiles,
     run,
     run_many,
 )
 from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.protocol.names import named
 from intrinsics_core.protocol.results import Result
 
 T = TypeVar("T")
@@ -120,6 +122,7 @@ class Intrinsic(Lifecycle):
     ) -> None:
         # Not `__init__`: `@component` makes the class anew, and `super()` in a constructor would not find its way.
         self._engine = Engine(runtime)
+        profiles.check(profile)
         self.profile, self.date = profile, date
         self.on_error = TABLE[self.intrinsic].chosen(on_error)
         self.meta_fields_to_embed = listed("meta_fields_to_embed", meta_fields_to_embed or ())
@@ -242,8 +245,9 @@ def listed(name: str, values: str | Sequence[str], allowed: Sequence[str] | None
         InvalidInput: one is no text, or none of those that are allowed.
     """
     found = [values] if isinstance(values, str) else list(values)
+    if allowed is not None:
+        return [named(name, value, allowed) for value in found]
     for value in found:
-        if not isinstance(value, str) or (allowed is not None and value not in allowed):
-            raise InvalidInput(f"{name} has what it does not take", got=repr(value),
-                               expected="text" if allowed is None else f"some of {', '.join(allowed)}")  # fmt: skip
+        if not isinstance(value, str):
+            raise InvalidInput(f"{name} has what it does not take", expected="text", got=repr(value))
     return found

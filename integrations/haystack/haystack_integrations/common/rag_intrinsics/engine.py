@@ -18,7 +18,7 @@ from haystack.core.serialization import component_to_dict
 from haystack.utils import Secret
 from haystack_integrations.common.rag_intrinsics.chat_generator import ChatGeneratorRuntime
 
-from intrinsics_core import Runtime, as_runtime
+from intrinsics_core import Runtime, as_runtime, runtimes
 from intrinsics_core.running import Lock
 
 # The environment variable that a saved config names in the place of a key that was given as itself.
@@ -36,9 +36,14 @@ class Engine:
 
     What was made here (of a config or a chat generator) is closed when the last component that used it is closed; a
     runtime of the caller's is left open.
+
+    Raises:
+        InvalidInput: the spec names what there is not; the message has the nearest name.
     """
 
     def __init__(self, spec: Any, saved: Any = None) -> None:
+        if not isinstance(spec, Engine):
+            _check(spec)
         self._shared: _Shared = spec._shared if isinstance(spec, Engine) else _shared(_without_plain_key(spec), saved)
         self.holds = False  # kept by what is shared, under its lock
         self._warm = False
@@ -169,13 +174,25 @@ def _identity(value: Any) -> Any:
 
 
 def _made(spec: Any) -> Runtime:
-    if isinstance(spec, str):
-        return as_runtime({"kind": spec})
     if isinstance(spec, Mapping):
         return as_runtime(_resolved(spec))
-    if not isinstance(spec, Runtime) and callable(getattr(spec, "run", None)):
-        return ChatGeneratorRuntime(spec)
-    return as_runtime(spec)
+    return ChatGeneratorRuntime(spec) if _generates(spec) else as_runtime(spec)
+
+
+def _generates(spec: Any) -> bool:
+    return not isinstance(spec, Runtime) and callable(getattr(spec, "run", None))
+
+
+def _check(spec: Any) -> None:
+    """Whether a runtime can be made of this, as far as names and types tell; keys are left for later."""
+    if not _generates(spec):
+        runtimes.check(_keyless(spec))
+
+
+def _keyless(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    return {name: _keyless(held) for name, held in value.items() if name != "api_key"}
 
 
 def _resolved(value: Any) -> Any:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from llama_index.evaluation.rag_intrinsics._evaluator import EvaluatorInput, IntrinsicEvaluator, Score
 from pydantic import Field, field_validator
 
 from intrinsics_core import Call, evaluate
-from intrinsics_core.protocol.results import Evaluation, Metric
+from intrinsics_core.protocol.results import Evaluation
+
+_ANY = ({"role": "user", "content": "?"}, {"role": "assistant", "content": "!"})
 
 
 class RatedEvaluator(IntrinsicEvaluator):
@@ -34,8 +36,12 @@ class RatedEvaluator(IntrinsicEvaluator):
 
     intrinsic: ClassVar[str] = "evaluate"
 
-    metrics: tuple[Metric, ...] | None = None
+    metrics: tuple[str, ...] | None = None
     threshold: float | None = Field(default=None, ge=0, le=1)
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        evaluate(_ANY, metrics=self.metrics)  # a name that there is not is told now, and not at the first answer
 
     @field_validator("metrics", mode="before")
     @classmethod
