@@ -248,6 +248,13 @@ def test_escaped_quotes_in_a_rewrite(family: Profile) -> None:
     assert (result.query, result.changed) == ('Is "tea" hot?', True)
 
 
+def test_a_path_in_a_rewrite_keeps_its_backslashes() -> None:
+    """The adapter's grammar allows any character but a quotation mark, so also what JSON would have escaped."""
+    reply = '```json\n{\n    "rewritten_question": "What is in C:\\Users,\tand why?"\n}\n```'
+    found = run(query_rewrite([{"role": "user", "content": "what is in it"}]), Scripted([reply]), profile="granite-3.3")
+    assert found.query == "What is in C:\\Users,\tand why?" and found.changed
+
+
 @BOTH
 def test_certainty_is_a_digit_or_its_percentage(family: Profile) -> None:
     about = task("uncertainty")
