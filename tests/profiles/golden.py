@@ -77,6 +77,9 @@ CASES: Mapping[str, Case] = {
     "answer": Case("answer", "rag", documents=[0, 1]),
     "evaluate": Case("evaluate", "evaluate", True, [0, 1, 2], {"options": {"metric": "completeness"}}),
     "evaluate-without-documents": Case("evaluate", "evaluate", True, (), {"options": {"metric": "coherence"}}),
+    "evaluate-in-the-style-of-rec": Case(
+        "evaluate", "evaluate", True, [0, 1, 2], {"options": {"metric": "faithfulness", "style": "rec"}}
+    ),
     "preference": Case("preference", "compare", False, [1], {"arguments": {"A": "$4.50.", "B": "No <|idea|>."}}),
     "answer-relevance": Case("answer-relevance", "answer-relevance", True, [0, 1]),
     "answer-rewrite": Case("answer-rewrite", "answer-relevance", True, [0, 1]),
