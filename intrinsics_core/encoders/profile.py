@@ -28,6 +28,7 @@ from intrinsics_core.protocol.results import (
 )
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import sentence_ids
+from intrinsics_core.text.layout import ended
 
 ROLES = ("relevance", "entailment", "tokens")
 _ENOUGH = 0.5  # a probability from which on a verdict is yes
@@ -202,8 +203,8 @@ def _flagged(response: str, tokens: Sequence[TaggedSpan], begin: int, end: int) 
 
 
 def _as_answer(task: Task, text: str) -> str:
-    """Provenance's claim."""
-    return f"The answer to question {task.query} is {text}" if task.query else text
+    """Provenance's claim (A.1), with the one period that its template ends with."""
+    return ended(f"The answer to question {task.query} is {text}") if task.query else text
 
 
 def _standing(task: Task, sentence: str) -> str:

@@ -1,7 +1,7 @@
 """Fact check: how true an answer is by its sources, without reading sources that do not matter (Provenance).
 
 As published: relevance of each source to the question, a softmax over it, the most relevant by top-p or top-k in their
-own order, the entailment of "The answer to question Q is A" by each, and one number of these. Where the paper is
+own order, the entailment of "The answer to question Q is A." by each, and one number of these. Where the paper is
 silent: a response of several sentences is checked claim by claim (as one long claim it loses about .1 AUROC on QAGS),
 and ``max`` is the default (its own table has ``min`` and ``weighted`` below chance on HotpotQA).
 """
