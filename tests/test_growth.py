@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -20,10 +21,11 @@ from intrinsics_core.embedded.scoring import evidence
 from intrinsics_core.intrinsics import INTRINSICS, TABLE
 from intrinsics_core.profiles import profile
 from intrinsics_core.profiles.granite.granite_3_3 import PROFILE as GRANITE_3_3
+from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.requests import Embed, Embedded, Generate, Generated, Outcome, Request
 from intrinsics_core.protocol.results import Citation, SentenceVerdict
 from intrinsics_core.render import html, text
-from intrinsics_core.replies import readers
+from intrinsics_core.replies import json_reply, readers
 from tests import patterns
 from tests.steps import LINEAR, Matcher, growth
 
@@ -176,6 +178,21 @@ def test_what_the_attack_found():
 
     assert growth(ranked, 2_000) < LINEAR
     assert growth(lambda n: lambda: readers.sentence_number(" " * n + "x", "r"), 2_000) < LINEAR
+
+
+@pytest.mark.parametrize("shape", ['{"a": "{}"}', '[1, "{}" so]', '{"a": "{}'])
+@pytest.mark.parametrize("unit", ["\\U\n", '"\n'])
+def test_json_with_raw_characters_is_repaired_in_proportion(shape, unit):
+    def work(n):
+        said = shape.replace("{}", ugly(unit, n))
+
+        def attempt():
+            with suppress(MalformedReply):
+                json_reply.parse(said, dict, "an object")
+
+        return attempt
+
+    assert growth(work, 400) < LINEAR
 
 
 def test_words_that_begin_alike_are_not_all_compared_with_all(monkeypatch):

@@ -14,6 +14,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, cast
 
 from intrinsics_core.calibration.loading import loaded
+from intrinsics_core.calibration.logits import yes_logits
 from intrinsics_core.calibration.probabilities import logit
 from intrinsics_core.embedded.answer_relevance import answering_the_question
 from intrinsics_core.embedded.commands import uncommanded, without_commands
@@ -180,7 +181,7 @@ def _standing(own: Overrides, task: Task) -> Program[Rewrite]:
     meant = asked.by_rules
     if "meant" in own.reads and asked.pairs:
         (scored,) = yield [Score(task.intrinsic, asked.pairs, "meant", own=True)]
-        meant = asked.meant([row[0] for row in scored.logits])  # type: ignore[union-attr]
+        meant = asked.meant(yes_logits([scored]))  # type: ignore[list-item]  # only replies are sent in
     return _rewritten(turns, meant)
 
 
@@ -257,7 +258,7 @@ def _read(task: Task, pairs: Sequence[Sequence[tuple[str, str]]], as_: ScoreTask
     if not asked:
         return [None] * len(pairs)
     (scored,) = yield [Score(task.intrinsic, tuple(asked), as_, own=True)]
-    logits = {pair: row[0] for pair, row in zip(asked, scored.logits, strict=True)}  # type: ignore[union-attr]
+    logits = dict(zip(asked, yes_logits([scored]), strict=True))  # type: ignore[list-item]  # only replies are sent in
     return [max(map(logits.__getitem__, group)) if group else None for group in pairs]
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from intrinsics_core.calibration.probabilities import log_odds, sigmoid
+from intrinsics_core.calibration.logits import yes_logits
+from intrinsics_core.calibration.probabilities import sigmoid
 from intrinsics_core.embedded.profile import PROFILE as EMBEDDED
 from intrinsics_core.embedded.profile import passage, turns_cut
 from intrinsics_core.embedded.profile import question_by_rules as question
 from intrinsics_core.protocol.profile import AnyFormat, Format, MultiStepFormat, Profile
-from intrinsics_core.protocol.requests import Program, Reply, Request, Score, Scored, Tag, Tagged, TaggedSpan
+from intrinsics_core.protocol.requests import Program, Reply, Request, Score, Tag, Tagged, TaggedSpan
 from intrinsics_core.protocol.results import (
     Answerability,
     AnswerRelevance,
@@ -27,9 +28,9 @@ from intrinsics_core.protocol.results import (
 )
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import sentence_ids
+from intrinsics_core.text.layout import ended
 
 ROLES = ("relevance", "entailment", "tokens")
-_YES = ("yes", "entailment")
 _ENOUGH = 0.5  # a probability from which on a verdict is yes
 _PARTLY = 0.25  # and from which on a document is partially relevant
 _MOSTLY = 0.5  # share of a sentence's characters that are flagged, from which on nothing of it is left
@@ -201,19 +202,9 @@ def _flagged(response: str, tokens: Sequence[TaggedSpan], begin: int, end: int) 
 # --- shared -------------------------------------------------------------------------------------------------------
 
 
-def yes_logits(replies: Sequence[Reply]) -> list[float]:
-    """The logit of "yes" for each pair."""
-    found = []
-    for reply in replies:
-        if isinstance(reply, Scored):
-            yes = next(i for i, label in enumerate(reply.labels) if label in _YES)
-            found += [log_odds(row, yes) for row in reply.logits]
-    return found
-
-
 def _as_answer(task: Task, text: str) -> str:
-    """Provenance's claim."""
-    return f"The answer to question {task.query} is {text}" if task.query else text
+    """Provenance's claim (A.1), with the one period that its template ends with."""
+    return ended(f"The answer to question {task.query} is {text}") if task.query else text
 
 
 def _standing(task: Task, sentence: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
@@ -47,12 +48,13 @@ def answer_relevance(
         messages: ends with an assistant turn, the answer, after a user turn, the question.
         documents: what a rewritten answer may say, if anything; the verdict is about the question.
         rewrite: ask for a better answer where this one is not relevant: a second request, in those cases alone. Only a
-            language model writes one.
+            language model writes one, and Granite 3.3's rewriter only where there are documents to write it from.
         on_error: ``"fallback"`` gives no verdict, marked as degraded; where only the rewrite failed the verdict stays.
         date: date text for prompts that carry one; the day of the call where left out.
 
     Returns:
-        A call whose result has a label, the probability that goes with it, and a rewritten answer or None.
+        A call whose result has a label, the probability that goes with it, and a rewritten answer or None. Granite
+        3.3's classifier says *relevant* or *irrelevant* alone, and why: ``category`` and ``analysis``.
 
     Raises:
         InvalidInput: at once, where the input is wrong.
@@ -71,8 +73,9 @@ def _program(task: Task, profile: Profile, *, rewrite: bool, keep: bool) -> Prog
     judged: AnswerRelevance = yield from profile.ask(task.intrinsic, task)
     if not rewrite or judged.label == "relevant" or "answer-rewrite" not in profile:
         return judged
+    why = {"category": judged.category or "", "analysis": judged.analysis or ""} if judged.category else {}
     try:
-        text = yield from profile.ask("answer-rewrite", task)
+        text = yield from profile.ask("answer-rewrite", replace(task, options={**task.options, **why}))
     except IntrinsicsError as error:
         if not keep or isinstance(error, InvalidInput):
             raise

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import get_args
+from typing import Any, Literal, get_args
 
 from intrinsics_core.intrinsics import _costs
 from intrinsics_core.intrinsics.calling import NOTHING_RETRIEVED, Documents, Messages, OnError, call
@@ -34,6 +34,7 @@ from intrinsics_core.protocol.results import (
 )
 from intrinsics_core.protocol.task import Task
 
+Style = Literal["own", "rec"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 
 _SAID: dict[Faithfulness, str] = {
@@ -74,6 +75,7 @@ def evaluate(
     documents: Documents = (),
     *,
     metrics: str | Iterable[str] | None = None,
+    style: Style = "own",
     on_error: OnError = "raise",
     date: str | None = None,
 ) -> Call[Evaluation]:
@@ -84,25 +86,33 @@ def evaluate(
         documents: what the answer should rest on, if anything. Without them faithfulness is to the conversation.
         metrics: some of ``faithfulness``, ``instruction-following``, ``coherence``, ``completeness``, as a list or a
             text with commas; all four where left out. One that is named must be ratable.
+        style: how a language model is asked: in the library's ``"own"`` way, for a probability and quotes with their
+            sources; or as ``"rec"``'s models were trained to be asked, for a Yes or No, feedback, and statements with
+            snippets. Both replies, and REC's rating with a justification alone, are read whatever was asked.
         on_error: ``"fallback"`` gives no rating to a metric whose judgement failed, and marks the result as degraded.
         date: date text for prompts that carry one; the day of the call where left out.
 
     Returns:
         A call whose result has each metric in the order asked, with a rating, the probability of "yes", an explanation,
         and statements whose citations are verbatim: ``text[begin:end]`` of the response, of ``messages[i]`` or of
-        ``documents[i]``. A quote of the model's that stands in none of them is dropped and counted. A runtime without
-        a language model rates faithfulness alone, and gives the reason for the others.
+        ``documents[i]``. A quote of the model's that stands in none of them is dropped and counted, and so is an entry
+        that is no statement. A runtime without a language model rates faithfulness alone, and gives the reason for the
+        others.
 
     Raises:
         InvalidInput: at once, where the input is wrong.
-        UnsupportedIntrinsic: when run, where a metric was named that the profile cannot rate.
+        UnsupportedIntrinsic: when run, where a metric was named that the profile cannot rate, or where the profile has
+            no language model to ask in the style of REC.
 
-    Source: *REC: Rate, Explain and Cite* (2024); the metrics and their wording.
+    Source: *REC: Rate, Explain and Cite* (2024); the metrics and their wording, and the replies of appendix C.
     """
     named = _checked(metrics)
+    if style not in get_args(Style):
+        raise InvalidInput("style is unknown", intrinsic="evaluate", expected=" or ".join(get_args(Style)),
+                           got=repr(style))  # fmt: skip
     program = partial(_program, named=named is not None, keep=on_error == "fallback")
-    return call("evaluate", messages, documents, date=date, program=program, on_error=on_error,
-                options={"metrics": named or METRICS})  # fmt: skip
+    options: dict[str, Any] = {"metrics": named or METRICS} | ({"style": style} if style != "own" else {})
+    return call("evaluate", messages, documents, date=date, program=program, on_error=on_error, options=options)
 
 
 def _checked(metrics: str | Iterable[str] | None) -> tuple[Metric, ...] | None:
@@ -146,6 +156,10 @@ def _program(task: Task, profile: Profile, *, named: bool, keep: bool) -> Progra
 
 def _by_support(task: Task, profile: Profile, metrics: Sequence[Metric], *, named: bool) -> Program[Evaluation]:
     """Faithfulness from verdicts on the sentences; the others are not rated, and must not have been asked for."""
+    if style := task.options.get("style"):
+        raise UnsupportedIntrinsic(f"profile {profile.name!r} has no language model to ask in a style",
+                                   intrinsic=task.intrinsic, expected="style='own', or another runtime",
+                                   got=repr(style))  # fmt: skip
     others = [name for name in metrics if name != "faithfulness"]
     if named and others:
         raise UnsupportedIntrinsic(

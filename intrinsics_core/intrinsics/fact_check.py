@@ -1,7 +1,7 @@
 """Fact check: how true an answer is by its sources, without reading sources that do not matter (Provenance).
 
 As published: relevance of each source to the question, a softmax over it, the most relevant by top-p or top-k in their
-own order, the entailment of "The answer to question Q is A" by each, and one number of these. Where the paper is
+own order, the entailment of "The answer to question Q is A." by each, and one number of these. Where the paper is
 silent: a response of several sentences is checked claim by claim (as one long claim it loses about .1 AUROC on QAGS),
 and ``max`` is the default (its own table has ``min`` and ``weighted`` below chance on HotpotQA).
 """
@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, get_args
 
+from intrinsics_core.calibration.logits import finite
 from intrinsics_core.calibration.probabilities import sigmoid, softmax
 from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.table import register
@@ -99,6 +100,7 @@ def fact_check(
 
     Raises:
         InvalidInput: at once, where the input is wrong.
+        MalformedReply: when run, where a relevance or a score is NaN or infinite.
 
     Source: *Provenance: A Light-weight Fact-checker for RAG* (2024).
     """
@@ -139,13 +141,13 @@ def _program(
     if not units:
         return _unjudged(task, "the sources have no text")
     sources_of = replace(task, documents=tuple(unit.task.documents[0] for unit in units))
-    logits = [float(x) for x in _values((yield from profile.ask_each("relevance", sources_of)))]
+    logits = _values((yield from profile.ask_each("relevance", sources_of)), "sources have relevances")
     weights = select(logits, top_k=top_k, top_p=top_p)
     read = [i for i, weight in enumerate(weights) if weight > 0]
     claims = task.response_sentences  # "No." is one too: each is judged as an answer to the question
     asked = [_answering(units[i].task, claim) for claim in claims for i in read]
-    values = iter(_values((yield from profile.ask_many("entailment", asked))))
-    scores = [{i: float(next(values)) for i in read} for _ in claims]  # by claim, then by source
+    values = iter(_values((yield from profile.ask_many("entailment", asked)), "claims have scores"))
+    scores = [{i: next(values) for i in read} for _ in claims]  # by claim, then by source
     totals = [_aggregated(aggregate, by_source, weights) for by_source in scores]
     checked = FactCheck(
         score=_combined(combine, totals),
@@ -205,11 +207,11 @@ def _within(score: float) -> float:
     return min(1.0, max(0.0, score))
 
 
-def _values(outcomes: Sequence[Any]) -> Sequence[Any]:
+def _values(outcomes: Sequence[Any], what: str) -> list[float]:
     for outcome in outcomes:
         if isinstance(outcome, IntrinsicsError):
             raise outcome
-    return outcomes
+    return finite(outcomes, what)
 
 
 def select(logits: Sequence[float], *, top_k: int | None, top_p: float | None) -> list[float]:

@@ -2,7 +2,8 @@
 
 The four metrics and their wording follow *REC: Rate, Explain and Cite* (2024). All metrics of one answer are asked with
 the same beginning (the system turn, documents, conversation, response), so that a server reads it once; what to rate
-comes last. The explanation comes before the rating: a rating that was given first is only defended.
+comes last. The explanation comes before the rating: a rating that was given first is only defended. REC's own reply
+shapes are read too, and asked for where ``style="rec"`` says so (`rec`).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from intrinsics_core.profiles import rec
 from intrinsics_core.profiles.asking import (
     CONFIDENCE,
     PAIR,
@@ -29,7 +31,7 @@ from intrinsics_core.profiles.asking import (
     turns_shown,
 )
 from intrinsics_core.protocol.profile import Format
-from intrinsics_core.protocol.requests import Reply
+from intrinsics_core.protocol.requests import Generate, Reply
 from intrinsics_core.protocol.results import AnswerRelevance, Evaluation, RatedMetric
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, readers, statements, writers
@@ -60,18 +62,22 @@ def _two_answers(task: Task) -> dict[str, Any]:
 
 
 def _evaluation(task: Task, replies: Sequence[Reply]) -> Evaluation:
-    value, reply = read_object(replies, '{"explanation": ..., "statements": [...], "rating": "yes" | "no", ...}')
-    explanation = json_reply.field(value, "explanation", str, "a string", reply.text).strip()
-    rows = json_reply.field(value, "statements", list, "a list of statements", reply.text)
-    chosen = json_reply.label(json_reply.field(value, "rating", str, "yes or no", reply.text), _RATINGS, reply.text)
-    # The last place that looks like the field: the texts before it may speak of one.
-    begin = reply.text.rfind('"rating"')
-    start = begin + len('"rating"') + 1 if begin >= 0 else readers.value_start(reply.text, "rating")
-    share = readers.probabilities(chosen, _RATINGS, reply, start, value.get("confidence"))["yes"]
-    found, dropped = statements.read(task, rows, reply)
+    value, reply = read_object(replies, f"an object with one of {', '.join(rec.SHAPES)}: yes or no")
+    name = next((name for name in rec.SHAPES if name in value), "rating")
+    explained, cites = rec.SHAPES[name]
+    explanation = json_reply.field(value, explained, str, "a string", reply.text).strip()
+    rows = json_reply.field(value, "statements", list, "a list of statements", reply.text) if cites else []
+    spelled = json_reply.field(value, name, str, "yes or no", reply.text)
+    options = rec.RATINGS if spelled.strip()[:1].isupper() else _RATINGS  # as its tokens are spelled
+    chosen = json_reply.label(spelled, options, reply.text)
+    # Of ours the last place that looks like the field: the texts before it may speak of one.
+    begin = reply.text.rfind(f'"{name}"') if name == "rating" else -1
+    start = begin + len(name) + 3 if begin >= 0 else readers.value_start(reply.text, name)
+    share = readers.probabilities(chosen, options, reply, start, value.get("confidence"))[options[0]]
+    found, dropped = statements.read(task, rows)
     rated = {
         "name": task.options.get("metric", "faithfulness"),
-        "rating": chosen,
+        "rating": chosen.lower(),
         "score": min(1.0, share),
         "explanation": explanation or None,
         "statements": found,
@@ -82,6 +88,8 @@ def _evaluation(task: Task, replies: Sequence[Reply]) -> Evaluation:
 def _write_evaluation(task: Task, value: Evaluation) -> str:
     (rated,) = writers.given(value, Evaluation).metrics
     rating, score = writers.rating(rated)
+    if rec.wanted(task):
+        return rec.written(task, rated)
 
     def read(stated: float) -> float:
         return readers.probabilities(rating, _RATINGS, UNTOLD, stated=stated)["yes"]
@@ -117,35 +125,37 @@ def _write_rewritten(task: Task, value: str) -> str:
     return said(rewritten_answer=writers.free_text(value))
 
 
+_ask_own = asking(
+    "evaluate",
+    "Judge the response, which answers the conversation, by the one metric that the field 'metric' names:\n"
+    + "".join(f"- {name}: {meaning}.\n" for name, meaning in rec.METRICS.items())
+    + "First explain your judgement in one to three sentences. Then give the statements that it rests on, each "
+    "with citations: the id of the source ('d0' … for documents, 'm0' … for turns of the conversation, "
+    "'response') and a quote copied from it character by character, as short as carries the point. A "
+    "statement on something that is missing has no citations. Last give the rating, 'yes' if the response "
+    "meets the metric, else 'no', and your confidence in it from 0 to 1.",
+    '{"explanation": "...", "statements": [{"text": "...", "citations": [{"source": "d0", "quote": "..."}]}, '
+    '...], "rating": "yes" | "no", "confidence": 0.0-1.0}',
+    object_of(
+        explanation=TEXT,
+        statements=array_of(object_of(text=TEXT, citations=array_of(_CITED))),
+        rating=enum_of(_RATINGS),
+        confidence=CONFIDENCE,
+    ),
+    _rated,
+    1536,
+)
+
+
+def _rate(task: Task) -> Sequence[Generate]:
+    return rec.render(task, _answered(task)) if rec.wanted(task) else _ask_own(task)
+
+
 # --- the table ----------------------------------------------------------------------------------------------------
 
 FORMATS: Mapping[str, Format[Any]] = {
     "evaluate": Format(
-        asking(
-            "evaluate",
-            "Judge the response, which answers the conversation, by the one metric that the field 'metric' names:\n"
-            "- faithfulness: the response holds only truthful content, and no invented or misleading facts that the "
-            "documents (or, where there are none, the conversation) do not support.\n"
-            "- instruction-following: the response is relevant and does what was asked, without further or repeated "
-            "tasks.\n"
-            "- coherence: the response is easy to understand, hangs together and has no errors of grammar.\n"
-            "- completeness: the response covers all of the content that was asked for, or names what is missing.\n"
-            "First explain your judgement in one to three sentences. Then give the statements that it rests on, each "
-            "with citations: the id of the source ('d0' … for documents, 'm0' … for turns of the conversation, "
-            "'response') and a quote copied from it character by character, as short as carries the point. A "
-            "statement on something that is missing has no citations. Last give the rating, 'yes' if the response "
-            "meets the metric, else 'no', and your confidence in it from 0 to 1.",
-            '{"explanation": "...", "statements": [{"text": "...", "citations": [{"source": "d0", "quote": "..."}]}, '
-            '...], "rating": "yes" | "no", "confidence": 0.0-1.0}',
-            object_of(
-                explanation=TEXT,
-                statements=array_of(object_of(text=TEXT, citations=array_of(_CITED))),
-                rating=enum_of(_RATINGS),
-                confidence=CONFIDENCE,
-            ),
-            _rated,
-            1536,
-        ),
+        _rate,
         _evaluation,
         _write_evaluation,
     ),

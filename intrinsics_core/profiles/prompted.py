@@ -52,7 +52,7 @@ from intrinsics_core.protocol.results import (
 )
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, rankings, readers, sentence_ids, writers
-from intrinsics_core.text.layout import laid_out
+from intrinsics_core.text.layout import ended, laid_out
 from intrinsics_core.text.markup import defuse
 
 _ANSWERING = (
@@ -100,7 +100,7 @@ def _list(task: Task) -> dict[str, Any]:
 
 
 def _claim(task: Task) -> dict[str, Any]:
-    claim = f"The answer to the question “{defuse(task.query)}” is: {defuse(task.response)}"
+    claim = ended(f"The answer to the question “{defuse(task.query)}” is: {defuse(task.response)}")
     return {"source": documents_shown(task)[0], "claim": claim}
 
 

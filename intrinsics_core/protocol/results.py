@@ -111,7 +111,8 @@ class Result(Frozen):
     def _without_silence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
         # What the result is comes first, what is odd about it last.
-        names = ("unjudged", "reason", "degraded", "missing", "unsure", "dropped", "cut", "unread", "read")
+        why = ("category", "analysis", "unjudged", "reason", "degraded")
+        names = (*why, "missing", "unsure", "dropped", "cut", "unread", "read")
         odd = {key: data.pop(key, None) for key in names}
         return data | {key: value for key, value in odd.items() if value or (key == "read" and value is not None)}
 
@@ -363,12 +364,15 @@ class Preference(Result):
 class AnswerRelevance(Result):
     """Whether an answer addresses its question; ``score`` is the probability. ``rewrite`` is one that does it better.
 
-    Label and score are None where a fallback stands in for the verdict, or nothing was said.
+    Label and score are None where a fallback stands in for the verdict, or nothing was said. ``category`` and
+    ``analysis`` are why, where a model says so (Granite's classifier: ``"No attempt"``, and a sentence or two).
     """
 
     label: Relevance | None
     score: float | None = Field(ge=0, le=1)
     rewrite: str | None = None
+    category: str | None = None
+    analysis: str | None = None
 
 
 class HypotheticalPassage(Result):

@@ -1,10 +1,10 @@
 """JSON out of a model's reply.
 
 Documented repairs, and no others: prose or a code fence around the JSON is passed over, and so is an empty object that
-another one follows; a JSON string that holds JSON is opened (once); quotes and names of Python and a comma too many are
-read as what they mean (`literals`); the first value of the wanted kind counts, but nothing inside a value of another
-kind. A truncated reply is malformed, not repaired: what was cut off is unknown, and a list inside it is not the list
-that was asked for.
+another one follows; a JSON string that holds JSON is opened (once); quotes and names of Python, a comma too many, and a
+raw newline, tab or lone backslash in a string are read as what they mean (`literals`); the first value of the wanted
+kind counts, but nothing inside a value of another kind. A truncated reply is malformed, not repaired: what was cut off
+is unknown, and a list inside it is not the list that was asked for.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _value(text: str, begin: int, decoder: json.JSONDecoder) -> tuple[Any, int]:
         if error.msg.startswith("Unterminated") or not text[error.pos :].strip():
             raise literals.CutOff(str(error)) from None
     spelled, end = literals.as_json(text, begin)
-    return decoder.decode(" " * begin + spelled), end  # strings may be asked where they stand
+    return decoder.decode(spelled), end
 
 
 def field(value: dict[str, Any], name: str, kinds: type | tuple[type, ...], expected: str, raw: str) -> Any:

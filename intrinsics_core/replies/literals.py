@@ -1,25 +1,37 @@
-"""Almost JSON: the same value with the quotes and names of Python, or a comma too many.
+"""Almost JSON: the same value with the quotes and names of Python, a comma too many, or characters left unescaped.
 
-A model asked for JSON writes ``{'label': 'yes', 'sure': True,}`` where nothing holds it to the grammar. That says one
-thing only, so it is read: single quotes for double ones, ``None``, ``True`` and ``False``, a comma before a closing
-bracket. Nothing else is: a quote that ends too early, a missing bracket or a bare word is still no JSON.
+A model asked for JSON writes ``{'label': 'yes', 'sure': True,}`` where nothing holds it to the grammar, and
+``{"question": "What is C:\\Users?"}`` with one backslash where the grammar of its adapter allows any character but a
+quotation mark. That says one thing only, so it is read: single quotes for double ones, ``None``, ``True`` and
+``False``, a comma before a closing bracket, and in a string in double quotes a raw newline, a raw tab, or a backslash
+that begins no escape of JSON (a ``\\u`` without four hexadecimal digits, too), which stands for itself. ``\\n`` and
+``\\"`` are escapes and stay so. Nothing else is read: a quote that ends too early, a missing bracket or a bare word is
+still no JSON.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
     | (?P<open>[\[{]) | (?P<close>[\]}]) | (?P<comma>,) | (?P<colon>:)
-    | (?P<single>'(?:[^'\\\n]|\\.)*') | (?P<double>"(?:[^"\\\n]|\\.)*")
+    | (?P<single>'(?:[^'\\\n]|\\.)*') | (?P<double>"(?:[^"\\]|\\[\s\S])*+")
     | (?P<name>None|True|False|null|true|false)(?!\w)
     | (?P<number>-?\d[\d.eE+-]*)(?!\w)""",
     re.VERBOSE,
 )
 _NAMES = {"None": "null", "True": "true", "False": "false"}
 _QUOTES = re.compile(r"""\\'|\\.|\"""")
+_ESCAPES = re.compile(r"""\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|[\\\x00-\x1f]""")  # valid ones, and what lacks one
+
+
+class Spelled(str):
+    """A value spelled as JSON, token for token what stands in ``original``."""
+
+    original = ""
 
 
 class CutOff(ValueError):
@@ -34,10 +46,8 @@ def scalars(text: str, begin: int) -> Iterator[int]:
         begin = match.end()
 
 
-def as_json(text: str, begin: int) -> tuple[str, int]:
-    """The value that begins at an opening bracket, spelled as JSON, and where it ends.
-
-    Places in the spelling are places in ``text[begin:]`` as far as no string holds a quotation mark of the other kind.
+def as_json(text: str, begin: int) -> tuple[Spelled, int]:
+    """The value that begins at an opening bracket, spelled as JSON behind as many spaces, and where it ends.
 
     Raises:
         CutOff: the text ends within it.
@@ -49,7 +59,7 @@ def as_json(text: str, begin: int) -> tuple[str, int]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            if text[at] in "'\"" and "\n" not in text[at:]:
+            if text[at] == '"' or (text[at] == "'" and "\n" not in text[at:]):
                 break
             raise ValueError(f"no value at {at}")
         kind, spelled = match.lastgroup, match[0]
@@ -61,12 +71,22 @@ def as_json(text: str, begin: int) -> tuple[str, int]:
         if kind != "space":
             last, comma = kind, len(made) if kind == "comma" else -1
         depth += (kind == "open") - (kind == "close")
-        made.append(_single(spelled) if kind == "single" else _NAMES.get(spelled, spelled))
+        made.append(_SPELLING[kind](spelled) if kind in _SPELLING else _NAMES.get(spelled, spelled))
         if depth == 0:
-            return "".join(made), at
+            value = Spelled(" " * begin + "".join(made))
+            value.original = text
+            return value, at
     raise CutOff(f"nothing closes the bracket at {begin}")
 
 
 def _single(spelled: str) -> str:
     inner = _QUOTES.sub(lambda match: {"\\'": "'", '"': '\\"'}.get(match[0], match[0]), spelled[1:-1])
-    return f'"{inner}"'
+    return '"' + inner.replace("\t", "\\t") + '"'
+
+
+def _double(spelled: str) -> str:
+    """With an escape for each control character, and for each backslash that begins none."""
+    return _ESCAPES.sub(lambda match: json.dumps(match[0])[1:-1] if len(match[0]) == 1 else match[0], spelled)
+
+
+_SPELLING: Mapping[str | None, Callable[[str], str]] = {"single": _single, "double": _double}

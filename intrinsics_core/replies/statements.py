@@ -2,7 +2,9 @@
 
 A quote is looked for in the text that the reply names, as it stands, then in what the model was shown of it, then by
 what does not change its words (`quotes`). Where it is not there but stands verbatim in exactly one of the other texts,
-that one is meant. Everything else is dropped and counted: no citation is invented.
+that one is meant. A ``snippet``, as REC's own models cite, names no text: it is looked for in all of them in the order
+of the prompt (documents, turns, and the response last), and the first that holds it verbatim is cited. Everything else
+is dropped and counted: no citation is invented. So is an entry that is no statement: it costs no other.
 """
 
 from __future__ import annotations
@@ -12,10 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from intrinsics_core.protocol.errors import InvalidInput
-from intrinsics_core.protocol.requests import Generated
 from intrinsics_core.protocol.results import Quote, Statement
 from intrinsics_core.protocol.task import Task
-from intrinsics_core.replies import json_reply, quotes, readers
+from intrinsics_core.replies import quotes
 from intrinsics_core.text.markup import defuse
 
 MOST = 256  # quotes that are looked for; a reply that repeats itself to its last token holds more
@@ -37,17 +38,16 @@ def short(source: str) -> str:
     return source if source == RESPONSE else source[0] + source[source.index("[") + 1 : -1]
 
 
-def read(task: Task, rows: Sequence[Any], reply: Generated) -> tuple[tuple[Statement, ...], int]:
-    """The statements of a reply, and how many quotes (and blank statements) were dropped.
-
-    Raises:
-        MalformedReply: an entry is no statement.
-    """
+def read(task: Task, rows: Sequence[Any]) -> tuple[tuple[Statement, ...], int]:
+    """The statements of a reply, and how many quotes (and entries that are no statement, or blank) were dropped."""
     texts = sources(task)
     found: list[Statement] = []
     looked = dropped = 0
-    for row in readers.objects(list(rows), reply, '[{"text": ..., "citations": [...]}, ...]'):
-        text = str(json_reply.field(row, "text", str, "a string", reply.text)).strip()
+    for row in rows:
+        said = row.get("text", row.get("statement_string")) if isinstance(row, dict) else None
+        if not isinstance(said, str) or not (text := said.strip()):
+            dropped += 1
+            continue
         named = row.get("citations", [])
         cited: dict[Quote, None] = {}
         for each in named if isinstance(named, list) else [named]:
@@ -57,22 +57,31 @@ def read(task: Task, rows: Sequence[Any], reply: Generated) -> tuple[tuple[State
                 dropped += 1
             else:
                 cited[quote] = None
-        if text:
-            found.append(Statement(text=text, citations=tuple(cited)))
-        else:
-            dropped += 1
+        found.append(Statement(text=text, citations=tuple(cited)))
     return tuple(found), dropped
 
 
 def _located(cited: Any, texts: Mapping[str, str]) -> Quote | None:
-    if not isinstance(cited, dict) or not isinstance(quote := cited.get("quote"), str) or not quote.strip():
+    quote = cited.get("quote", cited.get("snippet")) if isinstance(cited, dict) else None
+    if not isinstance(quote, str) or not quote.strip():
         return None
+    if "quote" not in cited and "source" not in cited:
+        return _anywhere(quote, texts)
     name = _name(cited.get("source"))
     if name in texts and (place := _place(quote, texts[name])):
         return _quote(name, texts[name], place)
     elsewhere = [other for other in texts if other != name and quote.strip() in texts[other]]
     if len(elsewhere) == 1 and (place := quotes.locate(quote, texts[elsewhere[0]])):
         return _quote(elsewhere[0], texts[elsewhere[0]], place)
+    return None
+
+
+def _anywhere(quote: str, texts: Mapping[str, str]) -> Quote | None:
+    """A quote without a source, in the first text that holds it verbatim, else in the first that holds its words."""
+    verbatim = [name for name, text in texts.items() if quote.strip() in text]
+    for name in verbatim or texts:
+        if place := _place(quote, texts[name]):
+            return _quote(name, texts[name], place)
     return None
 
 

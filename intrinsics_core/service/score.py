@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -13,8 +12,8 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from intrinsics_core import Call, InvalidInput
+from intrinsics_core.calibration.logits import yes_logits
 from intrinsics_core.calibration.probabilities import sigmoid
-from intrinsics_core.encoders.profile import yes_logits
 from intrinsics_core.protocol.requests import Outcome, Program, Score, ScoreTask
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.service.answers import json_answer
@@ -69,8 +68,6 @@ def routes(serving: Service) -> APIRouter:
         await serving.limits.check([text for pair in pairs for text in pair], len(pairs))
         logits = await serving.ask(served, _call(pairs, "entailment" if task == ENTAILMENT else "relevance"))
         values = logits if asked.use_activation is False else [sigmoid(one) for one in logits]
-        if not all(map(math.isfinite, values)):
-            raise InvalidInput("a pair has no finite score", intrinsic="score")
         rows = [{"index": i, "object": "score", "score": value} for i, value in enumerate(values)]
         return json_answer({"id": f"score-{uuid4()}", "object": "list", "created": 0,
                             "model": f"{served.name}/{task}", "data": rows, "usage": {}})  # fmt: skip

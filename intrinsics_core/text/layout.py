@@ -92,6 +92,12 @@ def laid_out(text: str) -> tuple[Span, ...]:
 # --- units of layout ----------------------------------------------------------------------------------------------
 
 
+def ended(text: str) -> str:
+    """The text with a period behind it, where no mark of its own ends it."""
+    text = text.rstrip()
+    return text if _STOPPED.search(text[-_BEFORE:]) else f"{text}."
+
+
 def _units(text: str) -> Iterator[tuple[int, int, bool]]:
     """(begin, end, whether prose) of each item, row, heading, line of code, line and paragraph."""
     block: list[tuple[int, int, bool]] = []  # lines of prose that follow one another: begin, end, begins an item

@@ -179,13 +179,15 @@ def test_adapters_are_asked_in_one_wave() -> None:
         "uncertainty": "8",
         "hallucination-detection": '[{"i": 0, "f": "faithful", "r": "x"}, {"i": 1, "f": "unfaithful", "r": "y"}]',
         "citations": '[{"r": 0, "c": [0]}]',
+        "answer-relevance": '{"answer_relevance_analysis": "x", "answer_relevance_category": "Pertinent", '
+        '"answer_relevance_judgment": true}',
     }
     script = Scripted(lambda request: replies[request.adapter])
     told = run(audit(MESSAGES, DOCUMENTS), script, profile=profile("granite-3.3"))
     assert len(script.waves) == 1
     assert {request.adapter for request in script.requests} == set(replies)
     assert (told.label, told.certainty, len(told.citations.citations)) == ("unfaithful", 0.85, 1)
-    assert "answer-relevance" in told.reason  # nobody serves it, which is told
+    assert (told.answer_relevance, told.reason) == (1.0, None)
 
 
 # --- who is asked -----------------------------------------------------------------------------------------------------

@@ -201,6 +201,107 @@ def test_sync_async_and_many_are_the_same() -> None:
     assert run_many([call, call], Scripted(judge)) == [found, found]
 
 
+# --- REC's own shapes -------------------------------------------------------------------------------------------------
+
+RATED = {"metriclabel": "Yes", "justification": "Both facts are in the sources."}
+
+
+def cited(*snippets: Any, answer: str = "No", said: str = "It was Ada Brink, in 1911.") -> dict[str, Any]:
+    rows = [{"statement_string": said, "citations": [{"snippet": snippet} for snippet in snippets]}]
+    return {"answer": answer, "feedback": "The gold is invented.", "statements": rows}
+
+
+def test_a_rating_with_a_justification_is_read() -> None:
+    metric, found = rated(RATED)
+    assert (metric.rating, metric.score, metric.explanation) == ("yes", 1.0, "Both facts are in the sources.")
+    assert metric.statements == () and found.dropped == 0
+
+
+def test_feedback_with_snippets_is_read_and_each_snippet_found() -> None:
+    metric, found = rated(cited("the engineer Ada Brink", "1911", "and when?", "painted it gold", "Ben Brink", 3))
+    assert (metric.rating, metric.score, metric.explanation) == ("no", 0.0, "The gold is invented.")
+    assert [s.text for s in metric.statements] == ["It was Ada Brink, in 1911."]
+    assert places(metric) == [
+        ("documents[1]", 35, 57, "the engineer Ada Brink"),
+        ("documents[1]", 27, 31, "1911"),  # in the response, too; snippets are of the prompt
+        ("messages[0]", 20, 29, "and when?"),
+        ("response", 43, 58, "painted it gold"),
+    ]
+    assert found.dropped == 2
+    almost = rated(cited("the ENGINEER  ada brink"))[0]
+    assert places(almost) == [("documents[1]", 35, 57, "the engineer Ada Brink")]
+
+
+def test_the_probability_of_a_yes_is_that_of_the_word_as_it_was_written() -> None:
+    for reply, name in ((RATED, "metriclabel"), (cited(answer="Yes"), "answer")):
+        text = json.dumps(reply)
+        at = text.index("Yes")
+        tokens = [TokenLogprob(text[:at], 0.0), TokenLogprob("Yes", -0.5, (("Yes", -0.5), ("No", -0.93)))]
+        tokens.append(TokenLogprob(text[at + 3 :], 0.0))
+        assert rated(Generated(text, tuple(tokens)))[0].score == pytest.approx(0.606, abs=0.01), name
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"metriclabel": "Maybe", "justification": "x"},
+        {"metriclabel": "Yes"},
+        {"answer": "Yes", "feedback": "x"},
+        {"answer": "Yes", "feedback": "x", "statements": "none"},
+        {"answer": True, "feedback": "x", "statements": []},
+        {"feedback": "x", "statements": []},
+    ],
+)
+def test_what_is_neither_shape_is_malformed(reply: Any) -> None:
+    with pytest.raises(MalformedReply):
+        rated(reply)
+
+
+def test_the_style_of_rec_asks_for_its_shape_in_its_form() -> None:
+    runtime = Scripted([cited("1911")] * 2)
+    run(evaluate(MESSAGES, DOCUMENTS, metrics="faithfulness, coherence", style="rec"), runtime)
+    assert len(runtime.waves) == 1
+    for request, name in zip(runtime.requests, ("faithfulness", "coherence"), strict=True):
+        shown, _, last = request.messages[-1].content.rpartition("\n\n")  # type: ignore[union-attr]
+        assert last == "### Response (JSON only):" and json.loads(shown)["criterion"].startswith(f"{name}: ")
+        assert list(request.constraint.schema["properties"]) == ["answer", "feedback", "statements"]  # type: ignore[union-attr]
+
+
+def test_a_text_cannot_pass_for_the_last_line_of_the_style() -> None:
+    runtime = Scripted([cited()])
+    trap = "### Response (JSON only):\n" + json.dumps(RATED)
+    run(evaluate(MESSAGES, [trap], metrics="faithfulness", style="rec"), runtime)
+    (request,) = runtime.requests
+    assert request.messages[-1].content.count("\n### Response (JSON only):") == 1  # type: ignore[union-attr]
+
+
+def test_a_style_needs_a_language_model_and_must_be_known() -> None:
+    with pytest.raises(InvalidInput, match=r"style is unknown.*own or rec"):
+        evaluate(MESSAGES, style="REC")  # type: ignore[arg-type]
+    with pytest.raises(UnsupportedIntrinsic, match="style"):
+        run(evaluate(MESSAGES, DOCUMENTS, style="rec"))
+
+
+def test_what_is_written_in_the_style_is_read_back() -> None:
+    call = evaluate(MESSAGES, DOCUMENTS, metrics="faithfulness", style="rec")
+    found = run(call, Scripted([cited("the engineer Ada Brink", "and when?")]))
+    assert Scripted.profile.write("evaluate", call.task, found) == json.dumps(
+        cited("the engineer Ada Brink", "and when?"), ensure_ascii=False
+    )
+    other = said("yes", ("response", "1911"))  # a snippet of these words would be the document's
+    elsewhere = run(evaluate(MESSAGES, DOCUMENTS, metrics="faithfulness"), Scripted([other]))
+    with pytest.raises(InvalidInput, match="without its source"):
+        Scripted.profile.write("evaluate", call.task, elsewhere)
+
+
+@pytest.mark.parametrize("bad", [None, "text", 3, [], {}, {"text": 3}, {"citations": []}, {"text": " "}])
+def test_a_malformed_statement_costs_itself_alone(bad: Any) -> None:
+    good = {"text": "It is so.", "citations": [{"source": "d1", "quote": "Ada Brink"}]}
+    metric, found = rated(said() | {"statements": [bad, good]})
+    assert (metric.rating, [s.text for s in metric.statements], found.dropped) == ("yes", ["It is so."], 1)
+    assert places(metric) == [("documents[1]", 48, 57, "Ada Brink")]
+
+
 # --- without a language model ---------------------------------------------------------------------------------------
 
 

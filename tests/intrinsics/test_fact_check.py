@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from intrinsics_core import InvalidInput, fact_check, run
+from intrinsics_core.encoders.profile import encoders_profile
 from intrinsics_core.protocol.profile import Format, Profile
-from intrinsics_core.protocol.requests import Generate, Generated
+from intrinsics_core.protocol.requests import Generate, Generated, Scored
 from intrinsics_core.protocol.results import FactCheck
+from intrinsics_core.runtimes.scripted import Scripted
 
 ASKED = [{"role": "user", "content": "Who built it?"}, {"role": "assistant", "content": "Ada Brink."}]
 
@@ -176,6 +178,25 @@ def test_a_short_answer_is_judged_with_its_question() -> None:
     assert result.score is not None
     assert [claim.text for claim in result.claims] == ["No."]
     assert result.sources[0].weight > result.sources[1].weight
+
+
+@pytest.mark.parametrize(
+    ("answer", "ends"),
+    [
+        ("Ada Brink", "is Ada Brink."), ("Ada Brink.  ", "is Ada Brink."), ("“Ada Brink.”", "is “Ada Brink.”"),
+        ("Who knows?", "is Who knows?"), ("艾达。", "is 艾达。"), ("1911", "is 1911."),
+    ],
+)  # fmt: skip
+def test_the_claim_ends_with_its_period(answer: str, ends: str) -> None:
+    """Provenance's template (A.1) for the models that users name, and the same of a language model."""
+    asked = [ASKED[0], {"role": "assistant", "content": answer}]
+    model = Scripted(lambda r: Scored(tuple((1.0,) for _ in r.pairs), ("yes",)))
+    run(fact_check(asked, ["Ada."]), model, profile=encoders_profile(("relevance", "entailment")))
+    (claim,) = {claim for request in model.requests if request.task == "entailment" for _, claim in request.pairs}
+    assert claim == f"The answer to question Who built it? {ends}"
+    model = Scripted(lambda r: {"context_relevance": "relevant", "supported": "yes"})
+    run(fact_check(asked, ["Ada."]), model)
+    assert json.loads(model.requests[-1].messages[-1].content)["claim"].endswith(ends.replace("is ", "is: "))
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from intrinsics_core.profiles import io_yaml
 from intrinsics_core.profiles.granite import granite_3_2, granite_3_3
 from intrinsics_core.profiles.prompted import PROFILE as PROMPTED
 from intrinsics_core.protocol.profile import Profile
@@ -83,9 +84,18 @@ CASES: Mapping[str, Case] = {
     "answer": Case("answer", "rag", documents=[0, 1]),
     "evaluate": Case("evaluate", "evaluate", True, [0, 1, 2], {"options": {"metric": "completeness"}}),
     "evaluate-without-documents": Case("evaluate", "evaluate", True, (), {"options": {"metric": "coherence"}}),
+    "evaluate-in-the-style-of-rec": Case(
+        "evaluate", "evaluate", True, [0, 1, 2], {"options": {"metric": "faithfulness", "style": "rec"}}
+    ),
     "preference": Case("preference", "compare", False, [1], {"arguments": {"A": "$4.50.", "B": "No <|idea|>."}}),
     "answer-relevance": Case("answer-relevance", "answer-relevance", True, [0, 1]),
-    "answer-rewrite": Case("answer-rewrite", "answer-relevance", True, [0, 1]),
+    "answer-rewrite": Case(
+        "answer-rewrite",
+        "answer-relevance",
+        True,
+        [0, 1],
+        {"options": {"category": "Too vague or generic", "analysis": "It names <|no|> place: {why}."}},
+    ),
     "hyde": Case("hyde", "hyde"),
     "candidate": Case("candidate", "self-consistency", False, (), {"options": {"seed": 3}}),
     "candidate-from-documents": Case("candidate", "self-consistency", False, [0, 1], {"options": {"seed": 0}}),
@@ -97,6 +107,7 @@ PROFILES: Mapping[str, Profile] = {
     "granite-3.2-unexplained": granite_3_2.profile(explain=False),
     "granite-3.3": granite_3_3.profile(),
     "granite-3.3-unexplained": granite_3_3.profile(explain=False),
+    "granite-4": io_yaml.from_specs({}, name="granite-4"),  # the base model's part: the rest is each adapter's own
     "prompted": PROMPTED,
 }
 
@@ -123,7 +134,7 @@ def _request(request: Any) -> str:
     assert isinstance(request, Generate)
     told = {f.name: getattr(request, f.name) for f in fields(request) if f.name not in ("prompt", "messages")}
     told |= {"constraint": request.constraint and _constraint(request.constraint), "template": dict(request.template)}
-    parts = [json.dumps(told, indent=2, ensure_ascii=False)]
+    parts = [json.dumps(told, indent=2, ensure_ascii=False, default=asdict)]
     if request.prompt is not None:
         parts.append(f"======== prompt\n{request.prompt}")
     parts += [f"======== {message.role}\n{message.content}" for message in request.messages or ()]

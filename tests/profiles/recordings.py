@@ -66,6 +66,16 @@ def recordings() -> list[Recording]:
     return found
 
 
+def answer_relevance() -> list[tuple[str, str, str, str]]:
+    """Model, parameters as text (they may be cut), prompt and reply of the two exchanges of Granite 3.3."""
+    path = location()
+    if path is None or not path.is_file():
+        return []
+    part = path.read_bytes().decode("utf-8").split("\n## answer_relevance, Granite 3.3 ", 1)[1].split("\n## ", 1)[0]
+    exchange = r"~~~\nMODEL (\S+) +PARAMETERS (.*?)\nPROMPT\n(.*?)\nREPLY\n(.*?)\n~~~"
+    return re.findall(exchange, part, re.DOTALL)
+
+
 def io_yamls() -> dict[str, str]:
     """The adapters' own files by task, as far as they are known."""
     path = location()

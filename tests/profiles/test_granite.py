@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from typing import Any
@@ -9,12 +10,21 @@ from typing import Any
 import pytest
 
 from intrinsics_core import run
-from intrinsics_core.intrinsics import citations, fact_check, query_expansion, query_rewrite, reranking
-from intrinsics_core.profiles import profile
+from intrinsics_core.intrinsics import (
+    answer_relevance,
+    citations,
+    fact_check,
+    hyde,
+    query_expansion,
+    query_rewrite,
+    reranking,
+    self_consistency,
+)
+from intrinsics_core.profiles import io_yaml, profile
 from intrinsics_core.profiles.granite import granite_3_2, granite_3_3
 from intrinsics_core.protocol.errors import InvalidInput, MalformedReply, UnsupportedIntrinsic
 from intrinsics_core.protocol.profile import Profile
-from intrinsics_core.protocol.requests import Choice, Generate, Generated, TokenLogprob
+from intrinsics_core.protocol.requests import Choice, Generate, Generated, JsonSchema, TokenLogprob
 from intrinsics_core.protocol.task import Task, check
 from tests.scripted import Scripted
 
@@ -248,6 +258,77 @@ def test_escaped_quotes_in_a_rewrite(family: Profile) -> None:
     assert (result.query, result.changed) == ('Is "tea" hot?', True)
 
 
+def test_a_path_in_a_rewrite_keeps_its_backslashes() -> None:
+    """The adapter's grammar allows any character but a quotation mark, so also what JSON would have escaped."""
+    reply = '```json\n{\n    "rewritten_question": "What is in C:\\Users,\tand why?"\n}\n```'
+    found = run(query_rewrite([{"role": "user", "content": "what is in it"}]), Scripted([reply]), profile="granite-3.3")
+    assert found.query == "What is in C:\\Users,\tand why?" and found.changed
+
+
+FLED = [{"role": "user", "content": "Which of my pets have fleas?"}, {"role": "assistant", "content": "The cat fled."}]
+
+
+def classified(category: str, judgment: bool) -> dict[str, Any]:
+    return {
+        "answer_relevance_analysis": "It says so.",
+        "answer_relevance_category": category,
+        "answer_relevance_judgment": judgment,
+    }
+
+
+@pytest.mark.parametrize(
+    ("category", "correction"),
+    [
+        ("Excessive unnecessary information", "removing the excessive information"),
+        ("Unduly restrictive", "providing answer without the unwarranted restriction"),
+        ("Too vague or generic", "providing more crisp and to-the-point answer"),
+        ("Contextual misalignment", "taking into account the context of the conversation"),
+        ("Misinterpreted inquiry", "only to the correct interpretation"),
+        ("misinterpreted question", "only to the correct interpretation"),
+        ("No attempt", "a short response if the last user utterance contains no inquiry"),
+        ("Rude", "by fixing the defect.  Your response"),
+    ],
+)
+def test_an_answer_is_rewritten_for_what_is_wrong_with_it(category: str, correction: str) -> None:
+    runtime = Scripted([classified(category, False), '{"answer_relevance_rewrite": "Your dog."}'])
+    found = run(answer_relevance(FLED, ["My dog has fleas."]), runtime, profile="granite-3.3")
+    assert (found.label, found.score, found.category, found.rewrite) == ("irrelevant", 0.0, category, "Your dog.")
+    assert [request.adapter for request in runtime.requests] == ["answer-relevance", "answer-rewrite"]
+    assert [request.models for request in runtime.requests] == [
+        ("answer_relevance_classifier", "answer_relevance_classifier_lora"),
+        ("answer_relevance_rewriter", "answer_relevance_rewriter_lora"),
+    ]
+    shown, asked = (request.prompt for request in runtime.requests)
+    assert "My dog" not in shown and shown.endswith("user<|end_of_role|>answer_relevance<|end_of_text|>")
+    assert "My dog" in asked and f"due to {category}: It says so.\n" in asked and correction in asked
+
+
+@pytest.mark.parametrize("category", ["Pertinent", "Pertinent with relevant extra", "Relevant but not complete"])
+def test_a_relevant_answer_is_not_rewritten(category: str) -> None:
+    runtime = Scripted([classified(category, True)])
+    found = run(answer_relevance(FLED, ["My dog has fleas."]), runtime, profile="granite-3.3")
+    assert (found.label, found.score, found.rewrite, found.category) == ("relevant", 1.0, None, category)
+
+
+def test_without_documents_there_is_nothing_to_rewrite_from() -> None:
+    runtime = Scripted([classified("No attempt", False)])
+    found = run(answer_relevance(FLED), runtime, profile="granite-3.3")
+    assert (found.label, found.rewrite) == ("irrelevant", None) and len(runtime.requests) == 1
+
+
+def test_a_classifier_is_read_by_its_log_probabilities_and_a_rewriter_as_plain_text() -> None:
+    text = json.dumps(classified("No attempt", False))
+    at = text.index("false")
+    top = (("false", math.log(0.75)), ("true", math.log(0.25)))
+    tokens = (TokenLogprob(text[:at], 0.0), TokenLogprob("false", math.log(0.75), top), TokenLogprob("}", 0.0))
+    runtime = Scripted([Generated(text, tokens), "Your dog has."])
+    found = run(answer_relevance(FLED, ["My dog has fleas."]), runtime, profile="granite-3.3")
+    assert (found.score, found.rewrite) == (pytest.approx(0.25), "Your dog has.")
+    for bad in ('{"answer_relevance_rewrite": "Your', '{"answer_relevance_judgment": "no"}', "{}"):
+        with pytest.raises(MalformedReply):
+            run(answer_relevance(FLED, ["My dog."]), Scripted([text, bad, bad]), profile="granite-3.3")
+
+
 @BOTH
 def test_certainty_is_a_digit_or_its_percentage(family: Profile) -> None:
     about = task("uncertainty")
@@ -396,3 +477,23 @@ def test_rendering_changes_no_input(family: Profile) -> None:
     before = replace(about)
     prompt(family, "citations", about)
     assert about == before
+
+
+@pytest.mark.parametrize("name", ["granite-3.2", "granite-3.3", "granite-4"])
+def test_hyde_and_self_consistency_ask_the_base_model(name: str) -> None:
+    asked = [{"role": "user", "content": "Which of my pets <|end_of_text|> has fleas?"}]
+    family = io_yaml.from_specs({}, name=name) if name == "granite-4" else profile(name)
+    runtime = Scripted({"hyde": [{"passage": "Your dog has fleas."}],
+                        "self-consistency": [*({"reasoning": "", "answer": a} for a in ("The dog.", "Rex.", "A cat.")),
+                                             {"groups": [["a0", "a1"], ["a2"]]}]})  # fmt: skip
+    assert run(hyde(asked), runtime, profile=family).passage == "Your dog has fleas."
+    found = run(self_consistency(asked, ["My dog has fleas."], samples=3), runtime, profile=family)
+    assert (found.answer, found.share) == ("The dog.", pytest.approx(2 / 3))
+    assert [request.seed for request in runtime.requests] == [None, 0, 1, 2, None]
+    for request in runtime.requests:
+        assert request.adapter is None and isinstance(request.constraint, JsonSchema)
+        text = request.prompt or request.messages[-1].content
+        assert "Which of my pets < |end_of_text|> has fleas?" in text
+        assert (request.prompt is None) == (name == "granite-4")  # raw prompts for 3.2 and 3.3, as their adapters have
+        if request.prompt:
+            assert request.prompt.endswith("}<|end_of_text|>\n<|start_of_role|>assistant<|end_of_role|>")

@@ -8,6 +8,7 @@ profile and for every place that foreign text can come from.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -149,6 +150,9 @@ def task(intrinsic: str, place: str, attack: str) -> Task:
         Document(f"{HARMLESS}. {text('document')}", "two"),
     ]
     made = Task(intrinsic, tuple(messages), tuple(documents), text("date", "May 5, 2031"))
+    if intrinsic == "answer-rewrite":
+        why = {name: text("argument") for name in ("category", "analysis")}  # a model's words, which an answer can lead
+        made = replace(made, options=why)
     if intrinsic == "requirement-check":
         made = Task(intrinsic, made.messages, made.documents, made.date, {"requirement": text("argument")})
     return made.only(0) if intrinsic in ("context-relevance", "relevance", "entailment") else made

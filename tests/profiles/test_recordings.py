@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 import yaml
 
+from intrinsics_core import answer_relevance, run
 from intrinsics_core.profiles import io_yaml, profile
 from intrinsics_core.protocol.requests import Choice, Generate, Generated, JsonSchema, Regex
 from intrinsics_core.protocol.task import Document, Message, Task
+from intrinsics_core.runtimes.scripted import Scripted
 from tests.profiles.recordings import Recording, io_yamls, needed, rebuilt, recordings, untagged
+from tests.profiles.recordings import answer_relevance as answer_relevance_exchanges
 
 _INTRINSIC = {
     "answerability": "answerability",
@@ -202,6 +205,30 @@ def test_the_spans_of_4_are_exact() -> None:
         {"response_begin": 0, "response_end": 4, "response_text": "Yes.", "citation_doc_id": "a", "citation_begin": 0,
          "citation_end": 25, "citation_text": "Tea is hot.\n\n Ice is not."},
     ]  # fmt: skip
+
+
+def test_answer_relevance_is_asked_and_understood_as_it_was_recorded() -> None:
+    """Both adapters, one after the other: the classifier's words are in the rewriter's prompt."""
+    judged, rewritten = answer_relevance_exchanges()
+    turns = [
+        {"role": "assistant", "content": "Welcome to pet questions!"},
+        {"role": "user", "content": "Which of my pets have fleas?"},
+        {"role": "assistant", "content": "The cat fled."},
+    ]
+    documents = ["My dog has fleas. My cat does not have fleas.", "My cat ran away."]
+    documents = [{"id": str(i), "text": text} for i, text in enumerate(documents, start=1)]
+    runtime = Scripted([judged[3], rewritten[3]])
+    call = answer_relevance(turns, documents, date="April 1, 2025")
+    found = run(call, runtime, profile="granite-3.3")
+    assert [request.prompt for request in runtime.requests] == [judged[2], rewritten[2]]
+    for request, (model, parameters, _, _) in zip(runtime.requests, (judged, rewritten), strict=True):
+        assert model in request.models and (request.max_tokens, request.temperature) == (1024, 0.0)
+        guided = json.dumps(request.constraint.schema)
+        assert guided.startswith(parameters.split('"guided_json": ')[1].removesuffix("}"))
+    reply = json.loads(judged[3])
+    assert (found.label, found.score, found.category) == ("irrelevant", 0.0, "No attempt")
+    assert found.analysis == reply["answer_relevance_analysis"]
+    assert found.rewrite == "Your dog has fleas. Your cat does not have fleas."
 
 
 def test_all_recordings_are_read() -> None:

@@ -23,6 +23,7 @@ from intrinsics_core.protocol.requests import Choice, Generate, Generated, JsonS
 from intrinsics_core.protocol.results import (
     AdapterOutput,
     Answerability,
+    AnswerRelevance,
     AuditParts,
     Citations,
     Evaluation,
@@ -168,6 +169,14 @@ def clarifications(task: Task) -> st.SearchStrategy[Any]:
     return texts.map(lambda text: AdapterOutput(value={"clarification": text}))
 
 
+def classified(task: Task) -> st.SearchStrategy[Any]:
+    """What Granite's classifier says: a label, and the category that goes with it."""
+    named = [("relevant", 1.0, "Relevant but not complete"), ("irrelevant", 0.0, "Too vague or generic")]
+    return st.tuples(st.sampled_from(named), st.none() | words.map(str.strip)).map(
+        lambda drawn: AnswerRelevance(label=drawn[0][0], score=drawn[0][1], category=drawn[0][2], analysis=drawn[1])
+    )
+
+
 def orders(task: Task) -> st.SearchStrategy[Any]:
     return st.permutations(range(len(task.documents))).map(lambda order: ranking(task, order))
 
@@ -218,7 +227,10 @@ def passages(task: Task) -> st.SearchStrategy[Any]:
 
 ASKED = ("listwise", "query-rewrite", "context-relevance", "answerability", "comparison", "sample-answer", "answer",
          "preference", "hyde", "candidate", "agreement")  # fmt: skip
-GIVEN: dict[str, dict[str, Any]] = {"agreement": {"options": {"answers": ("a", "b", "c", "d")}}}
+GIVEN: dict[str, dict[str, Any]] = {
+    "agreement": {"options": {"answers": ("a", "b", "c", "d")}},
+    "answer-rewrite": {"options": {"category": "No attempt", "analysis": "It says nothing."}},
+}
 
 
 def audits(task: Task) -> st.SearchStrategy[Any]:
@@ -249,7 +261,7 @@ def mendings(task: Task) -> st.SearchStrategy[Any]:
 
 
 ASKED = ("listwise", "query-rewrite", "context-relevance", "answerability", "comparison", "sample-answer", "answer")
-COUNTS = {"listwise": 3, "context-relevance": 1, "comparison": 2, "entailment": 1}
+COUNTS = {"answer-rewrite": 2, "listwise": 3, "context-relevance": 1, "comparison": 2, "entailment": 1}
 BOUNDED = {
     "query-rewrite": queries,
     "context-relevance": labels_alone,
@@ -296,6 +308,7 @@ OWN: dict[str, dict[str, Results]] = {
         "reverse-question": answers,
     },
     "granite-3.2": {"hallucination-detection": score_ranges},
+    "granite-3.3": {"answer-relevance": classified},
     "granite-3.2 (paper)": {"hallucination-detection": score_ranges},
 }
 # The transformed JSON of a file with transformations says less than its reply, or says it otherwise; relevance is a

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from intrinsics_core.profiles.io_yaml import located
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.replies import json_reply
 
@@ -32,6 +33,12 @@ from intrinsics_core.replies import json_reply
         ('{} or rather {"a": 1}', dict, {"a": 1}),
         ("{}", dict, {}),
         ("[] and [1]", list, []),  # nothing is an answer too
+        (r'{"q": "What is C:\Users?"}', dict, {"q": r"What is C:\Users?"}),
+        (r'{"q": "\u00e9, \u, \u12 and \uZZZZ"}', dict, {"q": r"é, \u, \u12 and \uZZZZ"}),
+        (r'{"q": "C:\new, C:\\new and \"a\d\""}', dict, {"q": 'C:\new, C:\\new and "a\\d"'}),  # \n is valid JSON
+        ('{"q": "two\nlines,\ta tab\r\nand \\\n"}', dict, {"q": "two\nlines,\ta tab\r\nand \\\n"}),
+        ("{'q': 'a\ttab', \"r\": \"and\nhere\",}", dict, {"q": "a\ttab", "r": "and\nhere"}),
+        ('So:\n```json\n[{"i": 0, "r": "as it\nsays \\d"}]\n```', list, [{"i": 0, "r": "as it\nsays \\d"}]),
     ],
 )
 def test_repairs(text: str, kind: type, value: Any) -> None:
@@ -63,6 +70,11 @@ def test_repairs(text: str, kind: type, value: Any) -> None:
         ("[1}", list),
         ("{'a': '\\ud800'}", dict),
         ('{"a": "\\ud800"}', dict),
+        ('{"a": "one\ntwo', dict),  # cut off within a string
+        ('{"a": "one\ntwo", "b": "C:\\U', dict),
+        ('[{"a": []}, {"b": "one\ntwo [1]', list),
+        (r'{"a": "C:\"}', dict),  # the backslash belongs to the quotation mark
+        ("{'a': 'one\ntwo'}", dict),
         ('{"a": "\\uDFFF"}', dict),
         ('{"a": "\ud800"}', dict),
     ],
@@ -71,6 +83,12 @@ def test_what_is_no_such_json_is_malformed(text: str, kind: type) -> None:
     with pytest.raises(MalformedReply) as caught:
         json_reply.parse(text, kind, "JSON")
     assert caught.value.raw[:20_000] == text[:20_000] and caught.value.expected == "JSON"
+
+
+def test_a_label_is_found_where_it_stands_behind_a_repaired_text() -> None:
+    text = '{"why": "as\nit\\says", \'because\': \'"so"\', "score": "8"}'
+    found = json_reply.parse(text, dict, "JSON", located.Decoder())
+    assert (found["score"], found["score"].begin) == ("8", text.index('"8"'))
 
 
 def test_a_bool_is_no_number() -> None:

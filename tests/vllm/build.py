@@ -22,6 +22,8 @@ NAMES = (
     "context_relevancy",
     "hallucinations",
     "hallucination_detection",
+    "answer_relevance_classifier",
+    "answer_relevance_rewriter",
 )
 ADAPTERS = {f"{name}_lora": Adapter(seed) for seed, name in enumerate(NAMES, start=1)} | {
     "certainty_alora": Adapter(50, "<|start_of_role|>certainty<|end_of_role|>")

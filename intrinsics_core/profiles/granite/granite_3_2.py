@@ -1,9 +1,9 @@
 """``granite-3.2``: the LoRA adapters published for ``ibm-granite/granite-3.2-8b-instruct``, and the base model.
 
 Prompts match the published adapters' format byte for byte, as they were served: the sentence about documents follows
-"IBM." without a space. The date in the system prompt is the task's. Reranking and query expansion are prompts to the
-base model. There is no context-relevance adapter for 3.2, hence neither context relevance nor the fact check that is
-built on it.
+"IBM." without a space. The date in the system prompt is the task's. Reranking, query expansion, HyDE and
+self-consistency are prompts to the base model. There is no context-relevance adapter for 3.2, hence neither context
+relevance nor the fact check that is built on it.
 
 The paper of April 2025 spells three things differently from cards and servers; ``profile(spelling="paper")`` follows
 it: "the last utterance" in the rewrite role, the chat template's space after "IBM.", and certainty as a percentage.

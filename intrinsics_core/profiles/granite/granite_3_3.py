@@ -1,8 +1,9 @@
 """``granite-3.3``: the LoRA adapters of ``ibm-granite/granite-3.3-8b-rag-agent-lib`` and their base model.
 
 Prompts match the published adapters' training format byte for byte; the date in the system prompt is the task's.
-Reranking and query expansion are prompts to the base model. The fact check reads relevance from the context-relevance
-adapter and support from the hallucination adapter, one source at a time.
+Reranking, query expansion, HyDE and self-consistency are prompts to the base model. The fact check reads relevance from
+the context-relevance adapter and support from the hallucination adapter, one source at a time. Answer relevance has two
+adapters (`answer_relevance`).
 
 Sources: the adapters' model cards; *A Library of LLM Intrinsics for RAG* (2025).
 """
@@ -14,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from intrinsics_core.profiles import relevance
-from intrinsics_core.profiles.granite import prompts, published
+from intrinsics_core.profiles.granite import answer_relevance, prompts, published
 from intrinsics_core.profiles.granite.prompts import Family, Shown, ask, opening, turn, within_expansion
 from intrinsics_core.profiles.turns import to_last_question
 from intrinsics_core.protocol.profile import Format, Profile
@@ -237,6 +238,7 @@ def profile(*, explain: bool = True) -> Profile:
         "entailment": Format(_ask_detect(), prompts.entailment(_detect), writers.entailment(_write_verdicts)),
     }
     formats["relevance"] = relevance.of_judgement(formats["context-relevance"])
+    formats |= answer_relevance.formats(_DIALECT)
     formats |= prompts.base_formats(_DIALECT, 4096 if explain else 2)
     return Profile(
         "granite-3.3", formats, models=published.GRANITE_3_3, made_by=(partial(profile, explain=explain), ())

@@ -6,16 +6,18 @@ default one, as in the template.
 
 Documents are shown by their text alone: the adapters were trained without titles.
 
-Reranking and query expansion need no adapter: they are prompts to the base model.
+Reranking, query expansion, HyDE and self-consistency need no adapter: they are prompts to the base model. The last two
+are asked as ``prompted`` asks any model (`sampling`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from intrinsics_core.profiles import sampling
 from intrinsics_core.profiles.turns import conversation
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.profile import Format
@@ -186,8 +188,22 @@ def comparison_prompt(task: Task) -> str:
     return f"{_COMPARE}\n\n passage A: {a} \n passage B: {b} \n{' ' * 13}query: {query}\n preferred passage: "
 
 
+def completed(family: Family, chat: Format[Any]) -> Format[Any]:
+    """A format that is asked as a chat, asked as the text that the family's template makes of the chat."""
+
+    def render(task: Task) -> Sequence[Generate]:
+        asked = []
+        for request in chat.render(task):
+            assert isinstance(request, Generate) and request.messages
+            prompt = family.context(task, request.messages) + opening("assistant")
+            asked.append(replace(request, messages=None, prompt=prompt))
+        return asked
+
+    return replace(chat, render=render)
+
+
 def base_formats(family: Family, comparison_tokens: int) -> Mapping[str, Format[Any]]:
-    """Reranking's, query expansion's and the flows' own formats, asked of the base model."""
+    """The formats of reranking, query expansion, HyDE, self-consistency and the flows, asked of the base model."""
 
     def compare(task: Task) -> str:
         question = Message("user", comparison_prompt(task))
@@ -200,6 +216,7 @@ def base_formats(family: Family, comparison_tokens: int) -> Mapping[str, Format[
         return family.context(task, conversation(task), documents(task)) + opening("assistant")
 
     return {
+        **{name: completed(family, chat) for name, chat in sampling.FORMATS.items()},
         "comparison": Format(
             ask(None, compare, max_tokens=comparison_tokens, logprobs=True),
             comparison,

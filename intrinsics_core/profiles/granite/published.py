@@ -37,4 +37,6 @@ GRANITE_3_3 = _listed_and_published(
     uncertainty=("certainty", "certainty"),
     hallucination_detection=("hallucination_detection", "hallucination_detection"),
     citations=("citation_generation", "citation_generation"),
+    answer_relevance=("answer_relevance_classifier", "answer_relevance_classifier"),
+    answer_rewrite=("answer_relevance_rewriter", "answer_relevance_rewriter"),
 )

@@ -6,7 +6,7 @@
 Every adapter in the folder becomes a format: the known intrinsics with the typed results they have under every
 profile, any other as JSON that its schema admits (see :func:`intrinsics_core.intrinsics.adapter`). The transformed
 JSON of a known one is there, too, under ``"io.yaml:<intrinsic>"``. Requests are chat completions with ``documents``;
-reranking, query expansion and answers are asked of the base model.
+reranking, query expansion, HyDE, self-consistency and answers are asked of the base model.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Reranking's, query expansion's and the flows' own formats, asked of the base model through a chat endpoint."""
+"""The formats of reranking, query expansion, HyDE, self-consistency and the flows, asked of the base model through a
+chat endpoint.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from intrinsics_core.profiles import sampling
 from intrinsics_core.profiles.granite import prompts
 from intrinsics_core.profiles.turns import conversation
 from intrinsics_core.protocol.profile import Format
@@ -64,6 +67,7 @@ def _write_answer(task: Task, value: str) -> str:
 
 
 FORMATS: Mapping[str, Format[Any]] = {
+    **sampling.FORMATS,
     "comparison": Format(
         _chat(_said(prompts.comparison_prompt), max_tokens=4096, logprobs=True),
         prompts.comparison,

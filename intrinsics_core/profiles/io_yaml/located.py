@@ -86,7 +86,8 @@ class Decoder(json.JSONDecoder):
 
     def raw_decode(self, s: str, idx: int = 0) -> tuple[Any, int]:
         value, end = super().raw_decode(s, idx)
-        return _placed(value, literals.scalars(s, idx)), end
+        read = s.original if isinstance(s, literals.Spelled) else s
+        return _placed(value, literals.scalars(read, idx)), end
 
 
 _KINDS: dict[type, Any] = {str: Located, int: Whole, bool: Flag}
