@@ -17,7 +17,7 @@ from intrinsics_core.intrinsics.calling import NOTHING_RETRIEVED, Documents, Mes
 from intrinsics_core.intrinsics.query_expansion import together
 from intrinsics_core.intrinsics.table import register
 from intrinsics_core.protocol.call import Call
-from intrinsics_core.protocol.errors import IntrinsicsError, UnsupportedIntrinsic
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, UnsupportedIntrinsic
 from intrinsics_core.protocol.names import named, unknown
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Program
