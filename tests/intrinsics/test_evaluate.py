@@ -263,7 +263,7 @@ def test_the_style_of_rec_asks_for_its_shape_in_its_form() -> None:
     assert len(runtime.waves) == 1
     for request, name in zip(runtime.requests, ("faithfulness", "coherence"), strict=True):
         shown, _, last = request.messages[-1].content.rpartition("\n\n")  # type: ignore[union-attr]
-        assert last == "### Response (JSON only):" and json.loads(shown)["criterion"].startswith(f"{name}: ")
+        assert last == "### Response (JSON only):" and data_of(shown)["criterion"].startswith(f"{name}: ")
         assert list(request.constraint.schema["properties"]) == ["answer", "feedback", "statements"]  # type: ignore[union-attr]
 
 
