@@ -22,12 +22,13 @@ from pathlib import Path
 import numpy as np
 
 import intrinsics_core
+from intrinsics_core.bench.folder import rows
 from intrinsics_core.calibration.fitting import calibrate, quality, weighted_f1
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.scoring.answering import answerability, shipped_head
 from intrinsics_core.embedded.scoring.ranking import best_cosine
 from training.answering import SETS as FITTED
-from training.answering import Pair, rows
+from training.answering import Pair
 
 
 @dataclass(frozen=True)

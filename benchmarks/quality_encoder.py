@@ -9,8 +9,6 @@ the ten nearest documents of a claim, the mean cosine of a text's two vectors, n
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import math
 import os
 import sys
@@ -22,12 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from intrinsics_core.bench.folder import rows
 from intrinsics_core.embedded.models.bi_encoder import SHIPPED, BiEncoder
-
-
-def rows(folder: Path, name: str) -> list[dict[str, Any]]:
-    with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
 
 
 def float_folder(out: Path) -> Path:

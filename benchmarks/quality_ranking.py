@@ -11,8 +11,6 @@ passages that the list does not hold as missed.
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import math
 import os
 import random
@@ -23,8 +21,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
+from intrinsics_core.bench.folder import rows
 from intrinsics_core.embedded.lexical import terms
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.scoring.ranking import Fusion, rerank_scores, with_title
@@ -62,11 +60,6 @@ class Index:
                 norm = 1.2 * (0.25 + 0.75 * self.lengths[i] / self.mean)
                 found[i] += idf * count * 2.2 / (count + norm)
         return sorted(found.items(), key=lambda hit: (-hit[1], hit[0]))[:k]
-
-
-def rows(folder: Path, name: str) -> list[dict[str, Any]]:
-    with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
 
 
 def searched(

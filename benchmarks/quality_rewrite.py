@@ -16,8 +16,6 @@ MT-RAG, INSCIT or Alexa CQR.
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -29,6 +27,7 @@ from typing import Any
 import bm25s
 import numpy as np
 
+from intrinsics_core.bench.folder import rows
 from intrinsics_core.embedded.lexical import terms, tokens
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
 from intrinsics_core.embedded.query import chooser, readings, rewriting, salience
@@ -39,11 +38,6 @@ from training.rewrite import Example, fit, load, question_rows, term_rows
 
 CUTS = (5, 10, 20)
 Query = str | Sequence[tuple[str, float]]
-
-
-def rows(folder: Path, name: str) -> list[dict[str, Any]]:
-    with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
 
 
 class Corpus:

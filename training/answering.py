@@ -13,7 +13,6 @@ leaving one set out.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import os
 import zlib
@@ -53,12 +52,6 @@ class Pair:
     @property
     def passage(self) -> str:
         return with_title(self.text, self.title)
-
-
-def rows(folder: Path, name: str) -> list[dict[str, Any]]:
-    """Rows of one file of the data folder."""
-    with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
 
 
 def squad(folder: Path) -> list[Pair]:

@@ -10,7 +10,6 @@ out: they get ``default``, the idf of a term seen once.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import math
 from collections import Counter
@@ -18,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from intrinsics_core.bench.folder import rows
 from intrinsics_core.embedded.lexical import terms
 
 # Sets whose licence allows shipped weights, with the field that holds running text.
@@ -59,17 +59,15 @@ def passages(folder: Path) -> Iterator[str]:
     """Distinct passages of at most ``PIECE`` words from every source, each source's own order kept."""
     seen: set[str] = set()
     for name, fields in SOURCES.items():
-        with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-            for line in lines:
-                row = json.loads(line)
-                for field in fields:
-                    for text in strings(row.get(field)):
-                        words = text.split()
-                        for start in range(0, len(words), PIECE):
-                            piece = " ".join(words[start : start + PIECE])
-                            if piece not in seen and (start == 0 or len(words) - start > PIECE // 4):
-                                seen.add(piece)
-                                yield piece
+        for row in rows(folder, name):
+            for field in fields:
+                for text in strings(row.get(field)):
+                    words = text.split()
+                    for start in range(0, len(words), PIECE):
+                        piece = " ".join(words[start : start + PIECE])
+                        if piece not in seen and (start == 0 or len(words) - start > PIECE // 4):
+                            seen.add(piece)
+                            yield piece
 
 
 def main() -> None:

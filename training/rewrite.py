@@ -15,18 +15,18 @@ domains together). ``--out`` names the ``rewrite.json`` file; the other two are 
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from intrinsics_core.bench.datasets import REWRITES, RewriteRow
+from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.embedded.lexical import terms
 from intrinsics_core.embedded.query.salience import (
     QUESTION_FEATURES,
@@ -54,58 +54,42 @@ class Example:
     answer: str | None = None
 
 
-def rows(folder: Path, name: str) -> list[dict[str, Any]]:
-    with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
-
-
-def dialog(history: list[Any], question: str) -> list[Turn]:
-    """A row's history as turns. CANARD's is a list of texts: title, section, then question and answer."""
-    turns: list[Turn] = []
-    for i, item in enumerate(history):
-        if isinstance(item, str):
-            turns.append(("user" if i < 2 or i % 2 == 0 else "assistant", item))
-        else:
-            turns.append((item["role"], item["content"]))
-    return [*turns, ("user", question)]
+def _example(row: RewriteRow, answer: str | None = None) -> Example:
+    return Example([*row.history, ("user", row.question)], [row.rewrite], answer)
 
 
 def canard(folder: Path) -> Iterator[Example]:
-    table = {row["id"]: row for row in rows(folder, "qr_canard_dev")}
+    table = {row.identity: row for row in REWRITES["canard"](DataFolder(folder))}
     for key, row in table.items():
         stem, turn = key.rsplit("_", 1)
         following = table.get(f"{stem}_{int(turn) + 1}")
-        answer = None
-        if following and following["history"][-2] == row["question"]:
-            answer = following["history"][-1]
-        if answer and "don't know" in answer:
-            answer = None
-        yield Example(dialog(row["history"], row["question"]), [row["rewrite"]], answer)
+        answer = following.history[-1][1] if following and following.history[-2][1] == row.question else None
+        yield _example(row, None if answer and "don't know" in answer else answer)
 
 
 def cast_or_ikat(folder: Path, source: str) -> Iterator[Example]:
-    table = [row for row in rows(folder, "qr_cast_ikat") if row["source"].startswith(source)]
+    table = [row for row in REWRITES["cast-ikat"](DataFolder(folder)) if row.source.startswith(source)]
     for row, following in zip(table, [*table[1:], None], strict=True):
         answer = None
-        if following:
-            history = following["history"]
-            if len(history) > 1 and history[-2]["content"] == row["question"] and history[-1]["role"] != "user":
-                answer = history[-1]["content"]
-        yield Example(dialog(row["history"], row["question"]), [row["rewrite"]], answer)
+        if following and len(following.history) > 1:
+            (_, question), (role, text) = following.history[-2:]
+            answer = text if question == row.question and role != "user" else None
+        yield _example(row, answer)
 
 
 def alexa(folder: Path) -> Iterator[Example]:
-    for row in rows(folder, "qr_alexa_cqr"):
-        yield Example(dialog(row["history"], row["question"]), [row["rewrite"]])
+    return map(_example, REWRITES["alexa"](DataFolder(folder)))
 
 
 def mtrag(folder: Path) -> Iterator[Example]:
-    recorded = {row["id"]: row for row in rows(folder, "mtrag_queries")}
-    for task in rows(folder, "mtrag_tasks"):
+    data = DataFolder(folder)
+    recorded = {row["id"]: row for row in data.rows("mtrag_queries")}
+    for task in data.rows("mtrag_tasks"):
         query = recorded.get(task["id"])
         rewrites = [query["rewrite_mixtral"], query["rewrite_sonnet"]] if query else []
         answer = task["answer"] if task["answerability"] != "UNANSWERABLE" else None
-        yield Example(dialog(task["history"], task["question"]), rewrites, answer)
+        history: list[Turn] = [(turn["role"], turn["content"]) for turn in task["history"]]
+        yield Example([*history, ("user", task["question"])], rewrites, answer)
 
 
 def load(folder: Path) -> dict[str, list[Example]]:

@@ -6,25 +6,22 @@ folder's README), so that a script cannot fit on a measuring set by accident.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import json
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from intrinsics_core.bench.datasets import CLAIMS, ClaimRow, Document, whole
+from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
 from intrinsics_core.embedded.scoring.evidence import Evidence, Floats, Sources
 from intrinsics_core.embedded.scoring.short_answers import in_context, stated
 from intrinsics_core.embedded.scoring.support import CitationRule, beside, look_up, to_read
 from intrinsics_core.text.layout import laid_out
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -60,161 +57,118 @@ class DataSet:
     level: str  # what is labelled: "claim" (one sentence), "response" (several), or "citations"
 
 
-def rows(folder: Path, name: str) -> list[Row]:
-    """The rows of one gzipped JSON Lines file of the data folder."""
-    with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
-
-
 def split(text: str) -> list[str]:
     """Sentences as the product splits them."""
     return [span.text for span in laid_out(text)]
 
 
-def _claim(name: str, text: str, documents: list[list[str]], label: float | None, **more: Any) -> Example:
-    return Example(name, [text], documents, [label], label, **more)
+def _sentences(claim: ClaimRow) -> list[list[str]]:
+    return [split(d) if isinstance(d, str) else list(d) for d in claim.documents]
+
+
+def of_claim(name: str, claim: ClaimRow) -> Example:
+    """A claim that is judged as one sentence, however many it has."""
+    label, gold = float(bool(claim.supported)), [list(alternative) for alternative in claim.gold]
+    return Example(name, [claim.text], _sentences(claim), [label], label, claim.question, gold, claim.group)
+
+
+def claims(name: str, every: int = 1) -> Callable[[Path], Iterator[Example]]:
+    """The labelled claims of a set; ``every``: each of that many rows alone."""
+
+    def read(folder: Path) -> Iterator[Example]:
+        for claim in islice(CLAIMS[name].read(DataFolder(folder)), 0, None, every):
+            if claim.supported is not None:
+                yield of_claim(name, claim)
+
+    return read
 
 
 def begin(folder: Path) -> Iterator[Example]:
-    values = {"Fully attributable": 1.0, "Not fully attributable": 0.0}  # "Generic" makes no claim
-    for row in rows(folder, "begin"):
-        if row["label"] in values:
-            label, sentences = values[row["label"]], split(row["hypothesis"])
+    for claim in CLAIMS["begin"].read(DataFolder(folder)):
+        if claim.supported is not None:
+            label, sentences = float(claim.supported), split(claim.text)
             labels: list[float | None] = [label if label or len(sentences) == 1 else None] * len(sentences)
-            yield Example("begin", sentences, [split(row["premise"])], labels, label, question=row["message"])
+            yield Example("begin", sentences, _sentences(claim), labels, label, question=claim.question)
 
 
 def summedits(folder: Path) -> Iterator[Example]:
-    documents: dict[str, list[str]] = {}
-    for row in rows(folder, "summedits"):
-        if row.get("doc"):
-            documents[row["doc_id"]] = split(row["doc"])
-        sentences = split(row["summary"])
-        labels: list[float | None] = [1.0 if row["label"] else None] * len(sentences)
-        yield Example(
-            "summedits", sentences, [documents[row["doc_id"]]], labels, float(row["label"]), group=row["doc_id"]
-        )
+    documents: dict[str, list[list[str]]] = {}
+    for claim in CLAIMS["summedits"].read(DataFolder(folder)):
+        documents[claim.group] = documents.get(claim.group) or _sentences(claim)
+        sentences = split(claim.text)
+        labels: list[float | None] = [1.0 if claim.supported else None] * len(sentences)
+        label = float(bool(claim.supported))
+        yield Example("summedits", sentences, documents[claim.group], labels, label, group=claim.group)
 
 
 def expertqa(folder: Path) -> Iterator[Example]:
-    values = {"Complete": 1.0, "Partial": 0.0, "Incomplete": 0.0}
-    for row in rows(folder, "expertqa_claims"):
-        texts = [re.sub(r"^\[\d+\] \S+\s*", "", text) for text in row["evidence"]]
-        if row["support"] in values and max(map(len, texts), default=0) > 80:  # a bare link is no evidence
-            documents = [split(text) for text in texts if text]
-            yield _claim(
-                "expertqa",
-                row["claim"],
-                documents,
-                values[row["support"]],
-                question=row["question"],
-                group=row["question"] + row["system"],
-            )
+    for claim in CLAIMS["expertqa"].read(DataFolder(folder)):
+        if claim.supported is not None:
+            texts = tuple(text for text in claim.documents if text)
+            yield of_claim("expertqa", replace(claim, documents=texts, group=claim.question + claim.system))
+
+
+def halueval_once(folder: Path) -> Iterator[ClaimRow]:
+    """HaluEval's answers, each once, with the blanks between sentences of the knowledge that the file lost."""
+    seen: set[tuple[str, str]] = set()
+    for claim in CLAIMS["halueval"].read(DataFolder(folder)):
+        if (key := (claim.question, claim.text)) not in seen:
+            seen.add(key)
+            knowledge = re.sub(r"(?<=[a-z)\]\"][.!?])(?=[A-Z])", " ", whole(claim.documents[0]))
+            yield replace(claim, documents=(knowledge,), group=claim.question)
 
 
 def halueval(folder: Path) -> Iterator[Example]:
-    seen: set[tuple[str, str]] = set()
-    for row in rows(folder, "halueval"):
-        key = (row["question"], row["answer"])
-        if key not in seen:
-            seen.add(key)
-            knowledge = re.sub(r"(?<=[a-z)\]\"][.!?])(?=[A-Z])", " ", row["knowledge"])
-            yield _claim(
-                "halueval",
-                row["answer"],
-                [split(knowledge)],
-                1.0 - row["hallucinated"],
-                question=row["question"],
-                group=row["question"],
-            )
+    return (of_claim("halueval", claim) for claim in halueval_once(folder))
 
 
-def lfqa(folder: Path, with_documents_only: bool = False) -> Iterator[Example]:
-    values = {"supported": 1.0, "partially": 0.0, "not_supported": 0.0}
-    documents: dict[tuple[int, str], list[list[str]]] = {}
-    questions: dict[int, str] = {}
-    responses: dict[tuple[int, str, str], list[Row]] = defaultdict(list)
-    for row in rows(folder, "lfqa_verification"):
-        if row.get("docs"):
-            documents[row["id"], row["docs_set"]] = [split(d["text"]) for d in row["docs"]]
-            questions[row["id"]] = row["question"]
-        responses[row["id"], row["docs_set"], row["system"]].append(row)
-    for (key, source, system), parts in responses.items():
-        if with_documents_only and system in ("gpt3", "alpaca"):
-            continue
-        parts.sort(key=lambda row: row["n"])
-        labels: list[float | None] = [values[row["label"]] for row in parts]
-        label = min(v for v in labels if v is not None)
-        yield Example(
-            "lfqa_rag" if with_documents_only else "lfqa",
-            [row["sentence"] for row in parts],
-            documents[key, source],
-            labels,
-            label,
-            question=questions[key],
-            group=str(key),
-        )
+def lfqa_seen(folder: Path) -> Iterator[ClaimRow]:
+    """The answers whose model saw the documents: the nearest thing here to the output of a RAG chain."""
+    return (c for c in CLAIMS["lfqa"].read(DataFolder(folder)) if c.system not in ("gpt3", "alpaca"))
+
+
+def _lfqa(name: str, claims: Iterator[ClaimRow]) -> Iterator[Example]:
+    documents: dict[tuple[Document, ...], list[list[str]]] = {}
+    for claim in claims:
+        documents[claim.documents] = documents.get(claim.documents) or _sentences(claim)
+        labels: list[float | None] = [float(supported) for _, supported in claim.sentences]
+        label = float(bool(claim.supported))
+        yield Example(name, [text for text, _ in claim.sentences], documents[claim.documents], labels, label,
+                      question=claim.question, group=claim.group)  # fmt: skip
+
+
+def lfqa(folder: Path) -> Iterator[Example]:
+    return _lfqa("lfqa", CLAIMS["lfqa"].read(DataFolder(folder)))
 
 
 def lfqa_rag(folder: Path) -> Iterator[Example]:
-    """The answers whose model saw the documents: the nearest thing here to the output of a RAG chain."""
-    return lfqa(folder, with_documents_only=True)
+    return _lfqa("lfqa_rag", lfqa_seen(folder))
 
 
 def wice(folder: Path) -> Iterator[Example]:
-    for row in rows(folder, "wice"):
-        label = float(row["label"] == "supported")
-        gold = [g for g in row["supporting"] or [] if g]
-        if row["split"] != "train_tokens":  # those hold partially supported claims only
-            yield _claim("wice", row["claim"], [row["evidence"]], label, gold=gold)
+    for claim in CLAIMS["wice"].read(DataFolder(folder)):
+        if claim.part != "train_tokens":  # those hold partially supported claims only
+            yield of_claim("wice", replace(claim, group=""))
 
 
 def clapnq(folder: Path) -> Iterator[Example]:
-    for row in rows(folder, "clapnq_dev"):
-        if row["answerable"]:
-            gold = [i for i, s in enumerate(row["sentences"]) if s in row["selected_sentences"]]
-            yield Example(
-                "clapnq",
-                split(row["answer"]),
-                [row["sentences"]],
-                [1.0] * len(split(row["answer"])),
-                1.0,
-                question=row["question"],
-                gold=[gold],
-            )
+    for claim in CLAIMS["clapnq"].read(DataFolder(folder)):
+        sentences, gold = split(claim.text), [list(alternative) for alternative in claim.gold] or [[]]
+        yield Example("clapnq", sentences, _sentences(claim), [1.0] * len(sentences), 1.0, claim.question, gold)
 
 
 def fm2(folder: Path) -> Iterator[Example]:
-    for row in rows(folder, "fm2"):
-        sentences = [s for s in row["retrieved"] if s not in row["gold"]]
-        sentences = row["gold"] + sentences
-        gold = list(range(len(row["gold"])))
-        yield _claim("fm2", row["claim"], [sentences], float(row["label"] == "SUPPORTS"), gold=[gold])
+    return (of_claim("fm2", replace(claim, group="")) for claim in CLAIMS["fm2"].read(DataFolder(folder)))
 
 
-def fever(folder: Path) -> Iterator[Example]:
-    for row in rows(folder, "fever_dev_nli")[::8]:
-        yield _claim("fever", row["hypothesis"], [split(row["premise"])], float(row["label"]))
+def _unsplit(name: str, every: int) -> Callable[[Path], Iterator[Example]]:
+    """Premises that are one sentence each, as captions are."""
 
+    def read(folder: Path) -> Iterator[Example]:
+        for claim in islice(CLAIMS[name].read(DataFolder(folder)), 0, None, every):
+            yield of_claim(name, replace(claim, documents=tuple((whole(d),) for d in claim.documents)))
 
-def snli(folder: Path) -> Iterator[Example]:
-    for row in rows(folder, "snli_devtest")[::8]:
-        yield _claim("snli", row["hypothesis"], [[row["premise"]]], float(row["label"] == "entailment"))
-
-
-def cad(folder: Path) -> Iterator[Example]:
-    for row in rows(folder, "cad_nli")[::10]:
-        yield _claim("cad", row["hypothesis"], [[row["premise"]]], float(row["label"] == "entailment"))
-
-
-def scifact(folder: Path) -> Iterator[Example]:
-    corpus = {row["id"]: row["sentences"] for row in rows(folder, "scifact_corpus")}
-    for row in rows(folder, "scifact_claims"):
-        for document, evidence in row["evidence"].items():
-            gold = [e["sentences"] for e in evidence]
-            yield _claim(
-                "scifact", row["claim"], [corpus[document]], float(evidence[0]["label"] == "SUPPORT"), gold=gold
-            )
+    return read
 
 
 SETS: dict[str, DataSet] = {
@@ -226,10 +180,10 @@ SETS: dict[str, DataSet] = {
     "wice": DataSet(wice, "wice", "ODC-BY; CC BY-SA", True, "claim"),
     "halueval": DataSet(halueval, "halueval", "MIT", True, "claim"),
     "fm2": DataSet(fm2, "fm2", "Apache-2.0; CC BY-SA", True, "claim"),
-    "fever": DataSet(fever, "fever_dev_nli", "CC BY-SA 3.0", True, "claim"),
-    "snli": DataSet(snli, "snli_devtest", "CC BY-SA 4.0", True, "claim"),
-    "cad": DataSet(cad, "cad_nli", "Apache-2.0; CC BY-SA 4.0", True, "claim"),
-    "scifact": DataSet(scifact, "scifact_claims", "CC BY 4.0; corpus ODC-By (measure only)", False, "claim"),
+    "fever": DataSet(claims("fever", 8), "fever_dev_nli", "CC BY-SA 3.0", True, "claim"),
+    "snli": DataSet(_unsplit("snli", 8), "snli_devtest", "CC BY-SA 4.0", True, "claim"),
+    "cad": DataSet(_unsplit("cad", 10), "cad_nli", "Apache-2.0; CC BY-SA 4.0", True, "claim"),
+    "scifact": DataSet(claims("scifact"), "scifact_claims", "CC BY 4.0; corpus ODC-By (measure only)", False, "claim"),
     "clapnq": DataSet(clapnq, "clapnq_dev", "Apache-2.0; CC BY-SA", True, "citations"),
 }
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from intrinsics_core.bench import mtrag, own
 from intrinsics_core.bench.base import Case, Observed, Table
+from intrinsics_core.bench.datasets import QUESTIONS, whole
 from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.bench.measures import auroc, f1, weighted_f1
 from intrinsics_core.bench.plain import best_coverage
@@ -36,26 +37,16 @@ def asked(question: str) -> list[dict[str, str]]:
     return [{"role": "user", "content": question}]
 
 
-def squad(folder: DataFolder) -> Iterator[Case]:
-    for row in folder.rows("squad2_dev_b"):
-        yield case("squad2", asked(row["question"]), [row["context"]], bool(row["answerable"]))
+def asked_of(name: str, *, titled: bool = False) -> Callable[[DataFolder], Iterator[Case]]:
+    """A set of questions, each with its one passage; ``titled``: under its title."""
 
+    def read(folder: DataFolder) -> Iterator[Case]:
+        for row in QUESTIONS[name](folder):
+            text = whole(row.documents[0])
+            document = {"text": text, "title": row.title} if titled else text
+            yield case(name, asked(row.text), [document], row.answerable)
 
-def clapnq(folder: DataFolder) -> Iterator[Case]:
-    for row in folder.rows("clapnq_dev"):
-        text = {"text": " ".join(row["sentences"]), "title": row["title"]}
-        yield case("clapnq", asked(row["question"]), [text], bool(row["answerable"]))
-
-
-def cast(folder: DataFolder) -> Iterator[Case]:
-    for row in folder.rows("cast_answerability"):
-        yield case("cast", asked(row["question"]), [row["passage"]], bool(row["answerable"]))
-
-
-def everyday(folder: DataFolder) -> Iterator[Case]:
-    for row in folder.rows("everyday_dev"):
-        for question, answerable in [(row["q"], True), *row["other_q"]]:
-            yield case("everyday", asked(question), [row["doc"]], answerable)
+    return read
 
 
 def retrieved(retriever: str) -> Callable[[DataFolder], Iterator[Case]]:
@@ -78,10 +69,10 @@ def mine(row: Mapping[str, Any]) -> Case:
 TABLE = Table(
     "answerability",
     {
-        "everyday": everyday,
-        "squad2": squad,
-        "clapnq": clapnq,
-        "cast": cast,
+        "everyday": asked_of("everyday"),
+        "squad2": asked_of("squad2"),
+        "clapnq": asked_of("clapnq", titled=True),
+        "cast": asked_of("cast"),
         "mtrag-elser": retrieved("elser"),
         "mtrag-bm25": retrieved("bm25"),
     },

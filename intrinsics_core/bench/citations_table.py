@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from intrinsics_core.bench.base import Case, Observed, Table
+from intrinsics_core.bench.datasets import SetsOf
 from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.bench.plain import nearest_sentence
-from intrinsics_core.bench.support_sets import SUPPORT, Answered
+from intrinsics_core.bench.support_sets import Answered, answered
 from intrinsics_core.intrinsics import citations, fact_check
 from intrinsics_core.protocol.call import Call, merge
 from intrinsics_core.protocol.errors import IntrinsicsError
@@ -22,8 +23,6 @@ from intrinsics_core.protocol.requests import Program
 from intrinsics_core.protocol.results import Citations, FactCheck
 from intrinsics_core.protocol.task import Task
 
-SETS = ("wice", "clapnq", "scifact")
-JUDGED = ("clapnq", "lfqa")  # answers of several sentences
 Judge = Callable[[str, str], bool]  # (passages as one text, sentence): do they entail it?
 Place = tuple[int, int, int]  # document, begin, end
 
@@ -116,11 +115,11 @@ def alce(sentences: Sequence[tuple[str, Sequence[str]]], judge: Judge) -> dict[s
 
 def cases(name: str) -> Callable[[DataFolder], Iterator[Case]]:
     """Those rows that rest on something: where nothing is due, F1 says nothing."""
-    return lambda folder: (case(name, row) for row in SUPPORT[name](folder) if row.gold)
+    return lambda folder: (case(name, row) for row in answered(name)(folder) if row.gold)
 
 
 def alces(name: str) -> Callable[[DataFolder], Iterator[Case]]:
-    return lambda folder: (judged(name, row) for row in SUPPORT[name](folder))
+    return lambda folder: (judged(name, row) for row in answered(name)(folder))
 
 
-TABLE = Table("citations", {name: cases(name) for name in SETS} | {f"{name}, ALCE": alces(name) for name in JUDGED})
+TABLE = Table("citations", SetsOf(("citations", "", cases), ("citations, ALCE", ", ALCE", alces)))

@@ -7,6 +7,7 @@ from typing import Any
 
 from intrinsics_core.bench import mtrag, own
 from intrinsics_core.bench.base import Case, Observed, Table
+from intrinsics_core.bench.datasets import QUESTIONS, whole
 from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.bench.measures import auroc, precision, recall, weighted_f1
 from intrinsics_core.bench.plain import coverage
@@ -44,8 +45,8 @@ def votes(folder: DataFolder) -> Iterator[Case]:
 
 
 def cast(folder: DataFolder) -> Iterator[Case]:
-    for row in folder.rows("cast_answerability"):
-        yield case("cast", [{"role": "user", "content": row["question"]}], row["passage"], row["grade"] > 0)
+    for row in QUESTIONS["cast"](folder):
+        yield case("cast", [{"role": "user", "content": row.text}], whole(row.documents[0]), (row.grade or 0) > 0)
 
 
 def mine(row: Mapping[str, Any]) -> Case:

@@ -16,8 +16,7 @@ from intrinsics_core.bench.base import Case, Observed, Table
 from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.bench.measures import auroc, weighted_f1
 from intrinsics_core.bench.plain import coverage
-from intrinsics_core.bench.support_sets import Answered
-from intrinsics_core.bench.support_sets import expertqa as claims
+from intrinsics_core.bench.support_sets import Answered, answered
 from intrinsics_core.intrinsics import compare, evaluate
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.results import Evaluation, Preference
@@ -44,7 +43,7 @@ def claim(row: Answered) -> Case:
 
 
 def expertqa(folder: DataFolder) -> Iterator[Case]:
-    return (claim(row) for row in claims(folder))
+    return (claim(row) for row in answered("expertqa")(folder))
 
 
 def answers(folder: DataFolder) -> Iterator[tuple[str, str, float]]:

@@ -7,15 +7,14 @@ from typing import Any
 
 from intrinsics_core.bench import own
 from intrinsics_core.bench.base import Case, Observed, Published, Table
+from intrinsics_core.bench.datasets import SetsOf
 from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.bench.measures import auroc
 from intrinsics_core.bench.plain import coverage
-from intrinsics_core.bench.support_sets import SUPPORT, Answered
+from intrinsics_core.bench.support_sets import Answered, answered
 from intrinsics_core.intrinsics import fact_check
 from intrinsics_core.protocol.results import FactCheck
 
-SETS = ("everyday", "begin", "fever", "halueval", "summedits", "healthver", "climate-fever", "covid-fact", "fm2",
-        "expertqa", "scifact", "wice", "snli", "mnli")  # fmt: skip
 _PAPER = "Provenance: A Light-weight Fact-checker for Retrieval Augmented LLM Generation Output (EMNLP 2024 industry)"
 
 
@@ -31,7 +30,7 @@ def case(name: str, row: Answered) -> Case:
 
 
 def cases(name: str) -> Callable[[DataFolder], Iterator[Case]]:
-    return lambda folder: (case(name, row) for row in SUPPORT[name](folder) if row.supported is not None)
+    return lambda folder: (case(name, row) for row in answered(name)(folder) if row.supported is not None)
 
 
 def mine(row: Mapping[str, Any]) -> Case:
@@ -41,7 +40,7 @@ def mine(row: Mapping[str, Any]) -> Case:
 
 TABLE = Table(
     "fact-check",
-    {name: cases(name) for name in SETS},
+    SetsOf(("fact-check", "", cases)),
     {"response": {"AUROC": auroc}},
     own=mine,
     columns={

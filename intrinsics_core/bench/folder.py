@@ -49,6 +49,15 @@ class DataFolder:
         return self._rows[name]
 
 
+def rows(folder: Path, name: str) -> list[Row]:
+    """The rows of one file of a data folder, read anew: a list of the caller's own.
+
+    Raises:
+        InvalidInput: as :class:`DataFolder` and its ``rows`` do.
+    """
+    return list(DataFolder(folder).rows(name))
+
+
 def read_rows(file: Path) -> list[Row]:
     """The rows of one file of JSON Lines, gzipped or not; blank lines are none.
 

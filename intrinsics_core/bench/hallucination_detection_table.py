@@ -7,14 +7,13 @@ from typing import Any
 
 from intrinsics_core.bench import own
 from intrinsics_core.bench.base import Case, Labelled, Observed, Table
+from intrinsics_core.bench.datasets import SetsOf
 from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.bench.measures import auroc, f1, precision, recall
 from intrinsics_core.bench.plain import coverage
-from intrinsics_core.bench.support_sets import SUPPORT, Answered
+from intrinsics_core.bench.support_sets import Answered, answered
 from intrinsics_core.intrinsics import hallucination_detection
 from intrinsics_core.protocol.results import HallucinationDetection
-
-SETS = ("everyday", "lfqa", "begin", "halueval", "summedits")
 
 
 def case(name: str, row: Answered) -> Case:
@@ -56,7 +55,7 @@ def _against(score: float | None) -> float | None:
 
 
 def cases(name: str) -> Callable[[DataFolder], Iterator[Case]]:
-    return lambda folder: (case(name, row) for row in SUPPORT[name](folder))
+    return lambda folder: (case(name, row) for row in answered(name)(folder))
 
 
 def mine(row: Mapping[str, Any]) -> Case:
@@ -68,7 +67,7 @@ _MEASURES = {"precision": precision(True), "recall": recall(True), "F1": f1(True
 
 TABLE = Table(
     "hallucination-detection",
-    {name: cases(name) for name in SETS},
+    SetsOf(("hallucination-detection", "", cases)),
     {"response": _MEASURES, "sentence": _MEASURES},
     own=mine,
     columns={

@@ -7,6 +7,7 @@ from typing import Any
 
 from intrinsics_core.bench import mtrag, own
 from intrinsics_core.bench.base import Case, Observed, Table
+from intrinsics_core.bench.datasets import scifact_pages
 from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.bench.plain import coverage
 from intrinsics_core.intrinsics import reranking
@@ -53,15 +54,13 @@ def ndcg(ids: Sequence[str], gold: frozenset[str]) -> dict[str, float]:
 
 
 def scifact(folder: DataFolder) -> Iterator[Case]:
-    corpus = {row["id"]: row for row in folder.rows("scifact_corpus")}
-    texts = {str(i): " ".join(row["sentences"]) for i, row in corpus.items()}
-    titles = {str(i): row["title"] for i, row in corpus.items()}
+    pages = scifact_pages(folder)
     if "scifact index" not in folder.kept:
-        folder.kept["scifact index"] = mtrag.Index({i: f"{titles[i]}\n{text}" for i, text in texts.items()})
+        folder.kept["scifact index"] = mtrag.Index({i: f"{page.title}\n{page.text}" for i, page in pages.items()})
     index: mtrag.Index = folder.kept["scifact index"]
     for row in folder.rows("scifact_claims"):
         hits = index.search(row["claim"], DEPTH)
-        documents = [{"id": i, "text": texts[i], "title": titles[i], "score": score} for i, score in hits]
+        documents = [{"id": i, "text": pages[i].text, "title": pages[i].title, "score": score} for i, score in hits]
         if documents and row["docs"]:
             yield case(
                 "scifact-bm25", [{"role": "user", "content": row["claim"]}], documents, frozenset(map(str, row["docs"]))

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from intrinsics_core.bench import own
 from intrinsics_core.bench.base import Case, Observed, Table
+from intrinsics_core.bench.datasets import recorded_answers
 from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.bench.measures import auroc, brier_skill, ece, mae, risk_coverage
 from intrinsics_core.bench.plain import best_coverage
-from intrinsics_core.bench.support_sets import everyday, pairs
+from intrinsics_core.bench.support_sets import answered
 from intrinsics_core.intrinsics import uncertainty
 from intrinsics_core.protocol.results import Uncertainty
 
@@ -31,22 +32,16 @@ def case(name: str, messages: Sequence[Any], documents: Sequence[Any], truth: bo
     return Case(name, lambda: uncertainty(messages, documents), observe, baselines)
 
 
-def halueval(folder: DataFolder) -> Iterator[Case]:
-    for row in pairs("halueval")(folder):
-        yield case("halueval", row.messages, row.sources, bool(row.supported))
-
-
-def everyday_answers(folder: DataFolder) -> Iterator[Case]:
-    for row in everyday(folder):
-        yield case("everyday", row.messages, row.sources, bool(row.supported))
+def answers(name: str) -> Callable[[DataFolder], Iterator[Case]]:
+    return lambda folder: (case(name, r.messages, r.sources, bool(r.supported)) for r in answered(name)(folder))
 
 
 def recorded(folder: DataFolder) -> Iterator[Case]:
     """Answers of four models to TruthfulQA, without documents: nothing but the model itself could know."""
-    for row in folder.rows("uq_recorded"):
-        if row["answer"].strip():
-            messages = [{"role": "user", "content": row["question"]}, {"role": "assistant", "content": row["answer"]}]
-            yield case("truthfulqa, recorded", messages, [], bool(row["truthful"]))
+    for row in recorded_answers(folder):
+        if row.answer.strip():
+            messages = [{"role": "user", "content": row.question}, {"role": "assistant", "content": row.answer}]
+            yield case("truthfulqa, recorded", messages, [], row.truthful)
 
 
 def mine(row: Mapping[str, Any]) -> Case:
@@ -57,7 +52,7 @@ def mine(row: Mapping[str, Any]) -> Case:
 
 TABLE = Table(
     "uncertainty",
-    {"everyday": everyday_answers, "halueval": halueval, "truthfulqa, recorded": recorded},
+    {"everyday": answers("everyday"), "halueval": answers("halueval"), "truthfulqa, recorded": recorded},
     {"answer": {"ECE": ece, "MAE": mae, "AUROC": auroc, "Brier skill": brier_skill, "risk-coverage": risk_coverage}},
     own=mine,
     columns={

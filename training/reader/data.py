@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
+from intrinsics_core.bench.datasets import CLAIMS as LABELLED
+from intrinsics_core.bench.datasets import QUESTIONS as ASKED
+from intrinsics_core.bench.datasets import REWRITES, QuestionRow, whole, wikipedia
+from intrinsics_core.bench.folder import DataFolder
 from training.reader.prose import sentences, untokenised
 from training.reader.splits import Part, part
 from training.reader.written import conversations, questions, said
-from training.rewrite import dialog
-from training.support_data import rows
+from training.support_data import halueval_once
 
 LICENCES = {
     "wikipedia_passages": "CC BY-SA (Wikipedia)",
@@ -98,27 +100,28 @@ class Turn:
 
 def passages(folder: Path, wanted: Part) -> list[Passage]:
     """Wikipedia, privacy policies and abstracts: text to edit."""
+    data = DataFolder(folder)
     found: list[Passage] = []
-    for row in rows(folder, "wikipedia_passages"):
-        title, _, body = row["text"].partition("\n")
+    for row in wikipedia(data):
+        title, _, body = row.text.partition("\n")
         if part("wikipedia_passages", title) == wanted and not title.startswith(("Wikipedia:", "Talk:", "User")):
             found.append(Passage("wikipedia_passages", title, tuple(sentences(untokenised(body)))))
-    for text in dict.fromkeys(row["context"] for row in rows(folder, "policyqa")):
+    for text in dict.fromkeys(whole(q.documents[0]) for q in ASKED["policyqa"](data)):
         if part("policyqa", text) == wanted:
             found.append(Passage("policyqa", "", tuple(sentences(text))))
-    for row in rows(folder, "pubmedqa"):
-        if part("pubmedqa", row["id"]) == wanted:
-            found.extend(Passage("pubmedqa", "", tuple(sentences(text))) for text in row["contexts"])
+    for asked in ASKED["pubmedqa"](data):
+        if part("pubmedqa", asked.identity) == wanted:
+            found.extend(Passage("pubmedqa", "", tuple(sentences(whole(text)))) for text in asked.documents)
     seen: set[str] = set()
-    for row in rows(folder, "squad2_dev_b"):
-        if part("squad2_dev_b", row["title"]) == wanted and row["context"] not in seen:
-            seen.add(row["context"])
-            title = row["title"].replace("_", " ")
-            found.append(Passage("squad2_dev_b", title, tuple(sentences(row["context"]))))
+    for asked in ASKED["squad2"](data):
+        text = whole(asked.documents[0])
+        if part("squad2_dev_b", asked.title) == wanted and text not in seen:
+            seen.add(text)
+            found.append(Passage("squad2_dev_b", asked.title.replace("_", " "), tuple(sentences(text))))
     return [p for p in found if p.sentences]
 
 
-_REVISED = ("snli_devtest", "cad_nli")
+_REVISED = {"snli_devtest": "snli", "cad_nli": "cad"}
 
 
 def _key(text: str) -> str:
@@ -141,103 +144,95 @@ def _revisions(folder: Path) -> dict[str, str]:
             text = up[text]
         return text
 
-    for name in _REVISED:
-        for row in rows(folder, name):
-            premise, hypothesis = _key(row["premise"]), _key(row["hypothesis"])
+    for file, name in _REVISED.items():
+        for row in LABELLED[name].read(DataFolder(folder)):
+            premise, hypothesis = _key(whole(row.documents[0])), _key(row.text)
             one = top(premise)
-            if name == "cad_nli" and len(hypothesis.split()) >= 7:
+            if file == "cad_nli" and len(hypothesis.split()) >= 7:
                 other = top(hypothesis)
                 up[max(one, other)] = min(one, other)
     return {text: top(text) for text in up}
 
 
-def nli(name: str) -> Callable[[Path, Part], Iterator[Claim]]:
+_NLI = {**_REVISED, "mnli_dev": "mnli", "med": "med", "help": "help", "fever_dev_nli": "fever"}
+
+
+def nli(file: str) -> Callable[[Path, Part], Iterator[Claim]]:
     """A set of premise, hypothesis and label."""
 
     def read(folder: Path, wanted: Part) -> Iterator[Claim]:
-        for row in rows(folder, name):
-            premise, claim = untokenised(row["premise"]), untokenised(row["hypothesis"])
-            if name in _REVISED:
-                here = part("snli_devtest", _revisions(folder)[_key(row["premise"])]) == wanted
+        for row in LABELLED[_NLI[file]].read(DataFolder(folder)):
+            given = whole(row.documents[0])
+            premise, claim = untokenised(given), untokenised(row.text)
+            if file in _REVISED:
+                here = part("snli_devtest", _revisions(folder)[_key(given)]) == wanted
             else:
-                here = part(name, row["premise"] if name != "fever_dev_nli" else row["premise"][:60]) == wanted
+                here = part(file, given if file != "fever_dev_nli" else given[:60]) == wanted
             if here and claim:
-                label = float(row["label"] in ("entailment", 1))
-                yield Claim(name, tuple(sentences(premise)), claim, label)
+                yield Claim(file, tuple(sentences(premise)), claim, float(bool(row.supported)))
 
     return read
 
 
 def begin(folder: Path, wanted: Part) -> Iterator[Claim]:
-    values = {"Fully attributable": 1.0, "Not fully attributable": 0.0}
-    for row in rows(folder, "begin"):
-        if row["label"] in values and part("begin", row["premise"]) == wanted:
-            premise = tuple(sentences(untokenised(row["premise"])))
-            yield Claim("begin", premise, untokenised(row["hypothesis"]), values[row["label"]])
+    for row in LABELLED["begin"].read(DataFolder(folder)):
+        given = whole(row.documents[0])
+        if row.supported is not None and part("begin", given) == wanted:
+            yield Claim("begin", tuple(sentences(untokenised(given))), untokenised(row.text), float(row.supported))
 
 
 def expertqa(folder: Path, wanted: Part) -> Iterator[Claim]:
-    values = {"Complete": 1.0, "Partial": 0.0, "Incomplete": 0.0}
-    for row in rows(folder, "expertqa_claims"):
-        texts = [re.sub(r"^\[\d+\] \S+\s*", "", text) for text in row["evidence"]]
-        here = part("expertqa_claims", row["question"]) == wanted
-        if here and row["support"] in values and max(map(len, texts), default=0) > 80:  # a bare link is no evidence
-            sources = tuple(s for text in texts for s in sentences(text))
-            yield Claim("expertqa_claims", sources, re.sub(r" ?\[\d+\]", "", row["claim"]), values[row["support"]])
+    for row in LABELLED["expertqa"].read(DataFolder(folder)):
+        if row.supported is not None and part("expertqa_claims", row.question) == wanted:
+            sources = tuple(s for text in row.documents for s in sentences(whole(text)))
+            yield Claim("expertqa_claims", sources, re.sub(r" ?\[\d+\]", "", row.text), float(row.supported))
 
 
 def wice(folder: Path, wanted: Part) -> Iterator[Claim]:
-    for row in rows(folder, "wice"):
-        if part("wice", row["evidence"][0] + row["evidence"][-1]) == wanted:
-            gold = tuple(min((g for g in row["supporting"] or [] if g), key=len, default=()))
-            yield Claim("wice", tuple(row["evidence"]), row["claim"], float(row["label"] == "supported"), gold=gold)
+    for row in LABELLED["wice"].read(DataFolder(folder)):
+        if part("wice", row.group) == wanted:
+            gold = min(row.gold, key=len, default=())
+            yield Claim("wice", tuple(row.documents[0]), row.text, float(bool(row.supported)), gold=gold)
 
 
 def fm2(folder: Path, wanted: Part) -> Iterator[Claim]:
-    for row in rows(folder, "fm2"):
-        sources = (*row["gold"], *(s for s in row["retrieved"] if s not in row["gold"]))
-        if part("fm2", row["gold"][0]) == wanted:
-            gold = tuple(range(len(row["gold"])))
-            yield Claim("fm2", sources, row["claim"], float(row["label"] == "SUPPORTS"), gold=gold)
+    for row in LABELLED["fm2"].read(DataFolder(folder)):
+        if part("fm2", row.group) == wanted:
+            yield Claim("fm2", tuple(row.documents[0]), row.text, float(bool(row.supported)), gold=row.gold[0])
 
 
 def halueval(folder: Path, wanted: Part) -> Iterator[Claim]:
-    seen: set[tuple[str, str]] = set()
-    for row in rows(folder, "halueval"):
-        key = row["question"], row["answer"]
-        if part("halueval", row["question"]) == wanted and key not in seen:
-            seen.add(key)
-            knowledge = re.sub(r"(?<=[a-z)\]\"][.!?])(?=[A-Z])", " ", row["knowledge"])
-            sources = tuple(sentences(knowledge))
-            yield Claim("halueval", sources, row["answer"], 1.0 - row["hallucinated"], question=row["question"])
+    for row in halueval_once(folder):
+        if part("halueval", row.question) == wanted:
+            sources = tuple(sentences(whole(row.documents[0])))
+            yield Claim("halueval", sources, row.text, float(bool(row.supported)), question=row.question)
 
 
 def summedits_whole(folder: Path, wanted: Part) -> Iterator[Claim]:
     """Summaries as they were labelled, as a whole."""
     documents: dict[str, tuple[str, ...]] = {}
-    for row in rows(folder, "summedits"):
-        if row.get("doc"):
-            documents[row["doc_id"]] = tuple(sentences(row["doc"]))
-        if part("summedits", row["doc_id"]) == wanted:
-            yield Claim("summedits", documents[row["doc_id"]], row["summary"], float(row["label"]))
+    for row in LABELLED["summedits"].read(DataFolder(folder)):
+        if part("summedits", row.group) == wanted:
+            documents[row.group] = documents.get(row.group) or tuple(sentences(whole(row.documents[0])))
+            yield Claim("summedits", documents[row.group], row.text, float(bool(row.supported)))
 
 
 def summedits(folder: Path, wanted: Part) -> Iterator[Claim]:
     """Sentences of summaries: those of consistent ones, and the one that an inconsistent one does not share."""
     documents: dict[tuple[str, ...], list[Claim]] = defaultdict(list)
-    for whole in summedits_whole(folder, wanted):
-        documents[whole.sources].append(whole)
+    for summary in summedits_whole(folder, wanted):
+        documents[summary.sources].append(summary)
     for sources, summaries in documents.items():
         right = dict.fromkeys(s for w in summaries if w.label for s in sentences(w.claim))
         yield from (Claim("summedits", sources, s, 1.0) for s in right)
-        for whole in summaries:
-            changed = [s for s in sentences(whole.claim) if s not in right]
-            if not whole.label and len(changed) == 1:
+        for summary in summaries:
+            changed = [s for s in sentences(summary.claim) if s not in right]
+            if not summary.label and len(changed) == 1:
                 yield Claim("summedits", sources, changed[0], 0.0)
 
 
 CLAIMS: dict[str, Callable[[Path, Part], Iterator[Claim]]] = {
-    **{name: nli(name) for name in ("snli_devtest", "cad_nli", "mnli_dev", "med", "help", "fever_dev_nli")},
+    **{file: nli(file) for file in _NLI},
     "begin": begin,
     "expertqa_claims": expertqa,
     "wice": wice,
@@ -250,39 +245,37 @@ CLAIMS: dict[str, Callable[[Path, Part], Iterator[Claim]]] = {
 
 def squad(folder: Path, wanted: Part) -> Iterator[Question]:
     parts: dict[str, tuple[str, ...]] = {}
-    for row in rows(folder, "squad2_dev_b"):
-        if part("squad2_dev_b", row["title"]) == wanted:
-            text = row["context"]
+    for row in ASKED["squad2"](DataFolder(folder)):
+        if part("squad2_dev_b", row.title) == wanted:
+            text = whole(row.documents[0])
             parts[text] = parts.get(text) or tuple(sentences(text))
-            yield Question("squad2_dev_b", parts[text], row["question"], row["answerable"], tuple(row["answers"]),
-                           title=row["title"].replace("_", " "))  # fmt: skip
+            yield Question("squad2_dev_b", parts[text], row.text, row.answerable, row.answers,
+                           title=row.title.replace("_", " "))  # fmt: skip
 
 
 def clapnq(folder: Path, wanted: Part) -> Iterator[Question]:
-    for row in rows(folder, "clapnq_dev"):
-        if part("clapnq_dev", row["title"]) == wanted:
-            gold = tuple(i for i, s in enumerate(row["sentences"]) if s in (row["selected_sentences"] or ()))
-            answers = (row["answer"],) if row["answerable"] else ()
-            plain = tuple(untokenised(s) for s in row["sentences"])
-            yield Question("clapnq_dev", plain, row["question"], row["answerable"], answers, gold, row["title"])
+    for row in ASKED["clapnq"](DataFolder(folder)):
+        if part("clapnq_dev", row.title) == wanted:
+            plain = tuple(untokenised(s) for s in row.documents[0])
+            yield Question("clapnq_dev", plain, row.text, row.answerable, row.answers, row.gold, row.title)
 
 
 def policyqa(folder: Path, wanted: Part) -> Iterator[Question]:
-    grouped: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in rows(folder, "policyqa"):
-        if part("policyqa", row["context"]) == wanted:
-            grouped[row["context"]].append(row)
+    grouped: dict[str, list[QuestionRow]] = defaultdict(list)
+    for row in ASKED["policyqa"](DataFolder(folder)):
+        if part("policyqa", whole(row.documents[0])) == wanted:
+            grouped[whole(row.documents[0])].append(row)
     for context, asked in grouped.items():
         parts = tuple(sentences(context))
         for row in asked:
-            yield Question("policyqa", parts, row["question"], True, tuple(row["answers"]))
+            yield Question("policyqa", parts, row.text, True, row.answers)
 
 
 def pubmedqa(folder: Path, wanted: Part) -> Iterator[Question]:
-    for row in rows(folder, "pubmedqa"):
-        if part("pubmedqa", row["id"]) == wanted:
-            parts = tuple(s for text in row["contexts"][-2:] for s in sentences(text))
-            yield Question("pubmedqa", parts, row["question"], True, (row["answer"],))
+    for row in ASKED["pubmedqa"](DataFolder(folder)):
+        if part("pubmedqa", row.identity) == wanted:
+            parts = tuple(s for text in row.documents[-2:] for s in sentences(whole(text)))
+            yield Question("pubmedqa", parts, row.text, True, row.answers)
 
 
 QUESTIONS: dict[str, Callable[[Path, Part], Iterator[Question]]] = {
@@ -297,13 +290,13 @@ QUESTIONS: dict[str, Callable[[Path, Part], Iterator[Question]]] = {
 def turns(folder: Path, wanted: Part) -> list[Turn]:
     """Conversations with rewrites written by people."""
     found: list[Turn] = []
-    for name in ("qr_canard_dev", "qr_cast_ikat"):
-        for row in rows(folder, name):
-            conversation = row["id"].rsplit("_", 1)[0]
-            if part(name, conversation) == wanted and row["history"]:
-                spoken = dialog(row["history"], row["question"])
-                history = tuple(text for _, text in spoken[:-1])
-                found.append(Turn(name, history, row["question"], row["rewrite"], conversation, tuple(spoken)))
+    for file, name in (("qr_canard_dev", "canard"), ("qr_cast_ikat", "cast-ikat")):
+        for row in REWRITES[name](DataFolder(folder)):
+            conversation = row.identity.rsplit("_", 1)[0]
+            if part(file, conversation) == wanted and row.history:
+                history = tuple(text for _, text in row.history)
+                spoken = (*row.history, ("user", row.question))
+                found.append(Turn(file, history, row.question, row.rewrite, conversation, spoken))
     for topic, spoken, meant, *wrong in conversations():
         history, (_, question) = tuple(text for _, text in spoken[:-1]), spoken[-1]
         conversation = f"{topic} {history[0]}"

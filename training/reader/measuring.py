@@ -7,15 +7,17 @@ question's) words that the whole source (or the best window) holds.
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from random import Random
-from typing import Any, Literal
+from typing import Literal
 
+from intrinsics_core.bench.datasets import CLAIMS as LABELLED
+from intrinsics_core.bench.datasets import QUESTIONS as ASKED
+from intrinsics_core.bench.datasets import ClaimRow, whole
+from intrinsics_core.bench.folder import DataFolder
 from training.reader.data import (
     CLAIMS,
     QUESTIONS,
@@ -34,7 +36,7 @@ from training.reader.paraphrases import true_twin
 from training.reader.prose import content, found, sentence_like, sentences, weight, windows
 from training.reader.splits import Part
 from training.reader.wordnet import WordNet
-from training.support_data import rows
+from training.support_data import lfqa_seen
 
 
 @dataclass(frozen=True)
@@ -121,23 +123,25 @@ def everyday(with_question: bool) -> Callable[[Path, WordNet], Iterator[Example]
     """Right and slightly wrong answers to everyday questions; alone, or behind their question."""
 
     def read(folder: Path, net: WordNet) -> Iterator[Example]:
-        for row in _everyday(folder):
-            said = [(row["q"], a, 1.0) for a in row["true"]] + [(row["q"], a, 0.0) for a in row["false"]]
-            said += [(q, a, float(label)) for q, a, label in row["other_a"]]
-            for question, answer, label in said:
-                yield supported(sentences(row["doc"]), [answer], label, question if with_question else "")
+        for row in LABELLED["everyday"].read(DataFolder(folder)):
+            yield judged(row, row.question if with_question else "")
 
     return read
 
 
+def judged(row: ClaimRow, question: str = "") -> Example:
+    """A claim as one sentence, beside the sentences of its documents, read as one text."""
+    text = " ".join(whole(document) for document in row.documents)
+    return supported(sentences(text), [row.text], float(bool(row.supported)), question)
+
+
 def everyday_gate(folder: Path, net: WordNet) -> Iterator[Example]:
-    for row in _everyday(folder):
-        for question, label in [(row["q"], True), *row["other_q"]]:
-            yield answering(sentences(row["doc"]), question, float(label))
+    return gate("everyday", folder)
 
 
-def _everyday(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / "everyday_dev.jsonl").read_text("utf-8").splitlines()]
+def gate(name: str, folder: Path) -> Iterator[Example]:
+    for row in ASKED[name](DataFolder(folder)):
+        yield answering(sentences(whole(row.documents[0])), row.text, float(row.answerable))
 
 
 def one_word(folder: Path, net: WordNet) -> Iterator[Example]:
@@ -184,44 +188,29 @@ def lfqa(level: Literal["sentence", "answer"]) -> Callable[[Path, WordNet], Iter
     """Sentences (or whole answers) of models that saw the documents, labelled by people. Never trained on."""
 
     def read(folder: Path, net: WordNet) -> Iterator[Example]:
-        documents: dict[tuple[int, str], list[str]] = {}
-        said: dict[tuple[int, str, str], list[dict[str, Any]]] = defaultdict(list)
-        for row in rows(folder, "lfqa_verification"):
-            if row.get("docs"):
-                documents[row["id"], row["docs_set"]] = [s for d in row["docs"] for s in sentences(d["text"])]
-            if row["system"] not in ("gpt3", "alpaca"):  # those two did not see the documents
-                said[row["id"], row["docs_set"], row["system"]].append(row)
-        for (number, where, _), parts in said.items():
-            sources = documents[number, where]
+        for row in lfqa_seen(folder):
+            sources = [s for document in row.documents for s in sentences(whole(document))]
             if level == "sentence":
-                for row in parts:
-                    yield supported(sources, [row["sentence"]], float(row["label"] == "supported"))
+                for text, label in row.sentences:
+                    yield supported(sources, [text], float(label))
             else:
-                label = float(all(row["label"] == "supported" for row in parts))
-                yield supported(sources, [row["sentence"] for row in parts], label)
+                yield supported(sources, [text for text, _ in row.sentences], float(bool(row.supported)))
 
     return read
 
 
-def evidence_pairs(name: str, wanted: str, split: str = "") -> Callable[[Path, WordNet], Iterator[Example]]:
+def evidence_pairs(name: str) -> Callable[[Path, WordNet], Iterator[Example]]:
     """Sets of claim and evidence whose licence allows measuring only."""
 
     def read(folder: Path, net: WordNet) -> Iterator[Example]:
-        for row in rows(folder, name):
-            if split and row.get("split", "") != split:
-                continue
-            text = row.get("evidence", row.get("premise"))
-            text = " ".join(text) if isinstance(text, list) else text
-            claim = row.get("claim", row.get("hypothesis"))
-            yield supported(sentences(text), [claim], float(str(row["label"]).upper().startswith(wanted)))
+        return map(judged, LABELLED[name].read(DataFolder(folder)))
 
     return read
 
 
 def cast(folder: Path, net: WordNet) -> Iterator[Example]:
     """Conversational questions with passages that hold an answer or do not. Never trained on."""
-    for row in rows(folder, "cast_answerability"):
-        yield answering(sentences(row["passage"]), row["question"], float(row["answerable"]))
+    return gate("cast", folder)
 
 
 def meant(folder: Path, net: WordNet) -> Iterator[Example]:
@@ -249,10 +238,10 @@ TABLES: dict[str, tuple[Callable[[Path, WordNet], Iterator[Example]], str]] = {
     "everyday, gate": (everyday_gate, "never"),
     "LFQA sentences": (lfqa("sentence"), "never"),
     "LFQA answers": (lfqa("answer"), "never"),
-    "Climate-FEVER": (evidence_pairs("climate_fever", "SUPPORT"), "never"),
-    "HealthVer": (evidence_pairs("healthver", "SUPPORT"), "never"),
-    "COVID-Fact": (evidence_pairs("covidfact", "SUPPORT"), "never"),
-    "LingNLI": (evidence_pairs("lingnli", "ENTAIL"), "never"),
+    "Climate-FEVER": (evidence_pairs("climate-fever"), "never"),
+    "HealthVer": (evidence_pairs("healthver"), "never"),
+    "COVID-Fact": (evidence_pairs("covid-fact"), "never"),
+    "LingNLI": (evidence_pairs("lingnli"), "never"),
     "CAsT answerability": (cast, "never"),
     "written texts, claims": (written, "held texts"),
     "written texts, gate": (written_gate, "held texts"),

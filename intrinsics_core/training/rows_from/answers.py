@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from intrinsics_core.bench.datasets import wikipedia
 from intrinsics_core.bench.folder import DataFolder, Row
 from intrinsics_core.protocol.task import Task, check
 from intrinsics_core.replies import sentence_ids
@@ -50,10 +51,10 @@ def edited(sentence: str, by: int) -> str | None:
 
 
 def _passages(folder: DataFolder) -> Iterator[tuple[int, str, list[str]]]:
-    for number, row in enumerate(folder.rows("wikipedia_passages")):
-        sentences = [span.text for span in punkt(plain(row["text"]))]
+    for number, row in enumerate(wikipedia(folder)):
+        sentences = [span.text for span in punkt(plain(row.text))]
         if len(sentences) >= _LEAST and len(set(sentences)) == len(sentences):
-            yield number, str(row["id"]), sentences
+            yield number, row.identity, sentences
 
 
 def _task(intrinsic: str, document: list[str], answer: list[str]) -> Task | None:

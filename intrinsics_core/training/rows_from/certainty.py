@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from intrinsics_core.bench.datasets import recorded_answers
 from intrinsics_core.bench.folder import DataFolder, Row
 
 SYSTEMS: tuple[str | None, ...] = (
@@ -19,14 +20,13 @@ _BINS = 10
 
 
 def recorded(folder: DataFolder) -> Iterator[Row]:
-    rows = [row for row in folder.rows("uq_recorded") if row["logprobs"] and row["answer"].strip()]
-    shares = calibrated([sum(row["logprobs"]) / len(row["logprobs"]) for row in rows],
-                        [bool(row["truthful"]) for row in rows])  # fmt: skip
+    rows = [row for row in recorded_answers(folder) if row.logprobs and row.answer.strip()]
+    shares = calibrated([sum(row.logprobs) / len(row.logprobs) for row in rows], [row.truthful for row in rows])
     for number, (row, share) in enumerate(zip(rows, shares, strict=True)):
         system = SYSTEMS[number % len(SYSTEMS)]
         turns = [] if system is None else [{"role": "system", "content": system}]
-        turns += [{"role": "user", "content": row["question"]}, {"role": "assistant", "content": row["answer"]}]
-        yield {"id": f"recorded-{number}", "messages": turns, "documents": [], "group": row["question"],
+        turns += [{"role": "user", "content": row.question}, {"role": "assistant", "content": row.answer}]
+        yield {"id": f"recorded-{number}", "messages": turns, "documents": [], "group": row.question,
                "result": {"certainty": tenth(share)}}  # fmt: skip
 
 

@@ -6,9 +6,10 @@ of the same article that lack the answer, which is what a retriever brings.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from intrinsics_core.bench.datasets import QUESTIONS, QuestionRow, whole
 from intrinsics_core.bench.folder import DataFolder, Row
 
 _OTHERS = 2  # passages beside the one that a question was asked about
@@ -23,11 +24,11 @@ def _gate(name: str, question: str, documents: Sequence[Any], answerable: bool, 
     return {"id": name, "messages": _asked(question), "documents": list(documents), "result": result, "group": group}
 
 
-def _articles(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+def _articles(rows: Sequence[QuestionRow]) -> dict[str, list[str]]:
     """Passages of each article, in order, each once."""
     found: dict[str, dict[str, None]] = {}
     for row in rows:
-        found.setdefault(row["title"], {})[row["context"]] = None
+        found.setdefault(row.title, {})[whole(row.documents[0])] = None
     return {title: list(passages) for title, passages in found.items()}
 
 
@@ -39,42 +40,42 @@ def lacking(passages: Sequence[str], own: str, answers: Sequence[str], start: in
 
 
 def answerability_of_squad(folder: DataFolder) -> Iterator[Row]:
-    rows = folder.rows("squad2_dev_b")
+    rows = list(QUESTIONS["squad2"](folder))
     articles = _articles(rows)
     for number, row in enumerate(rows):
-        answers = [a if isinstance(a, str) else a["text"] for a in row["answers"]]
-        others = lacking(articles[row["title"]], row["context"], answers, number)[:_OTHERS]
-        name, group = f"squad2-{row['id']}", row["title"]
-        if not row["answerable"]:
-            yield _gate(name, row["question"], [row["context"]], False, group)
+        context = whole(row.documents[0])
+        others = lacking(articles[row.title], context, row.answers, number)[:_OTHERS]
+        name, group = f"squad2-{row.identity}", row.title
+        if not row.answerable:
+            yield _gate(name, row.text, [context], False, group)
             continue
-        shown = [*others[: number % 2], row["context"], *others[number % 2 :]]  # the answer is not always first
-        yield _gate(name, row["question"], shown, True, group)
+        shown = [*others[: number % 2], context, *others[number % 2 :]]  # the answer is not always first
+        yield _gate(name, row.text, shown, True, group)
         if number % 2 and others:
-            yield _gate(f"{name}-lacking", row["question"], others, False, group)
+            yield _gate(f"{name}-lacking", row.text, others, False, group)
 
 
 def answerability_of_clapnq(folder: DataFolder) -> Iterator[Row]:
-    for row in folder.rows("clapnq_dev"):
-        document = {"text": " ".join(row["sentences"]), "title": row["title"]}
-        yield _gate(f"clapnq-{row['id']}", row["question"], [document], bool(row["answerable"]), row["title"])
+    for row in QUESTIONS["clapnq"](folder):
+        document = {"text": whole(row.documents[0]), "title": row.title}
+        yield _gate(f"clapnq-{row.identity}", row.text, [document], row.answerable, row.title)
 
 
 def relevance_of_squad(folder: DataFolder) -> Iterator[Row]:
     """Relevant: the passage answers. Partially: it was asked about, and does not. Irrelevant: another article's."""
-    rows = folder.rows("squad2_dev_b")
+    rows = list(QUESTIONS["squad2"](folder))
     articles = _articles(rows)
     titles = sorted(articles)
     for number, row in enumerate(rows):
-        elsewhere = titles[(titles.index(row["title"]) + 1 + number % (len(titles) - 1)) % len(titles)] \
+        elsewhere = titles[(titles.index(row.title) + 1 + number % (len(titles) - 1)) % len(titles)] \
             if len(titles) > 1 else None  # fmt: skip
-        label, score = ("relevant", 1.0) if row["answerable"] else ("partially relevant", 0.5)
-        shown, judged = [row["context"]], [(label, score)]
+        label, score = ("relevant", 1.0) if row.answerable else ("partially relevant", 0.5)
+        shown, judged = [whole(row.documents[0])], [(label, score)]
         if elsewhere is not None:
             passages = articles[elsewhere]
             shown.append(passages[number % len(passages)])
             judged.append(("irrelevant", 0.0))
         verdicts = [{"document_id": str(i), "index": i, "label": each, "score": value}
                     for i, (each, value) in enumerate(judged)]  # fmt: skip
-        yield {"id": f"squad2-{row['id']}", "messages": _asked(row["question"]), "documents": shown,
-               "result": {"judgements": verdicts}, "group": row["title"]}  # fmt: skip
+        yield {"id": f"squad2-{row.identity}", "messages": _asked(row.text), "documents": shown,
+               "result": {"judgements": verdicts}, "group": row.title}  # fmt: skip
