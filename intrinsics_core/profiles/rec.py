@@ -7,11 +7,10 @@ asked a request, for C.2, and the prompt ends with the published line; the words
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from intrinsics_core.profiles.asking import PREAMBLE, TAIL, TEXT, array_of, enum_of, object_of, said
+from intrinsics_core.profiles.asking import TAIL, TEXT, array_of, enum_of, object_of, said, turns_of
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.requests import Generate, JsonSchema
 from intrinsics_core.protocol.results import Metric, RatedMetric
@@ -61,14 +60,12 @@ def wanted(task: Task) -> bool:
 def render(task: Task, shown: Mapping[str, Any]) -> Sequence[Generate]:
     """The request for one metric; ``shown`` are the documents, the conversation and the response."""
     metric: Metric = task.options.get("metric", "faithfulness")
-    asked = json.dumps({**shown, "criterion": f"{metric}: {METRICS[metric]}"}, ensure_ascii=False)
+    asked = {**shown, "criterion": f"{metric}: {METRICS[metric]}"}
+    system, user = turns_of(_INSTRUCTION + TAIL + _SHAPE, asked)
     return [
         Generate(
             intrinsic=task.intrinsic,
-            messages=(
-                Message("system", PREAMBLE + _INSTRUCTION + TAIL + _SHAPE),
-                Message("user", f"{asked}\n\n{_LAST_LINE}"),
-            ),
+            messages=(system, Message("user", f"{user.content}\n\n{_LAST_LINE}")),
             constraint=JsonSchema({"title": "evaluate", **_SCHEMA}),
             max_tokens=1536,
             logprobs=True,

@@ -11,6 +11,7 @@ import pytest
 
 from intrinsics_core import InvalidInput, fact_check, run
 from intrinsics_core.encoders.profile import encoders_profile
+from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.protocol.profile import Format, Profile
 from intrinsics_core.protocol.requests import Generate, Generated, Scored
 from intrinsics_core.protocol.results import FactCheck
@@ -196,7 +197,7 @@ def test_the_claim_ends_with_its_period(answer: str, ends: str) -> None:
     assert claim == f"The answer to question Who built it? {ends}"
     model = Scripted(lambda r: {"context_relevance": "relevant", "supported": "yes"})
     run(fact_check(asked, ["Ada."]), model)
-    assert json.loads(model.requests[-1].messages[-1].content)["claim"].endswith(ends.replace("is ", "is: "))
+    assert data_of(model.requests[-1].messages[-1].content)["claim"].endswith(ends.replace("is ", "is: "))
 
 
 @pytest.mark.parametrize(
