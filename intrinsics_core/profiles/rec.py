@@ -8,14 +8,13 @@ asked a request, for C.2, and the prompt ends with the published line; the words
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from intrinsics_core.profiles.asking import TAIL, TEXT, array_of, enum_of, object_of, said, turns_of
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.requests import Generate, JsonSchema
 from intrinsics_core.protocol.results import Metric, RatedMetric
-from intrinsics_core.protocol.task import Task
+from intrinsics_core.protocol.task import Message, Task
 from intrinsics_core.replies import statements
 
 RATINGS = ("Yes", "No")
@@ -61,12 +60,12 @@ def wanted(task: Task) -> bool:
 def render(task: Task, shown: Mapping[str, Any]) -> Sequence[Generate]:
     """The request for one metric; ``shown`` are the documents, the conversation and the response."""
     metric: Metric = task.options.get("metric", "faithfulness")
-    criterion = f"{metric}: {METRICS[metric]}"
-    system, user = turns_of(_INSTRUCTION + TAIL + _SHAPE, {**shown, "criterion": criterion})
+    asked = {**shown, "criterion": f"{metric}: {METRICS[metric]}"}
+    system, user = turns_of(_INSTRUCTION + TAIL + _SHAPE, asked)
     return [
         Generate(
             intrinsic=task.intrinsic,
-            messages=(system, replace(user, content=f"{user.content}\n\n{_LAST_LINE}")),
+            messages=(system, Message("user", f"{user.content}\n\n{_LAST_LINE}")),
             constraint=JsonSchema({"title": "evaluate", **_SCHEMA}),
             max_tokens=1536,
             logprobs=True,

@@ -262,8 +262,9 @@ def test_the_style_of_rec_asks_for_its_shape_in_its_form() -> None:
     run(evaluate(MESSAGES, DOCUMENTS, metrics="faithfulness, coherence", style="rec"), runtime)
     assert len(runtime.waves) == 1
     for request, name in zip(runtime.requests, ("faithfulness", "coherence"), strict=True):
-        shown, _, last = request.messages[-1].content.rpartition("\n\n")  # type: ignore[union-attr]
-        assert last == "### Response (JSON only):" and data_of(shown)["criterion"].startswith(f"{name}: ")
+        turn = request.messages[-1].content  # type: ignore[union-attr]
+        assert turn.endswith("\n\n### Response (JSON only):")
+        assert data_of(turn)["criterion"].startswith(f"{name}: ")
         assert list(request.constraint.schema["properties"]) == ["answer", "feedback", "statements"]  # type: ignore[union-attr]
 
 

@@ -60,7 +60,7 @@ def _without_the_last(request: Any) -> Any:
     """A judge that leaves the last sentence out, of whatever it is asked; it knows nothing but audits."""
     if request.intrinsic != "audit":
         return "I would rather not."
-    asked = json.loads(request.messages[-1].content)
+    asked = data_of(request.messages[-1].content)
     sentences = [
         {"id": name, "reason": "It stands there.", "faithfulness": "faithful", "sources": ["c0"]}
         for name in list(asked["response"])[:-1]
