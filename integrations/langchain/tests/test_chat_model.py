@@ -31,6 +31,7 @@ from intrinsics_core import (
     query_rewrite,
     run,
 )
+from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.protocol.requests import Embed, Generate, Generated, JsonSchema
 from tests.contract.chat_model import DOCUMENTS, QUESTION, RELEVANT, YES, ChatModelTests, always
 
@@ -61,7 +62,7 @@ def test_turns_reach_the_model_with_their_roles() -> None:
     system, user = model.seen[0]["messages"]
     assert isinstance(system, SystemMessage)
     assert isinstance(user, HumanMessage)
-    assert json.loads(user.content)["documents"][0]["text"] == DOCUMENTS[0]
+    assert data_of(user.content)["documents"][0]["text"] == DOCUMENTS[0]
     assert model.seen[0]["settings"] == {}  # the user's own settings are left alone
 
 

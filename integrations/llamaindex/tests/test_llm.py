@@ -19,6 +19,7 @@ from intrinsics_core import (
     answerability,
     run,
 )
+from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.protocol.requests import Embed, Generate
 from tests.contract.chat_model import DOCUMENTS, YES, ChatModelTests, always, ask
 
@@ -50,7 +51,7 @@ def test_turns_reach_the_llm_with_their_roles_and_no_settings() -> None:
     ask(LLMRuntime(llm))
     system, user = llm.seen[0]["messages"]
     assert (system.role, user.role) == (MessageRole.SYSTEM, MessageRole.USER)
-    assert json.loads(user.content)["documents"][0]["text"] == DOCUMENTS[0]
+    assert data_of(user.content)["documents"][0]["text"] == DOCUMENTS[0]
     assert llm.seen[0]["options"] == {}
 
 

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from intrinsics_core.profiles.asking import data_of
 from tests.service.running import in_thread
 
 HERE = Path(__file__).parent

@@ -217,7 +217,7 @@ def test_4a_metadata_that_the_answering_model_is_shown(fields: Any) -> None:
     gate = AnswerabilityGate(runtime=JudgeModel(reply=reply), metadata_fields=fields)
     gate.invoke({"question": asked, "documents": ranked})
     assert "company: Initech" in seen[0]
-    assert json.loads(seen[0])["documents"][0]["text"] == ranked[0].page_content  # the text is the text
+    assert data_of(seen[0])["documents"][0]["text"] == ranked[0].page_content  # the text is the text
 
 
 def test_4b_offsets_stay_in_the_text() -> None:
