@@ -33,7 +33,7 @@ def check(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a finding.")] = False,
 ) -> None:
-    """Ask a runtime for each thing that the intrinsics need, and each intrinsic with an adapter a question of its own."""
+    """Ask a runtime for each thing that the intrinsics need, ask each adapter a question, and say how it stands."""
     with one_line_errors():
         config = settings.runtime_config(runtime)
         hidden = settings.secrets(config)
