@@ -41,6 +41,16 @@ def given_up() -> Iterator[None]:
         _flag.reset(token)
 
 
+@contextmanager
+def flagged(flag: threading.Event) -> Iterator[None]:
+    """Within it, work stops at its next :func:`check` once this flag is set."""
+    token = _flag.set(flag)
+    try:
+        yield
+    finally:
+        _flag.reset(token)
+
+
 def result_of(future: Future[T]) -> T:
     """What another thread makes, or the error that it ends with; a signal is heeded meanwhile."""
     while True:

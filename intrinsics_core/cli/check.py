@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -11,7 +11,7 @@ import typer
 
 from intrinsics_core.cli import settings
 from intrinsics_core.cli.run import one_line_errors, set_up
-from intrinsics_core.protocol.errors import IntrinsicsError
+from intrinsics_core.cli.trials import tried
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.runtimes.base import Runtime
 
@@ -33,7 +33,7 @@ def check(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a finding.")] = False,
 ) -> None:
-    """Ask a runtime for each thing that the intrinsics need, once, and say how it stands."""
+    """Ask a runtime for each thing that the intrinsics need, ask each adapter a question, and say how it stands."""
     with one_line_errors():
         config = settings.runtime_config(runtime)
         hidden = settings.secrets(config)
@@ -47,27 +47,17 @@ def check(
     raise typer.Exit(worst)
 
 
-def _findings(engine: Runtime, profile: Profile) -> Iterable[dict[str, Any]]:
+def _findings(engine: Runtime, profile: Profile) -> Iterator[dict[str, Any]]:
     from intrinsics_core.runtimes.server import ServerRuntime
 
     if isinstance(engine, ServerRuntime):
         from intrinsics_core.runtimes.server.examination import examine
 
-        return (asdict(finding) for finding in examine(engine, profile))
-    return [_one_gate(engine, profile)]
-
-
-def _one_gate(engine: Runtime, profile: Profile) -> dict[str, Any]:
-    """A runtime in this process has no server to ask about: it answers one question, or says why not."""
-    from intrinsics_core.intrinsics import answerability
-    from intrinsics_core.running.execution import run
-
-    question = [{"role": "user", "content": "When was the lighthouse lit?"}]
-    try:
-        result = run(answerability(question, ["The lighthouse was lit in 1871."]), engine, profile=profile)
-    except IntrinsicsError as error:
-        return {"subject": "answerability", "state": "refused", "seen": error.message, "change": error.expected}
-    return {"subject": "answerability", "state": "works", "seen": f"{result.label}", "change": None}
+        for finding in examine(engine, profile):
+            yield asdict(finding)
+            if finding.subject == "models" and finding.state == "refused":
+                return  # nobody is there to be asked
+    yield from tried(engine, profile)
 
 
 def _line(finding: dict[str, Any]) -> str:

@@ -25,6 +25,15 @@ Concurrency = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Rows under way at once.", show_default="the runtime's own"),
 ]
+RowTimeout = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        min=0.001,
+        help="What a row may take; then it is an error line of type `RequestTimeout`.",
+        show_default="any time",
+    ),
+]
 OnError = Annotated[
     Literal["raise", "fallback"],
     typer.Option(

@@ -57,6 +57,7 @@ def run(
     profile: options.ProfileName = None,
     date: options.DateText = None,
     concurrency: options.Concurrency = None,
+    row_timeout: options.RowTimeout = None,
     on_error: options.OnError = "raise",
     option: options.Options = None,
     citations: Annotated[
@@ -85,6 +86,8 @@ def run(
                 raise InvalidInput("--resume and --overwrite exclude each other")
             if ray is None and (actors, gpus) != (None, None):
                 raise InvalidInput("--actors and --gpus are for --ray", expected="--ray local|auto|ADDRESS")
+            if ray and row_timeout is not None:
+                raise InvalidInput("--row-timeout is for runs in this process", expected="no --ray with it")
             chosen_options = settings.intrinsic_options(intrinsic, option or [])
             show = cited.shower(intrinsic, citations, citations_as) if citations else None
             source, target = _source(input, resume=resume, ray=ray), _target(output, resume=resume, overwrite=overwrite)
@@ -118,7 +121,7 @@ def run(
                 "citations": [citations, citations_as] if citations else None,
             }
             lines = stack.enter_context(source.open("rb") if source else nullcontext(_stdin(input)))
-            kept = _journal(output, target, described, resume=resume, overwrite=overwrite)
+            kept = _journal(output, target, described, source=source, resume=resume, overwrite=overwrite)
             stack.callback(kept.close)
         if pool and source:
             job = batch.BatchJob(
@@ -137,6 +140,7 @@ def run(
             engine=engine,
             profile=chosen,
             concurrency=concurrency,
+            row_timeout=row_timeout,
             show=show,
             kept=kept,
             total=total,
@@ -161,6 +165,7 @@ def _work(
     engine: Runtime,
     profile: Profile,
     concurrency: int | None,
+    row_timeout: float | None,
     kept: journal.Journal,
     total: int | None,
     output: str,
@@ -168,7 +173,7 @@ def _work(
     resumable: bool = False,
     show: cited.Show | None = None,
 ) -> None:
-    """Every row through the runtime into the journal.
+    """Every row through the runtime into the journal, but those that it has.
 
     Holds in memory the rows under way, and up to `_AHEAD` results that wait for a slower row before them. With more of
     them no further row is taken until those under way have ended.
@@ -176,11 +181,16 @@ def _work(
     done = kept.rows
     ids: dict[int, Any] = {}
     tasks: dict[int, Task] = {}  # of rows under way, where their texts are shown again
-    numbered = enumerate(rows.read(lines, build, skip=done, needs_documents=needs_documents), start=done)
+    read = enumerate(rows.read(lines, build, skip=done, needs_documents=needs_documents), start=done)
+    numbered = (item for item in read if not kept.has(item[0]))
+    asked: dict[int, int] = {}  # numbers of the rows under way, by their place in this round
+    begun = 0  # rows of this round
 
     def calls() -> Iterator[Call[Any] | IntrinsicsError]:
+        nonlocal begun
         while kept.waiting < _AHEAD and (item := next(numbered, None)) is not None:
             number, row = item
+            asked[begun], begun = number, begun + 1
             ids[number] = row.id
             if show and isinstance(row.call, Call):
                 tasks[number] = row.call.task
@@ -188,8 +198,8 @@ def _work(
 
     with progress(total, done, shown=sys.stderr.isatty() and not (output == "-" and sys.stdout.isatty())) as advance:
 
-        def ready(index: int, outcome: Any, first: int) -> None:
-            number = first + index
+        def ready(index: int, outcome: Any) -> None:
+            number = asked.pop(index)
             task = tasks.pop(number, None)
             shown = show(outcome, task) if show and task and isinstance(outcome, Result) else None
             line = rows.encode(ids.pop(number), outcome, partial(settings.hide, hidden=hidden), shown)
@@ -197,11 +207,12 @@ def _work(
             advance()
 
         with stopping(kept, resumable=resumable):
-            begun: int | None = None
-            while begun != kept.rows:  # until there was no row left to begin with
-                begun = kept.rows
-                run_many(calls(), engine, profile=profile, concurrency=concurrency,
-                         on_result=partial(ready, first=begun), keep=False)  # fmt: skip
+            while True:  # until there was no row left to begin with
+                begun = 0
+                run_many(calls(), engine, profile=profile, concurrency=concurrency, on_result=ready, keep=False,
+                         row_timeout=row_timeout)  # fmt: skip
+                if not begun:
+                    break
 
 
 @contextmanager
@@ -272,7 +283,7 @@ def _target(name: str, *, resume: bool, overwrite: bool) -> Path | None:
 
 
 def _journal(
-    output: str, target: Path | None, described: dict[str, Any], *, resume: bool, overwrite: bool
+    output: str, target: Path | None, described: dict[str, Any], *, source: Path | None, resume: bool, overwrite: bool
 ) -> journal.Journal:
     if target is None:
         if output == "-" and sys.stdout is None:
@@ -280,8 +291,9 @@ def _journal(
         if output == "-":
             return journal.Journal(sys.stdout.buffer, owned=False)
         return journal.Journal(cast("BinaryIO", open(output, "wb")))  # the journal closes it
-    if resume:
-        return journal.resumed(target, described)
+    if resume and source:
+        with source.open("rb") as lines:
+            return journal.resumed(target, described, rows.ids(lines))
     return journal.fresh(target, described, overwrite=overwrite)
 
 

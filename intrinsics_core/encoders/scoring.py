@@ -149,7 +149,8 @@ class ScoringRuntime(OverBaseRuntime, ConnectedRuntime):
         except TimeoutError:
             raise RequestTimeout("the server did not finish its answer in time") from None
         except openai.APIError as error:
-            raise translate(error, model=model, timeout=self.config.timeout, clean=self._clean) from None
+            raise translate(error, model=model, timeout=self.config.timeout, clean=self._clean,
+                            has_key=self._key is not None) from None  # fmt: skip
 
     def close(self) -> None:
         super().close()

@@ -7,11 +7,16 @@ fallback, and then the result says that it is degraded and why.
 from __future__ import annotations
 
 import copy
+import re
 
 _RAW_LIMIT = 2_000  # characters of what came that the message shows
 _KEPT = (
     20_000  # characters of what came, and of a raw reply, that an error holds: it may be kept for every row of a file
 )
+
+# Control characters (a terminal obeys them; tab and line feed stay), halves of surrogate pairs (no encoding has them)
+# and direction overrides (they make text read as it is not written).
+UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 
 
 class IntrinsicsError(Exception):
@@ -21,7 +26,9 @@ class IntrinsicsError(Exception):
         intrinsic: name of the intrinsic at work (``"answerability"``), or None outside of one.
         expected: what would have been right.
         got: what came instead.
-        raw: the raw reply of the model, where there was one; cut after 20,000 characters.
+        raw: the raw reply of the model, where there was one, as it came; cut after 20,000 characters.
+
+    Its text holds no control characters: each is written as its escape (``\\x1b``).
     """
 
     def __init__(
@@ -34,13 +41,13 @@ class IntrinsicsError(Exception):
         raw: str | None = None,
     ) -> None:
         self.message, self.intrinsic, self.expected, self.got, self.raw = (
-            message,
+            _escaped(message),
             intrinsic,
-            expected,
-            _cut(got),
+            expected if expected is None else _escaped(expected),
+            _cut(got if got is None else _escaped(got)),
             _cut(raw),
         )
-        super().__init__(message)
+        super().__init__(self.message)
 
     def __str__(self) -> str:
         parts = [self.message or type(self).__name__]
@@ -49,7 +56,7 @@ class IntrinsicsError(Exception):
         if self.got is not None:
             parts.append(f"got {self.got[:_RAW_LIMIT]}")
         text = "; ".join(parts)
-        return f"{self.intrinsic}: {text}" if self.intrinsic else text
+        return _escaped(f"{self.intrinsic}: {text}" if self.intrinsic else text)
 
     def __reduce__(self) -> tuple[object, ...]:
         # Exceptions cross process borders (multiprocessing, Ray); keyword-only arguments need telling how.
@@ -60,6 +67,10 @@ class IntrinsicsError(Exception):
         if self.intrinsic is None:
             self.intrinsic = intrinsic
         return self
+
+
+def _escaped(text: str) -> str:
+    return UNSHOWABLE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def _cut(text: str | None) -> str | None:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
 
+from intrinsics_core.protocol.errors import UNSHOWABLE
 from intrinsics_core.protocol.results import Citation, SentenceVerdict
-
-# Control characters (a terminal obeys them), halves of surrogate pairs (no encoding has them) and direction overrides
-# (they make text read as it is not written). Tab and line feed stay.
-_UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 
 Spot = tuple[str, int, int]  # document id, begin, end
 
 
 def clean(text: str) -> str:
     """The text as it may be shown: line ends are ``\\n``, what cannot be shown is U+FFFD."""
-    return _UNSHOWABLE.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return UNSHOWABLE.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def spot(citation: Citation) -> Spot:

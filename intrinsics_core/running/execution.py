@@ -8,15 +8,20 @@ and so does the advancing of calls with much text.
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 
+from intrinsics_core._support import cancellation
 from intrinsics_core._support.cancellation import given_up
 from intrinsics_core.protocol.call import Call, merge, step
 from intrinsics_core.protocol.errors import IntrinsicsError, as_intrinsics_error
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Embed, Outcome, Program, Request, Retrieve
+from intrinsics_core.running.aside import Aside, timed_out
 from intrinsics_core.runtimes import Config, Runtime, as_runtime
 from intrinsics_core.runtimes.base import broken
 from intrinsics_core.text import sentences
@@ -59,6 +64,7 @@ def run_many(
     concurrency: int | None = None,
     on_result: OnResult | None = None,
     keep: bool = True,
+    row_timeout: float | None = None,
 ) -> list[T | IntrinsicsError]:
     """Run many calls; what they ask for at the same time reaches the runtime together.
 
@@ -66,7 +72,11 @@ def run_many(
         calls: consumed lazily. An error among them (a row that was bad from the start) is passed through in its place.
         concurrency: how many calls are under way at once; the runtime's own bound where left out.
         on_result: told ``(index, result or error)`` as each one ends, in the order they end.
+            A call with much text (over 20,000 characters) of an in-process runtime runs in a thread of its own, which
+            tells of it: others do not wait for it.
         keep: False returns an empty list: memory then does not grow with the number of calls.
+        row_timeout: seconds that a call may take; then it ends in :class:`RequestTimeout`. In process a short call is
+            looked at between two waves of requests.
 
     Returns:
         One result or :class:`IntrinsicsError` per call, in the order of the calls. A failing call never costs another.
@@ -74,10 +84,11 @@ def run_many(
     engine = as_runtime(runtime)
     if not engine.blocking:
         return engine.portal(
-            arun_many(calls, engine, profile=profile, concurrency=concurrency, on_result=on_result, keep=keep)
-        )
-    started = _started(calls, engine.profile_of(profile))
-    return _drive(merge(started, concurrency or engine.concurrency, on_result, keep=keep), engine)
+            arun_many(calls, engine, profile=profile, concurrency=concurrency, on_result=on_result, keep=keep,
+                      row_timeout=row_timeout)
+        )  # fmt: skip
+    return _run_beside(calls, engine, engine.profile_of(profile), concurrency or engine.concurrency, on_result, keep,
+                       row_timeout)  # fmt: skip
 
 
 async def arun_many(
@@ -88,20 +99,22 @@ async def arun_many(
     concurrency: int | None = None,
     on_result: OnResult | None = None,
     keep: bool = True,
+    row_timeout: float | None = None,
 ) -> list[T | IntrinsicsError]:
     """Like :func:`run_many`, without ever blocking the event loop."""
     engine = as_runtime(runtime)
     if engine.blocking:
         with given_up():
             return await asyncio.to_thread(
-                run_many, calls, engine, profile=profile, concurrency=concurrency, on_result=on_result, keep=keep
-            )
+                run_many, calls, engine, profile=profile, concurrency=concurrency, on_result=on_result, keep=keep,
+                row_timeout=row_timeout,
+            )  # fmt: skip
     chosen, queue = engine.profile_of(profile), enumerate(calls)
     results: dict[int, T | IntrinsicsError] = {}
 
     async def worker() -> None:
         for index, call in queue:
-            result = await _guarded(call, chosen, engine)
+            result = await _guarded(call, chosen, engine, row_timeout)
             if keep:
                 results[index] = result
             if on_result:
@@ -120,15 +133,73 @@ async def arun_many(
     return [results[i] for i in range(len(results))]
 
 
-def _started(calls: Iterable[Call[T] | IntrinsicsError], profile: Profile) -> Iterator[Program[T] | IntrinsicsError]:
-    for call in calls:
-        yield call if isinstance(call, IntrinsicsError) else call.start(profile)
+def _run_beside(
+    calls: Iterable[Call[T] | IntrinsicsError],
+    engine: Runtime,
+    profile: Profile,
+    concurrency: int,
+    on_result: OnResult | None,
+    keep: bool,
+    seconds: float | None,
+) -> list[T | IntrinsicsError]:
+    """Short calls in waves, long ones beside them in a thread; each is told of by its place among all."""
+    results: dict[int, T | IntrinsicsError] = {}
+    places: dict[int, int] = {}  # of the short calls under way, by their place among the short ones
+    telling = threading.Lock()
+
+    def tell(index: int, result: Any) -> None:
+        with telling:
+            if keep:
+                results[index] = result
+            if on_result:
+                on_result(index, result)
+
+    def short() -> Iterator[Program[T] | IntrinsicsError]:
+        begun = 0
+        for index, call in enumerate(calls):
+            if isinstance(call, Call) and call.heavy:
+                aside.put(index, partial(_driven, call, profile, engine))
+                continue
+            places[begun], begun = index, begun + 1
+            yield call if isinstance(call, IntrinsicsError) else _within(call.start(profile), seconds)
+
+    aside = Aside(tell, seconds)
+    try:
+        _drive(merge(short(), concurrency, lambda i, result: tell(places.pop(i), result), keep=False), engine)
+        aside.finish()
+    finally:
+        aside.close()
+    return [results[i] for i in sorted(results)]
+
+
+def _driven(call: Call[T], profile: Profile, engine: Runtime) -> T:
+    return _drive(call.start(profile), engine)
+
+
+def _within(program: Program[T], seconds: float | None) -> Program[T]:
+    """The same program, ended at its next request once the time is over."""
+    if seconds is None:
+        return (yield from program)
+    begun = time.monotonic()
+    try:
+        requests = next(program)
+        while True:
+            outcomes = yield requests
+            if time.monotonic() - begun > seconds:
+                raise timed_out(seconds)
+            requests = program.send(outcomes)
+    except StopIteration as stop:
+        value: T = stop.value
+        return value
+    finally:
+        program.close()
 
 
 def _drive(program: Program[T], runtime: Runtime) -> T:
     requests, result = step(program, None)
     try:
         while requests is not None:
+            cancellation.check()
             requests, result = step(program, _answered(runtime, requests))
     finally:
         program.close()
@@ -178,10 +249,11 @@ async def _in_thread(program: Program[Any], outcomes: Sequence[Outcome] | None) 
         raise
 
 
-async def _guarded(call: Call[Any] | IntrinsicsError, profile: Profile, runtime: Runtime) -> Any:
+async def _guarded(call: Call[Any] | IntrinsicsError, profile: Profile, runtime: Runtime, seconds: float | None) -> Any:
     if isinstance(call, IntrinsicsError):
         return call
     try:
-        return await _adrive(call.start(profile), runtime, heavy=call.heavy)
+        async with asyncio.timeout(seconds) as limit:
+            return await _adrive(call.start(profile), runtime, heavy=call.heavy)
     except Exception as error:
-        return as_intrinsics_error(error)
+        return timed_out(seconds or 0) if limit.expired() else as_intrinsics_error(error)

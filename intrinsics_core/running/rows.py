@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from intrinsics_core._support import strict_json
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, as_intrinsics_error
 from intrinsics_core.protocol.results import Result
@@ -50,6 +51,20 @@ def read(lines: Iterable[bytes], build: Build, *, skip: int = 0, needs_documents
         yield parse(line, number, build, needs_documents=needs_documents)
 
 
+def ids(lines: Iterable[bytes]) -> Iterator[Any]:
+    """The id of each row of a JSON Lines file; None where it has none, or is none."""
+    for number, line in enumerate(lines, start=1):
+        line = line.removeprefix(BOM) if number == 1 else line
+        if not line.strip():
+            continue
+        try:
+            own = json_object(line).get("id")
+            json.dumps(own, allow_nan=False)
+        except (IntrinsicsError, ValueError, RecursionError):
+            own = None
+        yield own
+
+
 def parse(line: bytes, number: int, build: Build, *, needs_documents: bool = False) -> Row:
     """The row of one line; its number is named in what is wrong with it."""
     identity = None
@@ -82,7 +97,7 @@ def json_object(line: bytes) -> dict[str, Any]:
         InvalidInput: they spell none, or a number that JSON does not have.
     """
     try:
-        value = json.loads(line.decode("utf-8"), parse_constant=_no_number, parse_float=_finite)
+        value = strict_json.loads(line.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise InvalidInput(f"not UTF-8: byte 0x{line[error.start]:02x} at {error.start}") from None
     except json.JSONDecodeError as error:
@@ -94,17 +109,6 @@ def json_object(line: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InvalidInput("not a JSON object", expected=_EXPECTED, got=type(value).__name__)
     return value
-
-
-def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if number in (float("inf"), float("-inf")):
-        raise ValueError(f"{text[:40]} is too large a number")
-    return number
 
 
 def encode(

@@ -27,6 +27,9 @@ from intrinsics_core.text.sentences import punkt
 _OF_A_SENTENCE = ("hallucination-detection", "citations")
 _WITHIN = frozenset(" ,'’-")  # no sentence ends at one of these, nor at a letter or digit, in any layout
 _CLOSING = ("。", "！", "？")  # end a sentence without a space behind
+_LONG = 400  # characters of an open tail from which it is split again only when it has grown by a part of itself
+_GROWN = 8  # that part is one in so many
+_BEFORE = 2_000  # characters of what was said before that a sentence is judged with
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +73,16 @@ class AnswerStream:
         self._split = split
         self._chunks: list[str] = []
         self._open = ""  # what has no verdict yet, and is not asked about
+        self._coming: list[str] = []  # what was written behind it since
+        self._length = 0  # of both together
         self._begin = 0  # where it begins in the answer
+        self._before = ""  # what was said before it, its end
+        self._last = -1  # where in it the last character is that may end a sentence
         self._hopeful = False  # whether a sentence may have ended in it
+        self._word_ended = False  # whether a word behind such an end was finished since it was split
+        self._tried = 0  # its length when it was split in vain
+        self._previous = ""  # its last character
+        self._previous_word = ""  # the last character of it that is no space
         self.finish()  # checks on_error, before the first chunk
 
     @property
@@ -84,21 +95,33 @@ class AnswerStream:
         if not isinstance(chunk, str):
             raise InvalidInput("a chunk of an answer is no text", intrinsic=NAME, expected="a string", got=repr(chunk))
         self._chunks.append(chunk)
-        self._open += chunk
-        self._hopeful = self._hopeful or any(not c.isalnum() and c not in _WITHIN for c in chunk)
+        self._coming.append(chunk)
+        for i, c in enumerate(chunk, self._length):
+            if not c.isalnum() and c not in _WITHIN:
+                self._last, self._hopeful = i, True
+            if c.isspace():
+                self._word_ended = self._word_ended or not self._previous.isspace()
+            else:
+                self._word_ended = self._word_ended or self._previous_word in _CLOSING
+                self._previous_word = c
+            self._previous = c
+        self._length += len(chunk)
 
     def take(self) -> tuple[int, Call[Audit]] | None:
         """Where the sentences that have closed since the last time begin, and what to ask about them; None: none have.
 
-        What was said before stands in the conversation, so that a judge can tell what "it" is.
+        What was said before stands in the conversation, so that a judge can tell what "it" is: the last 2,000
+        characters of it, so that a sentence late in a long answer costs no more than an early one.
         """
         end = self._closed()
         if not end:
             return None
         said = self._open[:end] if self._begin == 0 else self._open[:end].lstrip()  # as in the whole answer
+        spaces, before = self._open[: end - len(said)], self._before
         self._open, self._begin = self._open[end:], self._begin + end
-        begin = self._begin - len(said)
-        before = self.text[:begin]
+        self._length, self._last = self._length - end, self._last - end
+        self._before = _shortened(before + spaces + said)
+        begin, before = self._begin - len(said), before + spaces
         turns = [*self._task.messages[:-1], *([Message("assistant", before)] if before.strip() else [])]
         turns.append(Message("assistant", said))
         return begin, audit_of(_OF_A_SENTENCE, turns, self._task.documents, on_error=self._on_error,
@@ -111,16 +134,32 @@ class AnswerStream:
                      date=self._task.date)  # fmt: skip
 
     def _closed(self) -> int:
-        """The end of the last sentence that has closed; 0 where none has."""
-        if not self._hopeful:
+        """The end of the last sentence that has closed; 0 where none has.
+
+        The tail is split only when a word was finished behind what may be an end. A long one that did not close is
+        split again when it has grown by an eighth. So the work is in proportion to what is written.
+        """
+        if not (self._hopeful and self._word_ended):
             return 0
+        if self._length > _LONG and self._length - self._tried < self._tried // _GROWN:
+            return 0
+        self._open, self._coming = "".join((self._open, *self._coming)), []
+        self._word_ended = False
         spans = list(self._split(self._open))
         while len(spans) > 1 and not _followed(self._open[spans[-2].end :], spans[-2].text):
             spans.pop(-2)  # it takes a whole word behind to know that a sentence is over
-        end = spans[-2].end if len(spans) > 1 else 0
-        last = max((i for i, c in enumerate(self._open) if not c.isalnum() and c not in _WITHIN), default=-1)
+        end, last = spans[-2].end if len(spans) > 1 else 0, self._last
+        self._tried = 0 if end else self._length
         self._hopeful = last >= end and not _followed(self._open[last + 1 :], self._open[: last + 1])
         return end
+
+
+def _shortened(said: str) -> str:
+    """The end of what was said, from the beginning of a word on."""
+    if len(said) <= _BEFORE:
+        return said
+    _, _, rest = said[-_BEFORE:].partition(" ")
+    return rest or said[-_BEFORE:]
 
 
 def _listed(messages: Any) -> bool:

@@ -26,6 +26,7 @@ from pydantic import (
     model_validator,
 )
 
+from intrinsics_core._support.redaction import shown as shown
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.names import nearest, unknown
 from intrinsics_core.protocol.results import BUILT_LATE
@@ -63,11 +64,6 @@ def _scheme_and_host(value: Any) -> str:
         return "text without http:// or https://"
     # A slash or a mark in a password ends what looks like the host before the real one.
     return repr(match[1] + "://" + ("..." if "@" in value[match.end() :] else match[2]))
-
-
-def shown(address: str) -> str:
-    """The address without its query, where people put keys."""
-    return urlunsplit(urlsplit(address)._replace(query="", fragment=""))
 
 
 def _secret(value: Any) -> SecretStr | None:

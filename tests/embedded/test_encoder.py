@@ -1,6 +1,7 @@
 """The sentence encoder: the shipped model, folders of other models, windows, batches, cache."""
 
 import json
+import os
 import pickle
 import threading
 from itertools import pairwise
@@ -307,3 +308,26 @@ def test_the_shipped_folder_says_where_it_comes_from():
     assert about["source_sha256"] == "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
     assert "Apache License" in (SHIPPED / "NOTICE").read_text("utf-8")
     assert (SHIPPED / "model.onnx").stat().st_size < 25e6
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        (None, "is no file"),  # a pipe, which would be waited for
+        ("[" * 200_000, "nested too deeply"),
+        ('{"max_tokens": 1e999}', "too large a number"),
+        ('{"max_tokens": NaN}', "no JSON number"),
+        ('{"max_tokens": "many"}', "max_tokens is no count"),
+        ('{"batch_tokens": -1}', "batch_tokens is no count"),
+        ("\xff", "is not JSON"),
+    ],
+)
+def test_a_folder_that_says_nonsense_of_itself_is_an_input_error(tmp_path, held, said):
+    for name in ("model.onnx", "tokenizer.json"):
+        (tmp_path / name).symlink_to(SHIPPED / name)
+    if held is None:
+        os.mkfifo(tmp_path / "encoder.json")
+    else:
+        (tmp_path / "encoder.json").write_text(held, "latin-1")
+    with pytest.raises(InvalidInput, match=said):
+        BiEncoder(tmp_path).encode(["a"])

@@ -21,6 +21,7 @@ from intrinsics_core.text.sentences import punkt
 from tests.contract.judge import judge
 from tests.drawing import drawn
 from tests.scripted import AsyncScripted, Scripted
+from tests.steps import LINEAR, growth
 
 ASKED = [{"role": "user", "content": "Who built the tide mill, and what became of it?"}]
 DOCUMENTS = [
@@ -234,3 +235,56 @@ def test_a_long_answer_takes_time_in_proportion_to_its_length() -> None:
             stream.push(text[at : at + 5])
             stream.take()
         assert counted[0] < 5 * len(text)
+
+
+# --- proportion -----------------------------------------------------------------------------------------------------
+
+# Tails that never close: nothing follows an end, or what follows shows that it was none.
+OPEN_TAILS = {"newlines": "\n", "brackets": "(", "quotes": '"', "dots": ".", "words": "a ", "abbreviations": "e.g. a ",
+              "bracketed words": "( a ", "one word": "a", "spaces": " ", "commas": ", b"}  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", OPEN_TAILS.values(), ids=OPEN_TAILS)
+@pytest.mark.parametrize("begin", ["", "It is so. "])
+def test_a_tail_that_stays_open_costs_work_in_proportion(unit: str, begin: str) -> None:
+    def work(n: int) -> Any:
+        def feed() -> None:
+            stream = AnswerStream(ASKED, DOCUMENTS)
+            for chunk in [begin, *[unit] * n]:
+                stream.push(chunk)
+                stream.take()
+
+        return feed
+
+    assert growth(work, 300) < LINEAR
+
+
+def test_splitting_an_open_tail_reads_few_times_what_is_written() -> None:
+    for unit in ("( a ", "e.g. a "):
+        read = 0
+
+        def counting(text: str) -> Any:
+            nonlocal read
+            read += len(text)
+            return punkt(text)
+
+        stream = AnswerStream(ASKED, DOCUMENTS, split=counting)
+        for _ in range(5_000):
+            stream.push(unit)
+            stream.take()
+        assert read < 12 * 5_000 * len(unit)
+
+
+def test_a_long_answer_costs_as_much_late_as_early() -> None:
+    """What a sentence is judged with does not grow with the answer."""
+    stream = AnswerStream(ASKED, DOCUMENTS)
+    longest = 0
+    for i in range(400):
+        stream.push(f"Ada Brink built mill number {i} by the sea. ")
+        if taken := stream.take():
+            begin, call = taken
+            messages = call.task.messages
+            longest = max(longest, sum(len(m.content) for m in messages))
+            assert stream.text[begin:].startswith(messages[-1].content)
+            assert len(messages) == 2 or stream.text[:begin].endswith(messages[-2].content)
+    assert 2_000 < longest < 2_300

@@ -16,13 +16,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from intrinsics_core import InvalidInput, RuntimeUnavailable, answerability, run
+from intrinsics_core import InvalidInput, MalformedReply, RuntimeUnavailable, answerability, run
 from intrinsics_core.cli import app
+from intrinsics_core.intrinsics import INTRINSICS
 from intrinsics_core.protocol.errors import IntrinsicsError, UnknownAdapter
 from intrinsics_core.protocol.requests import Choice, Generate, Generated, JsonSchema
 from intrinsics_core.protocol.task import Document, Message
 from intrinsics_core.runtimes.server import ServerRuntime
-from tests.loopback import Received, Reply
+from tests.loopback import Loopback, Received, Reply, completion
 from tests.profiles import adapters
 
 FACT = "The lighthouse of Borrowdale was lit in 1871."
@@ -154,7 +155,10 @@ class Imitation:
         held = held or (kind is not None and f"response_format:{kind}" in self.row.obeys)
         if not held:
             return "Well, that should be answerable."
-        return '{"word": "quartz"}' if "quartz" in json.dumps(body) else '"answerable"'
+        schema = body.get("structured_outputs", {}).get("json") or schema_of(body.get("response_format") or {})
+        if choice := body.get("structured_outputs", {}).get("choice"):
+            return choice[0]
+        return json.dumps(shortest(schema)) if schema else '"answerable"'
 
     def tokenize(self, body: Mapping[str, Any]) -> Reply:
         match self.row.tokenizes:
@@ -167,6 +171,24 @@ class Imitation:
             case "refuses":
                 return Reply({"error": "missing field `inputs`"}, status=422)
         return Reply({"detail": "Not Found"}, status=404)
+
+
+def schema_of(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    return given.get("value") or given.get("json_schema", {}).get("schema") or {}
+
+
+def shortest(schema: Mapping[str, Any]) -> Any:
+    """A value that keeps to a schema."""
+    if "enum" in schema:
+        return schema["enum"][0]
+    match schema.get("type"):
+        case "object":
+            return {name: shortest(schema["properties"][name]) for name in schema.get("required", ())}
+        case "array":
+            return []
+        case "string":
+            return "x"
+    return schema.get("minimum", 0)
 
 
 @pytest.fixture(params=SERVERS, ids=str)
@@ -289,8 +311,10 @@ def test_check_says_what_a_server_can_do(request, row, imitated):
     assert found["adapters"]["state"] == "works"  # the prompted profile wants none
     assert code == int("degraded" in states)
     assert all(finding["change"] for finding in found.values() if finding["state"] != "works")
-    # The list; one request each for constraints, log-probabilities, documents; the tokenizer; what is learnt, one more.
-    assert len(server.received) <= 6
+    assert found["answerability"]["state"] == "works"  # asked as the profile asks it, and its reply read
+    # The list; one request each for constraints, log-probabilities, documents, an intrinsic; the tokenizer; what is
+    # learnt, one more.
+    assert len(server.received) <= 7
 
 
 def test_check_looks_for_the_profiles_adapters(serve, tmp_path):
@@ -307,6 +331,86 @@ def test_check_looks_for_the_profiles_adapters(serve, tmp_path):
     assert server.bodies()[-1]["model"] == "answerability"
     code, found = checked(serve(imitation, models={"data": listed[:1]}).url, profile=f"granite-4:{place}")
     assert (code, found["adapters"]["state"]) == (2, "refused")
+
+
+GRANITE = ["granite3.3:8b", "answerability_prediction", "citation_generation", "hallucination_detection"]
+
+
+def test_check_judges_the_replies_to_the_profiles_own_prompts_and_constraints(serve, runtime):
+    """Ollama takes no choice and no pattern, and puts its chat template around a raw prompt."""
+    told = "Yes, the document says when it was lit."
+
+    def answer(received: Received) -> Reply:
+        if "prompt" not in (received.body or {}):
+            return Reply(completion('{"word": "quartz"}'))
+        wrapped = f"<|start_of_role|>user<|end_of_role|>{received.body['prompt']}<|end_of_text|>"
+        return Reply({"choices": [{"text": told}], "usage": {"prompt_tokens": 9 + len(wrapped) // 4}})
+
+    models = {"data": [{"id": name, "owned_by": "library"} for name in GRANITE]}
+    server = serve(answer, models=models)
+    code, found = checked(server.url, profile="granite-3.3", model=GRANITE[0])
+    assert code == 2
+    for name in ("answerability", "citations", "hallucination-detection"):
+        assert found[name]["state"] == "refused" and "cannot be read" in found[name]["seen"]
+        with pytest.raises(MalformedReply):
+            run(INTRINSICS[name]([*QUESTION, {"role": "assistant", "content": FACT}][: 1 + (name != "answerability")],
+                                 [FACT]), runtime(server, model=GRANITE[0]), profile="granite-3.3")  # fmt: skip
+    assert "a choice" in found["answerability"]["change"] and "a JSON schema" in found["citations"]["change"]
+    assert found["prompts"]["state"] == "refused" and "chat template" in found["prompts"]["seen"]
+    assert "uncertainty" not in found and "uncertainty" in found["adapters"]["seen"]  # it is missing
+
+
+def test_check_of_a_server_that_takes_raw_prompts_and_choices(serve):
+    def answer(received: Received) -> Reply:
+        body = received.body or {}
+        if received.path.endswith("/tokenize"):
+            return Reply({"count": 900})
+        asked = body.get("structured_outputs", {})
+        said = asked["choice"][0] if "choice" in asked else json.dumps(shortest(asked.get("json", {"enum": ["yes"]})))
+        tokens = 500 if "messages" in body else len(body["prompt"].split())
+        top = [{"token": said, "logprob": -0.1}]
+        return Reply({"choices": [{"text": said, "message": {"content": said}, "finish_reason": "stop",
+                                   "logprobs": {"content": [top[0] | {"top_logprobs": top}]}}],
+                      "usage": {"prompt_tokens": tokens}})  # fmt: skip
+
+    listed = [{"id": name, "owned_by": "vllm", "parent": GRANITE[0] if i else None} for i, name in enumerate(GRANITE)]
+    _code, found = checked(serve(answer, models={"data": listed}).url, profile="granite-3.3")
+    assert found["answerability"]["state"] == "works" and found["answerability"]["seen"] == "answerable"
+    assert found["citations"]["state"] == "works"
+    assert "prompts" not in found
+
+
+@pytest.mark.parametrize(("key", "said"), [(None, "wants an API key, and none was given"),
+                                           ("sk-wrong-0123456789", "refuses the API key")])  # fmt: skip
+@pytest.mark.parametrize("open_list", [False, True])
+def test_check_says_that_the_key_is_wrong_or_missing(serve, monkeypatch, key, said, open_list):
+    """Some servers list their models to everybody and answer nobody without a key."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+    def answer(received: Received) -> Reply:
+        if open_list and received.path.endswith("/models"):
+            return Reply({"data": [{"id": "m"}]})
+        return Reply({"error": {"message": f"Incorrect API key: {received.headers['authorization']}"}}, status=401)
+
+    with Loopback(answer) as server:
+        code, found = checked(server.url, **({"api_key": key} if key else {}))
+    finding = found["constraints" if open_list else "models"]
+    assert (code, finding["state"]) == (2, "refused")
+    assert said in finding["seen"] and "api_key" in finding["change"]
+    assert "sk-wrong" not in json.dumps(found)
+
+
+def test_an_embedding_model_is_told_from_the_chat_model(serve, runtime):
+    listed = [{"id": name, "owned_by": "library"} for name in ("nomic-embed-text:latest", "granite3.3:8b", "bge-m3",
+                                                               "all-minilm:22m")]  # fmt: skip
+    server = serve(Imitation(SERVERS["Ollama"]), models={"data": listed})
+    code, found = checked(server.url)
+    assert (code, found["constraints"]["state"]) == (0, "works")
+    assert server.bodies()[0]["model"] == "granite3.3:8b"
+    assert "for vectors, not asked: nomic-embed-text:latest, bge-m3, all-minilm:22m" in found["models"]["seen"]
+    alone = serve("ok", models={"data": listed[:1]})
+    runtime(alone).handle([Generate("x", messages=(Message("user", "?"),))])
+    assert alone.bodies()[0]["model"] == "nomic-embed-text:latest"  # by its name alone nothing is refused
 
 
 def test_check_looks_inside_the_checkpoint(serve, tmp_path):

@@ -237,10 +237,17 @@ class _Folder:
             tokenizer,
             name=str(own.get("name") or path.resolve().name),
             pooling=own.get("pooling") or _pooling(path / "1_Pooling" / "config.json"),
-            max_tokens=int(longest or min(512, positions or 512)),
-            batch_tokens=int(own.get("batch_tokens") or _BATCH_TOKENS),
-            prompts={str(k): str(v) for k, v in prompts.items() if v},
+            max_tokens=_count(path, "max_tokens", longest or min(512, _count(path, "positions", positions or 512))),
+            batch_tokens=_count(path, "batch_tokens", own.get("batch_tokens") or _BATCH_TOKENS),
+            prompts={str(k): str(v) for k, v in prompts.items() if v} if isinstance(prompts, dict) else {},
         )
+
+
+def _count(path: Path, name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value < 2**31:
+        raise InvalidInput(f"encoder folder {path}: {name} is no count", expected="a whole number from 1",
+                           got=repr(value)[:80])  # fmt: skip
+    return int(value)
 
 
 class VectorSession(OnnxSession):

@@ -8,7 +8,6 @@ least recently used is forgotten first. Work that nobody waits for any more ends
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from intrinsics_core._support import cancellation
+from intrinsics_core._support import cancellation, strict_json
 from intrinsics_core._support.fork_safety import Lock
 from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.runtimes.cache import Lru
@@ -210,12 +209,16 @@ def json_object(file: Path) -> dict[str, Any]:
     """The object in a file of JSON; empty where there is no file, or something else in it.
 
     Raises:
-        InvalidInput: it is not JSON.
+        InvalidInput: it is no file (a pipe would be waited for), not JSON, or holds a number that JSON does not have.
     """
-    if not file.is_file():
+    if not file.exists():
         return {}
+    if not file.is_file():
+        raise InvalidInput(f"{file} is no file", expected="a file of JSON")
     try:
-        value = json.loads(file.read_text("utf-8"))
+        value = strict_json.loads(file.read_text("utf-8"))
+    except RecursionError:
+        raise InvalidInput(f"{file} is nested too deeply", expected="a JSON object") from None
     except ValueError as error:
         raise InvalidInput(f"{file} is not JSON: {error}") from error
     return value if isinstance(value, dict) else {}

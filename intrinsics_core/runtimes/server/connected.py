@@ -6,6 +6,7 @@ import base64
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from intrinsics_core._support.redaction import hide, path_secrets
 from intrinsics_core.runtimes import configs
 from intrinsics_core.runtimes.base import AsyncRuntime
 from intrinsics_core.runtimes.configs import EncodersConfig, ServerConfig
@@ -60,7 +61,8 @@ class ConnectedRuntime(ConfiguredRuntime, AsyncRuntime):
         )  # fmt: skip
 
     def _clean(self, text: str) -> str:
-        """Servers quote what they were sent: no key in a message."""
+        """Servers quote what they were sent: no key in a message, nor what looks like one in the address."""
+        text = hide(text, path_secrets(self.base_url))
         key = self._key.get_secret_value() if self._key else ""
         for form in _forms(key) if len(key) >= _SHORTEST_KEY else (key,) if key else ():
             text = text.replace(form, "***")

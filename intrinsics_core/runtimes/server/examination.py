@@ -12,7 +12,7 @@ from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema
 from intrinsics_core.protocol.task import Document, Message
 from intrinsics_core.runtimes.adapters import key_of
 from intrinsics_core.runtimes.server.constraint_support import constraint_kept
-from intrinsics_core.runtimes.server.listing import Listing, Unmatched, choose
+from intrinsics_core.runtimes.server.listing import Listing, Unmatched, choose, makes_vectors
 from intrinsics_core.runtimes.server.runtime import ServerRuntime
 
 State = Literal["works", "degraded", "refused"]
@@ -61,10 +61,12 @@ def examine(runtime: ServerRuntime, profile: Profile) -> Iterator[Finding]:
 
 
 def _models(listing: Listing) -> Finding:
-    bases = [entry.name for entry in listing.entries if not entry.parent]
+    named = [entry.name for entry in listing.entries if not entry.parent]
+    bases, vectors = [n for n in named if not makes_vectors(n)], [n for n in named if makes_vectors(n)]
     adapters = [entry.name for entry in listing.entries if entry.parent]
     return Finding("models", "works" if bases else "degraded",
-                   f"{_some(bases) or 'none'}; adapters: {_some(adapters) or 'none'}",
+                   f"{_some(bases) or 'none'}; adapters: {_some(adapters) or 'none'}"
+                   + (f"; for vectors, not asked: {_some(vectors)}" if vectors else ""),
                    None if bases else "model=... in the runtime's config")  # fmt: skip
 
 

@@ -32,9 +32,10 @@ _NO_MODEL = re.compile(
     r"model_not_found|\bmodel\b.{0,200}(not exist|not found|doesn't exist)", re.IGNORECASE | re.DOTALL
 )
 
+_KEY = "a key that the server knows: api_key in the runtime's config, or OPENAI_API_KEY in the environment"
+
 # status -> error and what it means; every other 4xx is a request that the server finds invalid.
 _STATUS: dict[int, tuple[type[IntrinsicsError], str]] = {
-    401: (RuntimeUnavailable, "the server refuses the API key"),
     403: (RuntimeUnavailable, "the server forbids the request"),
     404: (RuntimeUnavailable, "the server has no such endpoint (does base_url end with /v1?)"),
     405: (RuntimeUnavailable, "the server has no such endpoint (does base_url end with /v1?)"),
@@ -50,10 +51,13 @@ def complaint(error: openai.APIStatusError) -> str:
     return f"{error.message[:_SAID]} {error.response.text[:_SAID]}"
 
 
-def translate(error: openai.APIError, *, model: str, timeout: float, clean: Callable[[str], str]) -> IntrinsicsError:
+def translate(
+    error: openai.APIError, *, model: str, timeout: float, clean: Callable[[str], str], has_key: bool
+) -> IntrinsicsError:
     """The error of the exception tree that says it.
 
     Args:
+        has_key: whether an API key was sent.
         clean: takes secrets out of text that came from the server.
     """
     import openai
@@ -61,13 +65,13 @@ def translate(error: openai.APIError, *, model: str, timeout: float, clean: Call
     if isinstance(error, openai.APITimeoutError):
         return RequestTimeout(f"the server gave no answer within {timeout:g} s, nor when asked again")
     if isinstance(error, openai.APIStatusError):
-        return _of_status(error, model, clean)
+        return _of_status(error, model, clean, has_key)
     cause = error.__cause__
     why = f"{type(cause).__name__}: {cause}" if cause else error.message
     return RuntimeUnavailable(f"the server cannot be reached or cut the connection ({clean(why)})")
 
 
-def _of_status(error: openai.APIStatusError, model: str, clean: Callable[[str], str]) -> IntrinsicsError:
+def _of_status(error: openai.APIStatusError, model: str, clean: Callable[[str], str], has_key: bool) -> IntrinsicsError:
     if own := refused(error):
         return own
     said, status = clean(_message(error)), error.status_code
@@ -76,6 +80,9 @@ def _of_status(error: openai.APIStatusError, model: str, clean: Callable[[str], 
         return ContextTooLong(f"the request does not fit into the context window of {model!r}", got=said)
     if status in (400, 404) and (_NO_MODEL.search(everything) or (status == 404 and error.param == "model")):
         return UnknownAdapter(f"the server has no model {model!r}", got=said)
+    if status == 401:
+        why = "the server refuses the API key" if has_key else "the server wants an API key, and none was given"
+        return RuntimeUnavailable(f"{why} (401)", expected=_KEY, got=said)
     if status in _STATUS:
         kind, meaning = _STATUS[status]
         return kind(f"{meaning} ({status})", got=said)

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from dataclasses import dataclass, field
 
 from intrinsics_core.protocol.requests import Generate
 
 _SHOWN = 40  # names in a message; a public endpoint may list hundreds
+
+# Models that make vectors or relevance scores, by the names that they are published under (Ollama's library, the hub's
+# leaderboard of embedding models): servers list them among the others and say of none what it is for.
+_NO_CHAT = re.compile(
+    r"embed|rerank|minilm|colbert|splade|\bparaphrase-|(?:^|[^a-z0-9])(?:bge|gte|e5|sfr|uae|jina-clip)(?:[^a-z0-9]|$)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +73,12 @@ class Listing:
         return [e for e in kind if _last(e.name) == _last(name)]
 
     def bases(self) -> list[str]:
-        """Names of the models that are no adapters; of several names for the same weights, the first."""
+        """Names of the models that are no adapters; of several names for the same weights, the first. Those that by
+        their names make vectors are left out, unless there is no other.
+        """
         by_weights = {entry.root or entry.name: entry.name for entry in reversed(self.entries) if not entry.parent}
-        return list(reversed(by_weights.values()))
+        names = list(reversed(by_weights.values()))
+        return [name for name in names if not makes_vectors(name)] or names
 
     def __str__(self) -> str:
         names = [f"{e.name} (adapter of {e.parent})" if e.parent else e.name for e in self.entries]
@@ -81,6 +92,11 @@ class Unmatched:
 
     why: str
     expected: str
+
+
+def makes_vectors(name: str) -> bool:
+    """Whether a model is by its name for vectors or scores, not for chat."""
+    return bool(_NO_CHAT.search(_last(name)))
 
 
 def _last(name: str) -> str:

@@ -181,8 +181,7 @@ class ServerRuntime(ConnectedRuntime):
                     raw = await _create(able, said)
                     try:
                         reply = read(raw.content, time.perf_counter() - begun)
-                        # A model may say the key again that a server put before it: results go into files.
-                        return replace(reply, text=self._clean(reply.text))
+                        return self._without_keys(reply)
                     except Unreadable as error:
                         left -= raw.retries_taken + 1
                         if left < 0:
@@ -192,12 +191,22 @@ class ServerRuntime(ConnectedRuntime):
                             )  # fmt: skip
                     await asyncio.sleep(_pause(self.config.max_retries - left))
         except openai.APIError as error:
-            failure = translate(error, model=said["model"], timeout=self.config.timeout, clean=self._clean)
+            failure = translate(error, model=said["model"], timeout=self.config.timeout, clean=self._clean,
+                                has_key=self._key is not None)  # fmt: skip
             if isinstance(error, openai.APIStatusError) and isinstance(failure, InvalidInput):
                 return _Rejected(failure, complaint(error))
             return failure
         except TimeoutError:
             return RequestTimeout(f"the server did not finish its answer within {self.config.patience:g} s")
+
+    def _without_keys(self, reply: Generated) -> Generated:
+        """A model may say the key again that a server put before it, in what it reasons too. Tokens no longer spell a
+        text that was changed: their log-probabilities go.
+        """
+        text, reasoning = self._clean(reply.text), reply.reasoning and self._clean(reply.reasoning)
+        if text == reply.text and reasoning == reply.reasoning:
+            return reply
+        return replace(reply, text=text, reasoning=reasoning, logprobs=reply.logprobs if text == reply.text else None)
 
     # --- the server ---------------------------------------------------------------------------------------------------
 
@@ -310,7 +319,8 @@ class ServerRuntime(ConnectedRuntime):
         except TimeoutError:
             return RequestTimeout("the server did not finish its list of models in time")
         except openai.APIError as error:
-            return translate(error, model="", timeout=self.config.timeout, clean=self._clean)
+            return translate(error, model="", timeout=self.config.timeout, clean=self._clean,
+                             has_key=self._key is not None)  # fmt: skip
         except ValueError as error:
             return RuntimeUnavailable(
                 f"the server's list of models cannot be read ({self._clean(str(error))})",

@@ -1,6 +1,7 @@
 """The HTTP client below the `openai` one: what a server may send back, and where requests may go.
 
 - A body is read up to so many decoded bytes, and no further: a small compressed body may stand for gigabytes.
+- No cookie is kept: a server could tell by one which requests belong together.
 - A redirect is followed on the same origin alone. Elsewhere it would carry the documents to a host nobody named.
 
 What is refused comes back as a response of our own that holds the typed error and asks for no retry: an exception would
@@ -10,6 +11,7 @@ be taken for a lost connection, and the same body fetched again.
 from __future__ import annotations
 
 import sys
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any
 
 from intrinsics_core.protocol.errors import IntrinsicsError, RuntimeUnavailable
@@ -49,7 +51,8 @@ def client(max_reply_bytes: int, timeout: float) -> Any:
                 request = following
             return _refused(response, RuntimeUnavailable(f"the server redirects more than {_REDIRECTS} times"))
 
-    return Bounded(timeout=timeout, headers={"Accept-Encoding": "gzip"})
+    nothing_kept = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+    return Bounded(timeout=timeout, cookies=nothing_kept, headers={"Accept-Encoding": "gzip"})
 
 
 def response_type() -> Any:

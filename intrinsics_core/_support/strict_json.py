@@ -1,0 +1,27 @@
+"""JSON as the standard has it: Python's reader lets in ``NaN`` and turns ``1e999`` into infinity."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def loads(text: str) -> Any:
+    """The value that a text spells.
+
+    Raises:
+        ValueError: it spells none, or a number that JSON does not have.
+        RecursionError: it is nested too deeply.
+    """
+    return json.loads(text, parse_constant=_no_number, parse_float=_finite)
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(f"{text[:40]} is too large a number")
+    return number
