@@ -28,6 +28,7 @@ from intrinsics_core import (
     query_rewrite,
     run,
 )
+from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.protocol.requests import Embed
 from tests.contract.chat_model import DOCUMENTS as TEXTS
 from tests.contract.chat_model import QUESTION as TURNS
@@ -56,7 +57,7 @@ def test_a_plain_generator_is_asked_in_words_and_read_leniently() -> None:
     assert generator.seen[0]["settings"] == {}
     system, user = generator.seen[0]["messages"]
     assert (system.role.value, user.role.value) == ("system", "user")
-    assert json.loads(user.text)["documents"][0]["text"] == TEXTS[0]
+    assert data_of(user.text)["documents"][0]["text"] == TEXTS[0]
 
 
 def test_an_openai_generator_is_constrained_and_its_logprobs_are_read() -> None:
