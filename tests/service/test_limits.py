@@ -242,6 +242,6 @@ def test_a_server_runtime_is_asked_at_once_each():
             for thread in threads:
                 thread.join(PATIENCE)
             assert [one.json().get("result", one.text) for one in told] == [
-                {"label": "answerable", "probability": 1.0}
+                {"label": "answerable", "probability": 1.0, "schema_version": 1}
             ] * 6
     assert server.peak > 1
