@@ -165,7 +165,7 @@ def _work(
     engine: Runtime,
     profile: Profile,
     concurrency: int | None,
-    row_timeout: float | None,
+    row_timeout: float | None = None,
     kept: journal.Journal,
     total: int | None,
     output: str,

@@ -5,14 +5,14 @@ A server that answers every request may still answer none as the adapters need i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from intrinsics_core.intrinsics import INTRINSICS, TABLE
 from intrinsics_core.protocol.call import Call, step
 from intrinsics_core.protocol.errors import IntrinsicsError, MalformedReply, UnknownAdapter
 from intrinsics_core.protocol.profile import Profile
-from intrinsics_core.protocol.requests import Choice, Generate, Generated, JsonSchema, Regex, Request
+from intrinsics_core.protocol.requests import Choice, Generate, Generated, JsonSchema, Outcome, Regex, Request
 from intrinsics_core.runtimes.base import Runtime, broken
 from intrinsics_core.runtimes.server.constraint_support import constraint_kept
 
@@ -103,6 +103,7 @@ def _driven(engine: Runtime, call: Call[Any], profile: Profile) -> tuple[Any, bo
     requests, result = step(program, None)
     try:
         while requests is not None:
+            outcomes: Sequence[Outcome]
             try:
                 outcomes = engine.handle(requests)
             except Exception as error:

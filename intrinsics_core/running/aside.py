@@ -56,7 +56,8 @@ class Aside:
         self._flag = flag = threading.Event()
         if self._stopped.is_set():
             return
-        once, failed = threading.Lock(), []
+        once = threading.Lock()
+        failed: list[BaseException] = []
 
         def tell(outcome: Any) -> None:
             if once.acquire(blocking=False) and not self._stopped.is_set():
@@ -84,8 +85,8 @@ class Aside:
             if timer:
                 timer.cancel()
                 timer.join()
-            for error in failed:
-                raise error
+            if failed:
+                raise failed[0]
         tell(outcome)
 
 

@@ -4,33 +4,106 @@ Queries, documents and answers go into prompts as data. Special tokens of chat t
 them are broken with a space after their first character, which tokenizers no longer take for the token and readers
 hardly see. The caller's text is never changed: offsets are counted in it, not in the prompt.
 
-Broken are: anything that starts like ``<|``; the tokens without a bar that Granite (StarCoder's, too), Llama, Gemma,
-Mistral, Qwen and Command models give a meaning to; sentence tags; and the same spelled with full-width or invisible
-characters, which some tokenizers fold into the plain ones before they look for special tokens. HTML stays as it is.
+Broken are: anything that starts like ``<|`` or ends like ``|>`` behind one word; the tokens of :data:`FAMILIES`;
+sentence tags; and the same with full-width letters or invisible characters in it, which some tokenizers fold into the
+plain ones before they look for special tokens. HTML stays as it is.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
-_INVISIBLE = (
+
+class TokenFamily(NamedTuple):
+    """What a family of models gives a meaning to, where it neither starts like ``<|`` nor ends like ``|>``.
+
+    Attributes:
+        source: where the family's tokens are listed.
+        words: patterns of what stands between ``<`` (or ``</``) and ``>``, in any case.
+        squares: what stands between ``[`` (or ``[/``) and ``]``, spelled exactly.
+        examples: some of its tokens, those with bars too: the tests tokenise with them.
+    """
+
+    source: str
+    words: tuple[str, ...] = ()
+    squares: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+
+
+FAMILIES: dict[str, TokenFamily] = {
+    "any": TokenFamily(
+        "SentencePiece's control symbols; BERT's and T5's tokenizers (vocab files of google-bert, google-t5)",
+        ("s", "bos", "eos", "pad", "unk", "mask", "cls", "sep", "eot", "eod", "[a-z]+_of_[a-z_]+", "[a-z]+_token",
+         r"unused\d+", r"extra_id_\d+", r"reserved_special_token_\d+", "response", "co", "[a-z]+_(?:start|end)"),
+        examples=("<s>", "</s>", "<bos>", "<eos>", "<pad>", "<unk>", "<unused12>", "<extra_id_0>", "<image_start>"),
+    ),
+    "granite": TokenFamily(
+        "tokenizer_config.json of ibm-granite/granite-3.3-8b-instruct and of bigcode/starcoder2-3b",
+        ("fim_[a-z]+", "(?:issue|jupyter|commit)_[a-z]+", "empty_output", "filename", "reponame", "gh_stars",
+         "documents?", "available_tools"),
+        examples=("<|end_of_text|>", "<|start_of_role|>", "<|end_of_role|>", "<|tool_call|>", "<fim_prefix>",
+                  "<issue_start>", "<jupyter_text>", "<commit_msg>", "<reponame>", "<documents>"),
+    ),
+    "qwen": TokenFamily(
+        "tokenizer_config.json of Qwen/Qwen3-8B",
+        ("tools?", "tool_[a-z]+", "think", "thinking", "im_[a-z]+", "function_[a-z]+"),
+        examples=("<|im_start|>", "<|im_end|>", "<tool_call>", "</tool_call>", "<tool_response>", "<think>",
+                  "</think>"),
+    ),
+    "llama": TokenFamily(
+        "Meta's prompt formats of Llama 2 and Llama 3",
+        examples=("<|begin_of_text|>", "<|eot_id|>", "<|start_header_id|>", "<|end_header_id|>", "<|eom_id|>"),
+    ),
+    "gemma": TokenFamily(
+        "ai.google.dev/gemma/docs/formatting (to Gemma 3) and /gemma/docs/core/prompt-formatting-gemma4",
+        ("start_of_[a-z]+", "end_of_[a-z]+"),
+        examples=("<start_of_turn>", "<end_of_turn>", "<|turn>", "<turn|>", "<|channel>", "<channel|>", "<|tool_call>",
+                  "<tool_call|>", "<|tool>", "<tool|>", "<|tool_response>", "<tool_response|>", "<|think|>"),
+    ),
+    "mistral": TokenFamily(
+        "mistral_common.tokens.tokenizers.base.SpecialTokens",
+        squares=("INST", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_RESULTS", "TOOL_CONTENT", "SYSTEM_PROMPT", "THINK",
+                 "ARGS", "CALL_ID", "IMG", "IMG_BREAK", "IMG_END", "PREFIX", "MIDDLE", "SUFFIX", "AUDIO",
+                 "BEGIN_AUDIO",
+                 "TRANSCRIBE", "MODEL_SETTINGS"),
+        examples=("[INST]", "[/INST]", "[THINK]", "[/THINK]", "[ARGS]", "[CALL_ID]", "[TOOL_CALLS]",
+                  "[AVAILABLE_TOOLS]",
+                  "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]", "[TOOL_CONTENT]", "[SYSTEM_PROMPT]", "[IMG]"),
+    ),
+    "glm": TokenFamily("tokenizer_config.json of zai-org/GLM-4.5", squares=("gMASK", "MASK", "sMASK"),
+                       examples=("[gMASK]",)),
+    "command": TokenFamily(
+        "tokenizer_config.json of CohereLabs/c4ai-command-r7b-12-2024",
+        examples=("<|START_OF_TURN_TOKEN|>", "<|END_OF_TURN_TOKEN|>", "<BOS_TOKEN>", "<EOS_TOKEN>"),
+    ),
+    "deepseek": TokenFamily(
+        "tokenizer_config.json of deepseek-ai/DeepSeek-R1",
+        examples=("<\uff5cbegin\u2581of\u2581sentence\uff5c>", "<\uff5cUser\uff5c>"),
+    ),
+}  # fmt: skip
+
+_INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufe00-\ufe0f\ufff9-\ufffb"
-    "\U000e0000-\U000e007f\U000e0100-\U000e01ef]*"
+    "\U000e0000-\U000e007f\U000e0100-\U000e01ef]+"
 )
-_LESS = "[<\uff1c\ufe64]"
-_SQUARE = "[\\[\uff3b]"
-_BAR = "[|\uff5c]"
-_WORDS = (
-    "s|bos|eos|pad|unk|mask|cls|sep|eot|eod|"
-    r"[a-z]+_of_[a-z_]+|[a-z]+_token|unused\d+|extra_id_\d+|reserved_special_token_\d+|"
-    r"documents?|tools?|tool_[a-z]+|available_tools|think|thinking|response|co|"
-    r"fim_[a-z]+|(?:issue|jupyter|commit)_[a-z]+|empty_output|filename|reponame|gh_stars|"
-    r"im_[a-z]+|function_[a-z]+|"
-    r"[a-z]+_(?:start|end)"
-)
-_MISTRAL = "INST|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|SYSTEM_PROMPT|gMASK"
+_WORDS = "|".join(dict.fromkeys(word for family in FAMILIES.values() for word in family.words))
+_SQUARES = "|".join(dict.fromkeys(word for family in FAMILIES.values() for word in family.squares))
+
+
+class _PlainCharacters(dict[int, int]):
+    """Each character as NFKC has it, where that is one character: full-width letters become plain ones."""
+
+    def __missing__(self, code: int) -> int:
+        plain = unicodedata.normalize("NFKC", chr(code))
+        self[code] = folded = ord(plain) if len(plain) == 1 else code
+        return folded
+
+
+_FOLDED = _PlainCharacters()
 
 Defuse = Callable[[str], str]
 
@@ -43,24 +116,33 @@ def defuser(tags: Iterable[str] = "cri", literals: Iterable[str] = ()) -> Defuse
         literals: further texts to break, such as an adapter's own invocation token.
     """
     prefixes = "|".join(sorted(map(re.escape, tags), key=len, reverse=True))
-    # Each alternative matches up to the character before which the space goes.
+    # Each alternative matches the character behind which the space goes.
     patterns = [
-        f"{_LESS}(?={_INVISIBLE}{_BAR})",
-        f"{_LESS}(?={_INVISIBLE}(?:/{_INVISIBLE})?(?:{_WORDS}){_INVISIBLE}[>\uff1e\ufe65])",
-        f"{_LESS}(?={_LESS}/?SYS>>)",
-        f"{_SQUARE}(?={_INVISIBLE}/?(?:{_MISTRAL})[\\]\uff3d])",
+        r"<(?=\||/?(?:" + _WORDS + r")>|/?[a-z0-9_-]{1,40}\||</?SYS>>)",
+        r"\[(?=/?(?-i:" + _SQUARES + r")\]|/?INST\])",
     ]
     if prefixes:
-        patterns.append(f"{_LESS}(?={_INVISIBLE}(?:{prefixes}){_INVISIBLE}\\s?\\d+\\s?{_INVISIBLE}[>\uff1e\ufe65])")
+        patterns.append(f"<(?=(?:{prefixes})\\s?\\d+\\s?>)")
     patterns += [f"{re.escape(text[0])}(?={re.escape(text[1:])})" for text in literals if len(text) > 1]
     pattern = re.compile("|".join(patterns), re.IGNORECASE)
-    starters = frozenset("<\uff1c\ufe64[\uff3b") | {text[0].casefold() for text in literals if text}
-    plain = starters <= frozenset("<\uff1c\ufe64[\uff3b")
+    starters = frozenset("<[") | {text[0].casefold() for text in literals if text}
+    simple = starters <= frozenset("<[")
 
     def defused(text: str) -> str:
-        if plain and not any(starter in text for starter in starters):
+        # Special tokens are looked for in the plain text, character for character, and broken in the text as it is.
+        plain = text if text.isascii() else text.translate(_FOLDED)
+        if simple and "<" not in plain and "[" not in plain:
             return text  # almost all text: a few scans for a character are cheaper than the pattern
-        return pattern.sub(lambda match: match[0] + " ", text)
+        places: list[int] | range = range(len(text))
+        if not text.isascii() and _INVISIBLE.search(plain):
+            places = [i for i, c in enumerate(plain) if not _INVISIBLE.match(c)]
+            plain = "".join([plain[i] for i in places])
+        pieces, begin = [], 0
+        for found in pattern.finditer(plain):
+            end = places[found.start()] + 1
+            pieces.append(text[begin:end])
+            begin = end
+        return " ".join([*pieces, text[begin:]])
 
     return defused
 

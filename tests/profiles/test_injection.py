@@ -8,6 +8,7 @@ profile and for every place that foreign text can come from.
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -19,7 +20,7 @@ from intrinsics_core.profiles.granite import granite_3_2, granite_3_3
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Generate, Generated
 from intrinsics_core.protocol.task import Document, Message, Task
-from intrinsics_core.text.markup import defuse, defuser, header
+from intrinsics_core.text.markup import FAMILIES, defuse, defuser, header
 from tests.profiles import adapters
 
 SPECIAL = [
@@ -206,6 +207,45 @@ def test_zero_forged_turns(label: str, name: str, share: int) -> None:
             if not attack.isascii():  # else there is nothing to fold
                 assert specials(prompt, folding_tokenizer()) == expected, (place, attack)
     assert len(seen) > len(ATTACKS) // share, "the attacks did not reach the prompt"
+
+
+def of_family(family: str) -> Any:
+    """A tokenizer with the family's own special tokens, plain and folding."""
+    tokenizers = pytest.importorskip("tokenizers")
+    made = tokenizers.Tokenizer(tokenizers.models.BPE())
+    norm = tokenizers.normalizers
+    invisible = tokenizers.Regex("[\u200b-\u200f\u2060\ufeff]")
+    made.normalizer = norm.Sequence([norm.Replace(invisible, ""), norm.NFKC()])
+    added = [tokenizers.AddedToken(unicodedata.normalize("NFKC", text), special=True, normalized=True)
+             for text in FAMILIES[family].examples]  # fmt: skip
+    made.add_special_tokens(added)
+    return made
+
+
+def spellings(token: str) -> list[str]:
+    """A token as it is, full-width, and with an invisible character behind each of its characters."""
+    wide = "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in token)
+    return [token, wide, *(token[:i] + "\u200b" + token[i:] for i in range(1, len(token))), "\u200b".join(wide)]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_profile_lets_a_familys_own_tokens_through(family: str) -> None:
+    """Every token in every spelling, as one document, question and answer, through every format of every profile."""
+    assert FAMILIES[family].source
+    made = of_family(family)
+    attack = " x ".join(spelled for token in FAMILIES[family].examples for spelled in spellings(token))
+
+    def count(text: str) -> int:
+        return len(made.encode(text, add_special_tokens=False).ids)  # it knows nothing but its special tokens
+
+    assert count(attack) >= 4 * len(FAMILIES[family].examples), "they would work"
+    for label, profile in PROFILES.items():
+        for name in profile.formats:
+            if name.startswith("io.yaml:") or "(" in label:
+                continue
+            usual = count(rendered(profile, name, task(name, "", "")))
+            for place in ("question", "answer", "document"):
+                assert count(rendered(profile, name, task(name, place, attack))) == usual, (label, name, place)
 
 
 _TAG = re.compile(r"<([cri])(\d+)>")
