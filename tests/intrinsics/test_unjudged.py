@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from intrinsics_core import (
-    IntrinsicsError,
     RuntimeUnavailable,
     audit,
     context_relevance,
@@ -22,7 +21,6 @@ from intrinsics_core import (
 from intrinsics_core.calibration.fitting import calibrate
 from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.runtimes import Scripted
-from intrinsics_core.runtimes.mixed import Mixed
 
 ANSWER = [
     {"role": "user", "content": "Who built the mill?"},
@@ -168,17 +166,18 @@ def test_a_metric_that_was_not_rated_is_counted_and_has_no_rating() -> None:
 
 
 def test_a_claim_that_was_not_checked_leaves_no_score() -> None:
-    asked: list[str] = []
-
     def checked(request: Any) -> Any:
-        asked.append(str(request))
-        return DOWN if "gold" in str(request) else "{}"
+        if "context_relevance" in str(request.constraint):
+            return {"context_relevance": "relevant", "confidence": 0.9}
+        return DOWN if "gold" in str(request.messages) else {"supported": "yes", "confidence": 0.9}
 
-    judge = Mixed({"fact-check": Scripted(checked)})
-    with pytest.raises(IntrinsicsError):
-        run(fact_check(ANSWER, DOCUMENTS), judge)
-    found = run(fact_check(ANSWER, DOCUMENTS, on_error="fallback"), judge)
-    assert (found.score, found.claims) == (None, ()) and found.degraded
+    judge = Scripted(checked)
+    alone = [ANSWER[0], {"role": "assistant", "content": "Ada built it."}]
+    assert run(fact_check(alone, DOCUMENTS), judge, profile="prompted").score == 0.9
+    with pytest.raises(RuntimeUnavailable):
+        run(fact_check(ANSWER, DOCUMENTS), judge, profile="prompted")
+    found = run(fact_check(ANSWER, DOCUMENTS, on_error="fallback"), judge, profile="prompted")
+    assert (found.score, found.claims) == (None, ()) and "down" in (found.degraded or "")
 
 
 @pytest.mark.parametrize("intrinsic", [context_relevance, reranking, evaluate, fact_check, hallucination_detection])
