@@ -25,25 +25,30 @@ from intrinsics_core.replies.rankings import ranking
 def listwise(
     task: Task, profile: Profile, *, both_orders: bool, window: int, max_characters: int | None
 ) -> Program[Ranking]:
-    """The ranking; ``cut`` says how many documents were shown in part, ``dropped`` how many ids named nothing."""
+    """The ranking; ``cut`` says how many documents were shown in part, ``dropped`` how many ids named nothing, and
+    ``missing`` how many documents no list named."""
     shown, cut = _cut(task, max_characters)
     order = list(range(len(task.documents)))
     if len(order) < 2:
         return ranking(task, order)
     answers: list[Ranking | IntrinsicsError] = []
+    named: set[int] = set()
     for begin in _begins(len(order), window):
         asked = order[begin : begin + window]
         lists = [asked, asked[::-1]] if both_orders else [asked]
         found = yield from profile.ask_many("listwise", [shown.only(*each) for each in lists])
         answers += found
         order[begin : begin + window] = _agreed(asked, lists, found)
-        for answer in found:
+        for given, answer in zip(lists, found, strict=True):
+            if isinstance(answer, Ranking):  # what it did not name comes last in it
+                named |= {given[row.index] for row in answer.ranking[: len(given) - answer.missing]}
             if isinstance(answer, InvalidInput | RuntimeUnavailable):  # what is wrong with all windows
                 raise answer
     failures = _costs.checked(answers)
     dropped = sum(answer.dropped for answer in answers if isinstance(answer, Ranking))
     degraded = _costs.told(failures, len(answers), "lists kept their order")
-    return ranking(task, order, dropped=dropped, cut=cut, degraded=degraded)
+    missing = len(task.documents) - len(named)
+    return ranking(task, order, dropped=dropped, cut=cut, degraded=degraded, missing=missing)
 
 
 def _begins(count: int, window: int) -> list[int]:

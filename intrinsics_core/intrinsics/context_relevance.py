@@ -38,7 +38,8 @@ def context_relevance(
         messages: a conversation that ends with a user turn.
         documents: any number; none has no judgements.
         on_error: ``"fallback"`` keeps a document whose judgement failed: it counts as relevant, without a score, and
-            the result is marked as degraded. The other judgements stand.
+            the result is marked as degraded. The other judgements stand. So a document without a verdict is never
+            dropped and never called irrelevant, and ``missing`` counts it.
         date: date text for prompts that carry one; the day of the call where left out.
 
     Raises:
@@ -61,7 +62,7 @@ def _program(task: Task, profile: Profile, *, keep: bool) -> Program[ContextRele
             failures.append(f"document {task.document_id(i)!r} kept: {why}")
             verdict = Judgement(index=i, document_id=task.document_id(i), label="relevant", score=None, failure=why)
         judgements.append(verdict if verdict.index == i else verdict.model_copy(update={"index": i}))
-    return ContextRelevance(judgements=tuple(judgements), degraded="; ".join(failures) or None)
+    return ContextRelevance(judgements=tuple(judgements), degraded="; ".join(failures) or None, missing=len(failures))
 
 
 def _short(text: str, most: int = 200) -> str:

@@ -96,8 +96,9 @@ def evaluate(
         A call whose result has each metric in the order asked, with a rating, the probability of "yes", an explanation,
         and statements whose citations are verbatim: ``text[begin:end]`` of the response, of ``messages[i]`` or of
         ``documents[i]``. A quote of the model's that stands in none of them is dropped and counted, and so is an entry
-        that is no statement. A runtime without a language model rates faithfulness alone, and gives the reason for the
-        others.
+        that is no statement. Statements are what the model chose to say: one that it left out changes no rating. A
+        metric whose judgement failed has no rating, and is counted as ``missing``. A runtime without a language model
+        rates faithfulness alone, and gives the reason for the others.
 
     Raises:
         InvalidInput: at once, where the input is wrong.
@@ -147,6 +148,7 @@ def _program(task: Task, profile: Profile, *, named: bool, keep: bool) -> Progra
     return Evaluation(
         metrics=tuple(rated),
         dropped=sum(each.dropped for each in found if isinstance(each, Evaluation)),
+        missing=len(failures),
         degraded=_costs.told(failures, len(found), "metrics were not rated"),
     )
 

@@ -91,7 +91,8 @@ def fact_check(
             bears on the question but is silent on the answer counts against it.
         sources: what is one source: each document (``"passages"``), or each of its sentences, as in the paper.
         combine: of the claims' scores: their ``"mean"``, or the ``"min"`` (as true as the weakest claim).
-        on_error: ``"fallback"`` gives no score, marked as degraded.
+        on_error: ``"fallback"`` gives no score, marked as degraded. A claim that could not be held against a source
+            leaves the whole answer without a score: no mean and no minimum is taken over the claims that were.
         date: date text for prompts that carry one; the day of the call where left out.
 
     Returns:

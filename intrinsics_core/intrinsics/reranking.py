@@ -86,7 +86,8 @@ def reranking(
         probability of relevance, which does not depend on the other documents; the order may use more, so it need not
         fall with the rank. Of the comparing modes it is the share of the others ranked below: no threshold fits that.
         A malformed list keeps its order and a malformed comparison is a tie; ``degraded`` says so. If all are
-        malformed, that is raised.
+        malformed, that is raised. A document that a list leaves out is not lost: it comes after those that are named,
+        in the order it was given in, and ``missing`` counts those that no list named, or whose judgement failed.
 
     Raises:
         InvalidInput: at once, where the input is wrong.
@@ -161,4 +162,4 @@ def _pointwise(task: Task, profile: Profile, *, keep: bool) -> Program[Ranking]:
     order = [i if i in failed else next(judged) for i in range(len(judgements))]
     scores = [task.documents[i].score if i in failed else judgements[i].score for i in range(len(judgements))]
     degraded = _costs.told(failures, len(judgements), "documents kept their place")
-    return ranking(task, order, scores, degraded=degraded)
+    return ranking(task, order, scores, degraded=degraded, missing=len(failed))

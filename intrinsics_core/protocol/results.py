@@ -38,6 +38,10 @@ from intrinsics_core.protocol.requests import Usage
 BUILT_LATE = tuple(map(int, VERSION.split(".")[:2])) >= (2, 14)
 
 Relevance = Literal["relevant", "partially relevant", "irrelevant"]
+_RIGHT = "probability that the answer is right"
+_SUPPORTED = "probability that the documents support the response"
+_ADDRESSES = "probability that the answer addresses the question"
+
 Faithfulness = Literal["faithful", "partial", "unfaithful", "NA"]
 
 
@@ -160,7 +164,7 @@ class Judgement(Frozen):
     document_id: str
     index: int = Field(ge=0)
     label: Relevance
-    score: float | None = Field(ge=0, le=1)
+    score: float | None = Field(ge=0, le=1, description="probability that the document helps to answer")
     failure: str | None = Field(default=None, exclude=True, repr=False)
 
 
@@ -175,7 +179,7 @@ class Answerability(Result):
     """
 
     label: Literal["answerable", "unanswerable"]
-    probability: float | None = Field(ge=0, le=1)
+    probability: float | None = Field(ge=0, le=1, description="probability that the documents answer the question")
 
     @property
     def answerable(self) -> bool:
@@ -192,8 +196,11 @@ class RankedDocument(Frozen):
     document_id: str
     index: int = Field(ge=0)
     rank: int = Field(ge=1)
-    score: float | None
-    wins: float | None = None
+    score: float | None = Field(
+        description="pointwise, the probability that the document is relevant; of lists and comparisons, the share "
+        "of the others ranked below, which is no probability"
+    )
+    wins: float | None = Field(default=None, description="comparisons that it won; no probability")
 
 
 class Ranking(Result):
@@ -208,13 +215,18 @@ class Ranking(Result):
 
 
 class Uncertainty(Result):
-    """``certainty`` is one of .05, .15 … .95; ``expected`` is the mean where the model gives probabilities.
+    """How probable it is that the answer is right; before there is an answer, that the model's own would be.
+
+    ``certainty`` is that probability as one of .05, .15 … .95; ``expected`` is its mean where the model gives
+    probabilities. It says nothing of the documents' support: that is hallucination detection's number.
 
     Both are None where a fallback stands in for the verdict, or nothing was said.
     """
 
-    certainty: float | None = Field(ge=0, le=1)
-    expected: float | None = Field(default=None, ge=0, le=1)
+    certainty: float | None = Field(ge=0, le=1, description=f"{_RIGHT}, to the nearest of .05, .15 … .95")
+    expected: float | None = Field(
+        default=None, ge=0, le=1, description=f"{_RIGHT}, where the model gives probabilities: their mean"
+    )
 
 
 class FlaggedSpan(Frozen):
@@ -223,11 +235,12 @@ class FlaggedSpan(Frozen):
     begin: int = Field(ge=0)
     end: int = Field(ge=0)
     text: str
-    probability: float = Field(ge=0, le=1)
+    probability: float = Field(ge=0, le=1, description="probability that the documents do not support these words")
 
 
 class SentenceVerdict(Frozen):
-    """One response sentence: ``response[begin:end] == text``; ``score`` is faithfulness in 0..1, None for NA.
+    """One response sentence: ``response[begin:end] == text``; ``score`` is the probability that the documents
+    support it, None for NA.
 
     ``spans`` are the words at fault, from models that tell; ``unsure`` says that the score lies in a band where the
     models do not know. Both are left out of the dump where there is nothing to say. ``judged`` is False where the judge
@@ -238,7 +251,7 @@ class SentenceVerdict(Frozen):
     end: int = Field(ge=0)
     text: str
     label: Faithfulness
-    score: float | None = Field(ge=0, le=1)
+    score: float | None = Field(ge=0, le=1, description="probability that the documents support the sentence")
     explanation: str | None = None
     spans: tuple[FlaggedSpan, ...] = ()
     unsure: bool = False
@@ -252,14 +265,14 @@ class SentenceVerdict(Frozen):
 
 
 class HallucinationDetection(Result):
-    """``score`` is the response's faithfulness in 0..1, None where no sentence makes a claim.
+    """``score`` is the probability that the documents support the response, None where no sentence makes a claim.
 
     While a sentence is ``missing`` the label is never *faithful*: it is the worst verdict that was given where that is
     *partial* or *unfaithful*, else NA without a score.
     """
 
     label: Faithfulness
-    score: float | None = Field(ge=0, le=1)
+    score: float | None = Field(ge=0, le=1, description=_SUPPORTED)
     sentences: tuple[SentenceVerdict, ...]
 
 
@@ -281,12 +294,15 @@ class Citations(Result):
 
 
 class CheckedClaim(Frozen):
-    """One sentence of the response: ``response[begin:end] == text``; ``score`` is its factuality, 0..1."""
+    """One sentence of the response: ``response[begin:end] == text``.
+
+    ``score`` is the probability that the sources support it.
+    """
 
     text: str
     begin: int = Field(ge=0)
     end: int = Field(ge=0)
-    score: float = Field(ge=0, le=1)
+    score: float = Field(ge=0, le=1, description="probability that the sources support the claim")
 
 
 class SourceVerdict(Frozen):
@@ -300,15 +316,20 @@ class SourceVerdict(Frozen):
     index: int = Field(ge=0)
     begin: int = Field(ge=0)
     end: int = Field(ge=0)
-    relevance: float = Field(ge=0, le=1)
-    weight: float = Field(ge=0, le=1)
-    score: float | None = Field(ge=0, le=1)
+    relevance: float = Field(ge=0, le=1, description="probability that the source is relevant to the question")
+    weight: float = Field(ge=0, le=1, description="share of this source in what was read; no probability")
+    score: float | None = Field(ge=0, le=1, description="probability that this source supports the response")
 
 
 class FactCheck(Result):
-    """``score`` is factuality in 0..1, None where nothing could be judged; ``claims`` are what it was made of."""
+    """``score`` is the probability that the sources support the answer, None where nothing could be judged.
 
-    score: float | None = Field(ge=0, le=1)
+    ``claims`` are what it was made of.
+    """
+
+    score: float | None = Field(
+        ge=0, le=1, description="probability that the sources support the response, over its claims"
+    )
     claims: tuple[CheckedClaim, ...]
     sources: tuple[SourceVerdict, ...]
 
@@ -337,7 +358,7 @@ class RatedMetric(Frozen):
 
     name: Metric
     rating: Literal["yes", "no"] | None
-    score: float | None = Field(ge=0, le=1)
+    score: float | None = Field(ge=0, le=1, description='probability that the rating is "yes"')
     explanation: str | None = None
     reason: str | None = None
     statements: tuple[Statement, ...] = ()
@@ -358,18 +379,19 @@ class Preference(Result):
     """``score`` is how likely the first answer is the better one; None where a fallback stands in for the verdict."""
 
     choice: Literal["first", "second", "tie"]
-    score: float | None = Field(ge=0, le=1)
+    score: float | None = Field(ge=0, le=1, description="probability that the first answer is the better one")
 
 
 class AnswerRelevance(Result):
-    """Whether an answer addresses its question; ``score`` is the probability. ``rewrite`` is one that does it better.
+    """Whether an answer addresses its question; ``score`` is the probability that it does.
 
-    Label and score are None where a fallback stands in for the verdict, or nothing was said. ``category`` and
-    ``analysis`` are why, where a model says so (Granite's classifier: ``"No attempt"``, and a sentence or two).
+    ``rewrite`` is an answer that does it better. Label and score are None where a fallback stands in for the verdict,
+    or nothing was said. ``category`` and ``analysis`` are why, where a model says so (Granite's classifier:
+    ``"No attempt"``, and a sentence or two).
     """
 
     label: Relevance | None
-    score: float | None = Field(ge=0, le=1)
+    score: float | None = Field(ge=0, le=1, description=_ADDRESSES)
     rewrite: str | None = None
     category: str | None = None
     analysis: str | None = None
@@ -392,7 +414,9 @@ class SelfConsistency(Result):
     """The answer that most samples agree with, and their share; None where a fallback stands in for it."""
 
     answer: str | None
-    share: float | None = Field(ge=0, le=1)
+    share: float | None = Field(
+        ge=0, le=1, description="share of the samples that agree with the answer; no probability"
+    )
     samples: tuple[Sample, ...]
 
 
@@ -406,7 +430,7 @@ class AuditParts(Result):
     hallucination: HallucinationDetection | None = None
     citations: Citations | None = None
     uncertainty: Uncertainty | None = None
-    answer_relevance: float | None = Field(default=None, ge=0, le=1)
+    answer_relevance: float | None = Field(default=None, ge=0, le=1, description=_ADDRESSES)
 
 
 class AuditedSentence(SentenceVerdict):
@@ -418,16 +442,17 @@ class AuditedSentence(SentenceVerdict):
 class Audit(Result):
     """Everything about an answer at once. What could not be judged is None, and ``degraded`` or ``reason`` says why.
 
-    ``label`` and ``score`` are the response's faithfulness, ``certainty`` one of .05, .15 … .95, ``answer_relevance``
-    the probability that the answer addresses the question. ``disagreements`` names verdicts that do not go together.
+    ``label`` is the response's faithfulness and ``score`` the probability that the documents support it. ``certainty``
+    is the probability that the answer is right, one of .05, .15 … .95; ``answer_relevance`` the probability that it
+    addresses the question. ``disagreements`` names verdicts that do not go together.
     """
 
     answerability: Answerability | None
     sentences: tuple[AuditedSentence, ...]
     label: Faithfulness
-    score: float | None = Field(ge=0, le=1)
-    certainty: float | None = Field(ge=0, le=1)
-    answer_relevance: float | None = Field(ge=0, le=1)
+    score: float | None = Field(ge=0, le=1, description=_SUPPORTED)
+    certainty: float | None = Field(ge=0, le=1, description=f"{_RIGHT}, to the nearest of .05, .15 … .95")
+    answer_relevance: float | None = Field(ge=0, le=1, description=_ADDRESSES)
     disagreements: tuple[str, ...] = ()
 
     @property

@@ -58,9 +58,13 @@ class Judging:
 
 
 def verdicts(intrinsic: str, value: Result) -> Iterator[dict[str, Any]]:
-    """The attributes of each event: one for the whole result where it has a label or a score, one a document judged."""
+    """The attributes of each event: one for the whole result where it has a label or a score, one for each document
+    judged and each metric rated. ``rag_intrinsics.score.meaning`` says what the number is a probability of."""
     if told := _told(value):
         yield {"gen_ai.evaluation.name": intrinsic, **told, **({"error.type": "degraded"} if value.degraded else {})}
+    for metric in getattr(value, "metrics", ()):
+        if told := _told(metric, label="rating"):
+            yield {"gen_ai.evaluation.name": intrinsic, **told, "rag_intrinsics.metric": metric.name}
     for judgement in getattr(value, "judgements", ()):
         yield {
             "gen_ai.evaluation.name": intrinsic,
@@ -69,12 +73,13 @@ def verdicts(intrinsic: str, value: Result) -> Iterator[dict[str, Any]]:
         }
 
 
-def _told(verdict: Any) -> dict[str, Any]:
-    score = next(
-        (s for name in _SCORES if (s := getattr(verdict, name, None)) is not None and not isinstance(s, str)), None
-    )
-    label = getattr(verdict, "label", None)
-    told = {"gen_ai.evaluation.score.label": label, "gen_ai.evaluation.score.value": score}
+def _told(verdict: Any, label: str = "label") -> dict[str, Any]:
+    name = next((n for n in _SCORES if isinstance(getattr(verdict, n, None), int | float)), None)
+    told = {
+        "gen_ai.evaluation.score.label": getattr(verdict, label, None),
+        "gen_ai.evaluation.score.value": getattr(verdict, name) if name else None,
+        "rag_intrinsics.score.meaning": type(verdict).model_fields[name].description if name else None,
+    }
     return {name: value for name, value in told.items() if value is not None}
 
 

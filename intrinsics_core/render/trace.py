@@ -58,9 +58,9 @@ class Turn:
         """How far to trust the answer: (name, score in 0..1, label where there is one)."""
         found = self.hallucination
         named = (
-            ("certainty", self.certainty.certainty if self.certainty else None, None),
-            ("faithfulness", found.score if found else None, found.label if found else None),
-            ("fact check", self.fact_check.score if self.fact_check else None, None),
+            ("certainty (probability of being right)", self.certainty.certainty if self.certainty else None, None),
+            ("faithfulness (probability of support)", found.score if found else None, found.label if found else None),
+            ("fact check (probability of support)", self.fact_check.score if self.fact_check else None, None),
         )
         return [(name, score, label) for name, score, label in named if score is not None]
 

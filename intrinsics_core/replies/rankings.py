@@ -46,7 +46,8 @@ def ranking(
 def read(task: Task, named: Sequence[Any], reply: Generated) -> Ranking:
     """The order in which a reply names documents (``"d3"``, 3, or an object with such an id).
 
-    What it does not name keeps its order after what it does; ids that come twice or name nothing are dropped.
+    What it does not name keeps its order after what it does, and is counted as ``missing``; ids that come twice or name
+    nothing are dropped.
 
     Raises:
         MalformedReply: it names none.
@@ -57,4 +58,4 @@ def read(task: Task, named: Sequence[Any], reply: Generated) -> Ranking:
     if not known:
         raise MalformedReply("the reply names no document", expected='"d0", "d1", ...', got=repr(named), raw=reply.text)
     order = [*known, *(i for i in range(count) if i not in known)]
-    return ranking(task, order, dropped=len(named) - len(known))
+    return ranking(task, order, dropped=len(named) - len(known), missing=count - len(known))

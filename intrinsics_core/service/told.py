@@ -29,7 +29,7 @@ def audit(found: Audit) -> str:
         lines.append("The documents do not seem to answer the question.")
     lines += [f"Note: {one}." for one in found.disagreements]
     if found.certainty is not None:
-        lines.append(f"Certainty {found.certainty:.2f}.")
+        lines.append(f"Probability that the answer is right: {found.certainty:.2f}.")
     return _fitted([*lines, *_odd(found)])
 
 
@@ -50,7 +50,8 @@ def ranking(found: Ranking, texts: Sequence[str]) -> str:
         f"document {row.index}{'' if row.score is None else f' ({row.score:.2f})'}: {_quoted(texts[row.index])}"
         for row in found.ranking
     )
-    return _fitted([f"{_counted(len(found.ranking), 'document')}, best first:", *_listed(rows), *_odd(found)])
+    said = ", with the probability of relevance" if found.mode == "pointwise" else ""
+    return _fitted([f"{_counted(len(found.ranking), 'document')}, best first{said}:", *_listed(rows), *_odd(found)])
 
 
 def rewrite(found: QueryRewrite) -> str:
@@ -78,7 +79,8 @@ def facts(found: FactCheck) -> str:
     if found.score is None:
         return _fitted([f"Nothing was judged: {found.reason or 'there is no claim'}.", *_odd(found)])
     weak = sorted((claim for claim in found.claims if claim.score < 0.5), key=lambda claim: claim.score)
-    lines = [f"Factuality {found.score:.2f} of 1 over {_counted(len(found.claims), 'claim')}."]
+    over = _counted(len(found.claims), "claim")
+    lines = [f"Probability that the sources support the answer, over {over}: {found.score:.2f}."]
     if weak:
         lines.append(f"{len(weak)} of them more likely not supported by the sources:")
         lines += _listed(f"{claim.score:.2f}: {_quoted(claim.text)}" for claim in weak)

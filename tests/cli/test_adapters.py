@@ -49,3 +49,28 @@ def test_a_file_that_cannot_be_used_is_a_line_and_nothing_is_an_error(invoke: An
     ran = invoke("adapters", tmp_path / "empty")
     assert ran.exit_code == 2
     assert ran.stderr.startswith("intrinsics: ")
+
+
+def test_an_adapter_of_any_name_runs_over_rows(invoke, write, tmp_path):
+    place = adapters.write(tmp_path / "adapters")
+    replies = tmp_path / "replies.json"
+    replies.write_text('{"requirement-check": ["{\\"score\\": \\"yes\\"}", "{\\"score\\": \\"no\\"}"]}')
+    rows = write([{"id": i, "messages": [{"role": "user", "content": "?"}, {"role": "assistant", "content": "!"}]}
+                  for i in "ab"])  # fmt: skip
+    given = ("--input", rows, "--output", tmp_path / "out.jsonl", "--overwrite", "--profile", f"io.yaml:{place}",
+             "--runtime", json.dumps({"kind": "scripted", "replies": str(replies)}))  # fmt: skip
+    asked = ("--option", 'arguments={"requirement": "Be brief."}')
+    ran = invoke("run", "adapter:requirement_check", *given, *asked)
+    assert ran.exit_code == 0, ran.stderr
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [line["result"]["value"] for line in lines] == [
+        {"requirement_check": {"score": score}} for score in (1.0, 0.0)
+    ]
+    for name, option, told in (
+        ("adapter:requirement_chek", asked, "did you mean 'requirement-check'?"),
+        ("adapter:requirement-check", ("--option", 'arguments={"requirment": "x"}'), "did you mean 'requirement'?"),
+        ("adapter:requirement-check", ("--option", 'argument={"requirement": "x"}'), "did you mean 'arguments'?"),
+        ("requirement-check", asked, "adapter:NAME"),
+    ):
+        ran = invoke("run", name, *given, *option)
+        assert ran.exit_code == 2 and told in ran.stderr, ran.stderr

@@ -172,6 +172,23 @@ class ContractTests:
             assert document["text"] == original["text"]
             assert {key: document["metadata"].get(key) for key in original["metadata"]} == original["metadata"]
 
+    @pytest.mark.parametrize("judging", ["hallucination-detection", "audit", "revise"])
+    def test_what_a_judge_left_out_is_told(self, judging: str) -> None:
+        if judging not in self.adapter.intrinsics:
+            pytest.skip(f"this integration has no component for {judging}")
+
+        def skipping(request: Any) -> Any:
+            reply = judge(request)
+            if isinstance(reply, dict) and isinstance(reply.get("sentences"), list):
+                return reply | {
+                    "sentences": [row for row in reply["sentences"] if str(row.get("id")).strip("r") == "0"]
+                }
+            return reply
+
+        found = self.answer(judging, self.adapter.build(judging, runtime=Scripted(skipping)))
+        assert found == self.core(judging, Scripted(skipping))
+        assert found["missing"] and "not judged" in found["degraded"]
+
     @pytest.mark.parametrize("intrinsic", cases.RETURNS_DOCUMENTS, indirect=True)
     def test_output_does_not_share_the_callers_documents(self, intrinsic: str) -> None:
         inputs = self.given(intrinsic)

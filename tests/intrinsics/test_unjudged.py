@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
-from intrinsics_core import audit, evaluate, hallucination_detection, revise, run
+from intrinsics_core import (
+    RuntimeUnavailable,
+    audit,
+    context_relevance,
+    evaluate,
+    fact_check,
+    hallucination_detection,
+    reranking,
+    revise,
+    run,
+)
 from intrinsics_core.calibration.fitting import calibrate
 from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.runtimes import Scripted
@@ -110,3 +121,62 @@ def test_what_was_never_asked_is_not_missing() -> None:
         hallucination_detection(ANSWER, DOCUMENTS, on_error="fallback"), Scripted(["?"] * 2), profile="prompted"
     )
     assert (failed.label, failed.missing) == ("NA", 0) and failed.degraded
+
+
+# --- the other intrinsics that judge a list: their docstrings say what a missing item becomes ------------------------
+
+ASKED = ANSWER[:1]
+PASSAGES = ["Fog is common.", "Ada built the mill.", "The mill is old."]
+DOWN = RuntimeUnavailable("down")
+
+
+def test_a_document_that_a_list_leaves_out_comes_last_and_is_counted() -> None:
+    found = run(reranking(ASKED, PASSAGES), Scripted(['["d2", "d1"]']), profile="prompted")
+    assert [row.index for row in found.ranking] == [2, 1, 0] and found.missing == 1
+    assert found.model_dump(mode="json")["missing"] == 1
+    both = Scripted(['["d2", "d1"]', '["d2", "d1"]'])  # the second list is shown the other way round: d2 is the first
+    found = run(reranking(ASKED, PASSAGES, both_orders=True), both, profile="prompted")
+    assert found.missing == 0
+    found = run(reranking(ASKED, PASSAGES), Scripted(['["d2", "d1", "d0"]']), profile="prompted")
+    assert found.missing == 0 and "missing" not in found.model_dump()
+
+
+def test_a_document_whose_judgement_failed_keeps_its_place_and_is_counted() -> None:
+    def judged(request: Any) -> Any:
+        return DOWN if "Fog" in str(request) else {"context_relevance": "relevant", "confidence": 0.5}
+
+    found = run(reranking(ASKED, PASSAGES, mode="pointwise", on_error="fallback"), Scripted(judged), profile="prompted")
+    assert (found.ranking[0].index, found.ranking[0].score, found.missing) == (0, None, 1)
+    kept = run(context_relevance(ASKED, PASSAGES, on_error="fallback"), Scripted(judged), profile="prompted")
+    assert (kept.judgements[0].label, kept.judgements[0].score, kept.missing) == ("relevant", None, 1)
+    with pytest.raises(RuntimeUnavailable):
+        run(context_relevance(ASKED, PASSAGES), Scripted(judged), profile="prompted")
+
+
+def test_a_metric_that_was_not_rated_is_counted_and_has_no_rating() -> None:
+    rated = {"explanation": "All of it.", "statements": [], "rating": "yes", "confidence": 0.9}
+    call = evaluate(ANSWER, DOCUMENTS, metrics="completeness,coherence", on_error="fallback")
+    found = run(call, Scripted([rated, DOWN]), profile="prompted")
+    assert [m.rating for m in found.metrics] == ["yes", None] and found.missing == 1
+    assert found.metrics[0].statements == ()  # none that was left out is made up, and none is missed
+
+
+def test_a_claim_that_was_not_checked_leaves_no_score() -> None:
+    def checked(request: Any) -> Any:
+        if "context_relevance" in str(request.constraint):
+            return {"context_relevance": "relevant", "confidence": 0.9}
+        return DOWN if "gold" in str(request.messages) else {"supported": "yes", "confidence": 0.9}
+
+    judge = Scripted(checked)
+    alone = [ANSWER[0], {"role": "assistant", "content": "Ada built it."}]
+    assert run(fact_check(alone, DOCUMENTS), judge, profile="prompted").score == 0.9
+    with pytest.raises(RuntimeUnavailable):
+        run(fact_check(ANSWER, DOCUMENTS), judge, profile="prompted")
+    found = run(fact_check(ANSWER, DOCUMENTS, on_error="fallback"), judge, profile="prompted")
+    assert (found.score, found.claims) == (None, ()) and "down" in (found.degraded or "")
+
+
+@pytest.mark.parametrize("intrinsic", [context_relevance, reranking, evaluate, fact_check, hallucination_detection])
+def test_the_docstring_says_what_a_missing_item_becomes(intrinsic: Any) -> None:
+    told = " ".join((intrinsic.__doc__ or "").split())
+    assert any(words in told for words in ("``missing`` counts", "counted as ``missing``", "without a score: no mean"))

@@ -56,6 +56,7 @@ def test_a_verdict_is_a_span_with_an_event(seen: Any) -> None:
         "gen_ai.evaluation.name": "answerability",
         "gen_ai.evaluation.score.label": "answerable",
         "gen_ai.evaluation.score.value": 0.9,
+        "rag_intrinsics.score.meaning": "probability that the documents answer the question",
     }
     assert event.span_id == span.context.span_id
 

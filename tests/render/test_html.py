@@ -284,7 +284,7 @@ def test_a_report_is_harmless_complete_and_linked_within() -> None:
     for part in ("Query rewrite", "Answerability gate", "partially relevant", "unfaithful", "fact check", "plain[1]x"):
         assert part in page.said
     pictures = [value for name, value in page.attributes if name == "aria-label"]
-    assert "Order after reranking: B, plain" in pictures and "certainty 0.45" in pictures
+    assert "Order after reranking: B, plain" in pictures and "certainty (probability of being right) 0.45" in pictures
 
 
 def test_a_turn_shows_only_what_there_is() -> None:

@@ -41,7 +41,7 @@ SAYS = {
     "rerank": "document 0",
     "rewrite_question": "tide mill",
     "cite": 'rests on document 0: "The tide mill was built in 1911',
-    "check_facts": "Factuality",
+    "check_facts": "Probability that the sources support the answer",
 }
 MISFITS: list[tuple[str, Any]] = [
     ("audit_answer", {}), ("audit_answer", {"answer": 1, "documents": []}), ("audit_answer", {"answer": "x"}),

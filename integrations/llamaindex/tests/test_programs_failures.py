@@ -85,9 +85,8 @@ def test_9_who_wants_the_failure_gets_it() -> None:
 
 def test_9_a_wrong_runtime_is_told_before_an_answer_is_paid_for() -> None:
     inner = Says(FAITHFUL)
-    grounded = GroundedSynthesizer(inner, answerability=False, runtime={"kind": "no such kind"})
     with pytest.raises(InvalidInput, match="kind"):
-        grounded.synthesize(QUESTION, nodes())
+        GroundedSynthesizer(inner, answerability=False, runtime={"kind": "no such kind"})
     assert inner.asked == 0
 
 
