@@ -25,8 +25,7 @@ import intrinsics_core
 from intrinsics_core.bench.folder import rows
 from intrinsics_core.calibration.fitting import calibrate, quality, weighted_f1
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
-from intrinsics_core.embedded.scoring.answering import answerability, shipped_head
-from intrinsics_core.embedded.scoring.ranking import best_cosine
+from intrinsics_core.embedded.scoring.answering import answerability, best_cosine, shipped_head
 from training.answering import SETS as FITTED
 from training.answering import Pair
 

@@ -1,11 +1,11 @@
-"""Quality of embedded reranking: nDCG@10 of candidate lists, before and after.
+"""Quality of embedded reranking: nDCG of candidate lists, before and after.
 
-    python -m benchmarks.quality_ranking [--queries 300] [--sets scifact cranfield ...]
+    python -m benchmarks.quality_ranking [--queries 300] [--sets scifact cranfield ...] [--at 10] [--no-reader]
 
 Reads the folder named by RAG_INTRINSICS_DATA. Lists are BM25's top 40 (SciFact, Cranfield), top 30 (SQuAD 2.0, CLAPNQ:
 the passages of the set are the corpus), the recorded top 10 of ELSER and Elasticsearch BM25 (MT-RAG, Mixtral rewrite as
 query), and the sentences that FoolMeTwice retrieved. Each list is shuffled before it is reranked. nDCG counts relevant
-passages that the list does not hold as missed.
+passages that the list does not hold as missed; ± is one standard error.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import random
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 
+from intrinsics_core import Runtime, as_runtime, reranking, run
 from intrinsics_core.bench.folder import rows
-from intrinsics_core.embedded.lexical import terms
-from intrinsics_core.embedded.models.bi_encoder import BiEncoder
-from intrinsics_core.embedded.scoring.ranking import Fusion, rerank_scores, with_title
+from intrinsics_core.embedded.lexical import bm25, terms
+from intrinsics_core.embedded.scoring.answering import with_title
 
 
 @dataclass(frozen=True)
@@ -122,14 +122,14 @@ def mtrag(retriever: str) -> Callable[[Path], Iterator[Candidates]]:
     def read(folder: Path) -> Iterator[Candidates]:
         pool = {p["id"]: p["text"] for p in rows(folder, "mtrag_pool")}
         queries = {q["id"]: q for q in rows(folder, "mtrag_queries")}
-        runs = [r for r in rows(folder, "mtrag_runs") if (r["retriever"], r["query"]) == (retriever, "rewrite")]
-        random.Random(0).shuffle(runs)
-        for run in runs:
-            if run["id"] in queries and all(d in pool for d in run["docs"]):
-                asked = queries[run["id"]]
-                gains = [int(d in asked["qrels"]) for d in run["docs"]]
-                passages: list[tuple[str | None, str]] = [(None, pool[d]) for d in run["docs"]]
-                yield Candidates(asked["rewrite_mixtral"], passages, gains, len(asked["qrels"]), run["scores"])
+        found = [r for r in rows(folder, "mtrag_runs") if (r["retriever"], r["query"]) == (retriever, "rewrite")]
+        random.Random(0).shuffle(found)
+        for r in found:
+            if r["id"] in queries and all(d in pool for d in r["docs"]):
+                asked = queries[r["id"]]
+                gains = [int(d in asked["qrels"]) for d in r["docs"]]
+                passages: list[tuple[str | None, str]] = [(None, pool[d]) for d in r["docs"]]
+                yield Candidates(asked["rewrite_mixtral"], passages, gains, len(asked["qrels"]), r["scores"])
 
     return read
 
@@ -150,33 +150,30 @@ def ndcg(gains: Sequence[int], relevant: int, k: int = 10) -> float:
     return sum(g / math.log2(r + 2) for r, g in enumerate(gains[:k])) / ideal if ideal else 0.0
 
 
-def measured(encoder: BiEncoder, found: Candidates, mix: random.Random) -> dict[str, float]:
+def measured(runtime: Runtime, found: Candidates, mix: random.Random, k: int) -> dict[str, float]:
     order = list(range(len(found.gains)))
     mix.shuffle(order)
-    shown = [found.passages[i] for i in order]
-    vectors = encoder.encode([with_title(text, title) for title, text in shown])
-    asked = encoder.encode([found.query], kind="query")[0]
+    texts = [terms(with_title(text, title)) for title, text in found.passages]
+    by_words = bm25(terms(found.query), [texts[i] for i in order])
+    documents = [
+        {"title": found.passages[i][0], "text": found.passages[i][1], "score": found.scores and found.scores[i]}
+        for i in order
+    ]
 
-    def reranked(fusion: Fusion, *, prior: bool = False) -> float:
-        scores = rerank_scores(
-            found.query,
-            [text for _, text in shown],
-            asked,
-            vectors,
-            titles=[title for title, _ in shown],
-            prior=[found.scores[i] for i in order] if prior and found.scores else None,
-            fusion=fusion,
+    def of(places: Sequence[int]) -> float:
+        return ndcg([found.gains[order[i]] for i in places], found.relevant, k)
+
+    def reranked(weight: float) -> float:
+        call = reranking(
+            [{"role": "user", "content": found.query}], documents, prior_weight=weight, higher_is_better=True
         )
-        by_score = sorted(range(len(order)), key=lambda j: -scores[j])
-        return ndcg([found.gains[order[j]] for j in by_score], found.relevant)
+        return of([row.index for row in run(call, runtime).ranking])
 
-    base = Fusion()
     return {
-        "as retrieved": ndcg(found.gains, found.relevant),
-        "BM25 of the list": reranked(replace(base, lexical=1.0, doubt=0.0)),
-        "cosine": reranked(replace(base, lexical=0.0)),
-        "fused": reranked(base),
-        "fused, retriever's scores": reranked(base, prior=True),
+        "as retrieved": ndcg(found.gains, found.relevant, k),
+        "BM25 of the list": of(sorted(range(len(order)), key=lambda i: -by_words[i])),
+        "reranked": reranked(0),
+        "reranked, retriever's scores": reranked(1),
     }
 
 
@@ -184,20 +181,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--queries", type=int, default=300)
     parser.add_argument("--sets", nargs="*", choices=sorted(SETS), default=list(SETS))
+    parser.add_argument("--at", type=int, default=10, help="nDCG is counted to this place")
+    parser.add_argument("--no-reader", dest="reader", action="store_const", const=False, help="the encoder alone")
     args = parser.parse_args()
     folder = os.environ.get("RAG_INTRINSICS_DATA")
     if not folder:
         sys.exit("skipped: RAG_INTRINSICS_DATA does not name the data folder")
     head = False
-    with BiEncoder(cache_size=256 * 2**20) as encoder:
+    with as_runtime({"kind": "embedded", "reader": args.reader}) as runtime:
         for name in args.sets:
             mix = random.Random(1)
-            table = [measured(encoder, found, mix) for found in islice(SETS[name](Path(folder)), args.queries)]
+            drawn = islice(SETS[name](Path(folder)), args.queries)
+            table = [measured(runtime, found, mix, args.at) for found in drawn]
             if not head:
-                print("| nDCG@10 | queries | " + " | ".join(table[0]) + " |\n|---" + "|---" * (len(table[0]) + 1) + "|")
+                columns = " | ".join(table[0])
+                print(f"| nDCG@{args.at} | queries | {columns} |\n|---" + "|---" * (len(table[0]) + 1) + "|")
                 head = True
-            means = [fmean(row[column] for row in table) for column in table[0]]
-            print(f"| {name} | {len(table)} | " + " | ".join(f"{m:.3f}" for m in means) + " |", flush=True)
+            columns = [[row[column] for row in table] for column in table[0]]
+            shown = [f"{fmean(c):.3f} ± {stdev(c) / math.sqrt(len(c)):.3f}" for c in columns]
+            print(f"| {name} | {len(table)} | " + " | ".join(shown) + " |", flush=True)
 
 
 if __name__ == "__main__":

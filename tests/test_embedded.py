@@ -58,9 +58,9 @@ def test_ranks_the_passage_that_answers_first():
 GIBBERISH = "xqzt wvvk plorf gnarsk bzzt ooquix"
 
 
-@pytest.mark.parametrize("score", [None, 3.0])
-def test_a_score_is_absolute(score):
-    """The same document has the same score alone and in any list, wherever it stands and whatever a retriever says."""
+@pytest.mark.parametrize(("score", "prior_weight"), [(None, 1.0), (3.0, 0.0)])
+def test_a_score_is_absolute(score, prior_weight):
+    """The same document has the same score alone and in any list, wherever it stands."""
     given = [*DOCUMENTS, {"id": "noise", "text": GIBBERISH}, {"id": "empty", "text": ""}]
     given = [d | {"score": score and score + i} for i, d in enumerate(given)]
     forgetful = as_runtime({"kind": "embedded"})  # another than the one below, which would remember what it read
@@ -68,10 +68,12 @@ def test_a_score_is_absolute(score):
     rng = random.Random(5)
     for _ in range(8):
         some = rng.sample(given, rng.randrange(1, len(given) + 1)) + rng.choices(given, k=rng.randrange(3))
-        for ranked in run(reranking(ASK, some)).ranking:
+        for ranked in run(reranking(ASK, some, prior_weight=prior_weight)).ranking:
             assert ranked.score == pytest.approx(alone[ranked.document_id], abs=1e-6)
     assert alone["mill"] > 0.5 > 0.2 > max(alone["noise"], alone["empty"], alone["puffins"])
-    assert [r.score for r in run(reranking(ASK, [given[3]] * 3)).ranking] == pytest.approx([alone["noise"]] * 3)
+    assert [r.score for r in run(reranking(ASK, [given[3]] * 3, prior_weight=prior_weight)).ranking] == pytest.approx(
+        [alone["noise"]] * 3
+    )
 
 
 def test_a_ranking_scores_as_context_relevance_does():
@@ -80,11 +82,13 @@ def test_a_ranking_scores_as_context_relevance_does():
     assert ranked == pytest.approx(judged, abs=1e-6)
 
 
-def test_the_order_may_use_more_than_the_score():
-    """A retriever's scores move the order of equals, and no score."""
-    twins = [{"id": "a", "text": MILL, "score": 1.0}, {"id": "b", "text": MILL, "score": 9.0}]
+def test_a_retrievers_scores_move_the_probability_that_the_ranking_is_sorted_by():
+    twins = [{"id": "a", "text": MILL, "score": 9.0}, {"id": "b", "text": MILL, "score": 1.0}]
+    alone = run(reranking(ASK, twins[:1])).ranking[0].score
     first, second = run(reranking(ASK, twins)).ranking
-    assert (first.document_id, first.score) == ("b", second.score)
+    assert (first.document_id, first.score > alone > second.score) == ("a", True)
+    first, second = run(reranking(ASK, twins[::-1])).ranking  # rising: distances
+    assert (first.document_id, first.score > alone > second.score) == ("b", True)
 
 
 def test_gates():

@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 from intrinsics_core.calibration.fitting import quality, weighted_f1
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
-from intrinsics_core.embedded.scoring.answering import FEATURES, READ, features, read_as, to_read
-from intrinsics_core.embedded.scoring.ranking import with_title
+from intrinsics_core.embedded.scoring.answering import FEATURES, READ, features, read_as, to_read, with_title
 from training.reader.data import LICENCES, QUESTIONS, Question, written_questions
 
 FOLDS = 5

@@ -21,8 +21,13 @@ SECRET = re.compile(
 _SHORTEST_SECRET = 6  # characters; hiding shorter ones would black out ordinary words
 # Variables that hold keys which this library and what it stands on send to servers.
 _VARIABLES = ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
-# A part of a path that looks drawn by chance is taken for a key: long, of letters and digits.
-_DRAWN = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w.~%-]{16,512}")
+_DRAWN = re.compile(r"[\w.~%-]{16,512}")  # and a letter and a digit in it: see `_looks_drawn`
+
+
+def _looks_drawn(part: str) -> bool:
+    """Whether a part of a path looks drawn by chance, and so like a key: long, of letters and digits."""
+    kinds = {"letter" if c.isalpha() else "digit" for c in part if c.isascii() and c.isalnum()}
+    return len(kinds) == 2 and _DRAWN.fullmatch(part) is not None
 
 
 def secrets(config: Any) -> set[str]:
@@ -36,7 +41,7 @@ def path_secrets(address: str) -> set[str]:
         parts = urlsplit(address).path.split("/")
     except ValueError:
         return set()
-    found = {part for part in parts if _DRAWN.fullmatch(part)}
+    found = {part for part in parts if _looks_drawn(part)}
     found |= {after for before, after in pairwise(parts)
               if SECRET.fullmatch(before) and len(after) >= _SHORTEST_SECRET}  # fmt: skip
     return found | {unquote(part) for part in found}

@@ -147,8 +147,7 @@ class Quoting(_Answering):
             for passage, text in enumerate(texts)
             for span in laid_out(text)
         ]
-        judged = IntrinsicsRerank(runtime=self.runtime).postprocess_nodes(sentences, query_str=question)
-        ranked = sorted(judged, key=lambda s: -(s.score or 0.0))  # by probability: the order knows the list, too
+        ranked = IntrinsicsRerank(runtime=self.runtime).postprocess_nodes(sentences, query_str=question)
         same = [s for s in ranked if s.metadata["passage"] == ranked[0].metadata["passage"]][:QUOTED]
         return " ".join(s.text for s in sorted(same, key=lambda s: int(s.metadata["begin"])))
 

@@ -168,7 +168,9 @@ def _rewritten(turns: tuple[tuple[str, str], ...], meant: str) -> Rewrite:
 
 
 def passage(document: Document) -> str:
-    return f"{document.title}\n{document.text}" if document.title else document.text
+    from intrinsics_core.embedded.scoring.answering import with_title
+
+    return with_title(document.text, document.title)
 
 
 # --- what the vectors say -----------------------------------------------------------------------------------------
@@ -354,29 +356,15 @@ def _looked_at(own: Overrides, task: Task, text: str, replies: Sequence[Reply]) 
     return Asked(text, question, passages, logits)
 
 
-def _pointwise(own: Overrides, task: Task) -> Program[list[tuple[float, float]]]:
-    """For each passage the probability that it is relevant, and what to order by.
-
-    The probability is that of context relevance and knows this passage alone, so a threshold fits it. The order may use
-    more: how the list differs in words and meaning, and the retriever's scores.
-    """
+def _pointwise(own: Overrides, task: Task) -> Program[list[float]]:
+    """For each passage the probability that it is relevant, which is that of context relevance."""
     from intrinsics_core.embedded.scoring.answering import passage_score
-    from intrinsics_core.embedded.scoring.ranking import rerank_scores
 
     found = yield from _looked_up(own, task)
-    probabilities = [
+    return [
         passage_score(found.text, text, found.question, rows, logit=said)
         for text, rows, said in found.read(task.documents)
     ]
-    places = rerank_scores(
-        found.text,
-        [d.text for d in task.documents],
-        found.question,
-        found.passages,
-        titles=[d.title for d in task.documents],
-        prior=[d.score for d in task.documents],
-    )
-    return list(zip(probabilities, places, strict=True))
 
 
 def _context_relevance(own: Overrides, task: Task) -> Program[list[Judgement]]:

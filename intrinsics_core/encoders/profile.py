@@ -172,7 +172,7 @@ def _spans(task: Task, replies: Sequence[Reply]) -> HallucinationDetection:
         label: Faithfulness = "faithful" if not share else "partial" if share < _MOSTLY else "unfaithful"
         quoted = ", ".join(repr(span.text) for span in flagged[i])
         score = 1 - max(token.probability for token in own)
-        verdicts.append((i, (label, score, f"not in the sources: {quoted}" if quoted else None)))
+        verdicts.append((i, (label, score, f"not in the passages kept: {quoted}" if quoted else None)))
     result = sentence_ids.hallucination(task, verdicts)
     rows = tuple(row.model_copy(update={"spans": flagged.get(i, ())}) for i, row in enumerate(result.sentences))
     return result.model_copy(update={"sentences": rows})

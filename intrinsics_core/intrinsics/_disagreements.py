@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from intrinsics_core.protocol.results import Answerability, Citations, HallucinationDetection
+import re
+
+from intrinsics_core.protocol.results import Answerability, Citations, HallucinationDetection, SentenceVerdict
 
 _SURE, _UNSURE = 0.75, 0.35  # certainties from, and up to, which an answer counts as certain and as uncertain
 _BESIDE = 0.5  # answer relevance below which an answer does not address the question
 _RICHLY = 2  # citations
+_WORD = re.compile(r"\w+")
 
 
 def between(
@@ -38,14 +41,31 @@ def between(
         "cited, but unfaithful to the documents": label == "unfaithful" and _all_cited(hallucination, citations),
         "faithful to the documents, but beside the question": answer_relevance is not None
         and answer_relevance < _BESIDE
-        and label == "faithful",
+        and label == "faithful"
+        and not _all_quoted(hallucination, citations),
     }
     return [words for words, holds in found.items() if holds]
 
 
 def _all_cited(hallucination: HallucinationDetection | None, citations: Citations | None) -> bool:
-    if hallucination is None or citations is None:
-        return False
-    cited = {(c.response_begin, c.response_end) for c in citations.citations}
-    claims = [s for s in hallucination.sentences if s.label != "NA"]
+    cited = {(c.response_begin, c.response_end) for c in citations.citations} if citations else set()
+    claims = _claims(hallucination)
     return bool(claims) and all((s.begin, s.end) in cited for s in claims)
+
+
+def _all_quoted(hallucination: HallucinationDetection | None, citations: Citations | None) -> bool:
+    """Whether each claim stands word for word in what it cites: it is as near to the question as the documents are,
+    and whether they answer it is the gate's to say.
+    """
+    quotes = [_plain(c.document_text) for c in citations.citations] if citations else []
+    claims = _claims(hallucination)
+    return bool(claims) and all(any(_plain(s.text) in quote for quote in quotes) for s in claims)
+
+
+def _plain(text: str) -> str:
+    """Its words alone, with a space around each."""
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
+
+
+def _claims(hallucination: HallucinationDetection | None) -> list[SentenceVerdict]:
+    return [s for s in hallucination.sentences if s.label != "NA"] if hallucination else []

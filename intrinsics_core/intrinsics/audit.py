@@ -235,14 +235,17 @@ def _fields(sentence: SentenceVerdict) -> dict[str, Any]:
 
 
 def _by_sentence(sentences: Sequence[SentenceVerdict], citations: Sequence[Citation]) -> list[tuple[Citation, ...]]:
-    """Each citation at its own sentence, or, where another profile split otherwise, at the one it shares most with."""
+    """Each citation at its own sentence, or, where another profile split otherwise, at the one it shares most with.
+
+    A sentence that is unfaithful has none: a mark would say that a source supports it.
+    """
     rows: list[list[Citation]] = [[] for _ in sentences]
     exact = {(s.begin, s.end): i for i, s in enumerate(sentences)}
     for citation in citations:
         place = exact.get((citation.response_begin, citation.response_end))
         if place is None and sentences:
             place = max(range(len(sentences)), key=_shared_with(citation, sentences))
-        if place is not None:
+        if place is not None and sentences[place].label != "unfaithful":
             rows[place].append(citation)
     return [tuple(row) for row in rows]
 

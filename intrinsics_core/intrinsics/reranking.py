@@ -1,20 +1,22 @@
 """Passage reranking: all documents, best first, by lists, by comparisons or one by one.
 
 ``listwise``: a model names many documents in order (`_listwise`). ``pairwise``: it compares two at a time
-(`_pairwise`). ``pointwise``: each document has a probability of relevance, and they are sorted. A profile serves those
-modes that it has the formats for: ``listwise``, ``comparison``, and ``pointwise`` or ``context-relevance``.
+(`_pairwise`). ``pointwise``: each document has a probability of relevance, in which the retriever's own score takes
+part (`_prior`), and they are sorted by it. A profile serves those modes that it has the formats for: ``listwise``,
+``comparison``, and ``pointwise`` or ``context-relevance``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Literal, get_args
 
-from intrinsics_core.intrinsics import _costs
+from intrinsics_core.intrinsics import _costs, _prior
 from intrinsics_core.intrinsics._listwise import listwise
 from intrinsics_core.intrinsics._pairwise import ALL_PAIRS as ALL_PAIRS
 from intrinsics_core.intrinsics._pairwise import pairwise
+from intrinsics_core.intrinsics._prior import MOST as MOST
 from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.table import register
 from intrinsics_core.protocol.call import Call
@@ -26,6 +28,9 @@ from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies.rankings import ranking
 
 Mode = Literal["listwise", "pairwise", "pointwise"]
+
+OPTIONS = ("mode", "window", "both_orders", "max_characters", "prior_weight", "higher_is_better")
+"""How a ranking is made: the keyword arguments that every integration's reranker has, too."""
 
 WINDOW = 20  # documents in one list
 MAX_CHARACTERS = 2000  # of a document in a list: some 500 tokens, so a list of 20 fits where 16,000 do
@@ -61,6 +66,8 @@ def reranking(
     window: int = WINDOW,
     both_orders: bool = False,
     max_characters: int | None = MAX_CHARACTERS,
+    prior_weight: float = 1.0,
+    higher_is_better: bool | None = None,
     on_error: OnError = "raise",
     date: str | None = None,
 ) -> Call[Ranking]:
@@ -77,17 +84,24 @@ def reranking(
             comparisons disagree both get half a win. No effect on the pointwise mode.
         max_characters: of each document in a list; what is longer is cut, and ``cut`` in the result counts it. None
             shows them whole.
+        prior_weight: how much the retriever's own scores (``score`` of the documents) weigh in the pointwise mode,
+            where all documents have one. At 1 they move a probability by one logit at most (.5 to between .27 and
+            .73); 0 leaves them out. No effect on the other modes.
+        higher_is_better: whether the larger of two of those scores is the better one; False for distances. None: read
+            from the list's own order. Scores that only rise down the list are distances; a list that neither rises
+            nor falls leaves its scores out.
         on_error: ``"fallback"`` gives the original order with the scores that were there, marked as degraded. Of the
-            pointwise mode, a document whose judgement failed keeps the place and the score that it came with.
+            pointwise mode, a document whose judgement failed keeps its place, and its score is None.
         date: date text for prompts that carry one; the day of the call where left out.
 
     Returns:
-        A call whose result has every document once, with a rank from 1. ``score`` of the pointwise mode is the
-        probability of relevance, which does not depend on the other documents; the order may use more, so it need not
-        fall with the rank. Of the comparing modes it is the share of the others ranked below: no threshold fits that.
-        A malformed list keeps its order and a malformed comparison is a tie; ``degraded`` says so. If all are
-        malformed, that is raised. A document that a list leaves out is not lost: it comes after those that are named,
-        in the order it was given in, and ``missing`` counts those that no list named, or whose judgement failed.
+        A call whose result has every document once, with a rank from 1, sorted by ``score``. Of the pointwise mode that
+        is the probability of relevance. It does not depend on the other documents, but for the retriever's scores, and
+        ``prior`` says which way these were read. Of the comparing modes it is the share of the others ranked below: no
+        threshold fits that. A malformed list keeps its order and a malformed comparison is a tie; ``degraded`` says so.
+        If all are malformed, that is raised. A document that a list leaves out is not lost: it comes after those that
+        are named, in the order it was given in, and ``missing`` counts those that no list named, or whose judgement
+        failed.
 
     Raises:
         InvalidInput: at once, where the input is wrong.
@@ -104,8 +118,10 @@ def reranking(
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise InvalidInput(f"{name} is out of range", intrinsic="reranking",
                                expected=f"a whole number from {least}", got=repr(value))  # fmt: skip
+    _prior.checked(prior_weight, higher_is_better)
+    judged = partial(_pointwise, weight=prior_weight, higher_is_better=higher_is_better, keep=on_error == "fallback")
     program = partial(_program, mode=mode, window=window, both_orders=both_orders, max_characters=max_characters,
-                      keep=on_error == "fallback")  # fmt: skip
+                      pointwise=judged)  # fmt: skip
     return call("reranking", messages, documents, date=date, program=program, on_error=on_error)
 
 
@@ -117,7 +133,7 @@ def _program(
     window: int,
     both_orders: bool,
     max_characters: int | None,
-    keep: bool,
+    pointwise: Callable[[Task, Profile], Program[Ranking]],
 ) -> Program[Ranking]:
     chosen = mode or _default(profile)
     if chosen == "listwise":
@@ -127,7 +143,7 @@ def _program(
     elif chosen == "pairwise":
         found = yield from pairwise(task, profile, both_orders=both_orders)
     else:
-        found = yield from _pointwise(task, profile, keep=keep)
+        found = yield from pointwise(task, profile)
     return found.model_copy(update={"mode": chosen})
 
 
@@ -143,23 +159,29 @@ def _default(profile: Profile) -> str:
     return "pairwise"
 
 
-def _pointwise(task: Task, profile: Profile, *, keep: bool) -> Program[Ranking]:
-    """Sorted by probability, ties in the retriever's order. A format's pairs are (score, what to order by).
+def _pointwise(
+    task: Task, profile: Profile, *, weight: float, higher_is_better: bool | None, keep: bool
+) -> Program[Ranking]:
+    """Sorted by probability, ties in the retriever's order.
 
-    With ``keep``, a document whose judgement failed keeps the place and the score that it came with.
+    With ``keep``, a document whose judgement failed keeps its place, without a score.
     """
+    failures: list[IntrinsicsError] = []
     if "pointwise" in profile:
-        found: Sequence[float | tuple[float, float]] = yield from profile.ask("pointwise", task)
-        pairs = [entry if isinstance(entry, tuple) else (entry, entry) for entry in found]
-        order = sorted(range(len(pairs)), key=lambda i: -pairs[i][1])
-        return ranking(task, order, [score for score, _ in pairs])
-    judgements = yield from profile.ask_each("context-relevance", task)
-    failures = _costs.checked(judgements)
-    if failures and not keep:
-        raise failures[0]
-    failed = {i for i, judgement in enumerate(judgements) if isinstance(judgement, IntrinsicsError)}
-    judged = iter(sorted(set(range(len(judgements))) - failed, key=lambda i: (-judgements[i].score, i)))
-    order = [i if i in failed else next(judged) for i in range(len(judgements))]
-    scores = [task.documents[i].score if i in failed else judgements[i].score for i in range(len(judgements))]
-    degraded = _costs.told(failures, len(judgements), "documents kept their place")
-    return ranking(task, order, scores, degraded=degraded, missing=len(failed))
+        found: list[float | IntrinsicsError] = yield from profile.ask("pointwise", task)
+    else:
+        judgements = yield from profile.ask_each("context-relevance", task)
+        failures = _costs.checked(judgements)
+        if failures and not keep:
+            raise failures[0]
+        found = [each if isinstance(each, IntrinsicsError) else each.score for each in judgements]
+    judged = [i for i, each in enumerate(found) if not isinstance(each, IntrinsicsError)]
+    probabilities = [each for each in found if not isinstance(each, IntrinsicsError)]
+    given = [task.documents[i].score for i in judged]
+    moved, way = _prior.with_prior(probabilities, given, weight, higher_is_better)
+    scores = dict(zip(judged, moved, strict=True))
+    best_first = iter(sorted(judged, key=lambda i: -scores[i]))
+    order = [next(best_first) if i in scores else i for i in range(len(found))]
+    degraded = _costs.told(failures, len(found), "documents kept their place")
+    return ranking(task, order, [scores.get(i) for i in range(len(found))], prior=way, degraded=degraded,
+                   missing=len(found) - len(judged))  # fmt: skip

@@ -39,7 +39,7 @@ Calibrations = Mapping[str, Fitted]
 def recalibrated(name: str, value: Any, fitted: Calibrations) -> Any:
     """What a format of this name said, after calibration; as it is where there is none for it."""
     if name == _POINTWISE[0] and (found := fitted.get(_POINTWISE[1])):
-        return [(found.apply(row[0]), row[1]) if isinstance(row, tuple) else (found.apply(row), row) for row in value]
+        return [found.apply(score) for score in value]
     return _recalibrated(value, fitted)
 
 

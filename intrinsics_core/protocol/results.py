@@ -38,10 +38,10 @@ from intrinsics_core.protocol.requests import Usage
 BUILT_LATE = tuple(map(int, VERSION.split(".")[:2])) >= (2, 14)
 
 Relevance = Literal["relevant", "partially relevant", "irrelevant"]
+Prior = Literal["higher is better", "lower is better"]
 _RIGHT = "probability that the answer is right"
 _SUPPORTED = "probability that the documents support the response"
 _ADDRESSES = "probability that the answer addresses the question"
-
 Faithfulness = Literal["faithful", "partial", "unfaithful", "NA"]
 
 
@@ -115,7 +115,7 @@ class Result(Frozen):
     def _without_silence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
         # What the result is comes first, what is odd about it last.
-        why = ("category", "analysis", "unjudged", "reason", "degraded")
+        why = ("category", "analysis", "unjudged", "prior", "reason", "degraded")
         names = (*why, "missing", "unsure", "dropped", "cut", "unread", "read")
         odd = {key: data.pop(key, None) for key in names}
         return data | {key: value for key, value in odd.items() if value or (key == "read" and value is not None)}
@@ -189,8 +189,9 @@ class Answerability(Result):
 class RankedDocument(Frozen):
     """``rank`` from 1; ``wins`` counts won comparisons, None where none were held.
 
-    ``score`` of a pointwise ranking is a probability of relevance; of lists and comparisons, the share of the others
-    ranked below: no threshold fits that. A fallback gives the score that the document came with, or None.
+    ``score`` falls with the rank. Of a pointwise ranking it is a probability of relevance; of lists and comparisons the
+    share of the others ranked below: no threshold fits that. It is None where this document's judgement failed. Where
+    the whole ranking did, a fallback gives the order and the scores that the documents came with.
     """
 
     document_id: str
@@ -207,10 +208,13 @@ class Ranking(Result):
     """Every document once, best first. In a list, documents that are ``cut`` were judged by their beginning alone.
 
     ``mode`` is how they were ranked: only ``"pointwise"`` scores are probabilities. Not in the dump; None where nothing
-    was ranked.
+    was ranked. ``prior`` is how the retriever's own scores were read, where they took part: ``"lower is better"`` of
+    distances. It is None, and not in the dump, where they did not: where a document has none, where all are equal,
+    where they neither rise nor fall down the list, where their weight is 0, and in the comparing modes.
     """
 
     ranking: tuple[RankedDocument, ...]
+    prior: Prior | None = None
     mode: Literal["listwise", "pairwise", "pointwise"] | None = Field(default=None, exclude=True, repr=False)
 
 

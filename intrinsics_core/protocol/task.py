@@ -26,7 +26,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One passage. ``id`` is the caller's and may repeat; ``score`` is the retriever's, higher is better."""
+    """One passage. ``id`` is the caller's and may repeat; ``score`` is the retriever's own."""
 
     text: str
     id: str | None = None

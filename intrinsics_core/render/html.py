@@ -30,7 +30,6 @@ TONES: Mapping[str, str] = {
     "unfaithful": "bad",
     "NA": "na",
 }
-SCORES: Mapping[str, float] = {"warn": 0.35, "ok": 0.65}  # from where on a score has a better tone
 
 
 def result(value: Result) -> str:
@@ -51,18 +50,14 @@ def response(
 ) -> str:
     """A response as `answer` shows it, why sentences were flagged, and the cited quotes with their titles."""
     titles = {document.id: document.title for document in documents if document.title}
+    citations = text.supporting(verdicts, citations)
     pieces = text.pieces(said, verdicts, citations)
     return str(_views().response(pieces, verdicts, citations, titles, _safe("style.css")))
 
 
 def tone(label: str | None) -> str | None:
-    """The tone of a label; None where there is no label, so that the score decides."""
+    """The tone of a label, for its tag, its mark and its bar; none without a label: a score alone judges nothing."""
     return None if label is None else TONES.get(label, "na")
-
-
-def grade(score: float) -> str:
-    """The tone of a score in 0..1."""
-    return "bad" if score < SCORES["warn"] else "warn" if score < SCORES["ok"] else "ok"
 
 
 def write(template: str, *styles: str, **values: Any) -> str:
@@ -79,7 +74,7 @@ def environment() -> Environment:
         return text.clean(value) if type(value) is str else value  # markup of a template's own is another type
 
     made = Environment(loader=PackageLoader(__package__), autoescape=True, finalize=shown, undefined=StrictUndefined)
-    own = (tone, grade, _body, _fields, _numbered_sources, _cited_lines, text.pieces)
+    own = (tone, text.supporting, _body, _fields, _numbered_sources, _cited_lines, text.pieces)
     made.globals |= {function.__name__.strip("_"): function for function in own}
     return made
 

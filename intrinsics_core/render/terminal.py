@@ -12,12 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from intrinsics_core.protocol.results import Citation, QueryRewrite, SentenceVerdict
-from intrinsics_core.render.html import TONES, grade, tone
-from intrinsics_core.render.text import clean, numbered, pieces, spot
+from intrinsics_core.render.html import TONES, tone
+from intrinsics_core.render.text import clean, numbered, pieces, spot, supporting
 from intrinsics_core.render.trace import Turn
 
 _STYLES = {"ok": "green", "warn": "yellow", "bad": "red", "na": "bright_black"}
 _MARKED = {"ok": "", "warn": "underline yellow", "bad": "underline bold red", "na": "dim"}
+_UNLABELLED = "blue"
 _BLOCKS = 12  # width of a bar, in characters
 
 
@@ -35,7 +36,7 @@ def turn(t: Turn, number: int = 1) -> RenderableType:
         verdict = _label(t.gate.label)
         parts.append(_step("gate", Text.assemble(verdict, "  ", bar(t.gate.probability, t.gate.label))))
     verdicts = t.hallucination.sentences if t.hallucination else ()
-    cited = t.citations.citations if t.citations else ()
+    cited = supporting(verdicts, t.citations.citations if t.citations else ())
     border = _STYLES[tone(t.worst) or "na"]
     inside: list[RenderableType] = [answer(t.answer, verdicts, cited), *_flags(t), *_sources(t, cited)]
     heading = "canned answer" if t.blocked else "answer"
@@ -56,12 +57,12 @@ def answer(response: str, verdicts: Sequence[SentenceVerdict] = (), citations: S
 
 
 def bar(score: float | None, label: str | None = None) -> Text:
-    """A score in 0..1 as blocks and a number; the label sets the colour where there is one."""
+    """A score in 0..1 as blocks, in the colour of its label if it has one, and a number."""
     if score is None:
         return Text("–", "dim")
     filled = round(min(1.0, max(0.0, score)) * _BLOCKS)
     return Text.assemble(
-        ("━" * filled, _STYLES[tone(label) or grade(score)]),
+        ("━" * filled, _STYLES.get(tone(label) or "", _UNLABELLED)),
         ("┄" * (_BLOCKS - filled), "bright_black"),
         f" {score:.2f}",
     )

@@ -29,6 +29,12 @@ def numbered(citations: Sequence[Citation]) -> dict[Spot, int]:
     return {where: number for number, where in enumerate(spots, start=1)}
 
 
+def supporting(verdicts: Sequence[SentenceVerdict], citations: Sequence[Citation]) -> list[Citation]:
+    """The citations but those that end with a sentence that is unfaithful."""
+    refuted = {verdict.end for verdict in verdicts if verdict.label == "unfaithful"}
+    return [citation for citation in citations if citation.response_end not in refuted]
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A stretch of a response: what was said of it, and the numbers of the citations that end with it."""
@@ -39,7 +45,11 @@ class Piece:
 
 
 def pieces(response: str, verdicts: Sequence[SentenceVerdict] = (), citations: Sequence[Citation] = ()) -> list[Piece]:
-    """A response cut wherever a verdict or a citation begins or ends. The pieces joined are the response."""
+    """A response cut wherever a verdict or a citation begins or ends. The pieces joined are the response.
+
+    No citation is shown at the end of a sentence that is unfaithful: a mark would say that a source supports it.
+    """
+    citations = supporting(verdicts, citations)
     numbers = numbered(citations)
     edges = {0, len(response)}
     edges.update(edge for v in verdicts for edge in (v.begin, v.end))

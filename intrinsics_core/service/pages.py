@@ -18,7 +18,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from intrinsics_core import render
-from intrinsics_core.render.html import SCORES, TONES
+from intrinsics_core.render.html import TONES
 from intrinsics_core.service.answers import json_answer
 from intrinsics_core.service.problems import problem
 
@@ -85,7 +85,7 @@ def install(app: FastAPI, folder: Path = PAGE) -> None:
     @app.get("/page/report/{sheet}", include_in_schema=False)
     async def look(sheet: str) -> Response:
         if sheet == "tones.json":
-            return json_answer({"tones": TONES, "scores": SCORES})
+            return json_answer({"tones": TONES})
         return FileResponse(_REPORT / sheet) if sheet in _SHEETS else problem(404, "NotFound", "there is no such file")
 
     if folder.is_dir():

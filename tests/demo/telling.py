@@ -45,6 +45,13 @@ class TellingTests:
         # Without the rewrite the retriever has only the words of the question itself.
         assert turns[1].retrieved[0].id == "mill-today" or turns[1].kept[0].id == "mill-today"
 
+    def test_scores_fall_with_the_rank(self, turns: Sequence[Turn]) -> None:
+        """The ranks 1 to 4 of a question were shown with .50, .16, .09, .21."""
+        for t in turns:
+            assert t.ranking
+            scores = [row.score or 0.0 for row in t.ranking.ranking]
+            assert len(scores) > 3 and scores == sorted(scores, reverse=True)
+
     def test_answers_quote_the_passages_they_cite(self, turns: Sequence[Turn]) -> None:
         texts = {d.id: d.text for d in passages()}
         assert [t.blocked for t in turns] == [False, False, False, True]

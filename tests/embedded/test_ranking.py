@@ -1,13 +1,12 @@
-"""Reranking: finds what was buried, ignores the order it was given, survives odd input."""
+"""Reranking: finds what was buried, is sorted by what it shows, ignores the order it was given, survives odd input."""
 
 import random
 
 import numpy as np
 import pytest
 
-from intrinsics_core.embedded.models.bi_encoder import BiEncoder
-from intrinsics_core.embedded.scoring.ranking import best_cosine, rerank_scores, standardised, with_title
-from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core import as_runtime, context_relevance, reranking, run
+from intrinsics_core.embedded.scoring.answering import best_cosine
 
 PASSAGES = [
     ("Opening hours", "The archive is open to readers from Tuesday to Saturday between nine and five."),
@@ -29,49 +28,78 @@ QUESTIONS = {
 }
 
 
-@pytest.fixture(scope="module")
-def encoder():
-    with BiEncoder() as shared:
+@pytest.fixture(scope="module", params=[None, False], ids=["reader", "encoder alone"])
+def runtime(request):
+    with as_runtime({"kind": "embedded", "reader": request.param}) as shared:
         yield shared
 
 
-def scores(encoder, question, passages, **more):
-    texts = [with_title(text, title) for title, text in passages]
-    return rerank_scores(
-        question,
-        [text for _, text in passages],
-        encoder.encode([question])[0],
-        encoder.encode(texts),
-        titles=[title for title, _ in passages],
-        **more,
-    )
+def ranked(runtime, question, passages, scores=None, **options):
+    documents = [
+        {"title": title, "text": text, "score": scores[i] if scores else None}
+        for i, (title, text) in enumerate(passages)
+    ]
+    return run(reranking([{"role": "user", "content": question}], documents, **options), runtime)
 
 
-def test_the_answering_passage_comes_first(encoder):
+def by_place(found):
+    return [row.score for row in sorted(found.ranking, key=lambda row: row.index)]
+
+
+def test_the_answering_passage_comes_first(runtime):
     for question, wanted in QUESTIONS.items():
-        assert int(np.argmax(scores(encoder, question, PASSAGES))) == wanted, question
+        assert ranked(runtime, question, PASSAGES).ranking[0].index == wanted, question
 
 
-def test_order_of_the_candidates_leaves_no_trace(encoder):
+def test_a_ranking_is_sorted_by_what_it_shows(runtime):
+    """It was sorted by how a list differs in itself, and showed a probability: .50, .16, .09, .21 down the ranks."""
+    for question in QUESTIONS:
+        for scores in (None, [8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0], [0.1, 0.1, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]):
+            shown = [row.score for row in ranked(runtime, question, PASSAGES, scores).ranking]
+            assert shown == sorted(shown, reverse=True)
+
+
+def test_it_is_the_probability_of_context_relevance(runtime):
+    for question in QUESTIONS:
+        documents = [{"title": title, "text": text} for title, text in PASSAGES]
+        judged = run(context_relevance([{"role": "user", "content": question}], documents), runtime).judgements
+        assert by_place(ranked(runtime, question, PASSAGES)) == pytest.approx([j.score for j in judged], abs=1e-6)
+
+
+def test_order_of_the_candidates_leaves_no_trace(runtime):
     order = list(range(len(PASSAGES)))
     for question in QUESTIONS:
-        straight = scores(encoder, question, PASSAGES)
+        straight = by_place(ranked(runtime, question, PASSAGES))
         random.Random(question).shuffle(order)
-        assert scores(encoder, question, [PASSAGES[i] for i in order]) == [straight[i] for i in order]
+        assert by_place(ranked(runtime, question, [PASSAGES[i] for i in order])) == [straight[i] for i in order]
 
 
-def test_words_decide_where_vectors_are_equal():
-    same = np.ones((1, 4), np.float32) / 2
-    passages = ["error code E1207 means low pressure", "error code E4431 means low voltage", "hello"]
-    found = rerank_scores("what is E4431", passages, same, [same] * 3)
-    assert found[1] == max(found)
-    assert found[0] == pytest.approx(found[2])
+def test_words_take_part(runtime):
+    passages = [(None, f"Error code {code} means {what}.") for code, what in
+                (("E1207", "low pressure"), ("E4431", "low voltage"), ("E9002", "no water"))]  # fmt: skip
+    assert ranked(runtime, "What is E4431?", passages).ranking[0].index == 1
 
 
-def test_vectors_decide_where_no_word_matches():
-    rows = np.eye(3, dtype=np.float32)
-    found = rerank_scores("x", ["a", "b", "c"], rows[:1], [rows[1:2], rows[:1], rows[2:]])
-    assert found[1] > 0.5 > found[0] == found[2]
+def test_a_retriever_that_puts_the_answer_last_does_not_rule(runtime):
+    question, wanted = "When was the Cape Orlo lighthouse built?", 1
+    worst = [float(i != wanted) * (20.0 - i) for i in range(len(PASSAGES))]
+    moved = ranked(runtime, question, PASSAGES, worst, higher_is_better=True)
+    assert moved.ranking[0].index == wanted
+    assert moved.ranking[0].score < ranked(runtime, question, PASSAGES).ranking[0].score
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 33])
+def test_any_number_of_candidates(runtime, count):
+    found = ranked(runtime, "Who painted the ships?", [PASSAGES[i % 8] for i in range(count)])
+    assert sorted(row.index for row in found.ranking) == list(range(count))
+    assert all(0 < row.score < 1 for row in found.ranking)
+
+
+def test_odd_texts(runtime):
+    odd = [("", ""), ("", " \n"), ("🎉", "🎉🎉"), ("", "猫は窓のそばで眠っている。"), ("", "word " * 5000), PASSAGES[1]]
+    for question in ("🎉", "猫はどこ", "When was the lighthouse built?"):
+        assert all(0 <= score <= 1 for score in by_place(ranked(runtime, question, odd)))
+    assert ranked(runtime, "When was the lighthouse built?", odd).ranking[0].index == 5
 
 
 def test_the_best_window_counts():
@@ -79,45 +107,3 @@ def test_the_best_window_counts():
     assert best_cosine(rows[:1], rows) == 1.0
     assert best_cosine(rows[:1], rows[1:]) == 0.0
     assert best_cosine(rows[:0], rows) == 0.0
-
-
-def test_prior_moves_but_does_not_rule(encoder):
-    question, wanted = "When was the Cape Orlo lighthouse built?", 1
-    plain = scores(encoder, question, PASSAGES)
-    backwards = scores(encoder, question, PASSAGES, prior=[float(i) for i in range(8)])
-    assert backwards[7] > plain[7]
-    assert int(np.argmax(backwards)) == wanted
-    assert scores(encoder, question, PASSAGES, prior=[1.0] * 8) == plain
-    assert scores(encoder, question, PASSAGES, prior=[*range(7), None]) == plain
-
-
-@pytest.mark.parametrize("count", [0, 1, 2, 3, 33, 66])
-def test_any_number_of_candidates(encoder, count):
-    found = scores(encoder, "Who painted the ships?", [PASSAGES[i % 8] for i in range(count)])
-    assert len(found) == count
-    assert all(0 < score < 1 for score in found)
-    if count == 1:
-        assert found == [0.5]
-
-
-def test_odd_texts(encoder):
-    odd = [("", ""), ("", " \n"), ("🎉", "🎉🎉"), ("", "猫は窓のそばで眠っている。"), ("", "word " * 5000), PASSAGES[1]]
-    for question in ("", "🎉", "猫はどこ", "When was the lighthouse built?"):
-        assert all(0 < score < 1 for score in scores(encoder, question, odd))
-    assert int(np.argmax(scores(encoder, "When was the lighthouse built?", odd))) == 5
-
-
-def test_lengths_and_numbers_are_checked():
-    row = np.ones((1, 1), np.float32)
-    with pytest.raises(InvalidInput, match="passage_vectors"):
-        rerank_scores("q", ["a", "b"], row, [row])
-    with pytest.raises(InvalidInput, match="titles"):
-        rerank_scores("q", ["a"], row, [row], titles=[])
-    with pytest.raises(InvalidInput, match="prior"):
-        rerank_scores("q", ["a"], row, [row], prior=[float("nan")])
-
-
-def test_standardised_by_hand():
-    assert standardised([1.0, 3.0]) == [-1.0, 1.0]
-    assert standardised([5.0]) == [0.0]
-    assert standardised([0.1] * 7) == [0.0] * 7

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from intrinsics_core import hallucination_detection, run
 from intrinsics_core.embedded.lexical import tokens
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.scoring.evidence import FEATURES, Sources, claim, clean, measure, spellings
@@ -26,6 +27,7 @@ from intrinsics_core.embedded.scoring.support import (
     load_head,
     look_up,
     makes_claim,
+    quotes,
     response_label,
     support,
     to_read,
@@ -96,7 +98,7 @@ def test_a_foreign_sentence_is_unfaithful_uncited_and_explained(encoder: BiEncod
     verdict = result.sentences[1]
     assert verdict.label == "unfaithful" and verdict.citations == ()
     assert {"Galileo", "1610"} <= set(verdict.missing[:4])  # names and numbers come first
-    assert "not in the sources" in verdict.explanation and "'1610'" in verdict.explanation
+    assert "not in the passages kept" in verdict.explanation and "'1610'" in verdict.explanation
     assert "closest source sentence" in verdict.explanation
     assert result.label == "unfaithful"
     assert result.faithfulness < judge(encoder, [TOWN[0]]).faithfulness
@@ -231,7 +233,42 @@ def test_a_label_never_contradicts_its_explanation(encoder: BiEncoder, claim: st
     strict = replace(load_head(), thresholds={"faithful": 0.01, "unfaithful": 0.001, "response": 0.01})
     verdict = judge(encoder, [claim], head=strict).sentences[0]
     assert verdict.label != "faithful", verdict
-    assert "not in the sources: '" in verdict.explanation or "not where the rest of it stands: '" in verdict.explanation
+    reasons = ("not in the passages kept: '", "not where the rest of it stands: '")
+    assert any(reason in verdict.explanation for reason in reasons)
+
+
+def test_what_is_faithful_lacks_nothing(encoder: BiEncoder) -> None:
+    """It said "not in the sources: 'leave'" of a sentence that it called faithful."""
+    lenient = replace(load_head(), thresholds={"faithful": 0.01, "unfaithful": 0.001, "response": 0.01})
+    verdict = judge(encoder, ["Vessels must avoid the reef near the lighthouse."], head=lenient).sentences[0]
+    assert verdict.label == "faithful" and verdict.missing
+    assert "not in the" not in verdict.explanation and "in other words than '" in verdict.explanation
+
+
+def test_what_quotes_its_source_is_faithful() -> None:
+    recipe = "For twelve pancakes mix 250 g flour, 4 eggs and half a litre of milk."
+    for question in ("How much milk do I need?", "How much milk do I need for pancakes?"):
+        turns = [
+            {"role": "user", "content": question},
+            {"role": "assistant", "content": "You need half a litre of milk."},
+        ]
+        told = run(hallucination_detection(turns, [recipe]))
+        assert [s.label for s in told.sentences] == ["faithful"], question
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "source"),
+    [
+        ("How much milk do I need?", "You do not need half a litre of milk.", "Mix 4 eggs and half a litre of milk."),
+        ("How much milk do I need?", "You need half a litre of milk.", "Do not take half a litre of milk."),
+        ("How much milk do I need?", "You need half a litre of cream.", "Mix 4 eggs and half a litre of cream."),
+        ("How much milk do I need?", "You need a litre of milk and 4 eggs.", "Mix 4 eggs and half a litre of milk."),
+        ("Who built the mill?", "The mill was built in March 1911.", "The church was built in March 1911."),
+        ("", "You need half a litre of milk.", "Mix 4 eggs and half a litre of milk."),
+    ],
+)
+def test_what_is_no_quote(question: str, sentence: str, source: str) -> None:
+    assert not quotes(sentence, source, question)
 
 
 @pytest.mark.parametrize("text", ["[1]", "(Passage 2)", "Source 3:", "Page 3 of 10", "a)", "|---|---|", "Step 2."])

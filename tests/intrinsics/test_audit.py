@@ -102,10 +102,32 @@ def test_sync_equals_async() -> None:
         assert run(call, one) == asyncio.run(arun(call, other))
 
 
+def test_a_sentence_that_is_unfaithful_cites_nothing() -> None:
+    cited = [REPLY["sentences"][0], REPLY["sentences"][1] | {"sources": ["c1"]}]
+    told = run(audit(MESSAGES, DOCUMENTS), Scripted([without(sentences=cited)]))
+    assert [(s.label, len(s.citations)) for s in told.sentences] == [("faithful", 1), ("unfaithful", 0)]
+    twisted = [
+        MESSAGES[0],
+        {"role": "assistant", "content": "It was built in 1957 by the engineer Tom Rowe."},
+    ]
+    (sentence,) = run(audit(twisted, DOCUMENTS)).sentences
+    assert sentence.label != "faithful" and (sentence.label, bool(sentence.citations)) != ("unfaithful", True)
+
+
+@pytest.mark.parametrize("question", ["How do I get to the harbour by bus?", "What should I do if I am late?"])
+def test_what_quotes_the_documents_is_not_called_beside_the_question(question: str) -> None:
+    said = "Take bus 7 to the harbour."
+    turns = [{"role": "user", "content": question}, {"role": "assistant", "content": said}]
+    told = run(audit(turns, [f"{said} From there it is five minutes on foot."]))
+    assert told.label == "faithful" and not [d for d in told.disagreements if "beside the question" in d]
+
+
 def test_a_citation_of_another_splitter_goes_to_the_sentence_it_shares_most_with() -> None:
     halves = Profile("halves", {"citations": PROMPTED.formats["citations"]}, split=_halves, base=PROMPTED)
     own = {"citations": [{"response": "r1", "sources": ["c1"]}]}
-    script = Scripted(lambda request: own if "citations" in _fields(request) else without())
+    doubted = [REPLY["sentences"][0], REPLY["sentences"][1] | {"faithfulness": "partial"}]
+    judged = without(sentences=doubted)
+    script = Scripted(lambda request: own if "citations" in _fields(request) else judged)
     told = run(audit(MESSAGES, DOCUMENTS), script, profile=halves)
     assert [len(s.citations) for s in told.sentences] == [0, 1]
     assert told.sentences[1].citations[0].response_begin < told.sentences[1].begin  # as it was given

@@ -243,6 +243,11 @@ def test_citations_are_numbered_as_they_come_and_shared_sources_share_a_number()
     assert [piece.cited for piece in text.pieces("abcdefghi", (), cited)] == [(1, 2), (2,), (2,)]
 
 
+def unsupported(begin: int, text: str, why: str) -> SentenceVerdict:
+    end = begin + len(text)
+    return SentenceVerdict(begin=begin, end=end, text=text, label="unfaithful", score=0.1, explanation=why)
+
+
 def turn(evil: str, **changes: object) -> Turn:
     some = results(evil)
     documents = (Document(evil, id="a", title=evil, score=2.0), Document("b is here", id="b", title="B", score=1.0))
@@ -267,12 +272,35 @@ def turn(evil: str, **changes: object) -> Turn:
         ),
         "gate": Answerability(label="answerable", probability=0.8),
         "citations": Citations(citations=(citation(evil, "a", evil),)),
-        "hallucination": some["hallucination"],
+        "hallucination": some["hallucination"].model_copy(update={"sentences": (unsupported(len(evil), "x", evil),)}),
         "certainty": some["uncertainty"],
         "fact_check": some["facts"],
         "seconds": 0.5,
     }
     return Turn(**(told | changes))  # type: ignore[arg-type]
+
+
+def test_no_source_is_named_for_what_no_source_says() -> None:
+    """A mark stood at the end of a sentence that was underlined as unfaithful."""
+    said = "It is red. It is gold."
+    verdicts = (unsupported(11, "It is gold.", "not there"),)
+    cited = [
+        Citation(response_begin=begin, response_end=end, response_text=said[begin:end], document_id="a",
+                 document_index=0, document_begin=begin, document_end=end, document_text=said[begin:end])
+        for begin, end in ((0, 10), (11, 22))
+    ]  # fmt: skip
+    for told in (harmless(html.answer(said, verdicts, cited)), harmless(html.response(said, verdicts, cited))):
+        assert "It is red.[1]" in told.said and "It is gold.[" not in told.said and "[2]" not in told.said
+    assert "It is gold.[2]" in harmless(html.answer(said, (), cited)).said
+
+
+def test_a_bar_has_the_colour_of_its_label_and_none_without_one() -> None:
+    for label, look in (("answerable", "ok"), ("unanswerable", "bad")):
+        for probability in (0.05, 0.5, 0.95):
+            told = html.result(Answerability(label=label, probability=probability))
+            assert told.count(f'class="bar {look}"') == 1 and told.count('class="bar ') == 1
+    for certainty in (0.05, 0.45, 0.95):
+        assert 'class="bar "' in html.result(Uncertainty(certainty=certainty))
 
 
 def test_a_report_is_harmless_complete_and_linked_within() -> None:

@@ -202,6 +202,7 @@ def test_much_text_is_split_and_rendered_off_the_loop():
     work = (*LONG_WORK, "/profiles/prompted.py", "/replies/")
     assert not files_on_loop(lambda: arun(call, AsyncScripted(lambda r: {"sentences": []})), work)
     # With little text a thread would cost more than it saves: this is what the test above would see.
+    run(gate(), Scripted(lambda r: YES))  # the first call of a process loads in a thread, whatever its length
     assert files_on_loop(lambda: arun(gate(), AsyncScripted(lambda r: YES)), work)
 
 

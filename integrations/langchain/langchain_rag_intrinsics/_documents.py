@@ -12,7 +12,7 @@ from langchain_core.documents import Document
 
 SCORE = "relevance_score"  # where rerankers leave theirs, ours too
 RETRIEVAL_SCORE = "retrieval_score"  # where ours keeps the one that it found there
-# Where retrievers leave their scores, higher is better.
+# Where retrievers leave their scores.
 SCORES = (SCORE, "score")
 
 

@@ -8,7 +8,7 @@ from langchain_core.documents import Document
 from pydantic import Field
 
 from intrinsics_core import Call, reranking
-from intrinsics_core.intrinsics.reranking import MAX_CHARACTERS, WINDOW, Mode
+from intrinsics_core.intrinsics.reranking import MAX_CHARACTERS, MOST, OPTIONS, WINDOW, Mode
 from intrinsics_core.protocol.results import Ranking
 from langchain_rag_intrinsics._compressor import Compressor
 from langchain_rag_intrinsics._inputs import ChainInput
@@ -23,23 +23,29 @@ class IntrinsicsReranker(Compressor):
     ``metadata["rag_intrinsics"]["reranking"]`` rank, wins and mode; ids and all other metadata stay. With
     ``return_result=True``, ``invoke`` returns the core's Ranking.
 
-    A scoring runtime such as the embedded one lets the retriever's own scores take part, higher being better, where all
-    documents have a finite one in ``metadata["relevance_score"]``, or else in ``metadata["score"]``. What an earlier
-    reranker or filter of ours wrote does not count.
+    Where each document has a probability (the embedded and encoder runtimes, ``mode="pointwise"``), the retriever's own
+    scores take part in it, with a bound, where all documents have a finite one in ``metadata["relevance_score"]``, or
+    else in ``metadata["score"]``. What an earlier reranker or filter of ours wrote does not count. Scores that only
+    rise down the list, as FAISS's and Chroma's do, are distances. ``metadata["rag_intrinsics"]["reranking"]["prior"]``
+    says how they were read.
 
     Args:
         top_n: return at most this many; None for all.
         score_threshold: return only documents that score at least this; None for all. It is for probabilities of
             relevance (the embedded and encoder runtimes, ``mode="pointwise"``), which do not depend on the other
-            documents. The scores of lists and comparisons are places in one ranking, and those of a fallback are
-            whatever they were: there all documents pass, and ``metadata["rag_intrinsics"]["reranking"]["warning"]``
-            says so.
+            documents but for the retriever's scores. The scores of lists and comparisons are places in one ranking, and
+            those of a fallback are whatever they were: there all documents pass, and
+            ``metadata["rag_intrinsics"]["reranking"]["warning"]`` says so.
         mode: how a language model ranks: ``"listwise"`` (one call up to ``window`` documents, 4 for 50), ``"pairwise"``
             (comparisons: 45, 55 and 64 calls for 10, 20 and 50), ``"pointwise"`` (one call a document); None for the
             profile's own, which is listwise for chat models. See :func:`intrinsics_core.reranking`.
         window: documents in one list.
         both_orders: ask about each list or pair in both orders, against position bias, at twice the requests.
         max_characters: of each document in a list; longer ones are cut, and ``cut`` in the verdict says how many were.
+        prior_weight: how much the retriever's own scores weigh; 0 leaves them out.
+            See :func:`intrinsics_core.reranking`.
+        higher_is_better: whether the larger of two of those scores is the better one, False for distances; None: read
+            from the list's order. A list that neither rises nor falls then leaves its scores out.
 
     Example:
         >>> from langchain_core.documents import Document
@@ -59,12 +65,12 @@ class IntrinsicsReranker(Compressor):
     window: int = Field(default=WINDOW, ge=2)
     both_orders: bool = False
     max_characters: int | None = Field(default=MAX_CHARACTERS, ge=1)
+    prior_weight: float = Field(default=1.0, ge=0, le=MOST)
+    higher_is_better: bool | None = None
 
     def _ask(self, given: ChainInput) -> Call[Ranking]:
-        how: dict[str, Any] = {"mode": self.mode, "window": self.window, "both_orders": self.both_orders}
-        return reranking(
-            given.messages, given.passages, max_characters=self.max_characters, **how, **self._settings(given)
-        )
+        how: dict[str, Any] = {name: getattr(self, name) for name in OPTIONS}
+        return reranking(given.messages, given.passages, **how, **self._settings(given))
 
     def _tell(self, value: Any, given: ChainInput, result: Ranking) -> list[Document]:
         told = result.model_dump(mode="json", exclude={"ranking", "schema_version"})

@@ -100,12 +100,20 @@ def test_scores_of_the_retriever(metadata: list[dict[str, Any]], scores: list[fl
 @pytest.mark.parametrize("name", ["relevance_score", "score"])
 def test_a_good_retrievers_order_counts(name: str) -> None:
     found = [Document("The mill is a tide mill.", id=name) for name in ("east", "west")]
-    plain = {d.id: d.metadata["relevance_score"] for d in IntrinsicsReranker().compress_documents(found, "The mill?")}
-    for best in found:
-        scored = [d.model_copy(update={"metadata": {name: 9.0 if d is best else 1.0}}) for d in found]
-        ranked = IntrinsicsReranker().compress_documents(scored, "The mill?")
-        assert ranked[0].id == best.id
-        assert {d.id: d.metadata["relevance_score"] for d in ranked} == plain  # what is relevant, no retriever decides
+
+    def ranked(scores: list[float], **options: Any) -> tuple[list[str | None], list[float], str | None]:
+        scored = [d.model_copy(update={"metadata": {name: s}}) for d, s in zip(found, scores, strict=True)]
+        documents = IntrinsicsReranker(**options).compress_documents(scored, "The mill?")
+        verdict = documents[0].metadata["rag_intrinsics"]["reranking"]
+        return [d.id for d in documents], [d.metadata["relevance_score"] for d in documents], verdict.get("prior")
+
+    ids, scores, prior = ranked([9.0, 1.0])
+    assert (ids, prior) == (["east", "west"], "higher is better") and scores[0] > scores[1]
+    ids, scores, prior = ranked([0.2, 0.7])  # rising: distances, as FAISS and Chroma give them
+    assert (ids, prior) == (["east", "west"], "lower is better") and scores[0] > scores[1]
+    assert ranked([1.0, 9.0], higher_is_better=True)[0] == ["west", "east"]
+    ids, scores, prior = ranked([9.0, 1.0], prior_weight=0)
+    assert (ids, prior) == (["east", "west"], None) and scores[0] == scores[1]
 
 
 @pytest.mark.parametrize(

@@ -192,8 +192,25 @@ def equals(*scores: float | None) -> list[NodeWithScore]:
 
 
 def test_5_the_retrievers_scores_reach_the_ranker() -> None:
-    ranked = IntrinsicsRerank().postprocess_nodes(equals(0.1, 0.9, 0.5), query_str="Who built the tide mill?")
-    assert [n.node_id for n in ranked] == ["1", "2", "0"]
+    ranked = IntrinsicsRerank().postprocess_nodes(equals(0.9, 0.5, 0.1), query_str="Who built the tide mill?")
+    assert [n.node_id for n in ranked] == ["0", "1", "2"]
+    scores = [n.score or 0 for n in ranked]
+    assert scores[0] > scores[1] > scores[2]
+    assert {n.metadata["reranking_prior"] for n in ranked} == {"higher is better"}
+
+
+def test_5_distances_are_told_from_scores_or_said_to_be_distances() -> None:
+    asked = "Who built the tide mill?"
+    rising = IntrinsicsRerank().postprocess_nodes(equals(0.2, 0.4, 0.9), query_str=asked)
+    assert [n.node_id for n in rising] == ["0", "1", "2"]
+    assert rising[0].metadata["reranking_prior"] == "lower is better"
+    ranker = IntrinsicsRerank(higher_is_better=False)
+    assert [n.node_id for n in ranker.postprocess_nodes(equals(0.4, 0.9, 0.2), query_str=asked)] == ["2", "0", "1"]
+    unsaid = IntrinsicsRerank().postprocess_nodes(equals(0.4, 0.9, 0.2), query_str=asked)
+    assert [n.node_id for n in unsaid] == ["0", "1", "2"] and "reranking_prior" not in unsaid[0].metadata
+    saved = IntrinsicsRerank.from_dict(IntrinsicsRerank(higher_is_better=False, prior_weight=0).to_dict())
+    assert (saved.higher_is_better, saved.prior_weight) == (False, 0)
+    assert len({n.score for n in saved.postprocess_nodes(equals(0.2, 0.4, 0.9), query_str=asked)}) == 1
 
 
 def test_5_a_score_that_a_reranker_wrote_for_another_question_does_not() -> None:
@@ -212,9 +229,10 @@ def test_5_a_score_that_a_reranker_wrote_for_another_question_does_not() -> None
 
 def test_5_after_a_filter_the_ranker_still_gets_the_retrievers_scores() -> None:
     asked = "Who built the tide mill?"
-    kept = ContextRelevancePostprocessor().postprocess_nodes(equals(0.1, 0.9, 0.5), query_str=asked)
+    kept = ContextRelevancePostprocessor().postprocess_nodes(equals(0.9, 0.5, 0.1), query_str=asked)
     ranked = IntrinsicsRerank().postprocess_nodes(kept, query_str=asked)
-    assert [n.node_id for n in ranked] == ["1", "2", "0"]
+    assert [n.node_id for n in ranked] == ["0", "1", "2"]
+    assert {n.metadata["reranking_prior"] for n in ranked} == {"higher is better"}
     assert [n.metadata["retrieval_score"] for n in ranked] == [0.9, 0.5, 0.1]
 
 

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from intrinsics_core.embedded.lexical import idf, terms
 from intrinsics_core.embedded.scoring.head import SURE, LinearHead, bounded, load_head
-from intrinsics_core.embedded.scoring.ranking import best_cosine
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.memory import remembered
@@ -179,6 +178,16 @@ def to_read(question: str, text: str, title: str | None = None) -> str:
             break
         begin = max(begin + 1, end - 1)
     return f"{title}: {shown}" if title else shown
+
+
+def with_title(text: str, title: str | None) -> str:
+    """What a passage with a title is taken to say, for words and vectors alike."""
+    return f"{title}\n{text}" if title else text
+
+
+def best_cosine(a: Vectors, b: Vectors) -> float:
+    """Largest cosine between a window of one text and a window of the other; 0 where one has none."""
+    return float((a @ b.T).max()) if len(a) and len(b) else 0.0
 
 
 def features(question: str, passage: str, question_vectors: Vectors, passage_vectors: Vectors) -> tuple[float, ...]:

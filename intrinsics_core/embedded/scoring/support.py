@@ -30,7 +30,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from intrinsics_core.calibration.probabilities import logit as logit_of
 from intrinsics_core.calibration.probabilities import sigmoid
+from intrinsics_core.embedded.lexical import tokens
 from intrinsics_core.embedded.scoring.evidence import (
     FEATURES,
     READ_WORDS,
@@ -239,6 +241,9 @@ _NUMBERING = re.compile(r"\A\W*+\d{1,3}\W*+\Z")
 _PIECES = re.compile(r"[^.!?。！？]*[.!?。！？]+[\"'”’)*\s]*|[^.!?。！？]+$")
 _CLOSING = "\"'”’)* \t\r\n"
 _BUT = re.compile(r"\b(?:but|however|though|although|yet)\b", re.IGNORECASE)
+_DENIES = re.compile(
+    r"\b(?:not?|never|none|nor|neither|without|cannot|except|unless|instead)\b|n['\u2019]t\b", re.IGNORECASE
+)
 # A run of spaces counts as one, or as a line end where it holds one.
 _SPACES = re.compile(r"\s+")
 
@@ -358,13 +363,15 @@ def _explain(label: Label, missing: Sequence[str], stray: Sequence[Unit], neares
     if nearest is None:
         return "there are no source sentences"
     parts = []
-    if missing:
-        parts.append("not in the sources: " + _quoted(missing))
+    if missing and label == "faithful":
+        parts.append("the passages say it in other words than " + _quoted(missing))
+    elif missing:
+        parts.append("not in the passages kept: " + _quoted(missing))
     if stray:
         parts.append("not where the rest of it stands: " + _quoted([unit.text for unit in stray]))
     if not parts:
-        held = label == "faithful"
-        parts.append("its words and numbers stand in the sources" + ("" if held else ", but not what it makes of them"))
+        but = "" if label == "faithful" else ", but not what it makes of them"
+        parts.append("the passages kept hold its words and numbers" + but)
     parts.append(f'closest source sentence: "{_clip(nearest)}"')
     return "; ".join(parts)
 
@@ -377,6 +384,7 @@ def _judge(
     logit: float | None,
     claims: bool,
     bare: bool,
+    given: str,
 ) -> tuple[SentenceSupport, float]:
     """The verdict on one sentence and its log-odds of not being supported."""
     scores = _scores(evidence, head.citations)
@@ -385,6 +393,9 @@ def _judge(
     probability = 1.0 if not claims else 0.0 if nearest is None else float(sigmoid(-odds))
     if bare and (logit or 0.0) <= 0.0:  # its question's words say nothing of it
         probability, odds = min(probability, 0.5), max(odds, 0.0)
+    elif claims and not bare and nearest is not None and quotes(sentence, sources.texts[nearest], given):
+        probability = max(probability, head.thresholds["faithful"])
+        odds = min(odds, -logit_of(probability))
     label = sentence_label(probability, head.thresholds) if claims else "NA"
     if label == "faithful" and (evidence.invented or evidence.stray or (bare and logit is None)):
         label = "partial"  # whatever the rest of it looks like; a bare "No." must have been read
@@ -453,7 +464,7 @@ def support(
     for i, (sentence, found) in enumerate(zip(sentences, measured, strict=True)):
         bare = stated(sentence, given) != sentence
         claims = bare or (makes_claim(sentence) and not (len(sentences) > 1 and _NUMBERING.match(sentence)))
-        judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare))
+        judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare, given))
         if bare and (probability := judged[-1][0].probability) <= 0.5:
             doubted.append(probability)
     odds = [value for verdict, value in judged if verdict.label != "NA"]
@@ -468,6 +479,26 @@ def support(
         faithfulness = min([faithfulness, *doubted])
     label = response_label([verdict.label for verdict, _ in judged], faithfulness >= numbers.thresholds["response"])
     return ResponseSupport(tuple(verdict for verdict, _ in judged), faithfulness, label)
+
+
+_QUOTED = 2  # words with content, from which on a run of words is a quote
+
+
+def quotes(sentence: str, source: str, given: str) -> bool:
+    """Whether a sentence says nothing but words of its question and then a run of words of a source sentence.
+
+    "You need half a litre of milk." is such an answer to "How much milk do I need?" where the source has "half a litre
+    of milk". The run holds a word of the question, so that it is about what was asked for; a sentence or a source that
+    denies anything is left to the head.
+    """
+    asked = {token.term for token in tokens(given) if not token.is_stop}
+    said = tokens(sentence)
+    begin = next((i for i, token in enumerate(said) if not token.is_stop and token.term not in asked), len(said))
+    run = [token.term for token in said[begin:]]
+    content = [token.term for token in said[begin:] if not token.is_stop]
+    if len(content) < _QUOTED or asked.isdisjoint(content) or _DENIES.search(sentence):
+        return False
+    return not _DENIES.search(source) and f" {' '.join(run)} " in f" {' '.join(t.term for t in tokens(source))} "
 
 
 def uncovered(claims: Sequence[Evidence], *, read: bool = False) -> float:

@@ -2,24 +2,21 @@
 
 import { el } from "./dom.js";
 
-const { tones, scores } = await (await fetch("page/report/tones.json")).json();
+const { tones } = await (await fetch("page/report/tones.json")).json();
 
 /** The tone of a label: "ok", "warn", "bad" or "na". */
 export const tone = (label) => tones[label] ?? "na";
 
-/** The tone of a score in 0..1. */
-export const grade = (score) => (score < scores.warn ? "bad" : score < scores.ok ? "warn" : "ok");
-
 export const tag = (label, look = tone(label)) => el("span", { class: `tag ${look}` }, label);
 
-/** A score as a bar, full at `most`, and a number; a dash where there is none. Without a tone it has its score's. */
+/** A score as a bar, full at `most`, and a number; a dash where there is none. In the tone of its label; without one in none. */
 export function bar(score, what, look = null, most = 1) {
   if (score === null || score === undefined) return el("span", { class: "faint" }, "–");
   const fill = el("i");
   fill.style.width = `${100 * Math.min(Math.max(score / most, 0), 1)}%`;
   const number = score.toFixed(2);
   return el("span", { class: "score" },
-    el("span", { class: `bar ${look ?? grade(score)}`, role: "img", "aria-label": `${what} ${number}` }, fill),
+    el("span", { class: `bar ${look ?? ""}`, role: "img", "aria-label": `${what} ${number}` }, fill),
     el("span", { class: "num", "aria-hidden": "true" }, number));
 }
 

@@ -33,7 +33,7 @@ from haystack_integrations.components.validators.rag_intrinsics import (
 from integrations.haystack.tests.generators import AsyncGenerator
 from integrations.haystack.tests.scripts import FAITHFUL, QUESTION, documents, retriever
 from integrations.haystack.tests.scripts import judging as judging_runtime
-from intrinsics_core import RuntimeUnavailable
+from intrinsics_core import InvalidInput, RuntimeUnavailable
 from tests.scripted import Scripted
 
 OFF_TOPIC = "What does a crane driver earn?"
@@ -101,7 +101,7 @@ def test_04_what_the_generator_is_shown_of_a_document_the_judges_are_shown_too()
 def test_05_the_retrievers_score_takes_part_and_another_rankers_does_not() -> None:
     alike = [
         Document(id=name, content="The mill was built in 1911.", score=score, meta={"page": page})
-        for page, (name, score) in enumerate([("low", 0.1), ("high", 0.9), ("middle", 0.5)])
+        for page, (name, score) in enumerate([("high", 0.9), ("middle", 0.5), ("low", 0.1)])
     ]
     ranker = RagIntrinsicsRanker()
     once = ranker.run(query=QUESTION, documents=alike)["documents"]
@@ -112,6 +112,23 @@ def test_05_the_retrievers_score_takes_part_and_another_rankers_does_not() -> No
     fresh = ranker.run(query="Is there fog?", documents=sorted(alike, key=lambda d: -(d.score or 0)))["documents"]
     assert [(d.id, d.score) for d in by_us] == [(d.id, d.score) for d in fresh]
     assert [d.meta["retrieval_score"] for d in by_us] == [0.9, 0.5, 0.1]
+
+
+def test_05_distances_are_told_from_scores_or_said_to_be_distances() -> None:
+    alike = [Document(id=str(d), content="The mill was built in 1911.", score=d) for d in (0.2, 0.4, 0.9)]
+    found = RagIntrinsicsRanker().run(query=QUESTION, documents=alike)
+    assert [d.id for d in found["documents"]] == ["0.2", "0.4", "0.9"]
+    assert found["result"]["prior"] == "lower is better"
+    mixed, ranker = [alike[1], alike[2], alike[0]], RagIntrinsicsRanker(higher_is_better=False)
+    assert [d.id for d in ranker.run(query=QUESTION, documents=mixed)["documents"]] == ["0.2", "0.4", "0.9"]
+    unsaid = RagIntrinsicsRanker().run(query=QUESTION, documents=mixed)
+    assert [d.id for d in unsaid["documents"]] == ["0.4", "0.9", "0.2"] and "prior" not in unsaid["result"]
+    saved = RagIntrinsicsRanker.from_dict(RagIntrinsicsRanker(higher_is_better=False, prior_weight=0).to_dict())
+    assert (saved.higher_is_better, saved.prior_weight) == (False, 0)
+    left_out = saved.run(query=QUESTION, documents=alike)
+    assert len({d.score for d in left_out["documents"]}) == 1
+    with pytest.raises(InvalidInput, match="prior_weight"):
+        RagIntrinsicsRanker(prior_weight=-1)
 
 
 def test_06_a_threshold_means_the_same_for_one_document_and_for_gibberish() -> None:

@@ -2,7 +2,7 @@
 
 `retrieval_score` is what the retriever gave, `judged_for` the question that a node was judged for; then, for each
 intrinsic, ``context_relevance`` (the label), ``context_relevance_score``, ``reranking_rank``, ``reranking_score``,
-``reranking_wins``, and, where they say something, ``…_degraded``, ``…_cut`` and ``…_unread``.
+``reranking_wins``, and, where they say something, ``…_degraded``, ``…_cut``, ``…_unread`` and ``…_prior``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from llama_index.core.schema import NodeWithScore
 RETRIEVAL_SCORE, JUDGED_FOR = "retrieval_score", "judged_for"
 
 _INTRINSICS = ("reranking", "context_relevance")
-_FIELDS = ("rank", "score", "wins", "degraded", "cut", "unread")
+_FIELDS = ("rank", "score", "wins", "degraded", "cut", "unread", "prior")
 _SCORES = tuple(f"{name}_score" for name in _INTRINSICS)
 KEYS = (RETRIEVAL_SCORE, JUDGED_FOR, "context_relevance", *(f"{n}_{f}" for n in _INTRINSICS for f in _FIELDS))
 

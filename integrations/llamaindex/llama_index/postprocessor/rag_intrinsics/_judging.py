@@ -84,7 +84,7 @@ class JudgingPostprocessor(IntrinsicComponent, BaseNodePostprocessor):
     def _judged(
         self, nodes: Sequence[NodeWithScore], documents: Documents, result: Result, asked: str
     ) -> list[NodeWithScore]:
-        odd = {name: value for name in ("cut", "unread") if (value := getattr(result, name, None))}
+        odd = {name: value for name in ("cut", "unread", "prior") if (value := getattr(result, name, None))}
         found = []
         for row in self._rows(result):
             item = nodes[row.index]

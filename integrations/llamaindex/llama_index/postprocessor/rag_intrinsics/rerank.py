@@ -10,18 +10,19 @@ from llama_index.postprocessor.rag_intrinsics._judging import Documents, Judging
 from pydantic import Field
 
 from intrinsics_core import Call, reranking
-from intrinsics_core.intrinsics.reranking import MAX_CHARACTERS, WINDOW, Mode
+from intrinsics_core.intrinsics.reranking import MAX_CHARACTERS, MOST, OPTIONS, WINDOW, Mode
 from intrinsics_core.protocol.results import RankedDocument, Ranking
 
 
 class IntrinsicsRerank(JudgingPostprocessor):
     """Nodes in the order in which they answer the question, best first.
 
-    ``metadata`` gets ``reranking_rank``, ``reranking_score`` and, where comparisons were held, ``reranking_wins``. A
-    scoring runtime such as the embedded one lets the retriever's own scores take part, where all nodes have one; a
-    score that a reranker of ours wrote for another question does not count. Its scores are probabilities that do not
-    depend on the list, so LlamaIndex's ``SimilarityPostprocessor`` fits behind it. No threshold fits the lists and
-    comparisons of a language model.
+    ``metadata`` gets ``reranking_rank``, ``reranking_score`` and, where comparisons were held, ``reranking_wins``.
+    Where each node has a probability (embedded and encoder runtimes, ``mode="pointwise"``), the retriever's own scores
+    take part in it, with a bound, where all nodes have one. A score that a reranker of ours wrote for another question
+    does not count. Scores that only rise down the list are distances; ``reranking_prior`` says how they were read.
+    Such probabilities depend on nothing else in the list, so LlamaIndex's ``SimilarityPostprocessor`` fits behind it.
+    No threshold fits the lists and comparisons of a language model.
 
     Args:
         top_n: return at most this many; None for all.
@@ -31,6 +32,10 @@ class IntrinsicsRerank(JudgingPostprocessor):
         window: documents in one list.
         both_orders: ask about each list or pair in both orders, against position bias, at twice the requests.
         max_characters: of each node in a list; None shows them whole. ``reranking_cut`` says how many were cut.
+        prior_weight: how much the retriever's own scores weigh; 0 leaves them out.
+            See :func:`intrinsics_core.reranking`.
+        higher_is_better: whether the larger of two of those scores is the better one, False for distances; None: read
+            from the list's order. A list that neither rises nor falls then leaves its scores out.
         memory: the memory of a chat engine, to read the turns before the question from.
         metadata_mode: which metadata is read beside the text: what is embedded of a node (as LlamaIndex's own
             cross-encoder reranker reads it), what LLMs are shown (``MetadataMode.LLM``), or none.
@@ -52,6 +57,8 @@ class IntrinsicsRerank(JudgingPostprocessor):
     window: int = Field(default=WINDOW, ge=2)
     both_orders: bool = False
     max_characters: int | None = Field(default=MAX_CHARACTERS, ge=1)
+    prior_weight: float = Field(default=1.0, ge=0, le=MOST)
+    higher_is_better: bool | None = None
     metadata_mode: MetadataMode = MetadataMode.EMBED
 
     @property
@@ -59,8 +66,7 @@ class IntrinsicsRerank(JudgingPostprocessor):
         return self.top_n
 
     def _ask(self, messages: Messages, documents: Documents) -> Call[Ranking]:
-        how: dict[str, Any] = {"mode": self.mode, "window": self.window, "both_orders": self.both_orders}
-        how["max_characters"] = self.max_characters
+        how: dict[str, Any] = {name: getattr(self, name) for name in OPTIONS}
         return reranking(messages, documents, **how, **self._settings())
 
     def _rows(self, result: Ranking) -> Sequence[RankedDocument]:

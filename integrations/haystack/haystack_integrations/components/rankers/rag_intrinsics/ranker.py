@@ -9,7 +9,7 @@ from haystack_integrations.common.rag_intrinsics.base import Intrinsic
 from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, scored
 
 from intrinsics_core import InvalidInput, Profile, reranking
-from intrinsics_core.intrinsics.reranking import MAX_CHARACTERS, WINDOW
+from intrinsics_core.intrinsics.reranking import MAX_CHARACTERS, OPTIONS, WINDOW
 from intrinsics_core.protocol.results import RankedDocument, Ranking
 
 
@@ -19,8 +19,10 @@ class RagIntrinsicsRanker(Intrinsic):
     Ranks documents by how well they answer the query, best first.
 
     Returns copies: `score` holds the ranker's score, `meta` the same as `reranking_score`, the rank as `reranking_rank`
-    and the retriever's score as `retrieval_score`; ids and all other metadata stay. The retriever's score takes part in
-    the order; one that a ranker or filter of ours wrote, for whatever query, does not. A document that comes twice,
+    and the retriever's score as `retrieval_score`; ids and all other metadata stay. Where each document has a
+    probability, the retriever's scores take part in it, with a bound, where all documents have one; one that a ranker
+    or filter of ours wrote, for whatever query, does not. Scores that only rise down the list are distances; `prior` in
+    `result` says how they were read. A document that comes twice,
     with the same id and text, is ranked once.
 
     Usage example:
@@ -52,6 +54,8 @@ class RagIntrinsicsRanker(Intrinsic):
         window: int = WINDOW,
         both_orders: bool = False,
         max_characters: int | None = MAX_CHARACTERS,
+        prior_weight: float = 1.0,
+        higher_is_better: bool | None = None,
         meta_fields_to_embed: Sequence[str] | None = None,
         profile: Profile | str | None = None,
         on_error: str = "raise",
@@ -72,17 +76,23 @@ class RagIntrinsicsRanker(Intrinsic):
         :param window: Documents in one list, from 2.
         :param both_orders: Ask about each list or pair in both orders, against position bias, at twice the requests.
         :param max_characters: Of each document in a list; `cut` in `result` counts those that are longer. None: whole.
+        :param prior_weight: How much the retriever's own scores weigh; 0 leaves them out. See
+            `intrinsics_core.reranking`.
+        :param higher_is_better: Whether the larger of two of those scores is the better one, `False` for distances;
+            None: read from the list's order. A list that neither rises nor falls then leaves its scores out.
         :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
             the judge is shown them too, after the title.
         :param profile: A profile or its name; the runtime's own where left out.
         :param on_error: `"raise"`, or `"fallback"`: the original order with the scores that were there; `result`, and
             `meta` as `reranking_degraded`, say why.
         :param date: Date text for prompts that carry one; the day of the call where left out.
-        :raises InvalidInput: If `top_k`, `mode`, `window`, `max_characters` or `on_error` is none that it takes.
+        :raises InvalidInput: If `top_k`, `mode`, `window`, `max_characters`, `prior_weight`, `higher_is_better` or
+            `on_error` is none that it takes.
         """
         self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
         self.top_k, self.score_threshold = self._checked(top_k), score_threshold
         self.mode, self.window, self.both_orders, self.max_characters = mode, window, both_orders, max_characters
+        self.prior_weight, self.higher_is_better = prior_weight, higher_is_better
         reranking([{"role": "user", "content": "?"}], [], **self._how)  # told now, not at the first run
 
     @component.output_types(documents=list[Document], result=dict[str, Any])
@@ -121,7 +131,7 @@ class RagIntrinsicsRanker(Intrinsic):
 
     @property
     def _how(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("mode", "window", "both_orders", "max_characters")}
+        return {name: getattr(self, name) for name in OPTIONS}
 
     def _told(self, given: PipelineInput, result: Ranking, top_k: int | None) -> dict[str, Any]:
         rows, dump = result.ranking, given.told(result)
