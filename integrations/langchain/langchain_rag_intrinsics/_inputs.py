@@ -20,6 +20,7 @@ from langchain_core.prompt_values import PromptValue
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.protocol.stale import judged_turn
 from langchain_rag_intrinsics._documents import as_document, passages
 
 # The names that LangChain's own chains, tutorials and compressors use.
@@ -76,7 +77,8 @@ def read(value: Any, intrinsic: str, fields: tuple[str, ...] = ()) -> ChainInput
     """A chain's value as an input.
 
     What is asked about a question reads no answer: one that a state still holds from the turn before is left alone, as
-    are calls of tools and their results after the last user turn.
+    are calls of tools and their results after the last user turn. What judges an answer leaves it out, too, where the
+    messages go on to a newer one.
 
     Args:
         value: a question; a message; a list of messages; or a mapping with ``messages`` (a whole conversation), with
@@ -88,7 +90,7 @@ def read(value: Any, intrinsic: str, fields: tuple[str, ...] = ()) -> ChainInput
         fields: metadata shown beside the documents' texts.
 
     Raises:
-        InvalidInput: names the field.
+        InvalidInput: names the field, or says that the messages end with another answer than the one beside them.
     """
     record = TABLE.get(intrinsic)
     asks = record is None or "user" in record.ends_with  # about a question, maybe about an answer too
@@ -98,7 +100,7 @@ def read(value: Any, intrinsic: str, fields: tuple[str, ...] = ()) -> ChainInput
         raise InvalidInput("the input has no documents", intrinsic=intrinsic,
                            expected=f"a list, maybe empty, as one of {_names(DOCUMENTS)}")  # fmt: skip
     answer = _first(given, ANSWER) if record and record.judges_answers else None
-    turns = _conversation(value, intrinsic, answered=answer is None and not asks)
+    turns = _conversation(value, intrinsic, answered=answer is None and not asks, beside=answer is not None)
     if not turns and answer is None:
         raise InvalidInput(
             "the input has neither messages nor a question",
@@ -107,7 +109,7 @@ def read(value: Any, intrinsic: str, fields: tuple[str, ...] = ()) -> ChainInput
             got=f"the keys {_names(given) or '(none)'}" if isinstance(value, Mapping) else "no messages",
         )
     if answer is not None:
-        turns = _answered(turns, as_answer(answer, intrinsic))
+        turns = _answered(turns, as_answer(answer, intrinsic), intrinsic)
     elif asks:
         turns = _open(turns)
     elif _role(turns[-1]) != "assistant":
@@ -146,11 +148,12 @@ def last_user_turn(turns: Sequence[BaseMessage]) -> int:
 # --- turns --------------------------------------------------------------------------------------------------------
 
 
-def _conversation(value: Any, intrinsic: str, *, answered: bool) -> tuple[BaseMessage, ...]:
+def _conversation(value: Any, intrinsic: str, *, answered: bool, beside: bool) -> tuple[BaseMessage, ...]:
     """All turns of a value, without an answer that stands beside them.
 
     Args:
         answered: whether the last of the messages is the answer in question.
+        beside: whether an answer stands beside them, which may be the one of the turn before.
     """
     if not isinstance(value, Mapping):
         return _turns(value, intrinsic, "input")
@@ -162,22 +165,22 @@ def _conversation(value: Any, intrinsic: str, *, answered: bool) -> tuple[BaseMe
     if not asked:
         return turns
     at = last_user_turn(turns)
-    before, after = turns[: at + 1], turns[at + 1 :]
-    if at < 0 or len(asked) > 1 or turns[at].text != asked[0].text:  # it is not there yet
-        before = (*before, *asked) if answered else (*turns, *asked)
-    return (*before, *after) if answered else before
+    if at >= 0 and len(asked) == 1 and turns[at].text == asked[0].text:
+        return turns if answered or beside else turns[: at + 1]
+    return (*turns[: at + 1], *asked, *turns[at + 1 :]) if answered else (*turns, *asked)
 
 
 def _claims(turn: BaseMessage) -> bool:
     return isinstance(turn, AIMessage) and not turn.tool_calls
 
 
-def _answered(turns: tuple[BaseMessage, ...], answer: AIMessage) -> tuple[BaseMessage, ...]:
-    """The turns with the answer at the end, once."""
+def _answered(turns: tuple[BaseMessage, ...], answer: AIMessage, intrinsic: str) -> tuple[BaseMessage, ...]:
+    """The turns with the answer at the end, once; a stale one is left out (:func:`judged_turn`)."""
     last = turns[-1] if turns else None
     if isinstance(last, AIMessage) and (last.text == answer.text or (last.id is not None and last.id == answer.id)):
-        turns = turns[:-1]
-    return (*turns, answer)
+        return (*turns[:-1], answer)
+    plain = [(_role(turn), "" if isinstance(turn, AIMessage) and turn.tool_calls else str(turn.text)) for turn in turns]
+    return (*turns, answer) if judged_turn(plain, str(answer.text), intrinsic) is None else turns
 
 
 def _open(turns: tuple[BaseMessage, ...]) -> tuple[BaseMessage, ...]:

@@ -1,0 +1,49 @@
+"""A graph's state that still holds the answer of the turn before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_rag_intrinsics import Audit, HallucinationDetector
+
+from intrinsics_core import InvalidInput
+
+FIRST = "Ada Brink built the tide mill in 1911."
+INVENTED = "She painted it gold for forty sailors."
+TALK = [
+    HumanMessage("Who built the tide mill?"),
+    AIMessage(FIRST),
+    HumanMessage("What colour did she paint it?"),
+]
+
+
+def state(*after: Any, **more: Any) -> dict[str, Any]:
+    return {"messages": [*TALK, *after], "documents": [FIRST], "answer": FIRST, **more}
+
+
+@pytest.mark.parametrize("question", [{}, {"question": TALK[-1].content}])
+def test_the_newer_answer_is_judged(question: dict[str, Any]) -> None:
+    judged = HallucinationDetector(return_result=True).invoke(state(AIMessage(INVENTED), **question))
+    assert [sentence.text for sentence in judged.sentences] == [INVENTED]
+    assert judged.label == "unfaithful"
+    found = Audit().invoke(state(AIMessage(INVENTED), **question))
+    assert found["answer"].text == INVENTED
+
+
+def test_the_newer_answer_is_found_behind_a_tool_call() -> None:
+    call = AIMessage("", tool_calls=[{"name": "search", "args": {}, "id": "1"}])
+    given = state(call, ToolMessage(FIRST, tool_call_id="1"), AIMessage(INVENTED))
+    judged = HallucinationDetector(return_result=True).invoke(given)
+    assert [sentence.text for sentence in judged.sentences] == [INVENTED]
+
+
+def test_an_answer_given_again_is_judged_where_there_is_no_newer_one() -> None:
+    judged = HallucinationDetector(return_result=True).invoke(state())
+    assert [sentence.text for sentence in judged.sentences] == [FIRST]
+
+
+def test_two_answers_to_one_question_are_an_error() -> None:
+    with pytest.raises(InvalidInput, match="'answer' is another"):
+        HallucinationDetector(on_error="raise").invoke(state(AIMessage(INVENTED), answer="She painted it blue."))
