@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal, get_args
 
 from langchain.agents.middleware import AgentMiddleware, AgentState
+from langchain_core.documents import Document
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.protocol.results import Faithfulness, HallucinationDetection
-from langchain_rag_intrinsics._verdicts import KEY, canned, verdict, with_verdict
+from langchain_rag_intrinsics._inputs import as_documents
+from langchain_rag_intrinsics._verdicts import KEY, canned, is_canned, verdict, with_verdict
 from langchain_rag_intrinsics.agents._final import FinalAnswer, final_answer
 from langchain_rag_intrinsics.agents._retrieved import conversation, evidence, names
 from langchain_rag_intrinsics.agents.answerability_middleware import Answer, spoken
@@ -25,7 +27,7 @@ class GroundednessMiddleware(AgentMiddleware):
 
     After the run, the verdict is put into the answer's ``response_metadata["rag_intrinsics"]``; the message keeps its
     id and its place. A follow-up that is answered from what earlier turns retrieved is judged by that. An agent that
-    retrieved nothing is not judged: there is nothing to judge by.
+    retrieved nothing cannot be judged: the verdict is NA and says so.
 
     A structured answer (``response_format=``, either strategy) is judged by its fields, each a line of the text that
     the verdict's offsets count in. Where it is blocked, ``structured_response`` is None and no message holds it.
@@ -38,6 +40,11 @@ class GroundednessMiddleware(AgentMiddleware):
         answer: the canned text, or a function of the agent's state that gives it.
         tools: names of the tools that retrieve, or whose words an answer may rest on; None for those that return
             documents (see :class:`AnswerabilityMiddleware`).
+        unretrieved: what becomes of an answer where nothing was retrieved. ``"annotate"`` gives it the verdict NA,
+            degraded for "nothing retrieved"; ``"block"`` puts the canned text in its place, too; ``"pass"`` leaves the
+            message as it is.
+        documents: where documents are that no tool returned: a key of the state, or a function of the state that gives
+            a list of documents or texts. They are read beside what tools returned.
         on_error: ``"raise"``, or ``"fallback"``: the answer stays, with a verdict that says that it is degraded. None:
             an answer that is to be annotated stays, one that might have to be blocked is not let through.
         profile: a profile or its name; the runtime's own where left out.
@@ -64,6 +71,8 @@ class GroundednessMiddleware(AgentMiddleware):
         labels: Sequence[Faithfulness] | Faithfulness = ("unfaithful",),
         answer: Answer = BLOCKED,
         tools: Collection[str] | str | None = None,
+        unretrieved: Literal["annotate", "block", "pass"] = "annotate",
+        documents: str | Callable[[AgentState[Any]], Any] | None = None,
         on_error: str | None = None,
         profile: Any = None,
         metadata_fields: Any = (),
@@ -71,6 +80,10 @@ class GroundednessMiddleware(AgentMiddleware):
         super().__init__()
         if mode not in ("annotate", "block"):
             raise InvalidInput("mode is unknown", expected="'annotate' or 'block'", got=repr(mode))
+        if unretrieved not in ("annotate", "block", "pass"):
+            raise InvalidInput("unretrieved is unknown", expected="'annotate', 'block' or 'pass'",
+                               got=repr(unretrieved))  # fmt: skip
+        self.unretrieved, self.documents = unretrieved, documents
         self.labels = frozenset([labels] if isinstance(labels, str) else labels)
         if unknown := self.labels - set(get_args(Faithfulness)):
             raise InvalidInput("labels holds one that there is not", expected=f"some of {get_args(Faithfulness)}",
@@ -86,23 +99,45 @@ class GroundednessMiddleware(AgentMiddleware):
 
     def after_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
         final = final_answer(state)
-        given = final and self._given(state, final)
-        return self._judged(state, final, self.detector.invoke(given)) if final and given else None
+        if final is None:
+            return None
+        given = self._given(state, final)
+        return self._judged(state, final, self.detector.invoke(given)) if given else self._unjudged(state, final)
 
     async def aafter_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
         final = final_answer(state)
-        given = final and self._given(state, final)
-        return self._judged(state, final, await self.detector.ainvoke(given)) if final and given else None
+        if final is None:
+            return None
+        given = self._given(state, final)
+        return self._judged(state, final, await self.detector.ainvoke(given)) if given else self._unjudged(state, final)
 
     def _given(self, state: AgentState[Any], final: FinalAnswer) -> dict[str, Any] | None:
-        documents = evidence(state["messages"], self.retrievers)
+        documents = [*evidence(state["messages"], self.retrievers), *self._named(state)]
         turns = conversation(state["messages"])
         return {"messages": turns, "documents": documents, "answer": final.text} if documents else None
 
+    def _named(self, state: AgentState[Any]) -> Sequence[Document]:
+        """The documents that the user has told us the place of."""
+        where = self.documents
+        found = where(state) if callable(where) else state.get(where) if where is not None else None
+        return as_documents(found, self.detector.intrinsic)
+
+    def _unjudged(self, state: AgentState[Any], final: FinalAnswer) -> dict[str, Any] | None:
+        """What is changed where there is nothing to judge by; a canned answer claims nothing."""
+        if self.unretrieved == "pass" or is_canned(final.message):
+            return None
+        result = HallucinationDetection(label="NA", score=None, sentences=(), degraded="nothing retrieved")
+        return self._told(state, final, result, block=self.unretrieved == "block")
+
     def _judged(self, state: AgentState[Any], final: FinalAnswer, result: HallucinationDetection) -> dict[str, Any]:
+        return self._told(state, final, result, block=self.mode == "block" and result.label in self.labels)
+
+    def _told(
+        self, state: AgentState[Any], final: FinalAnswer, result: HallucinationDetection, *, block: bool
+    ) -> dict[str, Any]:
         told = verdict(self.detector.intrinsic, result)
         metadata = with_verdict(final.message.response_metadata, told)
-        if self.mode == "annotate" or result.label not in self.labels:
+        if not block:
             # The same id: it takes the place of the answer.
             return {"messages": [final.message.model_copy(update={"response_metadata": metadata})]}
         blocked = canned(spoken(self.answer, state), {})
