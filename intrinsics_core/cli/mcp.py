@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated
-
-import typer
 
 from intrinsics_core.cli import settings
+from intrinsics_core.cli.options import NamedRuntimes
 from intrinsics_core.cli.run import one_line_errors
 
 EPILOG = """
@@ -18,14 +16,7 @@ Example, in the settings of an MCP client: `{"mcpServers": {"rag": {"command": "
 
 
 def mcp(
-    runtime: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[NAME=]JSON|FILE",
-            help="A runtime's config, or a file that holds it. May be given more than once, each with a name.",
-            show_default="embedded",
-        ),
-    ] = None,
+    runtime: NamedRuntimes = None,
 ) -> None:
     """Serve the checks as MCP tools over standard input and output."""
     with one_line_errors():

@@ -16,6 +16,15 @@ RuntimeConfig = Annotated[
         show_default="embedded",
     ),
 ]
+NamedRuntimes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--runtime",
+        metavar="[NAME=]JSON|FILE",
+        help="A runtime's config, or a file that holds it. May be given more than once, each with a name.",
+        show_default="embedded",
+    ),
+]
 ProfileName = Annotated[str | None, typer.Option(metavar="NAME", help="Profile.", show_default="the runtime's own")]
 DateText = Annotated[
     str | None,

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from intrinsics_core.cli import settings
+from intrinsics_core.cli.options import NamedRuntimes
 from intrinsics_core.cli.run import one_line_errors
 
 EPILOG = """
@@ -23,14 +24,7 @@ Then: `curl localhost:8010/v1/rerank -d '{"query": "Who built it?", "documents":
 
 
 def serve(
-    runtime: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[NAME=]JSON|FILE",
-            help="A runtime's config, or a file that holds it. May be given more than once, each with a name.",
-            show_default="embedded",
-        ),
-    ] = None,
+    runtime: NamedRuntimes = None,
     host: Annotated[
         str, typer.Option(help="Address to listen on. Another than this machine's own needs a token.")
     ] = "127.0.0.1",

@@ -29,18 +29,14 @@ from haystack_integrations.components.validators.rag_intrinsics import (
     RagIntrinsicsGroundednessChecker,
 )
 
-from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story
+from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story, verdicts_of
 from intrinsics_core.protocol import task as conversation
 from intrinsics_core.protocol.requests import Generate, Generated
 from intrinsics_core.protocol.results import (
     Answerability,
-    Citations,
     ContextRelevance,
-    FactCheck,
-    HallucinationDetection,
     QueryRewrite,
     Ranking,
-    Uncertainty,
 )
 from intrinsics_core.render.trace import Turn
 from intrinsics_core.runtimes import Runtime
@@ -171,9 +167,6 @@ def _turn(question: Question, refusal: str, found: dict[str, Any], seconds: floa
     replies = found.get("citations", {}).get("replies")
     verdicts = replies[0].meta["rag_intrinsics"] if replies else {}
 
-    def verdict(name: str, kind: Any) -> Any:
-        return kind.model_validate(verdicts[name]) if name in verdicts else None
-
     rewritten = found["rewriter"]
     return Turn(
         question=question.ask,
@@ -186,10 +179,7 @@ def _turn(question: Question, refusal: str, found: dict[str, Any], seconds: floa
         kept=tuple(map(_document, found["context"]["documents"])) if replies else (),
         gate=Answerability.model_validate(found["router"]["result"]) if found["ranker"]["documents"] else None,
         blocked=not replies,
-        citations=verdict("citations", Citations),
-        hallucination=verdict("hallucination_detection", HallucinationDetection),
-        certainty=verdict("uncertainty", Uncertainty),
-        fact_check=verdict("fact_check", FactCheck),
+        **verdicts_of(verdicts),
         seconds=seconds,
     )
 

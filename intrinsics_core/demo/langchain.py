@@ -22,20 +22,16 @@ from langchain_rag_intrinsics import (
     UncertaintyScorer,
 )
 
-from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story
+from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story, verdicts_of
 from intrinsics_core.protocol import task as conversation
 from intrinsics_core.protocol.requests import Generate, Generated
 from intrinsics_core.protocol.results import (
     Answerability,
-    Citations,
     ContextRelevance,
-    FactCheck,
-    HallucinationDetection,
     Judgement,
     QueryRewrite,
     RankedDocument,
     Ranking,
-    Uncertainty,
 )
 from intrinsics_core.render.trace import Turn
 from intrinsics_core.runtimes import Runtime
@@ -172,9 +168,6 @@ def _turn(question: Question, state: dict[str, Any], seconds: float) -> Turn:
     answer: AIMessage = state["answer"]
     verdicts = answer.response_metadata.get("rag_intrinsics", {})
 
-    def found(name: str, kind: Any) -> Any:
-        return kind.model_validate(verdicts[name]) if name in verdicts else None
-
     gate = Answerability.model_validate(state["answerability"])
     judged = {d.id: d.metadata["rag_intrinsics"]["context-relevance"] for d in state["relevant"]}
     irrelevant = {"label": "irrelevant", "score": None}
@@ -199,10 +192,7 @@ def _turn(question: Question, state: dict[str, Any], seconds: float) -> Turn:
         kept=tuple(map(_document, _context(state))) if gate.answerable else (),
         gate=gate,
         blocked=not gate.answerable,
-        citations=found("citations", Citations),
-        hallucination=found("hallucination-detection", HallucinationDetection),
-        certainty=found("uncertainty", Uncertainty),
-        fact_check=found("fact-check", FactCheck),
+        **verdicts_of(verdicts),
         seconds=seconds,
     )
 

@@ -19,19 +19,15 @@ from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
 from llama_index.rag_intrinsics import ConversationQuery
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
 
-from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story
+from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story, verdicts_of
 from intrinsics_core.protocol.requests import Generate, Generated
 from intrinsics_core.protocol.results import (
     Answerability,
-    Citations,
     ContextRelevance,
-    FactCheck,
-    HallucinationDetection,
     Judgement,
     QueryRewrite,
     RankedDocument,
     Ranking,
-    Uncertainty,
 )
 from intrinsics_core.protocol.task import Document, Message
 from intrinsics_core.render.trace import Turn
@@ -183,10 +179,7 @@ def play(tale: Story, questions: Sequence[Question], documents: Sequence[Documen
 
 def _turn(question: Question, steps: Steps, seconds: float) -> Turn:
     """What the engine left in nodes and metadata, as results again."""
-
-    def found(name: str, kind: Any) -> Any:
-        return kind.model_validate(steps.verdicts[name]) if name in steps.verdicts else None
-
+    gate = steps.verdicts.get("answerability")
     judged = {n.node_id: n.metadata for n in steps.relevant}
     places = [n.node_id for n in steps.retrieved]
     ranking = [
@@ -218,12 +211,9 @@ def _turn(question: Question, steps: Steps, seconds: float) -> Turn:
             )
         ),
         kept=tuple(map(_document, steps.context)),
-        gate=found("answerability", Answerability),
+        gate=None if gate is None else Answerability.model_validate(gate),
         blocked=not steps.context,
-        citations=found("citations", Citations),
-        hallucination=found("hallucination-detection", HallucinationDetection),
-        certainty=found("uncertainty", Uncertainty),
-        fact_check=found("fact-check", FactCheck),
+        **verdicts_of(steps.verdicts),
         seconds=seconds,
     )
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
 
+from intrinsics_core.protocol.results import Citations, FactCheck, HallucinationDetection, Result, Uncertainty
 from intrinsics_core.protocol.task import Document
 
 # What every telling keeps to, so that the tellings can be compared.
@@ -42,3 +45,19 @@ def passages() -> list[Document]:
 def story() -> Story:
     told = json.loads(files(__package__).joinpath("story.json").read_text(encoding="utf-8"))
     return Story(**told | {"questions": tuple(Question(**q) for q in told["questions"])})
+
+
+_VERDICTS: dict[str, tuple[str, type[Result]]] = {
+    "citations": ("citations", Citations),
+    "hallucination": ("hallucination-detection", HallucinationDetection),
+    "certainty": ("uncertainty", Uncertainty),
+    "fact_check": ("fact-check", FactCheck),
+}
+
+
+def verdicts_of(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A turn's verdicts on its answer, by field, from a framework's data by intrinsic; None where there is none."""
+    given = {name.replace("_", "-"): value for name, value in data.items()}
+    return {
+        field: kind.model_validate(given[name]) if name in given else None for field, (name, kind) in _VERDICTS.items()
+    }

@@ -17,7 +17,7 @@ Citations, quoted:
 True
 
 How it is written. A number in brackets stands where a claim ends, with no space put in. The claim begins where its
-sentence does (`_starts`); where it does not, the mark says how many characters back: ``[1 ←57]``, in Markdown
+sentence does (`text.stops.starts`); where it does not, the mark says how many characters back: ``[1 ←57]``, in Markdown
 ``[^1]<!--57-->``. What the text itself holds that looks like a mark is escaped by a backslash, and nothing else is. The
 list is the end of the text, behind the last of its headings; identifiers and snippets are JSON strings in it where they
 are not plain words, so each stands on one line. Where a snippet stands in a source more than once, ``#2`` says which.
@@ -32,13 +32,15 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.results import Citation, Citations, Evaluation, RatedMetric
 from intrinsics_core.protocol.task import DocumentLike, documents_of
+from intrinsics_core.replies.quotes import occurrences
+from intrinsics_core.text import stops
 
 Mode = Literal["postfix", "postfix-snippet", "inline", "inline-snippet"]
 Style = Literal["text", "markdown", "json"]
@@ -231,7 +233,9 @@ class _Places:
     def _of(self, name: str, words: str) -> list[tuple[int, int]]:
         if (name, words) not in self._found:
             texts = self._texts.get(name, ())
-            self._found[name, words] = [(i, at) for i, text in enumerate(texts) for at in _all(words, text)]
+            self._found[name, words] = [
+                (i, at) for i, text in enumerate(texts) for at in occurrences(words, text, overlapping=True)
+            ]
         return self._found[name, words]
 
     def number(self, name: str, which: int, at: int, words: str) -> int:
@@ -245,13 +249,6 @@ class _Places:
     def find(self, name: str, words: str, nth: int) -> tuple[int, int] | None:
         found = self._of(name, words)
         return found[nth - 1] if nth <= len(found) else None
-
-
-def _all(words: str, text: str) -> Iterator[int]:
-    at = text.find(words)
-    while at >= 0:
-        yield at
-        at = text.find(words, at + 1)
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
@@ -297,9 +294,6 @@ _LOOKS: Mapping[str, _Marks] = {
 _NONE = "None"  # the paper's word
 _PLAIN = re.compile(_WORD)
 _SLASHES = re.compile(r"\\++")
-_START = re.compile(
-    r"(?<![.!?。！？])[.!?。！？]++[\"'”’)\]]*+(?:\s++|(?<=[。！？]))|\n\s*+"
-)  # after it a sentence begins
 
 
 def write(shown: View, style: Style = "text") -> str:
@@ -331,7 +325,7 @@ def _called(style: str, count: int) -> str:
 
 
 def _marked(shown: View, numbers: Sequence[int], look: _Marks) -> str:
-    starts = _starts(shown.response)
+    starts = stops.starts(shown.response)
     parts, at = [], 0
     for i, (reference, number) in enumerate(zip(shown.references, numbers, strict=True)):
         begin, end = reference.begin or 0, reference.end or 0
@@ -370,11 +364,6 @@ def _line(reference: Reference) -> str:
 
 def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
-
-
-def _starts(text: str) -> list[int]:
-    """Where sentences begin, for marks: after the marks of their ends, or on a new line. Plain, so that it stays."""
-    return [len(text) - len(text.lstrip()), *(match.end() for match in _START.finditer(text))]
 
 
 def _start(starts: Sequence[int], end: int) -> int:
@@ -432,7 +421,7 @@ def parse(text: str, response: str | None = None) -> View:
     if not mode.startswith("inline"):
         return View(mode, text[:at].removesuffix(_called(style, len(sources))), tuple(sources.values()))
     body, marks = _unmarked(text[:at], look)
-    starts = _starts(body)
+    starts = stops.starts(body)
     references = []
     for number, end, back in marks:
         if number not in sources:

@@ -73,13 +73,20 @@ def locate_all(quote: str, text: str) -> list[Found]:
     return []
 
 
-def _exact(quote: str, text: str) -> Iterator[Found]:
-    begin = text.find(quote)
+def occurrences(words: str, text: str, *, overlapping: bool = False) -> Iterator[int]:
+    """Where words begin in a text, letter by letter, in order."""
+    step = 1 if overlapping else max(1, len(words))
+    begin = text.find(words)
     while begin >= 0:
+        yield begin
+        begin = text.find(words, begin + step)
+
+
+def _exact(quote: str, text: str) -> Iterator[Found]:
+    for begin in occurrences(quote, text):
         end = begin + len(quote)
         if not _joined(text, begin) and not _joined(text, end):
             yield begin, end
-        begin = text.find(quote, end)
 
 
 def _joined(text: str, at: int) -> bool:

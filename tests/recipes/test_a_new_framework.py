@@ -11,6 +11,7 @@ import pytest
 
 from intrinsics_core import INTRINSICS, Runtime, arun, as_runtime, run
 from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.runtimes import check
 from tests.contract import ContractTests
 
 
@@ -18,6 +19,7 @@ class Component:
     """What a framework without manners would have: a dictionary in, the core's JSON out."""
 
     def __init__(self, intrinsic: str, runtime: Any = None, on_error: str = "raise") -> None:
+        check(runtime)
         self.intrinsic, self.on_error = intrinsic, TABLE[intrinsic].chosen(on_error)
         self.spec = {k: v for k, v in runtime.items() if k != "api_key"} if isinstance(runtime, dict) else runtime
         self._key = runtime.get("api_key") if isinstance(runtime, dict) else None

@@ -190,14 +190,14 @@ def test_multiprocessing_by_every_start_method(method):
 
 
 def test_places_held_on_a_closed_event_loop_are_given_back(serve, runtime):
-    server = serve(lambda received: Reply(completion(YES), delay=600 if "hang" in str(received.body) else 0))
+    server = serve(lambda received: Reply(completion(YES), delay=600 if "never answered" in str(received.body) else 0))
     engine = runtime(server, model="base", concurrency=2)
 
     def call(text):
         return answerability([{"role": "user", "content": text}], ["Ada."])
 
     loop = asyncio.new_event_loop()
-    pending = [loop.create_task(arun(call(f"hang {i}"), engine)) for i in range(2)]
+    pending = [loop.create_task(arun(call(f"never answered {i}"), engine)) for i in range(2)]
     loop.run_until_complete(_until(lambda: engine._limiter.busy == 2))
     done = threading.Event()
     waiting = threading.Thread(target=lambda: (run(call("who was waiting?"), engine), done.set()), daemon=True)

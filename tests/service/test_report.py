@@ -10,7 +10,7 @@ from intrinsics_core.service.app import create_app
 from tests.service.running import in_thread
 
 ASKED = {"role": "user", "content": "Who built the tide mill?"}
-SAID = {"role": "assistant", "content": "Ada Brink built it in 1911. <b>She painted it gold.</b>"}
+SAID = {"role": "assistant", "content": "Ada Brink built the tide mill in 1911. <b>She painted it gold.</b>"}
 DOCUMENTS = [
     {"id": "fog", "text": "Fog is common in May."},
     {"id": "mill", "text": "The tide mill was built in 1911 by the engineer Ada Brink."},

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 
 from intrinsics_core.embedded.lexical import Token, tokens
 from intrinsics_core.embedded.query import lexicon
 from intrinsics_core.embedded.query.lexicon import DETERMINERS, PREPOSITIONS, PRONOUNS, plain
 from intrinsics_core.embedded.query.phrases import names, parts, runs, things
 from intrinsics_core.embedded.query.salience import Turn
+from intrinsics_core.text import stops
 
 QUESTIONS = 2
 """Earlier questions that serve as a frame, at most."""
@@ -27,7 +28,6 @@ _FRAGMENT = re.compile(
 )
 _ABOUT = re.compile(r"\A\W*(?:\w+[,.! ]+){0,2}(?:what|how)(?: about| of) ", re.IGNORECASE)
 _CUE = re.compile(r"\A(?:(?:ok|okay|so|then|well)[,. ]+)?(?:and|or|what about|how about|what of)\b", re.IGNORECASE)
-_SENTENCE = re.compile(r"(?<!\b[A-Z]\.)(?<!\b[A-Z][a-z]\.)(?<=[.!?])\s+|\n+")
 _DETERMINER = "|".join(sorted(DETERMINERS))
 _ARTICLE = re.compile(rf"\A(?:{_DETERMINER}) ", re.IGNORECASE)
 _THEIR_ARTICLE = re.compile(rf"\b(?:{_DETERMINER}) \Z", re.IGNORECASE)
@@ -123,7 +123,8 @@ def _is_one_phrase(new: str) -> bool:
 
 def _frame(text: str) -> str:
     """The last question of a turn without its mark; "" where it asks nothing, or in too few words or too many."""
-    pieces = [piece for piece in _SENTENCE.split(text) if piece.rstrip().endswith("?")]
+    cuts = pairwise([*stops.starts(text, names=True), len(text)])
+    pieces = [piece for begin, end in cuts if (piece := text[begin:end].rstrip()).endswith("?")]
     asked = (pieces or [text])[-1].strip().rstrip("?!. ")
     words = [word.casefold().replace("\u2019", "'").strip(",") for word in asked.split(maxsplit=26)]
     begin = next((i for i, word in enumerate(words) if word not in lexicon.BEFORE_ASKING), 0)

@@ -16,7 +16,6 @@ capitalised and repeated, not that it is the antecedent of "it". A language mode
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -28,13 +27,12 @@ from intrinsics_core.embedded.lexical import Token, idf, tokens
 from intrinsics_core.embedded.query import lexicon
 from intrinsics_core.embedded.query.lexicon import DEMONSTRATIVE, OPEN_SET, PERSONAL, plain
 from intrinsics_core.embedded.scoring.head import load_head
+from intrinsics_core.text import stops
 
 Turn = tuple[str, str]
 """Role (``"user"`` or ``"assistant"``) and text."""
 LONGEST_TURN = 100_000
 """Characters of a turn that are read, its last ones; a last turn that is longer is not rewritten."""
-
-_SENTENCE_END = re.compile(r"(?<=[.!?\u2026\u3002\uff01\uff1f])[\s\"'\u201d\u2019)\]]+|\n+")
 
 
 def heard(conversation: Sequence[Turn]) -> list[Turn]:
@@ -51,8 +49,8 @@ def heard(conversation: Sequence[Turn]) -> list[Turn]:
 
 def sentences(text: str) -> list[list[Token]]:
     """Tokens by sentence. A coarse split on end marks and line breaks: enough for counting company."""
-    ends = [match.end() for match in _SENTENCE_END.finditer(text)]
-    return [list(held) for _, held in groupby(tokens(text), key=lambda token: bisect_right(ends, token.begin))]
+    begins = stops.starts(text)[1:]
+    return [list(held) for _, held in groupby(tokens(text), key=lambda token: bisect_right(begins, token.begin))]
 
 
 def latest_first(history: Sequence[Turn]) -> list[str]:
