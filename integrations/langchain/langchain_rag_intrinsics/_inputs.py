@@ -177,10 +177,22 @@ def _claims(turn: BaseMessage) -> bool:
 def _answered(turns: tuple[BaseMessage, ...], answer: AIMessage, intrinsic: str) -> tuple[BaseMessage, ...]:
     """The turns with the answer at the end, once; a stale one is left out (:func:`judged_turn`)."""
     last = turns[-1] if turns else None
-    if isinstance(last, AIMessage) and (last.text == answer.text or (last.id is not None and last.id == answer.id)):
+    if isinstance(last, AIMessage) and _same(last, answer):
         return (*turns[:-1], answer)
-    plain = [(_role(turn), "" if isinstance(turn, AIMessage) and turn.tool_calls else str(turn.text)) for turn in turns]
-    return (*turns, answer) if judged_turn(plain, str(answer.text), intrinsic) is None else turns
+    text = str(answer.text)
+    plain = [(_role(turn), _said(turn, answer, text)) for turn in turns]
+    return (*turns, answer) if judged_turn(plain, text, intrinsic) is None else turns
+
+
+def _same(turn: BaseMessage, answer: AIMessage) -> bool:
+    """Whether a turn is this answer, perhaps before it was marked or revised: then its id is the same."""
+    return turn.text == answer.text or (turn.id is not None and turn.id == answer.id)
+
+
+def _said(turn: BaseMessage, answer: AIMessage, text: str) -> str:
+    if isinstance(turn, AIMessage) and turn.tool_calls:
+        return ""
+    return text if _same(turn, answer) else str(turn.text)
 
 
 def _open(turns: tuple[BaseMessage, ...]) -> tuple[BaseMessage, ...]:

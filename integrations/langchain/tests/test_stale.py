@@ -39,6 +39,19 @@ def test_the_newer_answer_is_found_behind_a_tool_call() -> None:
     assert [sentence.text for sentence in judged.sentences] == [INVENTED]
 
 
+def test_a_revised_answer_of_the_turn_before_is_stale() -> None:
+    given = state(AIMessage(INVENTED), answer=AIMessage("Ada Brink built it.", id="first"))
+    given["messages"][1] = AIMessage(FIRST, id="first")
+    judged = HallucinationDetector(return_result=True).invoke(given)
+    assert [sentence.text for sentence in judged.sentences] == [INVENTED]
+
+
+def test_a_revised_answer_of_this_turn_is_judged() -> None:
+    given = state(AIMessage(f"{FIRST} {INVENTED}", id="now"), answer=AIMessage("It was built in 1911.", id="now"))
+    judged = HallucinationDetector(return_result=True).invoke(given)
+    assert [sentence.text for sentence in judged.sentences] == ["It was built in 1911."]
+
+
 def test_an_answer_given_again_is_judged_where_there_is_no_newer_one() -> None:
     judged = HallucinationDetector(return_result=True).invoke(state())
     assert [sentence.text for sentence in judged.sentences] == [FIRST]
