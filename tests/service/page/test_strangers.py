@@ -122,8 +122,6 @@ def test_it_looks_and_cleans_as_the_report_does(page):
     """The page has no table of tones of its own; what it does to text is what the report does."""
     labels = [*html.TONES, "another"]
     assert _of_the_page(page, "look.js", "tone", labels) == [html.tone(label) for label in labels]
-    scores = [0, 0.34, 0.35, 0.5, 0.649, 0.65, 1]
-    assert _of_the_page(page, "look.js", "grade", scores) == [html.grade(score) for score in scores]
     points = [*range(0x300), *range(0x600, 0x620), *range(0x2000, 0x2070), 0xFFFD, 0x1F642]
     words = "".join(map(chr, points)).replace("\r", "")
     assert _of_the_page(page, "dom.js", "shown", [words]) == [text.clean(words)]
