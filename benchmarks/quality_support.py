@@ -24,11 +24,11 @@ from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
 from intrinsics_core.embedded.scoring.support import (
     SupportHead,
     cite,
+    just_below,
+    label_of,
     load_head,
     makes_claim,
-    response_label,
-    response_odds,
-    sentence_label,
+    response_probability,
     uncovered,
 )  # fmt: skip
 from training.support import LIMIT, SUPPORT_SETS, sentence_f1
@@ -74,17 +74,17 @@ def response_scores(name: str, measures: list[Measured], head: SupportHead) -> t
             if makes_claim(s)
         ]
         odds, claimed = [z for z, _ in rows], [e for _, e in rows]
-        scores.append(response_odds(odds, uncovered(claimed, read=head.reads), head) if rows else -30.0)
         words.append(uncovered(claimed))
-        labels = [
-            "partial" if label == "faithful" and (e.invented or e.stray) else label
+        limits = head.thresholds
+        claims = [
+            min(float(1 - sigmoid(np.array(z))), just_below(limits["faithful"]) if e.invented or e.stray else 1.0)
             for z, e in rows
-            for label in [sentence_label(float(1 - sigmoid(np.array(z))), head.thresholds)]
         ]
-        enough = float(1 - sigmoid(np.array(scores[-1]))) >= head.thresholds["response"]
-        flagged.append(response_label(labels, enough) not in ("faithful", "NA"))
+        faithful = response_probability(claims, odds, uncovered(claimed, read=head.reads), head) if rows else 1.0
+        scores.append(1.0 - faithful)
+        flagged.append(bool(rows) and label_of(faithful, limits) != "faithful")
         truth.append(max(1.0 - float(m.example.label or 0) for m in group))
-    return sigmoid(np.array(scores)), np.array(truth), np.array(flagged), np.array(words)
+    return np.array(scores), np.array(truth), np.array(flagged), np.array(words)
 
 
 def ece(p: Array, y: Array, bins: int = 10) -> float:

@@ -27,6 +27,7 @@ from intrinsics_core import (
     run_many,
     uncertainty,
 )
+from intrinsics_core.embedded.scoring.support import label_of, load_head
 from intrinsics_core.intrinsics import TABLE
 
 MILL = "The tide mill at Port Ellery was built in 1911 by the engineer Ada Brink. It ground flour until 1958."
@@ -155,7 +156,7 @@ def test_ones_own_calibration_decides_what_is_faithful():
         runtime = as_runtime({"kind": "embedded", "calibrations": {"hallucination-detection": fitted}})
         own = run(doubtful, runtime)
         assert (own.label == "faithful") == (own.score >= fitted.threshold) == enough
-        assert own.sentences == run(doubtful).sentences
+        assert [(s.label, s.score) for s in own.sentences] == [(own.label, own.score)]  # it makes one claim
 
 
 def test_a_dialogue_is_rewritten_once_for_all_its_documents(monkeypatch):
@@ -224,7 +225,7 @@ def test_thresholds_are_the_callers():
     high = {"kind": "embedded", "thresholds": {"answerability": {"answerable": 1.0}}}
     assert run(answerability(ASK, DOCUMENTS), high).label == "unanswerable"
     assert run(answerability(ASK, DOCUMENTS), high).probability == run(answerability(ASK, DOCUMENTS)).probability
-    strict = {"kind": "embedded", "thresholds": {"hallucination-detection": {"faithful": 1.0, "response": 1.0}}}
+    strict = {"kind": "embedded", "thresholds": {"hallucination-detection": {"faithful": 1.0}}}
     assert run(hallucination_detection(answered(TRUE), DOCUMENTS), strict).label == "partial"
     for wrong, told in [
         ({"tastiness": {"x": 1}}, "tastiness"),
@@ -233,6 +234,17 @@ def test_thresholds_are_the_callers():
     ]:
         with pytest.raises(InvalidInput, match=told):
             as_runtime({"kind": "embedded", "thresholds": wrong})
+
+
+def test_the_label_of_an_answer_is_read_from_its_score():
+    answers = [TRUE, "Ada Brink painted it gold.", f"{TRUE} Saturn's rings consist of ice.", "Hello! " + TRUE]
+    for answer in answers:
+        found = run(hallucination_detection(answered(answer), DOCUMENTS))
+        claims = [row for row in found.sentences if row.score is not None]
+        if len(claims) == 1:
+            assert (claims[0].score, claims[0].label) == (found.score, found.label)
+        assert found.label == label_of(found.score, load_head(reads=True).thresholds)
+        assert (found.label == "unfaithful") == ("unfaithful" in {row.label for row in claims})
 
 
 QUESTIONS = [

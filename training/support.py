@@ -52,7 +52,6 @@ WHOLE = 1.0
 DRAWN = 1000  # answers put together from the claims of one set
 RESPONSE_SETS = ("expertqa_claims", "wice", "begin", "halueval")
 UNCITED = 0.25  # share of claims that should get no citation, in tuning citations
-PREVALENCE = 0.3  # share of unfaithful responses that threshold and probabilities are meant for
 FALSE_ACCEPTANCE = 0.3  # share of unsupported sentences that may be called faithful, over the sets left out in turn
 FALSE_REJECTION = 0.15  # share of supported sentences that may be called unfaithful
 
@@ -110,7 +109,11 @@ def fit(sets: Mapping[str, tuple[Array, Array]], share: Mapping[str, float]) -> 
 
 
 def rescale(drawn: Mapping[str, tuple[Array, Array]]) -> tuple[float, float, float]:
-    """Weights of the weakest claims' log-odds and of what is found nowhere, and bias, at `PREVALENCE`."""
+    """Weights of the weakest claims' log-odds and of what is found nowhere, and bias.
+
+    As many unfaithful responses as faithful ones, as in `fit`: claims and responses are on one scale, and the
+    thresholds of the claims hold for both.
+    """
     z = np.concatenate([x @ np.array([1.0, WHOLE]) for x, _ in drawn.values()])
     y = np.concatenate([y for _, y in drawn.values()])
     c = np.concatenate([SUPPORT_SETS[n] * _balance(y) for n, (_, y) in drawn.items()])
@@ -124,29 +127,7 @@ def rescale(drawn: Mapping[str, tuple[Array, Array]]) -> tuple[float, float, flo
 
 
 def _balance(y: Array) -> Array:
-    return np.asarray(np.where(y == 1, PREVALENCE / y.sum(), (1 - PREVALENCE) / (1 - y).sum()))
-
-
-def f1_at(scores: Array, y: Array, threshold: float) -> float:
-    """F1 of the unfaithful class where it makes up `PREVALENCE` of the responses."""
-    hit, false = (scores[y == 1] >= threshold).mean(), (scores[y == 0] >= threshold).mean()
-    return float(2 * PREVALENCE * hit / (PREVALENCE * hit + (1 - PREVALENCE) * false + PREVALENCE))
-
-
-def best_threshold(scores: Mapping[str, tuple[Array, Array]]) -> float:
-    """The mean, in log-odds and weighed as in `SUPPORT_SETS`, of the sets' own best thresholds.
-
-    A set's own is the middle of those within one per cent of its best F1. The threshold with the best mean F1 instead
-    would be that of the set with the sharpest peak.
-    """
-    grid = np.linspace(0.02, 0.98, 97)
-    total = share = 0.0
-    for name, (p, y) in scores.items():
-        f1 = np.array([f1_at(p, y, t) for t in grid])
-        own = grid[f1 >= 0.99 * f1.max()]
-        total += SUPPORT_SETS[name] * float(np.log(own / (1 - own)).mean())
-        share += SUPPORT_SETS[name]
-    return float(1 / (1 + np.exp(-total / share)))
+    return np.asarray(np.where(y == 1, 0.5 / y.sum(), 0.5 / (1 - y).sum()))
 
 
 def responses(measures: Sequence[Measured], weights: Array, bias: float) -> tuple[Array, Array]:
@@ -222,7 +203,6 @@ def fit_head(found: Mapping[str, Sequence[Measured]], rule: CitationRule) -> tup
         if name in RESPONSE_SETS:
             drawn[name] = responses(found[name], weights, bias)
     slope, novel, shift = rescale(drawn)
-    odds = {n: (1 / (1 + np.exp(-(x @ np.array([slope, novel]) + shift))), y) for n, (x, y) in drawn.items()}
     weights, bias = fit(tables, share)
     validation = {f"{n} AUROC, set left out": round(float(roc_auc_score(y, z)), 3) for n, (z, y) in scores.items()}
     head = SupportHead(
@@ -232,7 +212,6 @@ def fit_head(found: Mapping[str, Sequence[Measured]], rule: CitationRule) -> tup
         thresholds={
             "faithful": round(_accepting(scores, share, 1.0, FALSE_ACCEPTANCE), 3),
             "unfaithful": round(_accepting(scores, share, 0.0, FALSE_REJECTION), 3),
-            "response": round(1 - best_threshold(odds), 3),
         },
         citations=rule,
         weakest=WEAKEST,

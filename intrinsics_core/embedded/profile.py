@@ -63,7 +63,7 @@ _WITHOUT_HISTORY = ("hallucination-detection", "citations")
 THRESHOLDS = {
     "context-relevance": ("relevant", "partial"),
     "answerability": ("answerable",),
-    "hallucination-detection": ("faithful", "unfaithful", "response"),
+    "hallucination-detection": ("faithful", "unfaithful"),
 }
 
 
@@ -265,7 +265,7 @@ def _read(task: Task, pairs: Sequence[Sequence[tuple[str, str]]], as_: ScoreTask
 
 
 def _hallucination(own: Overrides, task: Task) -> Program[HallucinationDetection]:
-    """Sentence verdicts as `support` gives them; the response's label by `support.response_label`."""
+    """The verdicts of `support` on the sentences and on the response."""
     found = yield from _supported(own, task, (yield _sentences(task)))  # type: ignore[arg-type]  # only replies come
     verdicts = [(i, (s.label, s.probability, s.explanation)) for i, s in enumerate(found.sentences)]
     if found.label == "NA":

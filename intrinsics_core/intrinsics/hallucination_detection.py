@@ -43,8 +43,10 @@ def hallucination_detection(
 
     Returns:
         A call whose result has one verdict per response sentence with exact offsets, and one verdict for the response
-        as a whole. A sentence that the model left out is NA and not ``judged``; ``missing`` counts them, and while
-        there is one the response is never *faithful*.
+        as a whole. Where the model gives scores, each label is read from its score, and the response of one claim has
+        the claim's score. Where a reply holds labels alone, each score is its label's. A response with an *unfaithful*
+        sentence is *unfaithful*. A sentence that the model left out is NA and not ``judged``; ``missing`` counts them,
+        and while there is one the response is never *faithful*.
 
     Raises:
         InvalidInput: at once, where the input is wrong.

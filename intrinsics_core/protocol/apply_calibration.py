@@ -78,7 +78,14 @@ def _(value: HallucinationDetection, fitted: Calibrations) -> Any:
     def label(found: Fitted, p: float) -> str:
         return "faithful" if p >= found.threshold and not value.missing else worst
 
-    return _changed(value, fitted.get("hallucination-detection"), "score", label)
+    changed = _changed(value, fitted.get("hallucination-detection"), "score", label)
+    claims = [i for i, sentence in enumerate(value.sentences) if sentence.score is not None]
+    if changed is value or len(claims) != 1:
+        return changed
+    # The one claim of an answer has the answer's verdict.
+    told = {"score": changed.score, "label": changed.label, "unsure": changed.unsure}
+    rows = tuple(s.model_copy(update=told) if i in claims else s for i, s in enumerate(value.sentences))
+    return changed.model_copy(update={"sentences": rows})
 
 
 @_recalibrated.register(Uncertainty)

@@ -76,6 +76,8 @@ def test_labels_follow_the_fitted_threshold() -> None:
     assert run(hallucination_detection(holds, DOCUMENTS), server()).label == "faithful"
     runtime = server().calibrate_by({"hallucination-detection": severe})
     assert run(hallucination_detection(holds, DOCUMENTS), runtime).label == "partial"
+    one = run(hallucination_detection(holds, DOCUMENTS), runtime)
+    assert [(row.label, row.score) for row in one.sentences] == [(one.label, one.score)]  # its only claim
     relevant = run(context_relevance(ASKED, DOCUMENTS), server().calibrate_by({"context-relevance": STERN}))
     for row in relevant.judgements:
         least = {"relevant": STERN.threshold, "partially relevant": STERN.threshold / 2, "irrelevant": 0.0}

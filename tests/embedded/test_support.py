@@ -14,21 +14,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intrinsics_core import hallucination_detection, run
+from intrinsics_core.calibration.probabilities import logit
 from intrinsics_core.embedded.lexical import tokens
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.scoring.evidence import FEATURES, Sources, claim, clean, measure, spellings
 from intrinsics_core.embedded.scoring.short_answers import contrary, stated
 from intrinsics_core.embedded.scoring.support import (
-    Label,
     ResponseSupport,
     SupportHead,
     cite,
     entailment,
+    label_of,
     load_head,
     look_up,
     makes_claim,
     quotes,
-    response_label,
+    response_probability,
     support,
     to_read,
 )
@@ -203,17 +204,30 @@ def test_words_of_the_question_need_no_source_but_names_and_numbers_do(encoder: 
     assert asked.probability > plain.probability
 
 
-@pytest.mark.parametrize(
-    ("labels", "enough", "label"),
-    [
-        (["faithful", "NA"], True, "faithful"), (["partial"], True, "partial"), (["partial"], False, "partial"),
-        (["faithful", "faithful", "partial"], True, "faithful"), (["faithful", "partial"], True, "partial"),
-        (["faithful"] * 9 + ["unfaithful"], True, "unfaithful"), (["faithful"], False, "partial"),
-        (["NA"], True, "NA"), ([], False, "NA"),
-    ],
-)  # fmt: skip
-def test_a_response_is_labelled_as_its_claims_allow(labels: list[Label], enough: bool, label: str) -> None:
-    assert response_label(labels, enough) == label
+@pytest.mark.parametrize("claim", ["It stands on Marrow Bay.", "Zebedee bought it in 1650.", "It is open to visitors."])
+def test_one_claim_and_its_response_have_one_score(encoder: BiEncoder, claim: str) -> None:
+    """A sentence of .36 made a response of .62."""
+    for sentences in ([claim], ["Hello!", claim]):
+        found = judge(encoder, sentences)
+        assert (found.faithfulness, found.label) == (found.sentences[-1].probability, found.sentences[-1].label)
+
+
+@given(
+    claims=st.lists(st.floats(0.01, 0.99), min_size=1, max_size=8),
+    novel=st.floats(0.0, 1.0),
+    limits=st.tuples(st.floats(0.0, 1.0), st.floats(0.0, 1.0)).map(sorted),
+)
+@settings(derandomize=True)
+def test_the_label_of_a_response_is_read_from_its_score_and_agrees_with_its_claims(
+    claims: list[float], novel: float, limits: list[float]
+) -> None:
+    head = replace(load_head(), thresholds={"unfaithful": limits[0], "faithful": limits[1]})
+    probability = response_probability(claims, [-logit(p) for p in claims], novel, head)
+    labels, label = [label_of(p, head.thresholds) for p in claims], label_of(probability, head.thresholds)
+    assert 0.0 <= probability <= 1.0
+    if len(claims) == 1:
+        assert probability == claims[0]
+    assert label == "unfaithful" if "unfaithful" in labels else label != "unfaithful"
 
 
 def test_a_record_is_read_by_its_fields(encoder: BiEncoder) -> None:
@@ -230,7 +244,7 @@ def test_a_record_is_read_by_its_fields(encoder: BiEncoder) -> None:
     ],
 )
 def test_a_label_never_contradicts_its_explanation(encoder: BiEncoder, claim: str) -> None:
-    strict = replace(load_head(), thresholds={"faithful": 0.01, "unfaithful": 0.001, "response": 0.01})
+    strict = replace(load_head(), thresholds={"faithful": 0.01, "unfaithful": 0.001})
     verdict = judge(encoder, [claim], head=strict).sentences[0]
     assert verdict.label != "faithful", verdict
     reasons = ("not in the passages kept: '", "not where the rest of it stands: '")
@@ -239,7 +253,7 @@ def test_a_label_never_contradicts_its_explanation(encoder: BiEncoder, claim: st
 
 def test_what_is_faithful_lacks_nothing(encoder: BiEncoder) -> None:
     """It said "not in the sources: 'leave'" of a sentence that it called faithful."""
-    lenient = replace(load_head(), thresholds={"faithful": 0.01, "unfaithful": 0.001, "response": 0.01})
+    lenient = replace(load_head(), thresholds={"faithful": 0.01, "unfaithful": 0.001})
     verdict = judge(encoder, ["Vessels must avoid the reef near the lighthouse."], head=lenient).sentences[0]
     assert verdict.label == "faithful" and verdict.missing
     assert "not in the" not in verdict.explanation and "in other words than '" in verdict.explanation

@@ -125,7 +125,7 @@ def test_usage_is_filled(runtime: Any) -> None:
 def test_one_bad_request_never_fails_the_others(made: Any, models: Path) -> None:
     adapters = {
         "answerability": str(models / "answerability"),
-        "gone": str(models / "no-such-folder"),
+        "query-rewrite": str(models / "no-such-folder"),
         "uncertainty": str(models / "uncertainty-alora"),
     }
     good = asked("answerability", PROMPT)
@@ -136,7 +136,7 @@ def test_one_bad_request_never_fails_the_others(made: Any, models: Path) -> None
                 asked(None, context(400) + ASSISTANT),
                 asked(None, PROMPT, max_tokens=5000),
                 asked("citations", PROMPT, models=("citation_generation",)),
-                asked("gone", PROMPT),
+                asked("query-rewrite", PROMPT),
                 asked("uncertainty", PROMPT),  # a prompt without its invocation tokens
                 asked(None, ""),
                 Embed("x", ("text",)),
@@ -151,9 +151,9 @@ def test_one_bad_request_never_fails_the_others(made: Any, models: Path) -> None
     ]  # fmt: skip
     assert replies[0].text == replies[-1].text == expected
     assert "2048" in str(replies[1]) and "5000" in str(replies[2])
-    assert "answerability, gone, uncertainty" in str(replies[3]) and "citation_generation" in str(replies[3])
+    assert "answerability, query-rewrite, uncertainty" in str(replies[3]) and "citation_generation" in str(replies[3])
     assert "no-such-folder" in str(replies[4]) and "aLoRA" in str(replies[5])
-    assert [reply.intrinsic for reply in replies[3:6]] == ["citations", "gone", "uncertainty"]
+    assert [reply.intrinsic for reply in replies[3:6]] == ["citations", "query-rewrite", "uncertainty"]
 
 
 def test_an_adapter_is_found_by_its_published_name(made: Any, models: Path) -> None:

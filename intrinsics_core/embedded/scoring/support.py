@@ -77,10 +77,10 @@ class SupportHead:
     """The fitted numbers.
 
     weights: one a column of `evidence.FEATURES`, or of `READ` where the head reads, none negative; with ``bias`` they
-    give the log-odds that a sentence is *not* supported. response: slope of the weakest sentences' mean log-odds,
-    weight of the share of the response that is found nowhere, and bias. thresholds: ``faithful`` and ``unfaithful``
-    (sentence probability at or above the first is faithful, below the second unfaithful, partial between) and
-    ``response`` (faithfulness below it is not faithful, see `response_label`).
+    give the log-odds that a sentence is *not* supported. response, for answers with several claims: slope of the
+    weakest claims' mean log-odds, weight of the share of the response that is found nowhere, and bias. thresholds:
+    ``faithful`` and ``unfaithful``; a probability at or above the first is faithful, below the second unfaithful,
+    partial between. They hold for sentences and for responses.
     """
 
     weights: tuple[float, ...]
@@ -93,7 +93,7 @@ class SupportHead:
     def __post_init__(self) -> None:
         if len(self.weights) not in (len(FEATURES), len(READ)):
             raise InvalidInput(f"support head: {len(self.weights)} weights for {len(FEATURES)} features")
-        if missing := {"faithful", "unfaithful", "response"} - set(self.thresholds):
+        if missing := {"faithful", "unfaithful"} - set(self.thresholds):
             raise InvalidInput(f"support head: thresholds lack {sorted(missing)}")
 
     @property
@@ -175,7 +175,9 @@ def load_head(path: str | Path | None = None, *, reads: bool = False) -> Support
 class SentenceSupport:
     """The verdict on one response sentence.
 
-    probability: that the sources support it, 0..1; 1 for a sentence that claims nothing (label ``NA``).
+    probability: that the sources support it, 0..1; 1 for a sentence that claims nothing (label ``NA``). Below the
+        ``faithful`` threshold where a name or number stands in no source.
+    label: read from the probability (`label_of`).
     source_scores: per source sentence, 0..1, how well it alone would serve as a citation.
     citations: source sentences to cite, best first; empty where none will do.
     nearest: the source sentence with the best score, None without sources.
@@ -396,9 +398,10 @@ def _judge(
     elif claims and not bare and nearest is not None and quotes(sentence, sources.texts[nearest], given):
         probability = max(probability, head.thresholds["faithful"])
         odds = min(odds, -logit_of(probability))
-    label = sentence_label(probability, head.thresholds) if claims else "NA"
-    if label == "faithful" and (evidence.invented or evidence.stray or (bare and logit is None)):
-        label = "partial"  # whatever the rest of it looks like; a bare "No." must have been read
+    if claims and (evidence.invented or evidence.stray or (bare and logit is None)):
+        # Whatever the rest of it looks like. A bare "No." must have been read.
+        probability = min(probability, just_below(head.thresholds["faithful"]))
+    label: Label = label_of(probability, head.thresholds) if claims else "NA"
     missing = _missing(evidence) if claims else ()
     verdict = SentenceSupport(
         text=sentence,
@@ -451,9 +454,8 @@ def support(
         logits: per sentence a reader's largest logit over `to_read`, for a head that reads.
 
     Returns:
-        One verdict a sentence, in order, and the response's faithfulness: the mean log-odds of its ``head.weakest``
-        least supported claims and the share of all claims that is found nowhere, put through a fitted logistic. The
-        response's label is `response_label`'s.
+        One verdict a sentence, in order, and the response's faithfulness (see `response_probability`), from which its
+        label is read as a sentence's is.
 
     Raises:
         InvalidInput: as many vectors as sentences are not given.
@@ -467,17 +469,17 @@ def support(
         judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare, given))
         if bare and (probability := judged[-1][0].probability) <= 0.5:
             doubted.append(probability)
-    odds = [value for verdict, value in judged if verdict.label != "NA"]
-    if not odds:
-        faithfulness = 1.0
-    elif not sources.texts:
-        faithfulness = 0.0
-    else:
-        claimed = [found for found, (verdict, _) in zip(measured, judged, strict=True) if verdict.label != "NA"]
-        faithfulness = float(sigmoid(-response_odds(odds, uncovered(claimed, read=numbers.reads), numbers)))
+    claimed = [(verdict.probability, value, found) for (verdict, value), found in zip(judged, measured, strict=True)
+               if verdict.label != "NA"]  # fmt: skip
+    label: Label = "NA"
+    faithfulness = 1.0
+    if claimed:
+        probabilities, odds, evidences = zip(*claimed, strict=True)
+        novel = uncovered(evidences, read=numbers.reads)
+        faithfulness = response_probability(probabilities, odds, novel, numbers) if sources.texts else 0.0
         # A bare "No." that nobody is sure of: the words of its question would say that all stands in the sources.
         faithfulness = min([faithfulness, *doubted])
-    label = response_label([verdict.label for verdict, _ in judged], faithfulness >= numbers.thresholds["response"])
+        label = label_of(faithfulness, numbers.thresholds)
     return ResponseSupport(tuple(verdict for verdict, _ in judged), faithfulness, label)
 
 
@@ -511,35 +513,45 @@ def uncovered(claims: Sequence[Evidence], *, read: bool = False) -> float:
 
 
 def response_odds(odds: Sequence[float], novel: float, head: SupportHead) -> float:
-    """Log-odds that a response is not faithful, from those of its claims and the share found nowhere."""
+    """Log-odds that a response with several claims is not faithful.
+
+    Args:
+        odds: of each claim, that it is not supported.
+        novel: the share of the response that is found nowhere.
+    """
     slope, weight, bias = head.response
     return slope * float(np.mean(sorted(odds, reverse=True)[: head.weakest])) + weight * novel + bias
 
 
-def sentence_label(probability: float, thresholds: Mapping[str, float]) -> Label:
-    """The label of a sentence that claims something, by the ``faithful`` and ``unfaithful`` thresholds."""
+def response_probability(claims: Sequence[float], odds: Sequence[float], novel: float, head: SupportHead) -> float:
+    """The probability, 0..1, that a response is faithful.
+
+    Of one claim it is the claim's own. Of several it is a fitted logistic of the ``head.weakest`` least supported
+    claims' mean log-odds and of the share that is found nowhere. It is below the ``unfaithful`` threshold where a claim
+    is, and not below it where none is: the label that is read from it agrees with those of the claims.
+
+    Args:
+        claims: of each sentence that claims something, at least one, the probability that it is supported.
+        odds: of each of them, the log-odds that it is not supported.
+        novel: the share of the response that is found nowhere.
+    """
+    if len(claims) == 1:
+        return claims[0]
+    probability = float(sigmoid(-response_odds(odds, novel, head)))
+    limit = head.thresholds["unfaithful"]
+    return min(probability, just_below(limit)) if min(claims) < limit else max(probability, limit)
+
+
+def label_of(probability: float, thresholds: Mapping[str, float]) -> Label:
+    """The label of a claim or a response, by the ``faithful`` and ``unfaithful`` thresholds."""
     if probability >= thresholds["faithful"]:
         return "faithful"
     return "unfaithful" if probability < thresholds["unfaithful"] else "partial"
 
 
-def response_label(labels: Sequence[Label], enough: bool) -> Label:
-    """The label of a response that goes with those of its sentences.
-
-    ``faithful``: its score is enough, no claim is unfaithful, and more than half of the claims are faithful (one
-    doubtful claim among many that hold is no reason to flag an answer). ``unfaithful``: not faithful, and a claim is
-    unfaithful. ``partial``: not faithful, but no claim is worse than doubtful. ``NA``: nothing is claimed.
-
-    Args:
-        labels: of the sentences.
-        enough: whether the response's faithfulness reaches the ``response`` threshold.
-    """
-    claims = [label for label in labels if label != "NA"]
-    if not claims:
-        return "NA"
-    if "unfaithful" in claims:
-        return "unfaithful"
-    return "faithful" if enough and 2 * claims.count("faithful") > len(claims) else "partial"
+def just_below(threshold: float) -> float:
+    """A thousandth below a threshold, not below 0."""
+    return max(0.0, threshold - 0.001)
 
 
 def entailment(
@@ -578,6 +590,6 @@ def entailment(
 
 __all__ = [
     "CitationRule", "Label", "ResponseSupport", "SentenceSupport", "Sources", "SupportHead",
-    "cite", "entailment", "load_head", "look_up", "makes_claim", "response_label", "sentence_label", "support",
-    "to_read",
+    "cite", "entailment", "just_below", "label_of", "load_head", "look_up", "makes_claim", "response_probability",
+    "support", "to_read",
 ]  # fmt: skip
