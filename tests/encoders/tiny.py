@@ -160,7 +160,9 @@ def classifier(
     def encode(source: str) -> Any:
         if template:
             return tokenizer.encode(f"{source} [SEP] claim")
-        return tokenizer.encode("question", source) if role == "relevance" else tokenizer.encode(source, "claim")
+        if role == "relevance":
+            return tokenizer.encode("question", source)
+        return tokenizer.encode(source, "claim ." if len(source.split()) % 2 else "claim")  # as they are asked
 
     yes = [i for i, label in enumerate(labels) if label in ("entailment", "LABEL_1")]
     order = [i for label in ("LABEL_0", "neutral") for i, each in enumerate(labels) if each == label] + yes
