@@ -54,7 +54,7 @@ def runtime(models: Path) -> Iterator[Any]:
         "answerability": str(models / "answerability"),
         "citations": str(models / "citations"),
         "uncertainty": str(models / "uncertainty-alora"),
-        "gone": str(models / "no-such-folder"),
+        "query-rewrite": str(models / "no-such-folder"),
     }
     with VllmRuntime(str(models / "base"), adapters, dtype="float32", engine=ENGINE) as runtime:
         yield runtime
@@ -103,7 +103,7 @@ def test_one_bad_request_never_fails_the_others(runtime: Any) -> None:
             asked(None, context(400) + ASSISTANT),
             asked(None, PROMPT, max_tokens=5000),
             asked("no-such-adapter", PROMPT),
-            asked("gone", PROMPT),
+            asked("query-rewrite", PROMPT),
             asked("uncertainty", PROMPT + CERTAINTY),
             asked(None, PROMPT, constraint=JsonSchema({"type": "array", "uniqueItems": True})),
             asked(None, PROMPT, constraint=Regex("(?=a)b")),
