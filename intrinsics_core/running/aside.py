@@ -1,4 +1,4 @@
-"""Long rows in a thread of their own, so that short ones do not wait for them.
+"""Rows in threads: long ones, so that short ones do not wait for them, and all where a runtime wants it.
 
 Rows of an in-process runtime are asked about together, wave by wave; one with a document of a megabyte would keep all
 others of its wave waiting.
@@ -17,26 +17,28 @@ from typing import Any
 from intrinsics_core._support import cancellation
 from intrinsics_core.protocol.errors import RequestTimeout, as_intrinsics_error
 
-_MOST = 8  # long rows that wait their turn; each is in memory
+_MOST = 8  # rows of a thread that wait their turn; each is in memory
 
 
 class Aside:
-    """``tell(index, result or error)`` as each long row ends, from another thread.
+    """``tell(index, result or error)`` as each row ends, from another thread.
 
     Args:
         seconds: what a row may take from its beginning; None: any time.
+        threads: how many rows are at work at once.
     """
 
-    def __init__(self, tell: Callable[[int, Any], None], seconds: float | None) -> None:
+    def __init__(self, tell: Callable[[int, Any], None], seconds: float | None, threads: int = 1) -> None:
         self._tell, self._seconds = tell, seconds
-        self._pool = ThreadPoolExecutor(1, "rag-intrinsics-long-row")
+        self._pool = ThreadPoolExecutor(threads, "rag-intrinsics-row")
         self._waiting: deque[Future[None]] = deque()
+        self._most = _MOST * threads
         self._stopped = threading.Event()
-        self._flag: threading.Event | None = None
+        self._flags: set[threading.Event] = set()  # of the rows at work
 
     def put(self, index: int, work: Callable[[], Any]) -> None:
         """Begin a row when those before it have ended; waits while there are many."""
-        while len(self._waiting) >= _MOST:
+        while len(self._waiting) >= self._most:
             cancellation.result_of(self._waiting.popleft())
         self._waiting.append(self._pool.submit(copy_context().run, self._one, index, work))
 
@@ -46,14 +48,15 @@ class Aside:
             cancellation.result_of(self._waiting.popleft())
 
     def close(self) -> None:
-        """Give up the row at work at its next look, and those that wait."""
+        """Give up the rows at work at their next look, and those that wait."""
         self._stopped.set()
-        if self._flag:
-            self._flag.set()
+        for flag in self._flags.copy():
+            flag.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _one(self, index: int, work: Callable[[], Any]) -> None:
-        self._flag = flag = threading.Event()
+        flag = threading.Event()
+        self._flags.add(flag)
         if self._stopped.is_set():
             return
         once = threading.Lock()
@@ -82,6 +85,7 @@ class Aside:
         except Exception as error:
             outcome = as_intrinsics_error(error)
         finally:
+            self._flags.discard(flag)
             if timer:
                 timer.cancel()
                 timer.join()

@@ -82,7 +82,7 @@ def run_many(
         One result or :class:`IntrinsicsError` per call, in the order of the calls. A failing call never costs another.
     """
     engine = as_runtime(runtime)
-    if not engine.blocking:
+    if not engine.blocking and not engine.threaded:
         return engine.portal(
             arun_many(calls, engine, profile=profile, concurrency=concurrency, on_result=on_result, keep=keep,
                       row_timeout=row_timeout)
@@ -142,7 +142,10 @@ def _run_beside(
     keep: bool,
     seconds: float | None,
 ) -> list[T | IntrinsicsError]:
-    """Short calls in waves, long ones beside them in a thread; each is told of by its place among all."""
+    """Short calls in waves, long ones beside them in a thread; each is told of by its place among all.
+
+    Of a runtime that is ``threaded`` each call runs in a thread.
+    """
     results: dict[int, T | IntrinsicsError] = {}
     places: dict[int, int] = {}  # of the short calls under way, by their place among the short ones
     telling = threading.Lock()
@@ -157,13 +160,13 @@ def _run_beside(
     def short() -> Iterator[Program[T] | IntrinsicsError]:
         begun = 0
         for index, call in enumerate(calls):
-            if isinstance(call, Call) and call.heavy:
+            if isinstance(call, Call) and (call.heavy or engine.threaded):
                 aside.put(index, partial(_driven, call, profile, engine))
                 continue
             places[begun], begun = index, begun + 1
             yield call if isinstance(call, IntrinsicsError) else _within(call.start(profile), seconds)
 
-    aside = Aside(tell, seconds)
+    aside = Aside(tell, seconds, concurrency if engine.threaded else 1)
     try:
         _drive(merge(short(), concurrency, lambda i, result: tell(places.pop(i), result), keep=False), engine)
         aside.finish()

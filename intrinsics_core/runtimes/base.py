@@ -34,6 +34,8 @@ class Runtime(ABC):
     Attributes:
         profile: the profile its requests are rendered with where the caller names none.
         blocking: whether its work is done in the calling thread.
+        threaded: whether synchronous callers are served in threads of their own, each by :meth:`handle`, and never by
+            an event loop that is not theirs: what it asks may belong to the caller's.
         concurrency: how many calls :func:`run_many` keeps under way by default.
         calibrations: by intrinsic, what was fitted on the caller's own data: applied to what any profile says here.
         technologies: the kinds of adapters it can load; chooses where a place has several of one intrinsic.
@@ -41,6 +43,7 @@ class Runtime(ABC):
 
     profile: Profile
     blocking: ClassVar[bool]
+    threaded: ClassVar[bool] = False
     concurrency: int = 16
     calibrations: Mapping[str, Any] = MappingProxyType({})
     technologies: tuple[str, ...] = ("lora",)

@@ -70,6 +70,7 @@ class ChatRuntime(Runtime):
     """
 
     blocking = False
+    threaded = True
     called: ClassVar[str]
     notice: ClassVar[str] = "is asked without from now on"
     refusals: ClassVar[dict[str, re.Pattern[str]]] = {

@@ -27,6 +27,7 @@ from intrinsics_core import (
 )
 from intrinsics_core.profiles.prompted import PROFILE
 from intrinsics_core.protocol.requests import Generate
+from intrinsics_core.text import sentences
 from tests.contract.judge import judge
 from tests.contract.runtimes import PATIENCE, Waiting
 from tests.loop import LONG_WORK, files_on_loop
@@ -202,7 +203,7 @@ def test_much_text_is_split_and_rendered_off_the_loop():
     work = (*LONG_WORK, "/profiles/prompted.py", "/replies/")
     assert not files_on_loop(lambda: arun(call, AsyncScripted(lambda r: {"sentences": []})), work)
     # With little text a thread would cost more than it saves: this is what the test above would see.
-    run(gate(), Scripted(lambda r: YES))  # the first call of a process loads in a thread, whatever its length
+    assert sentences.punkt("Ada did. In 1911.")  # while the splitter is not loaded, calls begin in a thread
     assert files_on_loop(lambda: arun(gate(), AsyncScripted(lambda r: YES)), work)
 
 

@@ -12,8 +12,18 @@ from typing import Any
 
 import pytest
 
-from intrinsics_core import ContextTooLong, IntrinsicsError, InvalidInput, Message, RequestTimeout, RuntimeUnavailable
+from intrinsics_core import (
+    ContextTooLong,
+    IntrinsicsError,
+    InvalidInput,
+    Message,
+    RequestTimeout,
+    RuntimeUnavailable,
+    answerability,
+    run_many,
+)
 from intrinsics_core.protocol.requests import Embed, Generate, Generated, JsonSchema, Outcome
+from intrinsics_core.protocol.results import Answerability
 from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, ChatRuntime, token_logprobs
 
 BOTH = frozenset({SCHEMA, LOGPROBS})
@@ -39,7 +49,7 @@ class Script(ChatRuntime):
         self.count(1)
         try:
             time.sleep(0.01)
-            return self.answer(request.messages[0].content, features)
+            return self.answer(request.messages[-1].content, features)
         finally:
             self.count(-1)
 
@@ -48,7 +58,7 @@ class Script(ChatRuntime):
         self.count(1)
         try:
             await asyncio.sleep(0.01)
-            return self.answer(request.messages[0].content, features)
+            return self.answer(request.messages[-1].content, features)
         finally:
             self.count(-1)
 
@@ -102,6 +112,32 @@ def test_no_request_of_a_wave_takes_the_others_with_it(way: str) -> None:
     assert isinstance(unreadable, IntrinsicsError)
     assert isinstance(embed, IntrinsicsError) and "script" in str(embed)
     assert wave(Script(echo), [], way) == []
+
+
+def test_synchronous_callers_meet_no_event_loop_of_ours() -> None:
+    """A client may belong to its owner's loop: `run_many` asked it on another, and it was of no use afterwards."""
+
+    class OfItsLoop(Script):
+        async def aask(self, request: Generate, features: frozenset[str]) -> str:
+            raise RuntimeError("bound to a different event loop")
+
+    def answer(text: str, _: frozenset[str]) -> str:
+        if "down" in text:
+            raise ConnectionError("refused")
+        return '{"answerability": "answerable", "confidence": 1}'
+
+    engine, told = OfItsLoop(answer, concurrency=3), list[int]()
+    asked = ["a", "b", "down", "c", "d", "e", "f"]
+    calls: list[Any] = [answerability([{"role": "user", "content": text}], ["Ada."]) for text in asked]
+    calls.insert(1, InvalidInput("a row that was bad from the start"))
+    results = run_many(iter(calls), engine, on_result=lambda index, _: told.append(index))
+    assert [type(result) for result in results] == [
+        Answerability, InvalidInput, Answerability, RuntimeUnavailable, *[Answerability] * 4
+    ]  # fmt: skip
+    assert sorted(told) == list(range(8)) and engine.most == 3
+    assert run_many(calls, engine, keep=False) == [] and run_many([], engine) == []
+    with pytest.raises(ZeroDivisionError):
+        run_many(calls, engine, on_result=lambda *_: 1 // 0)
 
 
 @pytest.mark.parametrize("way", ["sync", "async"])
