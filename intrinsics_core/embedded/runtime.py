@@ -91,6 +91,12 @@ class EmbeddedRuntime(BlockingRuntime):
         return self
 
     @property
+    def path(self) -> str | Path | None:
+        """The folder of the encoder; None: the one that ships."""
+        path: str | Path | None = self._arguments["path"]
+        return path
+
+    @property
     def encoder(self) -> BiEncoder:
         from intrinsics_core.embedded.models.bi_encoder import BiEncoder  # onnxruntime and numpy: only when needed
 

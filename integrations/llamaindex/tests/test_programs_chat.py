@@ -129,18 +129,10 @@ def test_12_the_same_chat_streamed() -> None:
 def test_12_a_chat_engine_on_a_judge_that_is_out_keeps_answering() -> None:
     down = Scripted(lambda request: RuntimeUnavailable("connection refused"))
     llm = CompletingLLM(reply=FAITHFUL)
-    chat = GroundedChatEngine.from_defaults(search(), llm=llm, runtime=down, on_error="open", rewriter=None)
-    with pytest.raises(RuntimeUnavailable):  # the rewriter comes before the answer: it raises by default
+    chat = GroundedChatEngine.from_defaults(search(), llm=llm, runtime=down)
+    with pytest.raises(RuntimeUnavailable):  # the rewriter comes before the answer: it raises where the gate would
         chat.chat(QUESTION)
-    from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
-
-    chat = GroundedChatEngine.from_defaults(
-        search(),
-        llm=llm,
-        runtime=down,
-        on_error="open",
-        rewriter=QueryRewriteTransform(runtime=down, on_error="fallback"),
-    )
+    chat = GroundedChatEngine.from_defaults(search(), llm=llm, runtime=down, on_error="open")
     response = chat.chat(QUESTION)
     assert response.response.strip() == FAITHFUL
     assert "connection refused" in (response.metadata or {})["rag_intrinsics"]["citations"]["degraded"]

@@ -7,6 +7,7 @@ from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding, Embedding
 from llama_index.rag_intrinsics import _runtime
+from llama_index.rag_intrinsics._settings import check_names
 from pydantic import ConfigDict, Field, PrivateAttr, field_serializer
 
 from intrinsics_core import InvalidInput
@@ -24,10 +25,12 @@ class IntrinsicsEmbedding(BaseEmbedding):
     Args:
         runtime: None or ``"embedded"`` for the encoder that ships; a config such as ``{"kind": "embedded", "path":
             FOLDER}`` for another one; or an embedded runtime, to share it.
+        model_name: what the vectors are labelled with, for caches and traces; it names the encoder that is loaded, the
+            shipped one or the folder of another, and nothing else: to load another one, give ``runtime``.
         embed_batch_size: texts per call; within one the encoder sorts by length and uses every core.
 
     Raises:
-        InvalidInput: the runtime does not embed.
+        InvalidInput: the runtime does not embed, ``model_name`` is not what it loads, or there is no such setting.
 
     Example:
         >>> from llama_index.core import VectorStoreIndex
@@ -49,6 +52,7 @@ class IntrinsicsEmbedding(BaseEmbedding):
     _engine: EmbeddedRuntime = PrivateAttr()
 
     def __init__(self, runtime: Any = None, **settings: Any) -> None:
+        check_names(settings, type(self).model_fields, called=self.class_name())
         super().__init__(runtime=runtime, **settings)
         # Nothing is loaded yet: the model comes with the first text.
         engine = _runtime.engine(self.runtime, None)
@@ -56,6 +60,11 @@ class IntrinsicsEmbedding(BaseEmbedding):
             raise InvalidInput("runtime: it does not embed", expected="None, 'embedded', {'kind': 'embedded', ...} or "
                                "an EmbeddedRuntime", got=type(engine).__name__)  # fmt: skip
         self._engine = engine
+        loaded = NAME if engine.path is None else str(engine.path)
+        if settings.get("model_name", loaded) not in (loaded, loaded.rpartition("/")[2]):
+            raise InvalidInput("model_name is not what is loaded", expected=f"{loaded!r}, or runtime={{'kind': "
+                               "'embedded', 'path': FOLDER} for another one", got=repr(self.model_name))  # fmt: skip
+        self.model_name = loaded
 
     @field_serializer("runtime")
     def _shown_runtime(self, value: Any) -> Any:

@@ -18,6 +18,7 @@ from llama_index.core.schema import MetadataMode, NodeWithScore, QueryType
 from llama_index.core.types import RESPONSE_TEXT_TYPE
 from llama_index.rag_intrinsics._inputs import aremembered, asked_in, conversation, distinct, passages, remembered
 from llama_index.rag_intrinsics._responses import answer_of
+from llama_index.rag_intrinsics._settings import checks_names
 from llama_index.response_synthesizers.rag_intrinsics.annotator import ResponseAnnotator, Verdicts, annotated
 from llama_index.response_synthesizers.rag_intrinsics.refusals import Canned, atokens, refusal, tokens
 from pydantic import BaseModel
@@ -77,6 +78,7 @@ class GroundedSynthesizer(BaseSynthesizer):
         ['answerability', 'citations', 'hallucination-detection']
     """
 
+    @checks_names
     def __init__(
         self,
         inner: BaseSynthesizer | LLM | None = None,
