@@ -207,7 +207,7 @@ def test_in_a_query_engine_with_llamaindexs_own_synthesizers(mode: ResponseMode,
     whole = response.get_response() if streaming else response
     assert whole.response.strip() == FAITHFUL
     assert whole.metadata["rag_intrinsics"]["hallucination-detection"]["label"] == "faithful"
-    assert "inner:text_qa_template" in str(engine.get_prompts()) or mode is ResponseMode.TREE_SUMMARIZE
+    assert "response_synthesizer:text_qa_template" in str(engine.get_prompts()) or mode is ResponseMode.TREE_SUMMARIZE
     if not streaming:
         aresponse: Any = asyncio.run(engine.aquery(QUESTION))
         assert aresponse.metadata["rag_intrinsics"] == whole.metadata["rag_intrinsics"]

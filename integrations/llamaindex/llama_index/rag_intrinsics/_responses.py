@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from llama_index.core.agent.workflow import AgentOutput
@@ -27,6 +27,13 @@ def sources_of(response: Any) -> list[NodeWithScore]:
         outputs = [getattr(call, "tool_output", None) for call in response.tool_calls]
         return [node for output in outputs if output is not None for node in _nodes(output.raw_output)]
     return list(response.source_nodes)
+
+
+def noted_on(response: Any) -> Mapping[str, Any]:
+    """Where verdicts are written: a response's metadata, of an agent's output what its message has beside the text."""
+    if isinstance(response, AgentOutput):
+        return response.response.additional_kwargs
+    return getattr(response, "metadata", None) or {}
 
 
 def under_way(response: Any) -> bool:

@@ -16,7 +16,7 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryType
 from llama_index.rag_intrinsics._component import IntrinsicComponent
 from llama_index.rag_intrinsics._inputs import History, conversation, distinct, passages
-from llama_index.rag_intrinsics._responses import answer_of, sources_of, under_way
+from llama_index.rag_intrinsics._responses import answer_of, noted_on, sources_of, under_way
 from llama_index.response_synthesizers.rag_intrinsics.streams import AnnotatedChatStream
 
 from intrinsics_core import Call, IntrinsicsError, arun_many, audit, citations, hallucination_detection, run_many
@@ -282,10 +282,10 @@ def annotated(response: Shown, verdicts: Verdicts) -> Shown:
     any_response: Any = response  # LlamaIndex's responses have no common base
     if isinstance(any_response, AgentOutput):
         message = any_response.response
-        noted = {"additional_kwargs": _beside(message.additional_kwargs, verdicts)}
+        noted = {"additional_kwargs": _beside(noted_on(response), verdicts)}
         copy: Any = any_response.model_copy(update={"response": message.model_copy(update=noted)})
     else:
-        copy = replace(any_response, metadata=_beside(any_response.metadata or {}, verdicts))
+        copy = replace(any_response, metadata=_beside(noted_on(response), verdicts))
     shown: Shown = copy
     return shown
 

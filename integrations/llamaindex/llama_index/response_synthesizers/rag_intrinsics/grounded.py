@@ -12,11 +12,11 @@ from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent
 from llama_index.core.llms import LLM, ChatMessage
 from llama_index.core.llms.structured_llm import StructuredLLM
 from llama_index.core.memory import BaseMemory
-from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.response_synthesizers import BaseSynthesizer, get_response_synthesizer
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryType
 from llama_index.core.types import RESPONSE_TEXT_TYPE
 from llama_index.rag_intrinsics._inputs import aremembered, asked_in, conversation, distinct, passages, remembered
+from llama_index.rag_intrinsics._prompts import InnerPrompts
 from llama_index.rag_intrinsics._responses import answer_of
 from llama_index.rag_intrinsics._settings import checks_names
 from llama_index.response_synthesizers.rag_intrinsics.annotator import ResponseAnnotator, Verdicts, annotated
@@ -31,7 +31,7 @@ from intrinsics_core.running.flows import CANNED
 dispatcher = get_dispatcher(__name__)
 
 
-class GroundedSynthesizer(BaseSynthesizer):
+class GroundedSynthesizer(InnerPrompts, BaseSynthesizer):
     """Any synthesizer, which now answers only what the nodes answer, and says what its answer rests on.
 
     First the gate: where the nodes do not answer the question, the ``canned`` answer comes back and ``inner`` is not
@@ -40,6 +40,7 @@ class GroundedSynthesizer(BaseSynthesizer):
     its citations and verdicts are in the metadata when the stream has ended.
 
     The judges see of a node what the answering LLM is shown of it: its text and the metadata that it does not exclude.
+    Prompts are those of ``inner``, under its names.
 
     Args:
         inner: the synthesizer that answers, or an LLM, for LlamaIndex's default one with it; None: with its default.
@@ -107,7 +108,8 @@ class GroundedSynthesizer(BaseSynthesizer):
             streaming=inner._streaming,
             output_cls=inner._output_cls,
         )
-        self._inner, self._gate, self._canned, self._memory = inner, answerability, canned, memory
+        self._inner: BaseSynthesizer = inner
+        self._gate, self._canned, self._memory = answerability, canned, memory
         self._on_error = TABLE["answerability"].chosen(on_error)
         self._annotator = ResponseAnnotator(
             citations=citations,
@@ -237,17 +239,6 @@ class GroundedSynthesizer(BaseSynthesizer):
         response = annotated(told, _signed(gate))
         dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
-
-    # --- prompts: the inner synthesizer's ---------------------------------------------------------------------------
-
-    def _get_prompts(self) -> PromptDictType:
-        return {}
-
-    def _get_prompt_modules(self) -> PromptMixinType:
-        return {"inner": self._inner}
-
-    def _update_prompts(self, prompts: PromptDictType) -> None:
-        """They are updated by their names, ``inner:…``."""
 
 
 def _synthesizer(inner: Any, streaming: bool) -> BaseSynthesizer:

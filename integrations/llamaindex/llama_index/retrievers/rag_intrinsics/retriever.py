@@ -100,7 +100,11 @@ class IntrinsicsRetriever(QueryFusionRetriever):
 
 
 def _queries(query: QueryBundle, expanded: QueryBundle | None) -> list[QueryBundle]:
-    """What to ask the retrievers for: the question first, a rewritten one in its form for retrieval."""
-    first = QueryBundle(query.embedding_strs[0]) if isinstance(query, RewrittenQuery) else query
+    """What to ask the retrievers for: the question first, a rewritten one in its form for retrieval. Further texts that
+    it is to be embedded with (the passage of HyDE) go with the first.
+    """
+    first = query
+    if isinstance(query, RewrittenQuery) and query.rewrite:
+        first = QueryBundle(query.rewrite.retrieval_query, custom_embedding_strs=query.embedding_strs)
     rows = expanded.expansion.queries if isinstance(expanded, ExpandedQuery) and expanded.expansion else ()
     return [first, *(QueryBundle(row.text) for row in rows if row.text != first.query_str)]
