@@ -12,7 +12,7 @@ from llama_index.rag_intrinsics import _runtime
 from llama_index.rag_intrinsics._settings import check_names, wrong_choice
 from pydantic import ConfigDict, Field, PrivateAttr, SecretStr, ValidationError, field_serializer, model_validator
 
-from intrinsics_core import Call, Profile, Runtime, arun, run
+from intrinsics_core import Call, IntrinsicsError, Profile, Runtime, arun, run
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.runtimes.configs import key_apart
 
@@ -146,3 +146,16 @@ class IntrinsicComponent(BaseComponent):
 
     def _update_prompts(self, prompts_dict: PromptDictType) -> None:
         """There are none."""
+
+
+def settled(call: Call[T], result: T | IntrinsicsError) -> T:
+    """What comes of one call of many: its result, or its fallback where it failed.
+
+    Raises:
+        IntrinsicsError: it failed, and has no fallback.
+    """
+    if not isinstance(result, IntrinsicsError):
+        return result
+    if call.fallback is None:
+        raise result
+    return call.fallback(call.task, f"{type(result).__name__}: {result}")

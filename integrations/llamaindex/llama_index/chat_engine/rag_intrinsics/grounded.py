@@ -106,8 +106,9 @@ class GroundedChatEngine(CondensePlusContextChatEngine):
                 and ``date``, which raises where ``on_error`` is ``"raise"`` and keeps the message otherwise.
             expander: asks in several ways; none where left out.
             runtime, api_key: where rewriting and judging are done.
-            grounding: further settings of :class:`GroundedSynthesizer`: ``canned``, ``answerability``, ``citations``,
-                ``hallucination``, ``on_error``, ``on_judging_error``, ``profile``, ``date``.
+            grounding: further settings of :class:`GroundedSynthesizer`: ``canned``, ``answerability``, ``mode``,
+                ``block_unsure``, ``citations``, ``hallucination``, ``on_error``, ``on_judging_error``, ``profile``,
+                ``date``.
 
         Raises:
             InvalidInput: there is no such setting, or a choice is none of those allowed; the message has the nearest

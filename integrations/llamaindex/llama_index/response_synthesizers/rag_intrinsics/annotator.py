@@ -14,12 +14,12 @@ from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.llms import ChatMessage
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryType
-from llama_index.rag_intrinsics._component import IntrinsicComponent
+from llama_index.rag_intrinsics._component import IntrinsicComponent, settled
 from llama_index.rag_intrinsics._inputs import History, conversation, distinct, passages
 from llama_index.rag_intrinsics._responses import answer_of, noted_on, sources_of, under_way
 from llama_index.response_synthesizers.rag_intrinsics.streams import AnnotatedChatStream
 
-from intrinsics_core import Call, IntrinsicsError, arun_many, audit, citations, hallucination_detection, run_many
+from intrinsics_core import Call, arun_many, audit, citations, hallucination_detection, run_many
 from intrinsics_core.intrinsics import OnError
 from intrinsics_core.protocol.results import Audit, AuditedSentence, Result
 from intrinsics_core.running.streaming import StreamChecker, StreamEvent
@@ -249,10 +249,7 @@ class ResponseAnnotator(IntrinsicComponent):
     def _told(self, calls: Mapping[str, Call[Any]], results: Sequence[Any]) -> Verdicts:
         verdicts = {}
         for (name, call), result in zip(calls.items(), results, strict=True):
-            if isinstance(result, IntrinsicsError):
-                if call.fallback is None:
-                    raise result
-                result = call.fallback(call.task, f"{type(result).__name__}: {result}")
+            result = settled(call, result)
             if result.degraded:
                 logger.warning("%s fell back: %s", name, result.degraded)
             verdicts[name] = result.model_dump(mode="json")
