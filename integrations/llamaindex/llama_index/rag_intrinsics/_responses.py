@@ -6,19 +6,38 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from llama_index.core.agent.workflow import AgentOutput
-from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
+from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.schema import NodeWithScore
+from pydantic import BaseModel
+
+from intrinsics_core.text.fields import as_lines
 
 
 def answer_of(response: Any) -> str:
-    """The response's text: of a structured one its JSON, of a stream what has come; ``""`` where there is none."""
+    """The response's text: of an object or dict its fields, a line each; of a stream what has come; ``""`` where there
+    is none. Of an agent's output with an object it is what the agent said, unless that is the object as JSON, and the
+    object's fields.
+    """
     if isinstance(response, AgentOutput):
-        return response.response.content or ""
+        said = response.response.content or ""
+        if not response.structured_response:
+            return said
+        words = [] if said.lstrip().startswith(("{", "[")) else [*filter(str.strip, [said])]
+        return "\n".join([*words, *as_lines(response.structured_response)])
     if isinstance(response, StreamingResponse | AsyncStreamingResponse):
         return response.response_txt or ""
-    said = response.response
-    return said if isinstance(said, str) else "" if said is None else str(response)
+    told = response.response
+    return told if isinstance(told, str) else "\n".join(as_lines(told))
+
+
+def is_structured(response: Any) -> bool:
+    """Whether the answer is an object, or has one beside its text."""
+    if isinstance(response, AgentOutput):
+        return bool(response.structured_response)
+    return isinstance(response, PydanticResponse) or isinstance(
+        getattr(response, "response", None), Mapping | BaseModel
+    )
 
 
 def sources_of(response: Any) -> list[NodeWithScore]:
