@@ -53,7 +53,8 @@ class ResponseAnnotator(IntrinsicComponent):
             what these disagree about. One request, where a language model judges. It has citations and verdicts in it:
             the other two are then off unless asked for.
         stream_verdicts: whether each sentence of a stream is judged as it closes: ``"sentences"`` grows while tokens
-            pass, and ``"audit"`` comes with the end. A language model is asked once more for each.
+            pass and has every sentence once at the end; the other verdicts come then. A language model is asked once
+            more for each sentence.
         metadata_mode: which metadata of the nodes is read beside their text: what LLMs are shown, by default.
         on_error: ``"fallback"``, or ``"raise"`` where a judge's failure is to reach you in place of the answer.
 
@@ -220,7 +221,9 @@ class ResponseAnnotator(IntrinsicComponent):
 
     def _closed(self, checker: StreamChecker, verdicts: Verdicts) -> bool:
         try:
-            verdicts.update(self._parts(checker.close()))
+            whole = checker.close()
+            verdicts.setdefault(SENTENCES, []).extend(_dumped(checker.left(whole)))
+            verdicts.update(self._parts(whole))
             return True
         except Exception as error:
             self._failed(error)

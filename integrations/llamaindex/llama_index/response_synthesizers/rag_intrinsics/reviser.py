@@ -91,7 +91,7 @@ def _saying(response: Any, text: str) -> Any:
         said = response.response
         noted = {k: v for k, v in said.additional_kwargs.items() if k != "rag_intrinsics"}
         # Calls of tools beside the text stay.
-        blocks = [block for block in said.blocks if not isinstance(block, TextBlock)]
+        blocks: list[Any] = [block for block in said.blocks if not isinstance(block, TextBlock)]
         first = next((i for i, block in enumerate(said.blocks) if isinstance(block, TextBlock)), 0)
         blocks.insert(first, TextBlock(text=text))
         message = ChatMessage(blocks=blocks, role=said.role, additional_kwargs=noted)
