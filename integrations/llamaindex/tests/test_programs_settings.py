@@ -208,3 +208,9 @@ def test_18_an_embedding_refuses_a_model_that_it_does_not_load(tmp_path: Any) ->
     own = IntrinsicsEmbedding(runtime={"kind": "embedded", "path": str(tmp_path / "house-model")})
     assert own.model_name.endswith("house-model")  # a cache keyed by the name does not mix two models
     assert IntrinsicsEmbedding.from_dict(own.to_dict()).model_name == own.model_name
+    for changed in (embedding.model_copy(update={"runtime": own.runtime}), embedding):
+        changed.runtime = own.runtime
+        assert changed.model_name == own.model_name and changed.engine.path == own.engine.path
+        assert len(changed.get_text_embedding("A house.")) == 384
+    with pytest.raises(InvalidInput, match="does not embed"):
+        embedding.runtime = {"kind": "server", "base_url": "http://127.0.0.1:9"}
