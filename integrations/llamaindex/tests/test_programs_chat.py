@@ -169,6 +169,29 @@ def test_12_annotate_a_streaming_chat(asynchronous: bool) -> None:
     assert len(chat.chat_history) == 4
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_12_annotate_a_streaming_chat_sentence_by_sentence(asynchronous: bool) -> None:
+    llm = CompletingLLM(reply=f" {FAITHFUL} {INVENTED}")  # a model's first token often begins with a space
+    chat = ContextChatEngine.from_defaults(search(1), llm=llm, memory=remembering())
+    annotator = ResponseAnnotator(stream_verdicts=True)
+
+    async def main() -> Any:
+        stream = await annotator.aannotate(QUESTION, await chat.astream_chat(QUESTION))
+        return [token async for token in stream.async_response_gen()], stream
+
+    if asynchronous:
+        tokens, stream = asyncio.run(main())
+    else:
+        stream = annotator.annotate(QUESTION, chat.stream_chat(QUESTION))
+        tokens = list(stream.response_gen)
+    assert len(tokens) > 5 and "".join(tokens).strip() == stream.response == f"{FAITHFUL} {INVENTED}"
+    found = stream.metadata["rag_intrinsics"]
+    assert set(found) == BOTH | {"sentences"}
+    for rows in (found["sentences"], found["hallucination-detection"]["sentences"]):
+        assert [row["label"] for row in rows] == ["faithful", "unfaithful"]
+        assert [stream.response[row["begin"] : row["end"]] for row in rows] == [FAITHFUL, INVENTED]
+
+
 @pytest.mark.parametrize("read", [False, True])
 def test_12_annotate_a_stream_of_a_query_engine(read: bool) -> None:
     engine = RetrieverQueryEngine(search(), Says(FAITHFUL, streaming=True))

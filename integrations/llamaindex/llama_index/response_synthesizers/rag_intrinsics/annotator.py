@@ -141,6 +141,13 @@ class ResponseAnnotator(IntrinsicComponent):
         """The same stream, which writes its verdicts into the metadata as it ends."""
         if isinstance(response, StreamingAgentChatResponse):
             found: Verdicts = dict(before)
+            if self.stream_verdicts:
+                return AnnotatedChatStream.judged_on_the_way(
+                    response,
+                    {KEY: found},
+                    lambda tokens: self._tokens(tokens, query, sources_of(response), found, history),
+                    lambda tokens: self._atokens(tokens, query, sources_of(response), found, history),
+                )
 
             def finish(text: str) -> None:
                 found.update(self.verdicts(query, text, sources_of(response), history))
