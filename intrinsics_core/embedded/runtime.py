@@ -65,6 +65,7 @@ class EmbeddedRuntime(BlockingRuntime):
         given = checked(EmbeddedConfig, path=path, calibrations=calibrations, thresholds=thresholds, threads=threads,
                         cache_size=cache_size, max_document_tokens=max_document_tokens, reader=reader)  # fmt: skip
         self.max_document_tokens = given.max_document_tokens
+        self.path = given.path
         self._arguments: dict[str, Any] = {
             "path": given.path, "threads": given.threads, "cache_size": given.cache_size,
         }  # fmt: skip

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.names import unknown
 from intrinsics_core.protocol.results import Result
 from intrinsics_core.protocol.task import Role, Task
 
@@ -65,11 +66,10 @@ class Record:
         """``on_error`` as given: for components, which check it when they are built.
 
         Raises:
-            InvalidInput: it is none of :attr:`on_error`.
+            InvalidInput: it is none of :attr:`on_error`; the message has the nearest one.
         """
         if on_error not in self.on_error:
-            raise InvalidInput("on_error is unknown", intrinsic=self.name,
-                               expected=f"one of {', '.join(self.on_error)}", got=repr(on_error))  # fmt: skip
+            raise unknown("on_error is unknown", on_error, self.on_error, intrinsic=self.name)
         return on_error
 
 

@@ -7,6 +7,8 @@
 | ``inline`` | in the text, which claim rests on what |
 | ``inline-snippet`` | the same, with the words: from it and the texts alone the citations come back, to the character |
 
+No mark stands in a block of code: a claim that ends there goes on to the line behind it.
+
 >>> view = View("inline-snippet", "It is red. It is old.", (Reference("barn", "painted red", begin=0, end=10),))
 >>> print(write(view))
 It is red.[1] It is old.
@@ -37,10 +39,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.names import named
 from intrinsics_core.protocol.results import Citation, Citations, Evaluation, RatedMetric
 from intrinsics_core.protocol.task import DocumentLike, documents_of
 from intrinsics_core.replies.quotes import occurrences
 from intrinsics_core.text import stops
+from intrinsics_core.text.layout import fenced
 
 Mode = Literal["postfix", "postfix-snippet", "inline", "inline-snippet"]
 Style = Literal["text", "markdown", "json"]
@@ -113,7 +117,7 @@ class View:
 
 
 def view(found: Citations, response: str, documents: Iterable[DocumentLike], mode: Mode = "inline-snippet") -> View:
-    """Citations as a mode shows them.
+    """Citations as a mode shows them. No mark stands in a block of code: what ends there is marked behind it.
 
     Args:
         found: of the intrinsic ``citations``, or of a flow.
@@ -192,13 +196,54 @@ def metric_views(found: Evaluation, texts: Mapping[str, str], mode: Mode = "inli
 
 def _shown(mode: Mode, response: str, references: Sequence[Reference]) -> View:
     """The whole references cut to what the mode shows; a postfix mode tells each source once."""
-    if mode not in MODES:
-        raise InvalidInput("mode is unknown", expected=f"one of {', '.join(MODES)}", got=repr(mode))
-    kept = [
-        r if mode.endswith("snippet") else replace(r, snippet=None, nth=1)
-        for r in (references if mode.startswith("inline") else [replace(r, begin=None, end=None) for r in references])
-    ]
+    placed = (
+        _outside_code(response, references)
+        if named("mode", mode, MODES).startswith("inline")
+        else [replace(r, begin=None, end=None) for r in references]
+    )
+    kept = [r if mode.endswith("snippet") else replace(r, snippet=None, nth=1) for r in placed]
     return View(mode, response, tuple(dict.fromkeys(kept)))
+
+
+def _outside_code(response: str, references: Sequence[Reference]) -> list[Reference]:
+    """The references with claims that do not end within a block of code, where a mark would be part of the code.
+
+    Such a claim goes on to the line behind the block; where the text ends with the block, what is said before it is
+    the claim; where nothing is, the reference is left out.
+    """
+    blocks, starts = _apart(fenced(response)), stops.starts(response)
+    found = []
+    for reference in references:
+        begin, end = reference.begin or 0, _behind_code(response, blocks, reference.end or 0)
+        if end is None and (said := response[: blocks[-1][0]].rstrip()):  # in the block that the text ends with
+            end = _behind_code(response, blocks, len(said)) or 0
+            begin = _start(starts, end)
+        if end is not None:
+            found.append(replace(reference, begin=begin, end=end))
+    return found
+
+
+def _apart(blocks: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Blocks that follow one another without a line between as one: a mark before a fence would hide it, too."""
+    found: list[tuple[int, int]] = []
+    for begin, end in blocks:
+        begin = found.pop()[0] if found and found[-1][1] == begin else begin
+        found.append((begin, end))
+    return found
+
+
+def _behind_code(response: str, blocks: Sequence[tuple[int, int]], end: int) -> int | None:
+    """Where a mark may stand for a claim that ends here: here, or on the line behind the code, if any."""
+    at = bisect_right(blocks, end, key=lambda block: block[1])  # the first block that ends behind this place
+    if at and blocks[at - 1][1] == end:
+        return end if _line_ends(response, end) else None
+    if at == len(blocks) or end <= blocks[at][0]:
+        return end
+    return blocks[at][1] if _line_ends(response, blocks[at][1]) else None
+
+
+def _line_ends(text: str, at: int) -> bool:
+    return text[at - 1 : at].splitlines() == [""]
 
 
 def _by_id(documents: Iterable[DocumentLike]) -> tuple[Mapping[str, Sequence[int]], _Places]:

@@ -107,6 +107,11 @@ class AnswerStream:
             self._previous = c
         self._length += len(chunk)
 
+    @property
+    def taken(self) -> int:
+        """How many characters of it were asked about: where the sentences begin that have not closed yet."""
+        return self._begin
+
     def take(self) -> tuple[int, Call[Audit]] | None:
         """Where the sentences that have closed since the last time begin, and what to ask about them; None: none have.
 
@@ -245,14 +250,21 @@ class StreamChecker:
         self._ended = True
         return await arun(self._stream.finish(), self._runtime, profile=self._profile)
 
+    def left(self, whole: Audit) -> tuple[AuditedSentence, ...]:
+        """The sentences of the whole answer's audit that closed with the end alone: the last one, at least.
+
+        With those that :meth:`feed` gave, they are all sentences, each once.
+        """
+        return tuple(sentence for sentence in whole.sentences if sentence.begin >= self._stream.taken)
+
     def check(self, chunks: Iterable[str]) -> Iterator[StreamEvent]:
-        """A whole stream: each chunk, then the sentences that closed with it, and last the audit."""
+        """A whole stream: each chunk, then the sentences that closed with it, those left at the end, and the audit."""
         for chunk in chunks:
             if chunk:
                 yield StreamEvent(text=chunk)
             if judged := self.feed(chunk):
                 yield StreamEvent(sentences=tuple(judged))
-        yield StreamEvent(audit=self.close())
+        yield from self._last(self.close())
 
     async def acheck(self, chunks: AsyncIterable[str]) -> AsyncIterator[StreamEvent]:
         """Like :meth:`check`; chunks are passed on at once, however long a verdict takes.
@@ -278,12 +290,18 @@ class StreamChecker:
                             yield StreamEvent(text=chunk)
                 if judging is None and coming is not None and (taken := self._stream.take()) is not None:
                     judging = asyncio.create_task(self._ajudged(*taken))
-            yield StreamEvent(audit=await self.aclose())
+            for event in self._last(await self.aclose()):
+                yield event
         finally:
             left = [task for task in (coming, judging) if task is not None]
             for task in left:
                 task.cancel()
             await asyncio.gather(*left, return_exceptions=True)
+
+    def _last(self, whole: Audit) -> Iterator[StreamEvent]:
+        if left := self.left(whole):
+            yield StreamEvent(sentences=left)
+        yield StreamEvent(audit=whole)
 
     async def _ajudged(self, begin: int, call: Call[Audit]) -> list[AuditedSentence]:
         return _placed(begin, await arun(call, self._runtime, profile=self._profile))

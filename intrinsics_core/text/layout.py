@@ -98,6 +98,26 @@ def ended(text: str) -> str:
     return text if _STOPPED.search(text[-_BEFORE:]) else f"{text}."
 
 
+def fenced(text: str) -> list[tuple[int, int]]:
+    """(begin, end) of each block of code between two fences, with the fences and the end of the last line.
+
+    One that is not closed goes on to the end of the text.
+    """
+    found, at, opened = [], 0, -1
+    for line in text.splitlines(keepends=True):
+        begin, at = at, at + len(line)
+        if is_fence(line):
+            if opened >= 0:
+                found.append((opened, at))
+            opened = begin if opened < 0 else -1
+    return [*found, (opened, len(text))] if opened >= 0 else found
+
+
+def is_fence(line: str) -> bool:
+    """Whether a line begins or ends a block of code, and says nothing itself."""
+    return _FENCE.match(line.strip()) is not None
+
+
 def _units(text: str) -> Iterator[tuple[int, int, bool]]:
     """(begin, end, whether prose) of each item, row, heading, line of code, line and paragraph."""
     block: list[tuple[int, int, bool]] = []  # lines of prose that follow one another: begin, end, begins an item
@@ -105,7 +125,7 @@ def _units(text: str) -> Iterator[tuple[int, int, bool]]:
     for line in text.splitlines(keepends=True):
         begin, at = at, at + len(line)
         plain = line.strip()
-        fence = _FENCE.match(plain) is not None
+        fence = is_fence(plain)
         alone = code or fence or _HEADING.match(plain) is not None or _ROW.match(plain) is not None
         code ^= fence
         if plain and not alone:

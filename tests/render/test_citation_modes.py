@@ -213,3 +213,30 @@ def test_views_that_cannot_be_are_refused() -> None:
         view(found, SAID, [Document("Another text.", id="mill")])
     with pytest.raises(InvalidInput, match="not of these documents"):
         view(found, SAID, [Document(MILL.text, id="kiln")])
+
+
+CODE = "```\nmill = 1911\n```"
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        (f"So:\n{CODE}\nIt is old.", f"So:\n{CODE}\n[1 ←16]It is old."),
+        (f"So:\n{CODE}\n", f"So:\n{CODE}\n[1 ←16]"),
+        (f"So:\n{CODE}", f"So:[1]\n{CODE}"),
+        (f"{CODE}\n{CODE}", f"{CODE}\n{CODE}"),
+        (f"So:\n{CODE}\n\n{CODE}", f"So:\n{CODE}\n[1]\n{CODE}"),
+        (CODE, CODE),
+        ("So:\n```\nmill = 1911", "So:[1]\n```\nmill = 1911"),
+        ("mill = 1911", "mill = 1911[1]"),
+    ],
+)
+def test_no_mark_stands_in_a_block_of_code(said: str, shown: str) -> None:
+    begin = said.rindex("mill = 1911")
+    row = Citation(
+        response_begin=begin, response_end=begin + 11, response_text="mill = 1911", document_id="mill",
+        document_index=0, document_begin=0, document_end=8, document_text="The tide",
+    )  # fmt: skip
+    view_of = view(Citations(citations=(row,)), said, [MILL], "inline")
+    assert write(view_of).partition("\n\nCitations:")[0] == shown
+    assert parse(write(view_of)) == view_of

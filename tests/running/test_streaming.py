@@ -120,7 +120,9 @@ def test_sync_equals_async() -> None:
 def test_a_whole_stream_of_events() -> None:
     events = list(StreamChecker(ASKED, DOCUMENTS).check(chunked(ANSWER, range(0, 100, 9))))
     assert "".join(event.text for event in events) == ANSWER
-    assert [s.label for event in events for s in event.sentences] == ["faithful", "faithful", "unfaithful"]
+    judged = [s for event in events for s in event.sentences]
+    assert [s.label for s in judged] == ["faithful", "faithful", "unfaithful", "NA"]
+    assert [s.text for s in judged] == [s.text for s in whole(ANSWER).sentences]  # each once, the last one too
     assert [event.audit for event in events if event.audit] == [whole(ANSWER)] and events[-1].audit
 
 

@@ -5,7 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from intrinsics_core.profiles import profile
-from intrinsics_core.text.layout import laid_out
+from intrinsics_core.text.layout import fenced, laid_out
 from intrinsics_core.text.sentences import punkt
 from tests.drawing import drawn
 
@@ -101,3 +101,9 @@ def test_who_uses_which():
 def test_long_texts_are_not_kept_and_come_out_the_same():
     text = "- One item. It goes on.\n" * 2_000
     assert len(laid_out(text)) == 4_000
+
+
+def test_blocks_of_code_are_found():
+    text = "a\n```py\nx\n```\nb\n~~~\ny"
+    assert [text[begin:end] for begin, end in fenced(text)] == ["```py\nx\n```\n", "~~~\ny"]
+    assert fenced("") == fenced("a ``` b") == []

@@ -150,7 +150,7 @@ def test_in_a_batch_runner() -> None:
 
 @pytest.mark.parametrize("given", [{}, {"query": QUESTION}, {"query": "", "contexts": CONTEXTS}])
 def test_what_is_missing_is_named(given: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInput, match=r"messages|documents"):
+    with pytest.raises(InvalidInput, match=r"query= is missing|contexts= is missing|messages"):
         AnswerabilityEvaluator().evaluate(**given)
 
 

@@ -77,7 +77,7 @@ def test_a_node_that_comes_twice_comes_back_twice() -> None:
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_no_query_is_an_error_that_says_so(asynchronous: bool) -> None:
     rerank = IntrinsicsRerank()
-    with pytest.raises(InvalidInput, match="no query"):
+    with pytest.raises(InvalidInput, match="query_str= or query_bundle= is missing"):
         asyncio.run(rerank.apostprocess_nodes(nodes())) if asynchronous else rerank.postprocess_nodes(nodes())
 
 

@@ -100,6 +100,39 @@ def test_each_sentence_is_judged_as_it_closes(asynchronous: bool) -> None:
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize(
+    "answer",
+    [FAITHFUL, ANSWER, f"{ANSWER} Fog is common from March to May. The end", f"{ANSWER}\n\n- Two cranes.\n", ""],
+)
+@pytest.mark.parametrize("audited", [False, True])
+def test_each_sentence_of_a_stream_gets_its_verdict_the_last_one_too(
+    answer: str, asynchronous: bool, audited: bool
+) -> None:
+    inner = Says(answer, streaming=True)
+    grounded = GroundedSynthesizer(inner, stream_verdicts=True, answerability=False, audit=audited, runtime=judging())
+
+    async def main() -> Any:
+        response: Any = await grounded.asynthesize(QUESTION, nodes())
+        async for _ in response.async_response_gen():
+            pass
+        return response
+
+    if asynchronous:
+        response = asyncio.run(main())
+    else:
+        response = grounded.synthesize(QUESTION, nodes())
+        for _ in response.response_gen:
+            pass
+    found = response.metadata["rag_intrinsics"]
+    whole = found["audit" if audited else "hallucination-detection"]["sentences"]
+    pieces = found["sentences"]
+    assert [(row["begin"], row["end"], row["text"]) for row in pieces] == [
+        (row["begin"], row["end"], row["text"]) for row in whole
+    ]
+    assert {row["label"] for row in pieces} <= {"faithful", "unfaithful", "NA"}
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
 def test_a_judge_that_is_out_while_tokens_pass_stops_no_token(asynchronous: bool) -> None:
     down = Scripted(lambda request: RuntimeUnavailable("connection refused"))
     inner = Says(ANSWER, streaming=True)

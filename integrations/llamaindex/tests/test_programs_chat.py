@@ -129,18 +129,10 @@ def test_12_the_same_chat_streamed() -> None:
 def test_12_a_chat_engine_on_a_judge_that_is_out_keeps_answering() -> None:
     down = Scripted(lambda request: RuntimeUnavailable("connection refused"))
     llm = CompletingLLM(reply=FAITHFUL)
-    chat = GroundedChatEngine.from_defaults(search(), llm=llm, runtime=down, on_error="open", rewriter=None)
-    with pytest.raises(RuntimeUnavailable):  # the rewriter comes before the answer: it raises by default
+    chat = GroundedChatEngine.from_defaults(search(), llm=llm, runtime=down)
+    with pytest.raises(RuntimeUnavailable):  # the rewriter comes before the answer: it raises where the gate would
         chat.chat(QUESTION)
-    from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
-
-    chat = GroundedChatEngine.from_defaults(
-        search(),
-        llm=llm,
-        runtime=down,
-        on_error="open",
-        rewriter=QueryRewriteTransform(runtime=down, on_error="fallback"),
-    )
+    chat = GroundedChatEngine.from_defaults(search(), llm=llm, runtime=down, on_error="open")
     response = chat.chat(QUESTION)
     assert response.response.strip() == FAITHFUL
     assert "connection refused" in (response.metadata or {})["rag_intrinsics"]["citations"]["degraded"]
@@ -175,6 +167,29 @@ def test_12_annotate_a_streaming_chat(asynchronous: bool) -> None:
     assert set(stream.metadata["rag_intrinsics"]) == BOTH
     assert stream.metadata["rag_intrinsics"]["citations"]["citations"][0]["document_id"] == "mill"
     assert len(chat.chat_history) == 4
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_12_annotate_a_streaming_chat_sentence_by_sentence(asynchronous: bool) -> None:
+    llm = CompletingLLM(reply=f" {FAITHFUL} {INVENTED}")  # a model's first token often begins with a space
+    chat = ContextChatEngine.from_defaults(search(1), llm=llm, memory=remembering())
+    annotator = ResponseAnnotator(stream_verdicts=True)
+
+    async def main() -> Any:
+        stream = await annotator.aannotate(QUESTION, await chat.astream_chat(QUESTION))
+        return [token async for token in stream.async_response_gen()], stream
+
+    if asynchronous:
+        tokens, stream = asyncio.run(main())
+    else:
+        stream = annotator.annotate(QUESTION, chat.stream_chat(QUESTION))
+        tokens = list(stream.response_gen)
+    assert len(tokens) > 5 and "".join(tokens).strip() == stream.response == f"{FAITHFUL} {INVENTED}"
+    found = stream.metadata["rag_intrinsics"]
+    assert set(found) == BOTH | {"sentences"}
+    for rows in (found["sentences"], found["hallucination-detection"]["sentences"]):
+        assert [row["label"] for row in rows] == ["faithful", "unfaithful"]
+        assert [stream.response[row["begin"] : row["end"]] for row in rows] == [FAITHFUL, INVENTED]
 
 
 @pytest.mark.parametrize("read", [False, True])

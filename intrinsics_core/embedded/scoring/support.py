@@ -48,6 +48,7 @@ from intrinsics_core.embedded.scoring.evidence import (
 from intrinsics_core.embedded.scoring.head import SURE, bounded
 from intrinsics_core.embedded.scoring.short_answers import is_bare, stated
 from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.text.layout import is_fence
 
 Label = Literal["faithful", "partial", "unfaithful", "NA"]
 
@@ -258,10 +259,13 @@ def makes_claim(sentence: str) -> bool:
     """Whether a sentence asserts something that sources could support.
 
     Questions, greetings, offers of help, announcements ("Here is a summary:"), refusals and remarks on what the
-    documents do not say make none, nor does a yes or no by itself or text without content words. Told from English
-    phrases; a sentence in another language counts as a claim unless it is a question or has no words.
+    documents do not say make none, nor does a yes or no by itself, the fence of a block of code or text without content
+    words. Told from English phrases; a sentence in another language counts as a claim unless it is a question or has no
+    words.
     """
     text = sentence.strip()
+    if len(text.split()) == 1 and is_fence(text):
+        return False
     if is_bare(text) or not claim(text).units or (_MARKER.match(text) and not _NUMBERING.match(text)):
         return False
     if text.rstrip(_CLOSING).endswith(("?", "？")):

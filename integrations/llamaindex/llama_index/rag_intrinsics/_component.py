@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Self, TypeVar
 
 from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.schema import BaseComponent
 from llama_index.rag_intrinsics import _runtime
-from pydantic import ConfigDict, Field, PrivateAttr, SecretStr, field_serializer, model_validator
+from llama_index.rag_intrinsics._settings import check_names, wrong_choice
+from pydantic import ConfigDict, Field, PrivateAttr, SecretStr, ValidationError, field_serializer, model_validator
 
-from intrinsics_core import Call, Profile, Runtime, arun, run
+from intrinsics_core import Call, IntrinsicsError, Profile, Runtime, arun, run
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.runtimes.configs import key_apart
 
@@ -19,7 +20,8 @@ T = TypeVar("T")
 
 
 class IntrinsicComponent(BaseComponent):
-    """Settings of one intrinsic.
+    """Settings of one intrinsic. One that is changed takes effect with the next call; a new ``runtime`` takes no key
+    over from the one before. Copies share the runtime, and a pickle holds the settings alone.
 
     Args:
         runtime: where the work is done: a core runtime, a config such as ``{"kind": "server", "base_url": ...}``, a
@@ -32,10 +34,13 @@ class IntrinsicComponent(BaseComponent):
         date: date text for prompts that carry one; the day of the call where left out.
 
     Raises:
-        InvalidInput: ``on_error`` is not one of the intrinsic's, or ``runtime`` or ``profile`` names what there is not.
+        InvalidInput: there is no such setting, a choice is none of those allowed, or ``runtime`` or ``profile`` names
+            what there is not; the message has the nearest name.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(
+        arbitrary_types_allowed=True, extra="forbid", hide_input_in_errors=True, validate_assignment=True
+    )
 
     intrinsic: ClassVar[str]
 
@@ -46,10 +51,14 @@ class IntrinsicComponent(BaseComponent):
     on_error: str = "raise"
     date: str | None = None
 
-    _engine: Runtime | None = PrivateAttr(default=None)
+    _made: _runtime.Made | None = PrivateAttr(default=None)
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
+        check_names(settings, type(self).model_fields, called=self.class_name())
+        try:
+            super().__init__(**settings)
+        except ValidationError as error:
+            raise wrong_choice(error, intrinsic=self.intrinsic) or error from None
         # Not a validator's work: pydantic would wrap the error, and show the settings beside it.
         TABLE[self.intrinsic].chosen(self.on_error)
         _runtime.check(self.runtime, self.profile)
@@ -71,6 +80,36 @@ class IntrinsicComponent(BaseComponent):
         for name, value in super().__repr_args__():
             yield name, _runtime.shown(value) if name == "runtime" else value
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "runtime":
+            apart = key_apart({name: value})
+            value = apart[name]
+            _runtime.check(value, self.profile)
+            self.api_key = apart.get("api_key")  # that of the runtime before is not sent to this one
+        elif name == "profile":
+            _runtime.check(self.runtime, value)
+        elif name == "on_error":
+            TABLE[self.intrinsic].chosen(value)
+        elif not name.startswith("_"):
+            check_names([name], type(self).model_fields, called=self.class_name())
+        try:
+            super().__setattr__(name, value)
+        except ValidationError as error:
+            raise wrong_choice(error, intrinsic=self.intrinsic) or error from None
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy, with other settings where ``update`` gives some; they are checked as when they are set."""
+        copy = super().model_copy(deep=deep)
+        changes = dict(update or {})
+        for name in sorted(changes, key=lambda name: name != "runtime"):  # which takes the key away, so it is first
+            setattr(copy, name, changes[name])
+        return copy
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        memo = {} if memo is None else memo
+        memo |= {id(shared): shared for shared in (*_runtime.clients(self.runtime), self.profile)}
+        return super().__deepcopy__(memo)
+
     def __getstate__(self) -> dict[str, Any]:
         # LlamaIndex leaves out what cannot be pickled: the copy would then judge with another runtime, unnoticed.
         pickle.dumps(self.runtime)
@@ -82,10 +121,10 @@ class IntrinsicComponent(BaseComponent):
 
     @property
     def engine(self) -> Runtime:
-        """The core runtime behind this component, made at first use."""
-        if self._engine is None:
-            self._engine = _runtime.engine(self.runtime, self.api_key)
-        return self._engine
+        """The core runtime behind this component: made at first use, and anew where ``runtime`` was changed."""
+        if self._made is None or not self._made.fits(self.runtime, self.api_key):
+            self._made = _runtime.Made.of(self.runtime, self.api_key)
+        return self._made.engine
 
     def _result(self, call: Call[T]) -> T:
         return run(call, self.engine, profile=self.profile)
@@ -107,3 +146,16 @@ class IntrinsicComponent(BaseComponent):
 
     def _update_prompts(self, prompts_dict: PromptDictType) -> None:
         """There are none."""
+
+
+def settled(call: Call[T], result: T | IntrinsicsError) -> T:
+    """What comes of one call of many: its result, or its fallback where it failed.
+
+    Raises:
+        IntrinsicsError: it failed, and has no fallback.
+    """
+    if not isinstance(result, IntrinsicsError):
+        return result
+    if call.fallback is None:
+        raise result
+    return call.fallback(call.task, f"{type(result).__name__}: {result}")

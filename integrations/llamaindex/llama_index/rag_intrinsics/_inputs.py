@@ -109,13 +109,18 @@ def _finite(score: float | None) -> float | None:
 
 
 def distinct(nodes: Iterable[NodeWithScore]) -> list[NodeWithScore]:
-    """Each node once: an answer rests on a passage, not on how often it was found. One id may name several passages."""
-    return list({(item.node.node_id, text_of(item)): item for item in reversed(list(nodes))}.values())[::-1]
+    """Each node once, where it stands first: an answer rests on a passage, not on how often it was found. One id may
+    name several passages.
+    """
+    found: dict[tuple[str, str], NodeWithScore] = {}
+    for item in nodes:
+        found.setdefault((item.node.node_id, text_of(item)), item)
+    return list(found.values())
 
 
 def required(query: str | QueryBundle | None, intrinsic: str) -> str | QueryBundle:
     if query is None:
-        raise InvalidInput("there is no query", intrinsic=intrinsic, expected="query_bundle= or query_str=")
+        raise InvalidInput("query_str= or query_bundle= is missing", intrinsic=intrinsic, expected="the question")
     return query
 
 

@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from llama_index.core.agent.workflow import AgentOutput
-from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
+from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.schema import NodeWithScore
+from pydantic import BaseModel
+
+from intrinsics_core.text.fields import as_lines
 
 
 def answer_of(response: Any) -> str:
-    """The response's text: of a structured one its JSON, of a stream what has come; ``""`` where there is none."""
+    """The response's text: of an object or dict its fields, a line each; of a stream what has come; ``""`` where there
+    is none. Of an agent's output with an object it is what the agent said, unless that is the object as JSON, and the
+    object's fields.
+    """
     if isinstance(response, AgentOutput):
-        return response.response.content or ""
+        said = response.response.content or ""
+        if not response.structured_response:
+            return said
+        words = [] if said.lstrip().startswith(("{", "[")) else [*filter(str.strip, [said])]
+        return "\n".join([*words, *as_lines(response.structured_response)])
     if isinstance(response, StreamingResponse | AsyncStreamingResponse):
         return response.response_txt or ""
-    said = response.response
-    return said if isinstance(said, str) else "" if said is None else str(response)
+    told = response.response
+    return told if isinstance(told, str) else "\n".join(as_lines(told))
+
+
+def is_structured(response: Any) -> bool:
+    """Whether the answer is an object, or has one beside its text."""
+    if isinstance(response, AgentOutput):
+        return bool(response.structured_response)
+    return isinstance(response, PydanticResponse) or isinstance(
+        getattr(response, "response", None), Mapping | BaseModel
+    )
 
 
 def sources_of(response: Any) -> list[NodeWithScore]:
@@ -27,6 +46,13 @@ def sources_of(response: Any) -> list[NodeWithScore]:
         outputs = [getattr(call, "tool_output", None) for call in response.tool_calls]
         return [node for output in outputs if output is not None for node in _nodes(output.raw_output)]
     return list(response.source_nodes)
+
+
+def noted_on(response: Any) -> Mapping[str, Any]:
+    """Where verdicts are written: a response's metadata, of an agent's output what its message has beside the text."""
+    if isinstance(response, AgentOutput):
+        return response.response.additional_kwargs
+    return getattr(response, "metadata", None) or {}
 
 
 def under_way(response: Any) -> bool:

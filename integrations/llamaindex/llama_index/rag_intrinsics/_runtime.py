@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from llama_index.core.llms import LLM
@@ -29,6 +30,46 @@ def engine(spec: Any, api_key: SecretStr | None) -> Runtime:
     if isinstance(spec, str):
         spec = None if spec == EMBEDDED else _named(spec)
     return LLMRuntime(spec) if isinstance(spec, LLM) else as_runtime(spec)
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """An engine, and what it was made of. Copies of a component share it; a pickle leaves it out."""
+
+    spec: Any
+    api_key: SecretStr | None
+    engine: Runtime
+
+    @classmethod
+    def of(cls, spec: Any, api_key: SecretStr | None) -> Made:
+        """Made now; raises as :func:`engine` does."""
+        return cls(_frozen(spec), api_key, engine(spec, api_key))
+
+    def fits(self, spec: Any, api_key: SecretStr | None) -> bool:
+        """Whether it was made of these. A config is told by what is in it, an object by which one it is."""
+        if isinstance(spec, Mapping | str):
+            return bool(spec == self.spec) and api_key == self.api_key
+        return spec is self.spec and api_key == self.api_key
+
+    def __deepcopy__(self, memo: Any) -> Made:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(None), ()
+
+
+def _frozen(spec: Any) -> Any:
+    """A config as it is now, however it is written into later."""
+    return {key: _frozen(value) for key, value in spec.items()} if isinstance(spec, Mapping) else spec
+
+
+def clients(spec: Any) -> Iterator[Any]:
+    """The runtimes and LLMs in what was given as ``runtime=``: they have connections and limits, and are not copied."""
+    if isinstance(spec, Mapping):
+        for value in spec.values():
+            yield from clients(value)
+    elif isinstance(spec, Runtime | LLM):
+        yield spec
 
 
 def check(spec: Any, profile: Any = None) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from llama_index.core.base.llms.types import LogProb
 from llama_index.core.llms import LLM, ChatMessage, ChatResponse, CustomLLM
 from llama_index.core.llms.function_calling import FunctionCallingLLM
+from llama_index.core.llms.structured_llm import StructuredLLM
 from pydantic import BaseModel, ConfigDict
 
 from intrinsics_core import Profile
@@ -18,6 +19,11 @@ from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, T
 from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, token_logprobs
 
 _ROLES = {"system": "system", "developer": "system", "assistant": "assistant"}
+# Of an LLM's additional_kwargs: what its answers are to be made with, and no verdict.
+_WRITERS = frozenset(
+    ("tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "response_format", "stream",
+     "stream_options")
+)  # fmt: skip
 # Some are asked for it by a function call.
 _REFUSES_SCHEMA = re.compile(rf"{ChatRuntime.refusals[SCHEMA].pattern}|tool.?(call|choice|use)|function.?call", re.I)
 
@@ -35,7 +41,9 @@ class LLMRuntime(ChatRuntime):
     """Any LlamaIndex LLM serves every intrinsic, through the ``prompted`` profile.
 
     Args:
-        llm: the LLM. Its own settings (temperature, retries, timeout) are kept; a judge does best at temperature 0.
+        llm: the LLM, which may be the one that writes the answers. Its own settings (temperature, retries, timeout) are
+            kept, but for tools and a format of replies among its ``additional_kwargs``, and the class of a structured
+            LLM: these are the writer's. A judge does best at temperature 0.
         profile: the profile its requests are rendered with; ``prompted`` where left out.
         concurrency: chats under way at once: those of asynchronous callers, and as many of synchronous ones.
         structured_output: whether to constrain replies by JSON schema. None: where the LLM says that it can, by
@@ -47,7 +55,8 @@ class LLMRuntime(ChatRuntime):
 
     An LLM that refuses one of the two (an error that names it) is asked without it from then on; a warning says so.
     Asynchronous callers await ``achat``; one that merely calls the synchronous ``chat`` (as ``CustomLLM`` does) is run
-    in a thread, so that the event loop is free. Chats are spans inside the component's own.
+    in a thread, so that the event loop is free. So is one whose asynchronous connections belong to an event loop that
+    is over, as after a second ``asyncio.run``. Chats are spans inside the component's own.
 
     Example:
         >>> from llama_index.core.llms import MockLLM
@@ -68,6 +77,7 @@ class LLMRuntime(ChatRuntime):
         structured_output: bool | None = None,
         logprobs: bool | None = None,
     ) -> None:
+        llm = _judging(llm)
         features = {
             SCHEMA: _takes_schema(llm) if structured_output is None else structured_output,
             LOGPROBS: _gives_logprobs(llm) if logprobs is None else logprobs,
@@ -106,7 +116,34 @@ async def _chatted(llm: LLM, ask: _Ask) -> ChatResponse:
     defined_by = next(kind for kind in type(llm).__mro__ if "achat" in vars(kind))
     if defined_by is CustomLLM:  # the synchronous chat in disguise
         return await asyncio.to_thread(ask.llm.chat, ask.messages, **ask.options)
-    return await ask.llm.achat(ask.messages, **ask.options)
+    try:
+        return await ask.llm.achat(ask.messages, **ask.options)
+    except Exception as error:
+        if not _of_another_loop(error):
+            raise
+        return await asyncio.to_thread(ask.llm.chat, ask.messages, **ask.options)
+
+
+def _of_another_loop(error: BaseException | None) -> bool:
+    """Whether a client failed because its connections belong to another event loop, or to one that is closed."""
+    for _ in range(10):  # links of the chain; providers wrap it two or three times
+        if error is None:
+            return False
+        if isinstance(error, RuntimeError) and "event loop" in str(error).lower():
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _judging(llm: LLM) -> LLM:
+    """The LLM without what is there for its answers: a class of objects, tools, a format. Clients are shared."""
+    while isinstance(llm, StructuredLLM):
+        llm = llm.llm
+    options = getattr(llm, "additional_kwargs", None)
+    if not isinstance(options, Mapping) or not _WRITERS & set(options):
+        return llm
+    kept = {name: value for name, value in options.items() if name not in _WRITERS}
+    return llm.model_copy(update={"additional_kwargs": kept})
 
 
 def _takes_response_format(llm: LLM) -> bool:

@@ -36,6 +36,12 @@ class RewrittenQuery(QueryBundle):
     rewrite: QueryRewrite | None = None
 
 
+def says_it(query: QueryBundle) -> set[str]:
+    """The texts of a query that are the question itself. Others, such as the passage of HyDE, go beside it."""
+    rewrite = query.rewrite if isinstance(query, RewrittenQuery) else None
+    return {query.query_str, *([rewrite.retrieval_query] if rewrite else [])}
+
+
 @dataclass
 class ExpandedQuery(QueryBundle):
     """A query with more texts to embed; ``expansion`` says which strategy each came from."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import replace
+from inspect import signature
 from typing import Any
 
 from llama_index.core import Settings
@@ -18,10 +19,12 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryType
 from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, QueryRewriteTransform
+from llama_index.rag_intrinsics._settings import check_names
 from llama_index.rag_intrinsics.query import ConversationQuery
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
 from llama_index.retrievers.rag_intrinsics import IntrinsicsRetriever
 
+_OWN = ("inner", "streaming", "grounding")  # of the synthesizer, which the engine decides itself
 _verdicts: ContextVar[dict[str, Any]] = ContextVar("verdicts of the answer under way")
 
 
@@ -70,6 +73,7 @@ class GroundedChatEngine(CondensePlusContextChatEngine):
     def __init__(self, *args: Any, grounding: dict[str, Any] | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._grounding = grounding or {}
+        self._judging = GroundedSynthesizer(self._llm, **self._grounding)  # says now what is wrong with its settings
 
     @classmethod
     def from_defaults(  # type: ignore[override]
@@ -98,16 +102,30 @@ class GroundedChatEngine(CondensePlusContextChatEngine):
             memory: where the conversation is kept; a buffer of the LLM's size where left out.
             system_prompt, context_prompt, context_refine_prompt, verbose: as LlamaIndex has them.
             node_postprocessors: what comes between retrieving and answering.
-            rewriter: makes the message stand alone for the retriever; one on ``runtime`` where left out.
+            rewriter: makes the message stand alone for the retriever; left out, one with this ``runtime``, ``profile``
+                and ``date``, which raises where ``on_error`` is ``"raise"`` and keeps the message otherwise.
             expander: asks in several ways; none where left out.
             runtime, api_key: where rewriting and judging are done.
-            grounding: further settings of :class:`GroundedSynthesizer`: ``canned``, ``answerability``, ``citations``,
-                ``hallucination``, ``on_error``, ``on_judging_error``, ``profile``, ``date``.
+            grounding: further settings of :class:`GroundedSynthesizer`: ``canned``, ``answerability``, ``mode``,
+                ``block_unsure``, ``citations``, ``hallucination``, ``on_error``, ``on_judging_error``, ``profile``,
+                ``date``.
+
+        Raises:
+            InvalidInput: there is no such setting, or a choice is none of those allowed; the message has the nearest
+                name.
         """
+        known = [*signature(cls.from_defaults).parameters, *signature(GroundedSynthesizer).parameters]
+        check_names(grounding, [name for name in known if name not in _OWN], called=cls.__name__)
         llm = llm or Settings.llm
         settings = {"runtime": runtime, "api_key": api_key, **grounding}
         if not isinstance(retriever, IntrinsicsRetriever):
-            rewriter = rewriter or QueryRewriteTransform(runtime=runtime, api_key=api_key)
+            rewriter = rewriter or QueryRewriteTransform(
+                runtime=runtime,
+                api_key=api_key,
+                profile=grounding.get("profile"),
+                date=grounding.get("date"),
+                on_error="raise" if grounding.get("on_error", "raise") == "raise" else "fallback",
+            )
             retriever = IntrinsicsRetriever(retriever, rewriter=rewriter, expander=expander)
         return cls(
             retriever=retriever,
@@ -165,7 +183,8 @@ class GroundedChatEngine(CondensePlusContextChatEngine):
 
     def _get_response_synthesizer(self, chat_history: list[ChatMessage], streaming: bool = False) -> Any:
         inner = super()._get_response_synthesizer(chat_history, streaming=streaming)
-        return _Turn(inner, chat_history, self._grounding)
+        engine = self._judging._annotator.engine  # the same for every turn
+        return _Turn(inner, chat_history, {**self._grounding, "runtime": engine, "api_key": None})
 
 
 def _kept(response: RESPONSE_TYPE) -> RESPONSE_TYPE:

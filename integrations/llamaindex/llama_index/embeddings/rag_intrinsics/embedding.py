@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Self
 
 from llama_index.core.base.embeddings.base import BaseEmbedding, Embedding
 from llama_index.rag_intrinsics import _runtime
+from llama_index.rag_intrinsics._settings import check_names
 from pydantic import ConfigDict, Field, PrivateAttr, field_serializer
 
 from intrinsics_core import InvalidInput
@@ -24,10 +26,12 @@ class IntrinsicsEmbedding(BaseEmbedding):
     Args:
         runtime: None or ``"embedded"`` for the encoder that ships; a config such as ``{"kind": "embedded", "path":
             FOLDER}`` for another one; or an embedded runtime, to share it.
+        model_name: what the vectors are labelled with, for caches and traces; it names the encoder that is loaded, the
+            shipped one or the folder of another, and nothing else: to load another one, give ``runtime``.
         embed_batch_size: texts per call; within one the encoder sorts by length and uses every core.
 
     Raises:
-        InvalidInput: the runtime does not embed.
+        InvalidInput: the runtime does not embed, ``model_name`` is not what it loads, or there is no such setting.
 
     Example:
         >>> from llama_index.core import VectorStoreIndex
@@ -46,16 +50,34 @@ class IntrinsicsEmbedding(BaseEmbedding):
     embed_batch_size: int = Field(default=64, gt=0, le=2048)
     runtime: Any = None
 
-    _engine: EmbeddedRuntime = PrivateAttr()
+    _made: _runtime.Made | None = PrivateAttr(default=None)
 
     def __init__(self, runtime: Any = None, **settings: Any) -> None:
+        check_names(settings, type(self).model_fields, called=self.class_name())
         super().__init__(runtime=runtime, **settings)
         # Nothing is loaded yet: the model comes with the first text.
-        engine = _runtime.engine(self.runtime, None)
-        if not isinstance(engine, EmbeddedRuntime):
-            raise InvalidInput("runtime: it does not embed", expected="None, 'embedded', {'kind': 'embedded', ...} or "
-                               "an EmbeddedRuntime", got=type(engine).__name__)  # fmt: skip
-        self._engine = engine
+        self.model_name = _label(self.engine, settings.get("model_name"))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "runtime":
+            super().__setattr__("model_name", _label(_embedding(_runtime.Made.of(value, None)), None))
+        elif name == "model_name":
+            value = _label(self.engine, value)
+        super().__setattr__(name, value)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy, with other settings where ``update`` gives some; they are checked as when they are set."""
+        copy = super().model_copy(deep=deep)
+        for name, value in (update or {}).items():
+            setattr(copy, name, value)
+        return copy
+
+    @property
+    def engine(self) -> EmbeddedRuntime:
+        """The runtime that embeds; another one, where ``runtime`` was changed."""
+        if self._made is None or not self._made.fits(self.runtime, None):
+            self._made = _runtime.Made.of(self.runtime, None)
+        return _embedding(self._made)
 
     @field_serializer("runtime")
     def _shown_runtime(self, value: Any) -> Any:
@@ -66,13 +88,13 @@ class IntrinsicsEmbedding(BaseEmbedding):
         return "IntrinsicsEmbedding"
 
     def _get_query_embedding(self, query: str) -> Embedding:
-        return self._engine.embed([query], kind="query")[0]
+        return self.engine.embed([query], kind="query")[0]
 
     def _get_text_embedding(self, text: str) -> Embedding:
         return self._get_text_embeddings([text])[0]
 
     def _get_text_embeddings(self, texts: list[str]) -> list[Embedding]:
-        return self._engine.embed(texts, kind="passage")
+        return self.engine.embed(texts, kind="passage")
 
     # The encoder computes: the event loop is left to others meanwhile.
 
@@ -84,3 +106,20 @@ class IntrinsicsEmbedding(BaseEmbedding):
 
     async def _aget_text_embeddings(self, texts: list[str]) -> list[Embedding]:
         return await asyncio.to_thread(self._get_text_embeddings, texts)
+
+
+def _embedding(made: _runtime.Made) -> EmbeddedRuntime:
+    """Raises InvalidInput where the runtime does not embed."""
+    if not isinstance(made.engine, EmbeddedRuntime):
+        raise InvalidInput("runtime: it does not embed", expected="None, 'embedded', {'kind': 'embedded', ...} or "
+                           "an EmbeddedRuntime", got=type(made.engine).__name__)  # fmt: skip
+    return made.engine
+
+
+def _label(engine: EmbeddedRuntime, given: str | None) -> str:
+    """What its vectors are labelled with. Raises InvalidInput where another model was named."""
+    loaded = NAME if engine.path is None else str(engine.path)
+    if given not in (None, loaded, loaded.rpartition("/")[2]):
+        raise InvalidInput("model_name is not what is loaded", expected=f"{loaded!r}, or runtime={{'kind': "
+                           "'embedded', 'path': FOLDER}} for another one", got=repr(given))  # fmt: skip
+    return loaded

@@ -131,9 +131,14 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
         return await self.aevaluate(query, *_parts(response), **kwargs)
 
     def _given(self, query: Any, response: Any, contexts: Any, history: Any) -> EvaluatorInput:
-        if contexts is None and TABLE[self.intrinsic].needs_documents:
-            raise InvalidInput("there are no contexts: the documents to judge by", intrinsic=self.intrinsic,
-                               expected="contexts=[...], which may be empty")  # fmt: skip
+        known = TABLE[self.intrinsic]
+        missing = {
+            "query=": query is None and not history and (known.ends_with == ("user",) or not known.needs_documents),
+            "response=": response is None and known.ends_with == ("assistant",),
+            "contexts=": contexts is None and known.needs_documents,
+        }
+        for name in (name for name, is_missing in missing.items() if is_missing):
+            raise InvalidInput(f"{name} is missing", intrinsic=self.intrinsic, expected=_WANTED[name])
         return EvaluatorInput(query, response, contexts or (), history, self.metadata_mode)
 
     def _evaluation(self, given: EvaluatorInput, result: Result) -> IntrinsicEvaluation:
@@ -153,6 +158,13 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
     def _verdict(self, given: EvaluatorInput, result: Result) -> dict[str, Any]:
         """The verdict as the command line writes it."""
         return result.model_dump(mode="json")
+
+
+_WANTED = {
+    "query=": "the question, or chat_history= that ends with it",
+    "response=": "the text of the answer, which may be empty",
+    "contexts=": "a list of the texts or nodes to judge by, which may be empty",
+}
 
 
 def reached(score: float | None, threshold: float | None, otherwise: bool) -> bool | None:

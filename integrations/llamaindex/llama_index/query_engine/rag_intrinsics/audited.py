@@ -6,17 +6,18 @@ from typing import Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import RESPONSE_TYPE
-from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.rag_intrinsics._prompts import InnerPrompts
 from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator
 
 
-class AuditedQueryEngine(BaseQueryEngine):
+class AuditedQueryEngine(InnerPrompts, BaseQueryEngine):
     """Any query engine, whose responses now come with everything about them.
 
     ``response.metadata["rag_intrinsics"]["audit"]`` holds whether the nodes answer the question, a verdict and
     citations for each sentence, a certainty, whether the question is addressed, and what of these does not go together.
-    Streams stream on; their audit is there when they have ended. An auditor that fails never costs the answer.
+    Streams stream on; their audit is there when they have ended. An auditor that fails never costs the answer. Prompts
+    are the inner engine's, under its names.
 
     Args:
         query_engine: the engine that answers.
@@ -39,7 +40,7 @@ class AuditedQueryEngine(BaseQueryEngine):
 
     def __init__(self, query_engine: BaseQueryEngine, *, stream_verdicts: bool = False, **settings: Any) -> None:
         super().__init__(callback_manager=query_engine.callback_manager)
-        self._inner = query_engine
+        self._inner: BaseQueryEngine = query_engine
         self._annotator = ResponseAnnotator(audit=True, stream_verdicts=stream_verdicts, **settings)
 
     def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
@@ -50,6 +51,3 @@ class AuditedQueryEngine(BaseQueryEngine):
 
     def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return list(self._inner.retrieve(query_bundle))
-
-    def _get_prompt_modules(self) -> PromptMixinType:
-        return {"query_engine": self._inner}

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from llama_index.core.schema import QueryBundle
 from llama_index.query_transform.rag_intrinsics._transform import ConversationTransform
-from llama_index.rag_intrinsics.query import ExpandedQuery
+from llama_index.rag_intrinsics.query import ExpandedQuery, says_it
 
 from intrinsics_core import Call, query_expansion
 from intrinsics_core.protocol.results import QueryExpansion
@@ -32,7 +32,8 @@ class QueryExpansionTransform(ConversationTransform):
         return query_expansion(messages, documents, **self._settings())
 
     def _tell(self, query: QueryBundle, result: QueryExpansion) -> ExpandedQuery:
-        texts = [row.text for row in result.queries]
+        own = says_it(query)
+        texts = [row.text for row in result.queries] + [text for text in query.embedding_strs if text not in own]
         return ExpandedQuery(
             query.query_str, image_path=query.image_path, custom_embedding_strs=texts, expansion=result
         )

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from llama_index.core.schema import QueryBundle
 from llama_index.query_transform.rag_intrinsics._transform import ConversationTransform
-from llama_index.rag_intrinsics.query import RewrittenQuery
+from llama_index.rag_intrinsics.query import RewrittenQuery, says_it
 
 from intrinsics_core import Call, query_rewrite
 from intrinsics_core.protocol.results import QueryRewrite
@@ -18,6 +18,7 @@ class QueryRewriteTransform(ConversationTransform):
 
     Returns a :class:`~llama_index.rag_intrinsics.RewrittenQuery`, whose ``rewrite`` says whether it changed. Where the
     runtime gives a form made for retrieval, that is what is embedded; the plain question is what all others see.
+    Further texts to embed that the query brings, such as the passage of ``HyDEQueryTransform``, stay.
 
     Args:
         memory: the memory of a chat engine, to read the conversation from.
@@ -38,6 +39,7 @@ class QueryRewriteTransform(ConversationTransform):
         return query_rewrite(messages, documents, **self._settings())
 
     def _tell(self, query: QueryBundle, result: QueryRewrite) -> RewrittenQuery:
-        return RewrittenQuery(
-            result.query, image_path=query.image_path, custom_embedding_strs=[result.retrieval_query], rewrite=result
-        )
+        # What else is to be embedded (the passage of HyDE) stays; the question in it is the rewritten one.
+        own = says_it(query)
+        texts = [result.retrieval_query if text in own else text for text in query.embedding_strs]
+        return RewrittenQuery(result.query, image_path=query.image_path, custom_embedding_strs=texts, rewrite=result)

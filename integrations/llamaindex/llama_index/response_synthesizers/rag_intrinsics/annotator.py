@@ -14,12 +14,12 @@ from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.llms import ChatMessage
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryType
-from llama_index.rag_intrinsics._component import IntrinsicComponent
+from llama_index.rag_intrinsics._component import IntrinsicComponent, settled
 from llama_index.rag_intrinsics._inputs import History, conversation, distinct, passages
-from llama_index.rag_intrinsics._responses import answer_of, sources_of, under_way
+from llama_index.rag_intrinsics._responses import answer_of, noted_on, sources_of, under_way
 from llama_index.response_synthesizers.rag_intrinsics.streams import AnnotatedChatStream
 
-from intrinsics_core import Call, IntrinsicsError, arun_many, audit, citations, hallucination_detection, run_many
+from intrinsics_core import Call, arun_many, audit, citations, hallucination_detection, run_many
 from intrinsics_core.intrinsics import OnError
 from intrinsics_core.protocol.results import Audit, AuditedSentence, Result
 from intrinsics_core.running.streaming import StreamChecker, StreamEvent
@@ -53,7 +53,8 @@ class ResponseAnnotator(IntrinsicComponent):
             what these disagree about. One request, where a language model judges. It has citations and verdicts in it:
             the other two are then off unless asked for.
         stream_verdicts: whether each sentence of a stream is judged as it closes: ``"sentences"`` grows while tokens
-            pass, and ``"audit"`` comes with the end. A language model is asked once more for each.
+            pass and has every sentence once at the end; the other verdicts come then. A language model is asked once
+            more for each sentence.
         metadata_mode: which metadata of the nodes is read beside their text: what LLMs are shown, by default.
         on_error: ``"fallback"``, or ``"raise"`` where a judge's failure is to reach you in place of the answer.
 
@@ -140,6 +141,13 @@ class ResponseAnnotator(IntrinsicComponent):
         """The same stream, which writes its verdicts into the metadata as it ends."""
         if isinstance(response, StreamingAgentChatResponse):
             found: Verdicts = dict(before)
+            if self.stream_verdicts:
+                return AnnotatedChatStream.judged_on_the_way(
+                    response,
+                    {KEY: found},
+                    lambda tokens: self._tokens(tokens, query, sources_of(response), found, history),
+                    lambda tokens: self._atokens(tokens, query, sources_of(response), found, history),
+                )
 
             def finish(text: str) -> None:
                 found.update(self.verdicts(query, text, sources_of(response), history))
@@ -220,7 +228,9 @@ class ResponseAnnotator(IntrinsicComponent):
 
     def _closed(self, checker: StreamChecker, verdicts: Verdicts) -> bool:
         try:
-            verdicts.update(self._parts(checker.close()))
+            whole = checker.close()
+            verdicts.setdefault(SENTENCES, []).extend(_dumped(checker.left(whole)))
+            verdicts.update(self._parts(whole))
             return True
         except Exception as error:
             self._failed(error)
@@ -249,10 +259,7 @@ class ResponseAnnotator(IntrinsicComponent):
     def _told(self, calls: Mapping[str, Call[Any]], results: Sequence[Any]) -> Verdicts:
         verdicts = {}
         for (name, call), result in zip(calls.items(), results, strict=True):
-            if isinstance(result, IntrinsicsError):
-                if call.fallback is None:
-                    raise result
-                result = call.fallback(call.task, f"{type(result).__name__}: {result}")
+            result = settled(call, result)
             if result.degraded:
                 logger.warning("%s fell back: %s", name, result.degraded)
             verdicts[name] = result.model_dump(mode="json")
@@ -282,10 +289,10 @@ def annotated(response: Shown, verdicts: Verdicts) -> Shown:
     any_response: Any = response  # LlamaIndex's responses have no common base
     if isinstance(any_response, AgentOutput):
         message = any_response.response
-        noted = {"additional_kwargs": _beside(message.additional_kwargs, verdicts)}
+        noted = {"additional_kwargs": _beside(noted_on(response), verdicts)}
         copy: Any = any_response.model_copy(update={"response": message.model_copy(update=noted)})
     else:
-        copy = replace(any_response, metadata=_beside(any_response.metadata or {}, verdicts))
+        copy = replace(any_response, metadata=_beside(noted_on(response), verdicts))
     shown: Shown = copy
     return shown
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from llama_index.core.schema import MetadataMode
 from llama_index.rag_intrinsics._inputs import distinct, passages
-from llama_index.rag_intrinsics._responses import answer_of, sources_of
+from llama_index.rag_intrinsics._responses import answer_of, noted_on, sources_of
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.protocol.results import Audit, Citations
@@ -17,13 +17,13 @@ def cited(response: Any, mode: Mode = "postfix", style: Style = "text") -> str:
     """The text of a response that was annotated, with its citations in one of the four modes.
 
     Args:
-        response: what `ResponseAnnotator`, `GroundedSynthesizer` or `AuditedQueryEngine` gave.
+        response: what `ResponseAnnotator`, `GroundedSynthesizer` or `AuditedQueryEngine` gave, an agent's output too.
         mode: ``"postfix"``, ``"postfix-snippet"``, ``"inline"`` or ``"inline-snippet"``.
         style: ``"text"``, ``"markdown"`` (footnotes) or ``"json"`` (the paper's); read back by
             :func:`intrinsics_core.render.citations.parse`.
 
     Raises:
-        InvalidInput: the response was not annotated with citations, or the mode is unknown.
+        InvalidInput: the response was not annotated with citations, citing it failed, or the mode is unknown.
 
     Example:
         >>> from llama_index.core.base.response.schema import Response
@@ -37,7 +37,10 @@ def cited(response: Any, mode: Mode = "postfix", style: Style = "text") -> str:
         Citations:
         [1] mill
     """
-    told = (getattr(response, "metadata", None) or {}).get("rag_intrinsics") or {}
+    told = noted_on(response).get("rag_intrinsics") or {}
+    verdict = told.get("citations", told.get("audit", {}))
+    if set(verdict) == {"degraded"}:  # not even a fallback could be made
+        raise InvalidInput("the response has no citations: citing failed", got=verdict["degraded"])
     if "citations" in told:
         found = Citations.model_validate(told["citations"])
     elif "audit" in told:

@@ -9,40 +9,45 @@ from typing import Any
 from llama_index.core.base.response.schema import RESPONSE_TYPE, AsyncStreamingResponse, StreamingResponse
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent, SynthesizeStartEvent
-from llama_index.core.llms import LLM, ChatMessage
+from llama_index.core.llms import LLM
 from llama_index.core.llms.structured_llm import StructuredLLM
 from llama_index.core.memory import BaseMemory
-from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.response_synthesizers import BaseSynthesizer, get_response_synthesizer
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryType
 from llama_index.core.types import RESPONSE_TEXT_TYPE
-from llama_index.rag_intrinsics._inputs import aremembered, asked_in, conversation, distinct, passages, remembered
+from llama_index.rag_intrinsics._inputs import aremembered, asked_in, distinct, passages, remembered
+from llama_index.rag_intrinsics._prompts import InnerPrompts
 from llama_index.rag_intrinsics._responses import answer_of
+from llama_index.rag_intrinsics._settings import checks_names
 from llama_index.response_synthesizers.rag_intrinsics.annotator import ResponseAnnotator, Verdicts, annotated
+from llama_index.response_synthesizers.rag_intrinsics.gate import Gate, GateMode, Passed
 from llama_index.response_synthesizers.rag_intrinsics.refusals import Canned, atokens, refusal, tokens
 from pydantic import BaseModel
 
-from intrinsics_core import Call, InvalidInput, answerability, arun, run
-from intrinsics_core.intrinsics import TABLE
-from intrinsics_core.protocol.results import Answerability
+from intrinsics_core import InvalidInput
 from intrinsics_core.running.flows import CANNED
 
 dispatcher = get_dispatcher(__name__)
 
 
-class GroundedSynthesizer(BaseSynthesizer):
+class GroundedSynthesizer(InnerPrompts, BaseSynthesizer):
     """Any synthesizer, which now answers only what the nodes answer, and says what its answer rests on.
 
     First the gate: where the nodes do not answer the question, the ``canned`` answer comes back and ``inner`` is not
-    asked. Then the answer of ``inner``, with citations and a verdict for each sentence. All verdicts are in
-    ``response.metadata["rag_intrinsics"]`` under the intrinsics' names. A streaming answer streams on, token by token;
-    its citations and verdicts are in the metadata when the stream has ended.
+    asked. Behind a ``SubQuestionQueryEngine`` a comparison passes where each of its sub-questions is answered
+    (``"sub_questions"``). Then the answer of ``inner``, with citations and a verdict for each sentence. All verdicts
+    are in ``response.metadata["rag_intrinsics"]`` under the intrinsics' names. A streaming answer streams on, token by
+    token; its citations and verdicts are in the metadata when the stream has ended.
 
     The judges see of a node what the answering LLM is shown of it: its text and the metadata that it does not exclude.
+    Prompts are those of ``inner``, under its names.
 
     Args:
         inner: the synthesizer that answers, or an LLM, for LlamaIndex's default one with it; None: with its default.
         answerability: whether to gate.
+        mode: ``"block"``: the canned answer stands where the nodes do not answer the question; ``"annotate"``: the
+            gate's verdict is noted, and ``inner`` always asked.
+        block_unsure: whether the gate blocks also where its judge is ``unsure``.
         citations: whether to cite; left out, where no audit is asked for, which has citations in it.
         hallucination: whether to judge each sentence; left out as for citations.
         audit: whether to judge the answer in every way at once (``"audit"``); see :class:`ResponseAnnotator`.
@@ -65,7 +70,8 @@ class GroundedSynthesizer(BaseSynthesizer):
         streaming: whether the synthesizer that is made of an LLM streams; one that is given does as it was made to.
 
     Raises:
-        InvalidInput: ``on_error`` or ``on_judging_error`` is unknown, or ``inner`` is neither a synthesizer nor an LLM.
+        InvalidInput: there is no such setting, ``mode``, ``on_error`` or ``on_judging_error`` is unknown, or
+            ``inner`` is neither a synthesizer nor an LLM.
 
     Example:
         >>> from llama_index.core.llms import MockLLM
@@ -77,11 +83,14 @@ class GroundedSynthesizer(BaseSynthesizer):
         ['answerability', 'citations', 'hallucination-detection']
     """
 
+    @checks_names
     def __init__(
         self,
         inner: BaseSynthesizer | LLM | None = None,
         *,
         answerability: bool = True,
+        mode: GateMode = "block",
+        block_unsure: bool = False,
         citations: bool | None = None,
         hallucination: bool | None = None,
         audit: bool = False,
@@ -105,8 +114,8 @@ class GroundedSynthesizer(BaseSynthesizer):
             streaming=inner._streaming,
             output_cls=inner._output_cls,
         )
-        self._inner, self._gate, self._canned, self._memory = inner, answerability, canned, memory
-        self._on_error = TABLE["answerability"].chosen(on_error)
+        self._inner: BaseSynthesizer = inner
+        self._canned, self._memory = canned, memory
         self._annotator = ResponseAnnotator(
             citations=citations,
             hallucination=hallucination,
@@ -119,6 +128,8 @@ class GroundedSynthesizer(BaseSynthesizer):
             on_error=on_judging_error,
             date=date,
         )
+        gate = Gate(self._annotator, mode=mode, block_unsure=block_unsure, on_error=on_error)
+        self._gate = gate if answerability else None
 
     def __repr__(self) -> str:
         return f"GroundedSynthesizer({type(self._inner).__name__}, {self._annotator!r})"
@@ -133,8 +144,10 @@ class GroundedSynthesizer(BaseSynthesizer):
         **response_kwargs: Any,
     ) -> RESPONSE_TYPE:
         history = remembered(query, self._memory)
-        gate = self._verdict(query, self._passages(nodes), history)
-        if gate and not gate.answerable:
+        gate = None
+        if self._gate:
+            gate = self._gate.judge(query, self._passages(nodes), history, nodes, additional_source_nodes)
+        if gate and gate.blocks:
             canned = self._said(query)
             return self._refusal(query, [*nodes, *(additional_source_nodes or ())], gate, canned, "stream")
         _ = self._annotator.engine  # what is wrong with the runtime is told before an answer is paid for
@@ -153,8 +166,11 @@ class GroundedSynthesizer(BaseSynthesizer):
         **response_kwargs: Any,
     ) -> RESPONSE_TYPE:
         history = await aremembered(query, self._memory)
-        gate = await self._averdict(query, self._passages(nodes), history)
-        if gate and not gate.answerable:
+        gate = None
+        if self._gate:
+            documents = self._passages(nodes)
+            gate = await self._gate.ajudge(query, documents, history, nodes, additional_source_nodes)
+        if gate and gate.blocks:
             canned = await self._asaid(query)
             return self._refusal(query, [*nodes, *(additional_source_nodes or ())], gate, canned, "astream")
         _ = self._annotator.engine
@@ -171,8 +187,8 @@ class GroundedSynthesizer(BaseSynthesizer):
     # --- with texts alone: there is no metadata to write into, so this is the gate and the inner synthesizer ----------
 
     def get_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> RESPONSE_TEXT_TYPE:
-        gate = self._verdict(query_str, text_chunks, remembered(query_str, self._memory))
-        if gate and not gate.answerable:
+        history = remembered(query_str, self._memory)
+        if self._gate and self._gate.judge(query_str, text_chunks, history).blocks:
             canned = self._said(query_str)
             return tokens(canned) if self._streaming and isinstance(canned, str) else canned
         return self._inner.get_response(query_str, text_chunks, **response_kwargs)
@@ -180,34 +196,11 @@ class GroundedSynthesizer(BaseSynthesizer):
     async def aget_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
     ) -> RESPONSE_TEXT_TYPE:
-        gate = await self._averdict(query_str, text_chunks, await aremembered(query_str, self._memory))
-        if gate and not gate.answerable:
+        history = await aremembered(query_str, self._memory)
+        if self._gate and (await self._gate.ajudge(query_str, text_chunks, history)).blocks:
             canned = await self._asaid(query_str)
             return atokens(canned) if self._streaming and isinstance(canned, str) else canned
         return await self._inner.aget_response(query_str, text_chunks, **response_kwargs)
-
-    # --- the gate ---------------------------------------------------------------------------------------------------
-
-    def _verdict(
-        self, query: QueryType, documents: Sequence[Any], history: Sequence[ChatMessage]
-    ) -> Answerability | None:
-        if not self._gate:
-            return None
-        return run(self._ask(query, documents, history), self._annotator.engine, profile=self._annotator.profile)
-
-    async def _averdict(
-        self, query: QueryType, documents: Sequence[Any], history: Sequence[ChatMessage]
-    ) -> Answerability | None:
-        if not self._gate:
-            return None
-        call = self._ask(query, documents, history)
-        return await arun(call, self._annotator.engine, profile=self._annotator.profile)
-
-    def _ask(self, query: QueryType, documents: Sequence[Any], history: Sequence[ChatMessage]) -> Call[Answerability]:
-        choice: Any = self._on_error
-        return answerability(
-            conversation(query, history=history), documents, on_error=choice, date=self._annotator.date
-        )
 
     def _said(self, query: QueryType) -> str | BaseModel:
         """The canned answer to this question."""
@@ -223,7 +216,7 @@ class GroundedSynthesizer(BaseSynthesizer):
         self,
         query: QueryType,
         nodes: list[NodeWithScore],
-        gate: Answerability,
+        gate: Passed,
         canned: str | BaseModel,
         stream: str,
     ) -> RESPONSE_TYPE:
@@ -236,17 +229,6 @@ class GroundedSynthesizer(BaseSynthesizer):
         dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
 
-    # --- prompts: the inner synthesizer's ---------------------------------------------------------------------------
-
-    def _get_prompts(self) -> PromptDictType:
-        return {}
-
-    def _get_prompt_modules(self) -> PromptMixinType:
-        return {"inner": self._inner}
-
-    def _update_prompts(self, prompts: PromptDictType) -> None:
-        """They are updated by their names, ``inner:…``."""
-
 
 def _synthesizer(inner: Any, streaming: bool) -> BaseSynthesizer:
     if isinstance(inner, BaseSynthesizer):
@@ -257,5 +239,5 @@ def _synthesizer(inner: Any, streaming: bool) -> BaseSynthesizer:
                        "get_response_synthesizer(...), or an LLM", got=type(inner).__name__)  # fmt: skip
 
 
-def _signed(gate: Answerability | None) -> Verdicts:
-    return {} if gate is None else {"answerability": gate.model_dump(mode="json")}
+def _signed(gate: Passed | None) -> Verdicts:
+    return {} if gate is None else gate.signed

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
 from llama_index.core.agent.workflow import AgentOutput
-from llama_index.core.base.response.schema import PydanticResponse
+from llama_index.core.base.llms.types import TextBlock
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.llms import ChatMessage
 from llama_index.core.schema import MetadataMode, QueryType
 from llama_index.rag_intrinsics._component import IntrinsicComponent
 from llama_index.rag_intrinsics._inputs import History, conversation, distinct, passages
-from llama_index.rag_intrinsics._responses import answer_of, sources_of, under_way
+from llama_index.rag_intrinsics._responses import answer_of, is_structured, sources_of, under_way
 from llama_index.response_synthesizers.rag_intrinsics.annotator import annotated
 
 from intrinsics_core import Call, InvalidInput, revise
@@ -60,7 +60,7 @@ class ResponseReviser(IntrinsicComponent):
         """The response without what its nodes do not say.
 
         Raises:
-            InvalidInput: it is an object, or a stream that has not ended: neither has a text to revise.
+            InvalidInput: it is an object or has one, or is a stream that has not ended: neither has a text to revise.
             IntrinsicsError: with ``on_error="raise"``; see :mod:`intrinsics_core.protocol.errors`.
         """
         return self._told(response, self._result(self._call(query, response, chat_history)))
@@ -71,7 +71,7 @@ class ResponseReviser(IntrinsicComponent):
         return self._told(response, await self._aresult(self._call(query, response, chat_history)))
 
     def _call(self, query: QueryType, response: Any, history: History) -> Call[RevisedAnswer]:
-        if isinstance(response, PydanticResponse) or under_way(response):
+        if is_structured(response) or under_way(response):
             raise InvalidInput("the response has no text to revise", intrinsic=self.intrinsic,
                                expected="one that is text, and whole", got=type(response).__name__)  # fmt: skip
         documents = passages(distinct(sources_of(response)), self.metadata_mode)
@@ -90,7 +90,11 @@ def _saying(response: Any, text: str) -> Any:
     if isinstance(response, AgentOutput):
         said = response.response
         noted = {k: v for k, v in said.additional_kwargs.items() if k != "rag_intrinsics"}
-        message = ChatMessage(text, role=said.role, additional_kwargs=noted)
+        # Calls of tools beside the text stay.
+        blocks: list[Any] = [block for block in said.blocks if not isinstance(block, TextBlock)]
+        first = next((i for i, block in enumerate(said.blocks) if isinstance(block, TextBlock)), 0)
+        blocks.insert(first, TextBlock(text=text))
+        message = ChatMessage(blocks=blocks, role=said.role, additional_kwargs=noted)
         return response.model_copy(update={"response": message})
     field = "response_txt" if hasattr(response, "response_txt") else "response"
     kept = {key: value for key, value in (response.metadata or {}).items() if key != "rag_intrinsics"}

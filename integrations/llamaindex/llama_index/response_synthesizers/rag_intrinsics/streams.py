@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -20,6 +20,8 @@ class AnnotatedChatStream(StreamingAgentChatResponse):
     _inner: Any = field(default=None, init=False, repr=False)
     _finish: Any = field(default=None, init=False, repr=False)
     _afinish: Any = field(default=None, init=False, repr=False)
+    _over: Any = field(default=None, init=False, repr=False)
+    _aover: Any = field(default=None, init=False, repr=False)
     _finished: bool = field(default=False, init=False, repr=False)
 
     @classmethod
@@ -30,7 +32,8 @@ class AnnotatedChatStream(StreamingAgentChatResponse):
         finish: Callable[[str], None],
         afinish: Callable[[str], Awaitable[None]],
     ) -> AnnotatedChatStream:
-        """
+        """Judged when it has ended.
+
         Args:
             metadata: where ``finish`` and ``afinish`` write, given the whole text.
         """
@@ -39,14 +42,33 @@ class AnnotatedChatStream(StreamingAgentChatResponse):
         stream._inner, stream._finish, stream._afinish = inner, finish, afinish
         return stream
 
+    @classmethod
+    def judged_on_the_way(
+        cls,
+        inner: StreamingAgentChatResponse,
+        metadata: dict[str, Any],
+        over: Callable[[Iterator[str]], Iterator[str]],
+        aover: Callable[[AsyncIterator[str]], AsyncIterator[str]],
+    ) -> AnnotatedChatStream:
+        """Judged by what its tokens pass through, from the first word on: the whole text has no space before it."""
+
+        async def nothing(_: str) -> None:
+            pass
+
+        stream = cls.of(inner, metadata, lambda _: None, nothing)
+        stream._over, stream._aover = over, aover
+        return stream
+
     @property
     def response_gen(self) -> Generator[str, None, None]:
-        yield from self._inner.response_gen
+        tokens = self._inner.response_gen
+        yield from self._over(_from_first_word(tokens)) if self._over and not self._finished else tokens
         if self._ends():
             self._finish(self.response)
 
     async def async_response_gen(self) -> AsyncGenerator[str, None]:
-        async for token in self._inner.async_response_gen():
+        tokens = self._inner.async_response_gen()
+        async for token in self._aover(_afrom_first_word(tokens)) if self._aover and not self._finished else tokens:
             yield token
         if self._ends():
             await self._afinish(self.response)
@@ -60,3 +82,19 @@ class AnnotatedChatStream(StreamingAgentChatResponse):
         self.unformatted_response = self._inner.unformatted_response
         first, self._finished = not self._finished, True
         return first
+
+
+def _from_first_word(tokens: Iterator[str]) -> Iterator[str]:
+    begun = False
+    for token in tokens:
+        begun, token = begun or bool(token.strip()), token if begun else token.lstrip()
+        if token:
+            yield token
+
+
+async def _afrom_first_word(tokens: AsyncIterator[str]) -> AsyncIterator[str]:
+    begun = False
+    async for token in tokens:
+        begun, token = begun or bool(token.strip()), token if begun else token.lstrip()
+        if token:
+            yield token

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from typing import Any
 
 from llama_index.core.llms import MockLLM
@@ -10,8 +11,12 @@ from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
 from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, QueryRewriteTransform
+from llama_index.rag_intrinsics._settings import check_names
 from llama_index.rag_intrinsics.query import ExpandedQuery, RewrittenQuery
 
+from intrinsics_core.protocol.names import named
+
+_NOT_ASKED = ("llm", "query_gen_prompt", "num_queries", "kwargs")  # what an LLM would be asked with
 Found = Mapping[tuple[str, int], Sequence[NodeWithScore]]
 
 
@@ -51,21 +56,24 @@ class IntrinsicsRetriever(QueryFusionRetriever):
         *,
         rewriter: QueryRewriteTransform | None = None,
         expander: QueryExpansionTransform | None = None,
-        mode: FUSION_MODES = FUSION_MODES.RECIPROCAL_RANK,
+        mode: FUSION_MODES | str = FUSION_MODES.RECIPROCAL_RANK,
         similarity_top_k: int | None = None,
         retriever_weights: list[float] | None = None,
         use_async: bool = True,
         **kwargs: Any,
     ) -> None:
+        known = [*signature(IntrinsicsRetriever).parameters, *signature(QueryFusionRetriever).parameters]
+        check_names(kwargs, [name for name in known if name not in _NOT_ASKED], called=type(self).__name__)
         super().__init__(
             [retrievers] if isinstance(retrievers, BaseRetriever) else list(retrievers),
             llm=MockLLM(),  # never asked: the queries are the intrinsics'
-            mode=mode,
+            mode=FUSION_MODES(named("mode", mode, [each.value for each in FUSION_MODES])),
             retriever_weights=retriever_weights,
             use_async=use_async,
             **kwargs,
         )
-        self._rewriter, self._expander, self._k = rewriter, expander, similarity_top_k
+        self._rewriter, self._expander = rewriter, expander
+        self._most = similarity_top_k
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         query = self._rewriter.run(query_bundle) if self._rewriter else query_bundle
@@ -80,19 +88,23 @@ class IntrinsicsRetriever(QueryFusionRetriever):
 
     def _fused(self, found: Found) -> list[NodeWithScore]:
         if len(found) == 1:  # nothing to fuse: the retriever's order and scores stand
-            return [*next(iter(found.values()))][: self._k]
+            return [*next(iter(found.values()))][: self._most]
         # The fusions write into what they are given, which may be the caller's own.
         own = {key: [item.model_copy() for item in nodes] for key, nodes in found.items()}
         if self.mode == FUSION_MODES.RECIPROCAL_RANK:
-            return self._reciprocal_rerank_fusion(own)[: self._k]
+            return self._reciprocal_rerank_fusion(own)[: self._most]
         if self.mode == FUSION_MODES.SIMPLE:
-            return self._simple_fusion(own)[: self._k]
+            return self._simple_fusion(own)[: self._most]
         by_distance = self.mode == FUSION_MODES.DIST_BASED_SCORE
-        return self._relative_score_fusion(own, dist_based=by_distance)[: self._k]
+        return self._relative_score_fusion(own, dist_based=by_distance)[: self._most]
 
 
 def _queries(query: QueryBundle, expanded: QueryBundle | None) -> list[QueryBundle]:
-    """What to ask the retrievers for: the question first, a rewritten one in its form for retrieval."""
-    first = QueryBundle(query.embedding_strs[0]) if isinstance(query, RewrittenQuery) else query
+    """What to ask the retrievers for: the question first, a rewritten one in its form for retrieval. Further texts that
+    it is to be embedded with (the passage of HyDE) go with the first.
+    """
+    first = query
+    if isinstance(query, RewrittenQuery) and query.rewrite:
+        first = QueryBundle(query.rewrite.retrieval_query, custom_embedding_strs=query.embedding_strs)
     rows = expanded.expansion.queries if isinstance(expanded, ExpandedQuery) and expanded.expansion else ()
     return [first, *(QueryBundle(row.text) for row in rows if row.text != first.query_str)]
