@@ -9,7 +9,7 @@ import pytest
 from haystack import Document, Pipeline
 from haystack.components.builders import AnswerBuilder
 from haystack.components.generators.chat import MockChatGenerator
-from haystack.dataclasses import ChatMessage, ToolCall
+from haystack.dataclasses import ChatMessage, StreamingChunk, ToolCall
 from haystack.evaluation import EvaluationRunResult
 from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsAnswerEvaluator
 from haystack_integrations.components.pipelines.rag_intrinsics import RagIntrinsicsPipeline
@@ -18,6 +18,7 @@ from haystack_integrations.components.validators.rag_intrinsics import (
     RagIntrinsicsCitationBuilder,
     RagIntrinsicsGroundednessChecker,
     RagIntrinsicsReviser,
+    RagIntrinsicsStreamAuditor,
 )
 
 from integrations.haystack.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging, retriever
@@ -193,8 +194,8 @@ class TestStreams:
         text = "".join(chunk.content for chunk in chunks)
         assert text == f"{BOTH} The tide mill stands on the east quay."
         told = [(i, s) for i, c in enumerate(chunks) for s in c.meta.get("rag_intrinsics", {}).get("sentences", [])]
-        assert [s["label"] for _, s in told] == ["faithful", "unfaithful"]
-        for at, sentence in told:
+        assert [s["label"] for _, s in told] == ["faithful", "unfaithful", "faithful"]  # as many pieces as sentences
+        for at, sentence in told[:-1]:
             said = "".join(chunk.content for chunk in chunks[:at])
             assert text[sentence["begin"] : sentence["end"]] == sentence["text"] and len(said) < len(text)
         audit = chunks[-1].meta["rag_intrinsics"]["audit"]
@@ -218,3 +219,47 @@ class TestStreams:
         pipeline = Pipeline()
         pipeline.add_component("rag", rag)
         assert Pipeline.loads(pipeline.dumps()).dumps() == pipeline.dumps()
+
+    @pytest.mark.parametrize("kind", ["function", "object", "async function", "async object"])
+    def test_any_callback_hears_all_chunks_and_what_follows_the_end(self, kind: str) -> None:
+        """`stream_options={"include_usage": True}` sends a chunk behind the one with `finish_reason`."""
+        chunks: list[Any] = []
+
+        class Heard:
+            def __call__(self, chunk: Any) -> None:
+                chunks.append(chunk)
+
+        class AsyncHeard:
+            async def __call__(self, chunk: Any) -> None:
+                chunks.append(chunk)
+
+        tell = {"function": chunks.append, "object": Heard(), "async function": AsyncHeard().__call__,
+                "async object": AsyncHeard()}[kind]  # fmt: skip
+        auditor = RagIntrinsicsStreamAuditor()
+        callback: Any = auditor.run(QUESTION, [Document(content=FAITHFUL)], tell)["streaming_callback"]
+        sent = [StreamingChunk(f"{FAITHFUL} ", index=0), StreamingChunk(INVENTED, index=0),
+                StreamingChunk("", finish_reason="stop"), StreamingChunk("", meta={"usage": {"total_tokens": 9}}),
+                StreamingChunk("", finish_reason="stop")]  # fmt: skip
+
+        async def stream() -> None:
+            for chunk in sent:
+                await callback(chunk)
+
+        if kind.startswith("async"):
+            asyncio.run(stream())
+        else:
+            for chunk in sent:
+                callback(chunk)
+        told = [chunk.meta["rag_intrinsics"] for chunk in chunks if "rag_intrinsics" in chunk.meta]
+        assert [chunk for chunk in chunks if "rag_intrinsics" not in chunk.meta] == sent
+        assert [len(piece.get("sentences", ())) for piece in told] == [1, 1, 0]
+        assert [s["label"] for s in told[-1]["audit"]["sentences"]] == ["faithful", "unfaithful"]
+
+    @pytest.mark.parametrize("last", [{"finish_reason": "stop"}, {"done": True}, {"stop_reason": "end_turn"}])
+    def test_the_end_that_stands_in_the_meta_is_an_end(self, last: dict[str, Any]) -> None:
+        chunks: list[Any] = []
+        made = RagIntrinsicsStreamAuditor().run(QUESTION, [Document(content=FAITHFUL)], chunks.append)
+        callback: Any = made["streaming_callback"]
+        callback(StreamingChunk(FAITHFUL))
+        callback(StreamingChunk("", meta=last))
+        assert chunks[-1].meta["rag_intrinsics"]["audit"]["label"] == "faithful"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -50,6 +51,13 @@ _DIALECTS = {
 }
 _UNKNOWN = replace(_CHAT, gives=frozenset())  # most others speak it too, but only where they are told to
 
+# What a writer's calls have, and a judge's have not: tools, a stream, a form of the answer.
+_WRITERS = ("streaming_callback", "tools", "tools_strict")
+_WRITERS_KWARGS = frozenset({
+    "function_call", "functions", "n", "parallel_tool_calls", "response_format", "stream", "stream_options", "text",
+    "text_format", "tool_choice", "tools",
+})  # fmt: skip
+
 _TURNS = {"system": ChatMessage.from_system, "developer": ChatMessage.from_system,
           "assistant": ChatMessage.from_assistant}  # fmt: skip
 
@@ -59,8 +67,10 @@ class ChatGeneratorRuntime(ChatRuntime):
     Any Haystack chat generator serves every intrinsic, through the ``prompted`` profile.
 
     Components make one themselves of a chat generator that is given as `runtime`; make it yourself to set how it asks.
-    A feature that the generator refuses at the first request (an error that names it) is left out from then on, with a
-    warning. Calls are spans, and `run_async` is used where the generator has it.
+    It is asked without the tools, the streaming callback and the form of answers that were set for its own answers; the
+    generator itself is not changed. A feature that it refuses at the first request (an error that names it) is left out
+    from then on, with a warning. Calls are spans. Synchronous callers use its `run`; asynchronous ones its `run_async`
+    where it has one, on their own event loop.
 
     Usage example:
 
@@ -147,23 +157,48 @@ class ChatGeneratorRuntime(ChatRuntime):
 
     def ask(self, request: Generate, features: frozenset[str]) -> Any:
         inputs = _inputs(request, self._dialect, features)
+        if changes := _not_of_judges(self.chat_generator):
+            self.warm_up()  # makes the client, which is shared
+        judge = _changed(self.chat_generator, changes)
         with _span(self.chat_generator, inputs) as span:
-            got = self.chat_generator.run(**inputs)
+            got = judge.run(**inputs)
             span.set_content_tag("haystack.component.output", got)
         return got
 
     async def aask(self, request: Generate, features: frozenset[str]) -> Any:
         inputs = _inputs(request, self._dialect, features)
+        if changes := _not_of_judges(self.chat_generator):
+            await self.awarm_up()
+        judge = _changed(self.chat_generator, changes)
         with _span(self.chat_generator, inputs) as span:
-            if callable(getattr(self.chat_generator, "run_async", None)):
-                got = await self.chat_generator.run_async(**inputs)
+            if callable(getattr(judge, "run_async", None)):
+                got = await judge.run_async(**inputs)
             else:
-                got = await asyncio.to_thread(self.chat_generator.run, **inputs)
+                got = await asyncio.to_thread(judge.run, **inputs)
             span.set_content_tag("haystack.component.output", got)
         return got
 
     def read(self, reply: Any, seconds: float) -> Outcome:
         return _generated(reply, seconds)
+
+
+def _not_of_judges(generator: Any) -> dict[str, Any]:
+    """The settings of a generator that a judge is asked without, and what stands in their place."""
+    changes: dict[str, Any] = {name: None for name in _WRITERS if getattr(generator, name, None)}
+    kwargs = getattr(generator, "generation_kwargs", None)
+    if isinstance(kwargs, Mapping) and not _WRITERS_KWARGS.isdisjoint(kwargs):
+        changes["generation_kwargs"] = {name: value for name, value in kwargs.items() if name not in _WRITERS_KWARGS}
+    return changes
+
+
+def _changed(generator: Any, changes: Mapping[str, Any]) -> Any:
+    """The generator with other settings and the same clients; itself where there are none."""
+    if not changes:
+        return generator
+    judge = copy.copy(generator)
+    for name, value in changes.items():
+        setattr(judge, name, value)
+    return judge
 
 
 def _inputs(request: Generate, dialect: Dialect, features: frozenset[str]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Stream auditor."""
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from haystack import Document, component
@@ -10,7 +10,10 @@ from haystack_integrations.common.rag_intrinsics.base import Intrinsic
 from haystack_integrations.common.rag_intrinsics.pipeline_input import KEY, PipelineInput
 
 from intrinsics_core import Profile, StreamChecker
-from intrinsics_core.protocol.results import AuditedSentence
+from intrinsics_core.protocol.results import Audit, AuditedSentence
+
+# By what generators end a stream, beside `finish_reason`: Haystack's older ones, Ollama, Anthropic.
+_ENDS = ("finish_reason", "done_reason", "done", "stop_reason")
 
 
 @component
@@ -20,8 +23,9 @@ class RagIntrinsicsStreamAuditor(Intrinsic):
 
     It stands before a chat generator and hands it a streaming callback that passes the chunks on to yours. After a
     chunk that closes a sentence comes one without text, whose `meta["rag_intrinsics"]["sentences"]` has that sentence's
-    verdict and citations; after the last one comes a chunk with the whole `meta["rag_intrinsics"]["audit"]`. Offsets
-    are those of the whole answer. Without a callback it does nothing.
+    verdict and citations, for the last sentence, too. Then comes a chunk with the whole
+    `meta["rag_intrinsics"]["audit"]`. Offsets are those of the whole answer. The end is the chunk that names a reason
+    (`finish_reason`); what follows it, such as the usage, is passed on. Without a callback it does nothing.
 
     Usage example:
 
@@ -118,21 +122,47 @@ class RagIntrinsicsStreamAuditor(Intrinsic):
         checker = StreamChecker(given.messages, given.passages, runtime=self._engine.runtime, profile=self.profile,
                                 on_error=self.on_error, date=self.date)  # type: ignore[arg-type]  # fmt: skip
 
+        ended = False
+
         def heard(chunk: StreamingChunk) -> None:
+            nonlocal ended
             tell(chunk)
+            if ended:
+                return
             if judged := checker.feed(chunk.content):
                 tell(_sentences(given, judged))
-            if chunk.finish_reason and checker.text.strip():
-                tell(_chunk({"audit": given.told(checker.close())}))
+            if (ended := _ends(chunk)) and checker.text.strip():
+                for piece in _last(given, checker, checker.close()):
+                    tell(piece)
 
         async def aheard(chunk: StreamingChunk) -> None:
+            nonlocal ended
             await tell(chunk)
+            if ended:
+                return
             if judged := await checker.afeed(chunk.content):
                 await tell(_sentences(given, judged))
-            if chunk.finish_reason and checker.text.strip():
-                await tell(_chunk({"audit": given.told(await checker.aclose())}))
+            if (ended := _ends(chunk)) and checker.text.strip():
+                for piece in _last(given, checker, await checker.aclose()):
+                    await tell(piece)
 
-        return aheard if inspect.iscoroutinefunction(tell) else heard
+        return aheard if _is_async(tell) else heard
+
+
+def _is_async(tell: Any) -> bool:
+    return inspect.iscoroutinefunction(tell) or inspect.iscoroutinefunction(getattr(tell, "__call__", None))  # noqa: B004
+
+
+def _ends(chunk: StreamingChunk) -> bool:
+    """Whether a chunk says that it is the last one with text; what follows, such as the usage, says nothing of it."""
+    return bool(chunk.finish_reason or any(chunk.meta.get(name) for name in _ENDS))
+
+
+def _last(given: PipelineInput, checker: StreamChecker, whole: Audit) -> Iterator[StreamingChunk]:
+    """The sentences that closed with the end, and the audit."""
+    if left := checker.left(whole):
+        yield _sentences(given, left)
+    yield _chunk({"audit": given.told(whole)})
 
 
 def _sentences(given: PipelineInput, judged: Sequence[AuditedSentence]) -> StreamingChunk:
