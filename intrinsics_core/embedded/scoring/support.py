@@ -211,7 +211,8 @@ _NO_CLAIM = re.compile(
     | ^(?:\w+,?\s){0,4}?(?:i|we)(?:\sam|\swas|\swere|\sare|'m|’m|'re|\sdo|\shave)?\s?(?:
         un(?:able|aware|sure|certain)\b
         |sorry\b|apologi[sz]e|can(?:not|['’]t|\snot)\b|could(?:\snot|n['’]t)\b|(?:not|n['’]t)\s(?:able|aware|sure
-        |certain|know|have|find|see)\b|don['’]t\s(?:know|have|find|see|think)\b|couldn['’]t\b|only\shave\b
+        |certain|know(?!\sof\san?(?:y)?\b)|have|find|see)\b|don['’]t\s(?:know(?!\sof\san?(?:y)?\b)|have|find|see
+        |think)\b|couldn['’]t\b|only\shave\b
         |(?:have|found|see|saw)\s(?:no\s(?:\w+\s)?(?:information|details?|knowledge|idea|data|mention|answers?)\b|nothing\b))
     | \bfor\s(?:more|further|additional)\s(?:\w+\s)?(?:information|details?|help|assistance)\b
         .{0,80}?\b(?:consult|contact|refer|visit|see|check)\b
@@ -228,6 +229,12 @@ _NO_CLAIM = re.compile(
     | ^(?:\W*(?:summary|answer|response|output|conclusion|note|overview|introduction))\W*$
     """,
     re.IGNORECASE | re.VERBOSE,
+)
+
+
+# Of these phrases the one that claims often begin with, too: "Sure, it opens at nine."
+_GREETS = re.compile(
+    r"^(?:sure|certainly|of\scourse|absolutely|great\squestion|thank\syou|thanks|hello|hi|hey)\b", re.IGNORECASE
 )
 
 
@@ -276,7 +283,12 @@ def makes_claim(sentence: str, vectors: Floats | None = None, found: bool = Fals
         text, vectors = "".join(pieces), None  # "It is red. And yours?" claims something before it asks
         if len(claim(text).units) < 2:
             return False
-    return not is_small_talk(text, listed(text), vectors, found)
+    return not (surely_none(text) or is_small_talk(text, listed(text), vectors, found))
+
+
+def surely_none(text: str) -> bool:
+    """Whether the phrases say for sure that a sentence claims nothing: all but those that greet."""
+    return listed(text) and not _GREETS.search(text)
 
 
 def listed(sentence: str) -> bool:
