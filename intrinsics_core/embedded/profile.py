@@ -47,13 +47,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Overrides:
-    """What a caller set for their own data: thresholds by intrinsic, and which intrinsics were calibrated on it; and
-    the tasks that there is a reader for.
+    """What a caller set for their own data: thresholds by intrinsic, and which intrinsics were calibrated on it; the
+    tasks that there is a reader for; and whether the encoder is their own.
     """
 
     thresholds: Mapping[str, Mapping[str, float]]
     calibrated: Collection[str] = ()
     reads: Collection[ScoreTask] = ()
+    own_encoder: bool = False
 
 
 # What asks of the answer and the last question alone.
@@ -71,6 +72,7 @@ def embedded_profile(
     calibrations: Mapping[str, Any] | None = None,
     thresholds: Mapping[str, Mapping[str, float]] | None = None,
     reads: Collection[ScoreTask] = (),
+    own_encoder: bool = False,
 ) -> Profile:
     """The profile, with the caller's own calibrations and thresholds by intrinsic.
 
@@ -78,12 +80,13 @@ def embedded_profile(
         calibrations: by intrinsic, what `calibrate` fitted.
         thresholds: by intrinsic and name.
         reads: tasks of the runtime's reader, which then reads what was found.
+        own_encoder: the vectors are not of the encoder that ships.
 
     Raises:
         InvalidInput: one of them is of an intrinsic that has none, or cannot be read, or is out of range.
     """
     fitted = loaded(calibrations or {})
-    own = Overrides(_thresholds(thresholds or {}), tuple(fitted), reads)
+    own = Overrides(_thresholds(thresholds or {}), tuple(fitted), reads, own_encoder)
     return Profile(
         "embedded",
         {
@@ -102,7 +105,7 @@ def embedded_profile(
         retries=0,  # vectors are never malformed
         split=laid_out,
         cut=turns_cut,
-        made_by=(embedded_profile, (calibrations, thresholds, reads)),
+        made_by=(embedded_profile, (calibrations, thresholds, reads, own_encoder)),
         calibrations=fitted,
     )
 
@@ -229,7 +232,20 @@ def _supported(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[
     sentences, sources = [s.text for s in task.response_sentences], _sources(task, documents)
     evidence = look_up(sentences, response, sources, task.query)
     logits = (yield from _told(task, sentences, evidence, sources, head.citations)) if own.reads else None
-    return support(sentences, response, sources, head, given=task.query, evidence=evidence, logits=logits)
+    return support(
+        sentences, response, sources, head, given=task.query, evidence=evidence, logits=logits,
+        reported=_reported(own, task, response), own_encoder=own.own_encoder,
+    )  # fmt: skip
+
+
+def _reported(own: Overrides, task: Task, vectors: Sequence[Any]) -> Collection[int]:
+    """The sentences of the response that report what a tool call has done."""
+    if not task.tool_calls:
+        return ()
+    from intrinsics_core.embedded.scoring.reports import reports_a_call
+
+    said = enumerate(zip(task.response_sentences, vectors, strict=True))
+    return {i for i, (s, rows) in said if reports_a_call(s.text, task, None if own.own_encoder else rows)}
 
 
 def _told(
@@ -285,7 +301,10 @@ def _citations(own: Overrides, task: Task) -> Program[Citations]:
     response, documents = _vectors((yield _sentences(task)))  # type: ignore[arg-type]  # only replies come
     sentences, sources = [s.text for s in task.response_sentences], _sources(task, documents)
     # Nothing is read for a citation: both heads have the same rule.
-    found = support(sentences, response, sources, load_head(reads=bool(own.reads)), given=task.query)
+    found = support(
+        sentences, response, sources, load_head(reads=bool(own.reads)), given=task.query,
+        reported=_reported(own, task, response), own_encoder=own.own_encoder,
+    )  # fmt: skip
     return sentence_ids.citations(task, [(r, c) for r, s in enumerate(found.sentences) for c in s.citations])
 
 

@@ -83,12 +83,14 @@ class EmbeddedRuntime(BlockingRuntime):
         # Of the reader that ships the file says enough: to make one here would load numpy, maybe on an event loop.
         reads = self.reader.tasks if given.reader else tuple(_about(shipped)["tasks"]) if shipped else ()
         self._tasks = reads
-        self.profile: Profile = embedded_profile(self.calibrations, self.thresholds, reads)
+        own_encoder = given.path is not None
+        self.profile: Profile = embedded_profile(self.calibrations, self.thresholds, reads, own_encoder)
 
     def calibrate_by(self, calibrations: Mapping[str, Any]) -> Self:
         # The profile knows what was calibrated: text that nothing else was fitted on has a probability then.
         super().calibrate_by(calibrations)
-        self.profile = embedded_profile(self.calibrations, self.thresholds, self._tasks)
+        own_encoder = self._arguments["path"] is not None
+        self.profile = embedded_profile(self.calibrations, self.thresholds, self._tasks, own_encoder)
         return self
 
     @property

@@ -113,7 +113,7 @@ def _hallucination(task: Task, replies: Sequence[Reply]) -> HallucinationDetecti
         row = values[i * len(task.documents) : (i + 1) * len(task.documents)]
         best = max(range(len(row)), key=row.__getitem__)
         score = float(sigmoid(row[best]))
-        if not _claims(sentence.text):
+        if not _claims(task, sentence.text):
             verdicts.append((i, ("NA", None, None)))
         elif score >= _ENOUGH:
             verdicts.append((i, ("faithful", score, f"document {task.document_id(best)!r} entails it")))
@@ -130,7 +130,7 @@ def _cite(task: Task) -> Program[Citations]:
     first = yield _sources_and_sentences(task)
     values = iter(yes_logits(first))  # type: ignore[arg-type]  # only replies are sent in
     held = [(r, d) for r in range(len(sentences)) for d in range(len(task.documents)) if next(values) >= 0]
-    held = [(r, d) for r, d in held if _claims(sentences[r].text)]
+    held = [(r, d) for r, d in held if _claims(task, sentences[r].text)]
     pairs = [(r, d, s.text) for r, d in held for s in task.document_sentences[d]]
     if not pairs:
         return Citations(citations=())
@@ -164,7 +164,7 @@ def _spans(task: Task, replies: Sequence[Reply]) -> HallucinationDetection:
     flagged: dict[int, tuple[FlaggedSpan, ...]] = {}
     for i, sentence in enumerate(task.response_sentences):
         own = [token for token in tokens if token.end > sentence.begin and token.begin < sentence.end]
-        if not _claims(sentence.text) or not own:
+        if not _claims(task, sentence.text) or not own:
             verdicts.append((i, ("NA", None, None)))
             continue
         flagged[i] = _flagged(task.response, own, sentence.begin, sentence.end)
@@ -212,10 +212,16 @@ def _standing(task: Task, sentence: str) -> str:
     return _as_answer(task, sentence) if len(sentence.split()) <= _SHORT else sentence
 
 
-def _claims(sentence: str) -> bool:
-    from intrinsics_core.embedded.scoring.support import makes_claim
+def _claims(task: Task, sentence: str) -> bool:
+    from intrinsics_core.embedded.scoring.reports import reports_a_call
+    from intrinsics_core.embedded.scoring.small_talk import is_small_talk
+    from intrinsics_core.embedded.scoring.support import listed, makes_claim
 
-    return len(sentence.split()) <= _SHORT or makes_claim(sentence)
+    if reports_a_call(sentence, task):
+        return False
+    if len(sentence.split()) <= _SHORT:  # "It is." has no content, but a question
+        return not is_small_talk(sentence, listed(sentence))
+    return makes_claim(sentence)
 
 
 _FORMATS: dict[str, dict[str, AnyFormat]] = {

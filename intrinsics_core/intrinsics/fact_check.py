@@ -24,7 +24,7 @@ from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Program
 from intrinsics_core.protocol.results import CheckedClaim, FactCheck, SourceVerdict
-from intrinsics_core.protocol.task import Message, Task
+from intrinsics_core.protocol.task import Task
 from intrinsics_core.text.sentences import Span
 
 Aggregate = Literal["max", "min", "weighted"]
@@ -191,7 +191,7 @@ def _units(task: Task, sources: SourceUnit) -> list[Source]:
 
 def _answering(task: Task, claim: Span) -> Task:
     """The task in which the answer is this claim alone."""
-    return replace(task, messages=(*task.messages[:-1], Message("assistant", claim.text)))
+    return replace(task, messages=(*task.messages[:-1], replace(task.last, content=claim.text)))
 
 
 def _aggregated(aggregate: Aggregate, scores: dict[int, float], weights: Sequence[float]) -> float:

@@ -27,7 +27,7 @@ from intrinsics_core.protocol.results import (
     RevisedAnswer,
     SentenceVerdict,
 )
-from intrinsics_core.protocol.task import Message, Task
+from intrinsics_core.protocol.task import Task
 
 NAME = "revise"
 NOTHING_LEFT = "no sentence of the answer is supported"
@@ -115,7 +115,7 @@ def _program(
 
 
 def _judged(task: Task, profile: Profile, answer: str) -> Program[HallucinationDetection]:
-    messages = (*task.messages[:-1], Message("assistant", answer))
+    messages = (*task.messages[:-1], replace(task.last, content=answer))
     return (yield from hallucination_detection(messages, task.documents, date=task.date).start(profile))
 
 

@@ -67,6 +67,15 @@ def turns_shown(task: Task) -> list[dict[str, str]]:
     return shown(conversation(task))
 
 
+def calls_shown(task: Task) -> dict[str, Any]:
+    """The tools that were called for the response, under a name of their own; nothing where there were none."""
+    calls = [
+        {"name": defuse(c.name), "arguments": defuse(c.arguments)} | ({"result": defuse(c.result)} if c.result else {})
+        for c in task.tool_calls
+    ]
+    return {"tool_calls": calls} if calls else {}
+
+
 def shown(messages: Sequence[Message]) -> list[dict[str, str]]:
     return [{"role": m.role, "content": m.content} for m in messages]
 

@@ -18,6 +18,7 @@ from intrinsics_core.profiles.asking import (
     TEXT,
     UNTOLD,
     array_of,
+    calls_shown,
     enum_of,
     id_of,
     numbered,
@@ -65,8 +66,8 @@ _SAID: Mapping[str, _Said] = {
     "hallucination-detection": _Said(
         "For each response sentence, compare what it claims with the documents alone. First give the reason, quoting "
         "the document where you can, then the verdict: 'faithful' if the documents support all of it, 'partial' if "
-        "they support a part, 'unfaithful' if they do not support it or contradict it, 'NA' if it claims nothing (a "
-        "greeting, a question, an offer).",
+        "they support a part, 'unfaithful' if they do not support it or contradict it, "
+        f"{sentence_verdicts.CLAIMS_NOTHING}.",
         _VERDICT,
         {},
         each=99,
@@ -141,6 +142,7 @@ def _shown(task: Task) -> dict[str, Any]:
     return {
         "documents": documents,
         "conversation": turns_shown(task)[:-1],
+        **calls_shown(task),
         "response": numbered(task.response_sentences, "r"),
     }
 

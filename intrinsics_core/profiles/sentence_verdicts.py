@@ -10,7 +10,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from intrinsics_core.profiles.asking import TEXT, array_of, asking, documents_shown, enum_of, numbered, object_of
+from intrinsics_core.profiles.asking import (
+    TEXT,
+    array_of,
+    asking,
+    calls_shown,
+    documents_shown,
+    enum_of,
+    numbered,
+    object_of,
+)
 from intrinsics_core.profiles.asking import turns_shown as turns
 from intrinsics_core.protocol.errors import IntrinsicsError
 from intrinsics_core.protocol.requests import Generated, Program
@@ -18,6 +27,11 @@ from intrinsics_core.protocol.results import AuditParts, HallucinationDetection
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, readers, sentence_ids
 
+CLAIMS_NOTHING = (
+    "'NA' if it claims nothing about what documents could hold (courtesy, an offer, a question back, that it does not "
+    "know, a refusal, or the report of an action whose call stands in 'tool_calls'; without that call a report is a "
+    "claim)"
+)
 _ONLY = "sentences"  # an option of the task: the numbers of the sentences that are asked about; all where left out
 
 
@@ -42,6 +56,7 @@ def response_by_sentence(task: Task) -> dict[str, Any]:
     return {
         "conversation": turns(task)[:-1],
         "documents": documents_shown(task),
+        **calls_shown(task),
         "response": {name: text for i in wanted(task) for name, text in numbered([sentences[i]], "r", i).items()},
     }
 
@@ -51,7 +66,7 @@ render = asking(
     "The response is given sentence by sentence. For each sentence, compare what it claims with the "
     "documents alone. First give the reason, quoting the document where you can, then the verdict: "
     "'faithful' if the documents support all of it, 'partial' if they support a part, 'unfaithful' if they "
-    "do not support it or contradict it, 'NA' if it claims nothing (a greeting, a question, an offer).",
+    f"do not support it or contradict it, {CLAIMS_NOTHING}.",
     '{"sentences": [{"id": "r0", "reason": "...", '
     '"faithfulness": "faithful" | "partial" | "unfaithful" | "NA"}, ...]}, one entry per sentence.',
     _schema,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date as Date
@@ -17,11 +18,21 @@ ROLES: tuple[str, ...] = get_args(Role)
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that was called: its name, its arguments as JSON, and what it returned, where that is known."""
+
+    name: str
+    arguments: str = ""
+    result: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
-    """One turn in the OpenAI shape: ``role`` and plain-text ``content``."""
+    """One turn in the OpenAI shape: ``role`` and plain-text ``content``; ``tool_calls`` that an assistant made."""
 
     role: str
     content: str
+    tool_calls: tuple[ToolCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +82,12 @@ class Task:
         """The last turn, where the assistant spoke last, else ``""``."""
         return self.last.content if self.last.role == "assistant" else ""
 
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The tools that the assistant called after the last user turn."""
+        last = max((i for i, m in enumerate(self.messages) if m.role == "user"), default=-1)
+        return tuple(call for m in self.messages[last + 1 :] for call in m.tool_calls)
+
     @cached_property
     def response_sentences(self) -> tuple[Span, ...]:
         return self.split(self.response)
@@ -111,8 +128,8 @@ def check(
 
     Args:
         intrinsic: the name used in errors.
-        messages: `Message` objects or ``{"role", "content"}`` mappings. Content may be OpenAI content parts, of
-            which the text parts are joined.
+        messages: `Message` objects or ``{"role", "content", "tool_calls"?}`` mappings. Content may be OpenAI content
+            parts, of which the text parts are joined.
         documents: `Document` objects, ``{"text", "id"?, "title"?, "score"?, "metadata"?}`` mappings or plain strings.
             A document without an id gets its position, from 0, as a string.
         ends_with: roles that the last turn may have.
@@ -169,14 +186,16 @@ def _text(intrinsic: str, name: str, value: Any) -> str:
 
 def _message(intrinsic: str, index: int, value: Any) -> Message:
     name = f"messages[{index}]"
+    calls: tuple[ToolCall, ...] = ()
     if isinstance(value, Message):
-        role, content = value.role, value.content
+        role, content, calls = value.role, value.content, value.tool_calls
     elif isinstance(value, Mapping):
         missing = [key for key in ("role", "content") if key not in value]
         if missing:
             raise InvalidInput(f"{name} has no {' and no '.join(map(repr, missing))}", intrinsic=intrinsic,
                                expected='{"role": ..., "content": ...}', got=repr(dict(value)))  # fmt: skip
         role, content = value["role"], value["content"]
+        calls = _tool_calls(value.get("tool_calls"))
         if content is None and value.get("tool_calls"):
             content = ""  # an assistant turn that only called tools says nothing
         elif isinstance(content, list | tuple):
@@ -187,7 +206,24 @@ def _message(intrinsic: str, index: int, value: Any) -> Message:
     if role not in ROLES:
         raise InvalidInput(f"{name}.role is unknown", intrinsic=intrinsic,
                            expected=f"one of {', '.join(ROLES)}", got=repr(role))  # fmt: skip
-    return Message(role, _text(intrinsic, f"{name}.content", content))
+    return Message(role, _text(intrinsic, f"{name}.content", content), calls)
+
+
+def _tool_calls(value: Any) -> tuple[ToolCall, ...]:
+    """Calls in the shape of OpenAI's API, or flat as frameworks keep them; one without a name is left out."""
+    found = []
+    for call in value if isinstance(value, list | tuple) else ():
+        if not isinstance(call, Mapping):
+            continue
+        made = call["function"] if isinstance(call.get("function"), Mapping) else call
+        arguments, result = made.get("arguments", made.get("args", "")), call.get("result", "")
+        if isinstance(name := made.get("name"), str) and name:
+            found.append(ToolCall(name, _as_text(arguments), _as_text(result)))
+    return tuple(found)
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _parts(intrinsic: str, name: str, parts: Iterable[Any]) -> str:

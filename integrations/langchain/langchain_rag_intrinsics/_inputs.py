@@ -45,12 +45,14 @@ _ROLES = {
 class ChainInput:
     """One input: a conversation, the answer where it ends with one, and documents.
 
-    ``fields`` is the metadata that the answering model is shown beside a document's text.
+    ``fields`` is the metadata that the answering model is shown beside a document's text; ``calls`` are the tool calls
+    that were made for the answer, as `calls_made` gives them.
     """
 
     turns: tuple[BaseMessage, ...]
     documents: tuple[Document, ...] = ()
     fields: tuple[str, ...] = ()
+    calls: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def answer(self) -> AIMessage | None:
@@ -58,9 +60,12 @@ class ChainInput:
         return last if isinstance(last, AIMessage) else None
 
     @property
-    def messages(self) -> list[dict[str, str]]:
-        """The turns as the core takes them."""
-        return [{"role": _role(turn), "content": str(turn.text)} for turn in self.turns]
+    def messages(self) -> list[dict[str, Any]]:
+        """The turns as the core takes them, the answer with the calls that were made for it."""
+        turns: list[dict[str, Any]] = [{"role": _role(turn), "content": str(turn.text)} for turn in self.turns]
+        if self.calls and self.answer is not None:
+            turns[-1]["tool_calls"] = list(self.calls)
+        return turns
 
     @property
     def passages(self) -> list[dict[str, Any]]:
@@ -85,7 +90,7 @@ def read(value: Any, intrinsic: str, fields: tuple[str, ...] = ()) -> ChainInput
             ``question`` (also ``query``, ``input``), or with both: the question is then the last turn and the messages
             what came before. Beside ``question`` alone ``chat_history`` may say that. With ``documents`` (also
             ``context``, ``source_documents``) and ``answer`` (also ``response``, ``generation``, ``result``) where
-            there are any.
+            there are any. ``tool_calls`` may say what was called for the answer, where the messages do not.
         intrinsic: the name used in errors.
         fields: metadata shown beside the documents' texts.
 
@@ -115,7 +120,21 @@ def read(value: Any, intrinsic: str, fields: tuple[str, ...] = ()) -> ChainInput
     elif _role(turns[-1]) != "assistant":
         raise InvalidInput("the input has no answer", intrinsic=intrinsic,
                            expected=f"one of {_names(ANSWER)}, or messages that end with it")  # fmt: skip
-    return ChainInput(turns, as_documents(documents, intrinsic), fields)
+    calls = () if asks else tuple(given.get("tool_calls") or calls_made(turns))
+    return ChainInput(turns, as_documents(documents, intrinsic), fields, calls)
+
+
+def calls_made(turns: Sequence[BaseMessage]) -> list[dict[str, Any]]:
+    """The tool calls after the last user turn that did not fail: ``name``, ``args``, ``result`` and ``id`` of each."""
+    made = turns[last_user_turn(turns) + 1 :]
+    done = {m.tool_call_id: str(m.text) for m in made if isinstance(m, ToolMessage) and m.status != "error"}
+    return [
+        {"name": call["name"], "args": call["args"], "result": done[call["id"]], "id": call["id"]}
+        for message in made
+        if isinstance(message, AIMessage)
+        for call in message.tool_calls
+        if call["id"] in done
+    ]
 
 
 def as_answer(value: Any, intrinsic: str) -> AIMessage:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib import resources
@@ -47,6 +47,7 @@ from intrinsics_core.embedded.scoring.evidence import (
 )
 from intrinsics_core.embedded.scoring.head import SURE, bounded
 from intrinsics_core.embedded.scoring.short_answers import is_bare, stated
+from intrinsics_core.embedded.scoring.small_talk import is_small_talk
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.text.layout import is_fence
 
@@ -213,7 +214,8 @@ _NO_CLAIM = re.compile(
     | ^(?:\w+,?\s){0,4}?(?:i|we)(?:\sam|\swas|\swere|\sare|'m|’m|'re|\sdo|\shave)?\s?(?:
         un(?:able|aware|sure|certain)\b
         |sorry\b|apologi[sz]e|can(?:not|['’]t|\snot)\b|could(?:\snot|n['’]t)\b|(?:not|n['’]t)\s(?:able|aware|sure
-        |certain|know|have|find|see)\b|don['’]t\s(?:know|have|find|see|think)\b|couldn['’]t\b|only\shave\b
+        |certain|know(?!\sof\san?(?:y)?\b)|have|find|see)\b|don['’]t\s(?:know(?!\sof\san?(?:y)?\b)|have|find|see
+        |think)\b|couldn['’]t\b|only\shave\b
         |(?:have|found|see|saw)\s(?:no\s(?:\w+\s)?(?:information|details?|knowledge|idea|data|mention|answers?)\b|nothing\b))
     | \bfor\s(?:more|further|additional)\s(?:\w+\s)?(?:information|details?|help|assistance)\b
         .{0,80}?\b(?:consult|contact|refer|visit|see|check)\b
@@ -230,6 +232,12 @@ _NO_CLAIM = re.compile(
     | ^(?:\W*(?:summary|answer|response|output|conclusion|note|overview|introduction))\W*$
     """,
     re.IGNORECASE | re.VERBOSE,
+)
+
+
+# Of these phrases the one that claims often begin with, too: "Sure, it opens at nine."
+_GREETS = re.compile(
+    r"^(?:sure|certainly|of\scourse|absolutely|great\squestion|thank\syou|thanks|hello|hi|hey)\b", re.IGNORECASE
 )
 
 
@@ -255,13 +263,18 @@ def _one_space(run: re.Match[str]) -> str:
     return "\n" if "\n" in run[0] else " "
 
 
-def makes_claim(sentence: str) -> bool:
+def makes_claim(sentence: str, vectors: Floats | None = None, found: bool = False) -> bool:
     """Whether a sentence asserts something that sources could support.
 
-    Questions, greetings, offers of help, announcements ("Here is a summary:"), refusals and remarks on what the
+    Questions, courtesy, offers of help, announcements ("Here is a summary:"), refusals and remarks on what the
     documents do not say make none, nor does a yes or no by itself, the fence of a block of code or text without content
-    words. Told from English phrases; a sentence in another language counts as a claim unless it is a question or has no
-    words.
+    words. Told from English phrases and by `is_small_talk`; a sentence in another language counts as a claim unless it
+    is a question or has no words.
+
+    Args:
+        sentence: one sentence of an answer.
+        vectors: its vectors by the encoder that ships; None: it is told from its words alone.
+        found: whether all content of it stands in the sources, see `is_small_talk`.
     """
     text = sentence.strip()
     if len(text.split()) == 1 and is_fence(text):
@@ -272,19 +285,29 @@ def makes_claim(sentence: str) -> bool:
         pieces = _PIECES.findall(text)
         while pieces and pieces[-1].rstrip(_CLOSING).endswith(("?", "？")):
             pieces.pop()
-        text = "".join(pieces)  # "It is red. And yours?" claims something before it asks
+        text, vectors = "".join(pieces), None  # "It is red. And yours?" claims something before it asks
         if len(claim(text).units) < 2:
             return False
-    text = _SPACES.sub(_one_space, text)
+    return not (surely_none(text) or is_small_talk(text, listed(text), vectors, found))
+
+
+def surely_none(text: str) -> bool:
+    """Whether the phrases say for sure that a sentence claims nothing: all but those that greet."""
+    return listed(text) and not _GREETS.search(text)
+
+
+def listed(sentence: str) -> bool:
+    """Whether the phrases of `_NO_CLAIM` say that a sentence claims nothing."""
+    text = _SPACES.sub(_one_space, sentence)
     found = _NO_CLAIM.search(text)
     if found is None:
-        return True
+        return False
     # "I am not sure, but it was built in 1889" claims something after all.
     turn = _BUT.search(text, found.end())
     if turn is None:
-        return False
+        return True
     rest = text[turn.end() :]
-    return len(claim(rest).units) > 2 and _NO_CLAIM.search(rest) is None
+    return len(claim(rest).units) <= 2 or _NO_CLAIM.search(rest) is not None
 
 
 def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule) -> list[tuple[str, str]]:
@@ -444,6 +467,8 @@ def support(
     given: str = "",
     evidence: Sequence[Evidence] | None = None,
     logits: Sequence[float | None] | None = None,
+    reported: Collection[int] = (),
+    own_encoder: bool = False,
 ) -> ResponseSupport:
     """Judge every sentence of a response against its sources.
 
@@ -456,6 +481,8 @@ def support(
             question may presume what is not so.
         evidence: what `look_up` gave, where that was asked before.
         logits: per sentence a reader's largest logit over `to_read`, for a head that reads.
+        reported: the sentences that report what a tool call has done, and so claim nothing.
+        own_encoder: the vectors are not of the encoder that ships, so nothing is told from them alone.
 
     Returns:
         One verdict a sentence, in order, and the response's faithfulness (see `response_probability`), from which its
@@ -469,7 +496,9 @@ def support(
     judged, doubted = [], list[float]()
     for i, (sentence, found) in enumerate(zip(sentences, measured, strict=True)):
         bare = stated(sentence, given) != sentence
-        claims = bare or (makes_claim(sentence) and not (len(sentences) > 1 and _NUMBERING.match(sentence)))
+        held = bool(found.claim.units and sources.texts) and not found.missing
+        says = i not in reported and makes_claim(sentence, None if own_encoder else vectors[i], held)
+        claims = bare or (says and not (len(sentences) > 1 and _NUMBERING.match(sentence)))
         judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare, given))
         if bare and (probability := judged[-1][0].probability) <= 0.5:
             doubted.append(probability)

@@ -15,7 +15,7 @@ from langchain_core.documents import Document
 from langchain_core.messages import AnyMessage, ToolMessage
 
 from langchain_rag_intrinsics._documents import as_document
-from langchain_rag_intrinsics._inputs import last_user_turn
+from langchain_rag_intrinsics._inputs import calls_made, last_user_turn
 from langchain_rag_intrinsics.fusion import identity
 
 Tools = Collection[str] | None
@@ -65,6 +65,13 @@ def evidence(messages: Sequence[AnyMessage], tools: Tools) -> list[Document]:
     if not found and tools is None:
         _tell_of_texts(ordered)
     return found
+
+
+def actions(messages: Sequence[AnyMessage], tools: Tools) -> list[dict[str, Any]]:
+    """The tool calls since the last user turn that did something other than retrieve, and did not fail."""
+    turn = messages[last_user_turn(messages) + 1 :]
+    found = {m.tool_call_id for m in turn if isinstance(m, ToolMessage) and of_message(m, tools) is not None}
+    return [call for call in calls_made(turn) if call["id"] not in found]
 
 
 def _text(message: ToolMessage) -> list[Document]:

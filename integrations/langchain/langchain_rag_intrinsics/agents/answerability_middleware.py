@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Generator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
 from langchain.agents.middleware.types import ToolCallRequest
@@ -16,6 +16,7 @@ from intrinsics_core.protocol.results import Answerability
 from langchain_rag_intrinsics._inputs import last_user_turn
 from langchain_rag_intrinsics._verdicts import KEY, canned, verdict, with_verdict
 from langchain_rag_intrinsics.agents._retrieved import conversation, names, of_message, retrieved
+from langchain_rag_intrinsics.agents._tasks import is_task
 from langchain_rag_intrinsics.answerability_gate import AnswerabilityGate
 from langchain_rag_intrinsics.query_expander import QueryExpander
 
@@ -30,11 +31,13 @@ def spoken(answer: Answer, state: Mapping[str, Any]) -> str:
 
 
 class AnswerabilityMiddleware(AgentMiddleware):
-    """Ends an agent's run with a canned answer where what it retrieved does not answer the question.
+    """Ends an agent's run with a canned answer where what it retrieved does not answer the question, or says so.
 
     Before the model reads the results of its tools, the documents retrieved since the last user turn are judged against
     the conversation. The canned answer carries the verdict in ``response_metadata["rag_intrinsics"]``. A tool that
-    searched and found nothing ends the run too; an agent that searched nothing goes on.
+    searched and found nothing ends the run too; an agent that searched nothing goes on. So does one that was given a
+    task and no question ("Summarise the report", "Find out who built the mill and mail it to Anna"): what a task needs
+    may be found in a later search, or not in documents at all.
 
     Tools that return documents as their artifact (``create_retriever_tool(..., response_format=
     "content_and_artifact")``) retrieve; others only where they are named, and then by their text. So a tool that sends
@@ -42,6 +45,9 @@ class AnswerabilityMiddleware(AgentMiddleware):
 
     Args:
         runtime: as for every component.
+        mode: ``"block"`` ends the run; ``"annotate"`` lets every run go on and leaves the verdict in
+            ``response_metadata["rag_intrinsics"]`` of the last message of a tool that retrieved.
+        block_unsure: whether a verdict that is *unsure* ends a run, too.
         answer: the canned answer, or a function of the agent's state that gives it.
         tools: names of the tools that retrieve; None for those that return documents.
         retries: where a search does not answer the question, search again with the question in other words, up to so
@@ -63,6 +69,8 @@ class AnswerabilityMiddleware(AgentMiddleware):
         self,
         runtime: Any = None,
         *,
+        mode: Literal["annotate", "block"] = "block",
+        block_unsure: bool = False,
         answer: Answer = CANNED,
         tools: Collection[str] | str | None = None,
         retries: int = 0,
@@ -71,8 +79,11 @@ class AnswerabilityMiddleware(AgentMiddleware):
         metadata_fields: Any = (),
     ) -> None:
         super().__init__()
+        if mode not in ("annotate", "block"):
+            raise InvalidInput("mode is unknown", expected="'annotate' or 'block'", got=repr(mode))
         if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
             raise InvalidInput("retries is out of range", expected="a whole number from 0", got=repr(retries))
+        self.mode, self.block_unsure = mode, block_unsure
         self.answer, self.retrievers, self.retries = answer, names(tools), retries
         shared: dict[str, Any] = {"runtime": runtime, "profile": profile, "metadata_fields": metadata_fields}
         self.gate = AnswerabilityGate(on_error=on_error, return_result=True, **shared)
@@ -143,11 +154,18 @@ class AnswerabilityMiddleware(AgentMiddleware):
             return None
         if any(_judged(message) for message in messages[last_user_turn(messages) + 1 :]):
             return None  # a search of this turn answers the question, as was found when it was made
-        documents, turns = retrieved(messages, self.retrievers), conversation(messages)
+        turns = conversation(messages)
+        if self.mode == "block" and turns and is_task(str(turns[-1].text)):
+            return None
+        documents = retrieved(messages, self.retrievers)
         return None if documents is None or not turns else {"messages": turns, "documents": documents}
 
     def _end(self, state: AgentState[Any], result: Answerability) -> dict[str, Any] | None:
-        if result.answerable:
+        if self.mode == "annotate":
+            tools = [m for m in state["messages"] if isinstance(m, ToolMessage)]
+            found = next(m for m in reversed(tools) if of_message(m, self.retrievers) is not None)
+            return {"messages": [_found(found, result)]}
+        if result.answerable or (result.unsure and not self.block_unsure):
             return None
         told = verdict(self.gate.intrinsic, result)[KEY]
         return {"jump_to": "end", "messages": [canned(spoken(self.answer, state), told)]}
@@ -164,7 +182,8 @@ def _judged(message: Any) -> bool:
     if not isinstance(message, ToolMessage):
         return False
     told = message.response_metadata.get(KEY)
-    return isinstance(told, Mapping) and AnswerabilityGate.intrinsic in told
+    found = told.get(AnswerabilityGate.intrinsic) if isinstance(told, Mapping) else None
+    return isinstance(found, Mapping) and found.get("label") == "answerable"
 
 
 def _found(message: ToolMessage, result: Answerability, query: str | None = None) -> ToolMessage:

@@ -15,7 +15,7 @@ from intrinsics_core.protocol.results import Faithfulness, HallucinationDetectio
 from langchain_rag_intrinsics._inputs import as_documents
 from langchain_rag_intrinsics._verdicts import KEY, canned, is_canned, verdict, with_verdict
 from langchain_rag_intrinsics.agents._final import FinalAnswer, final_answer
-from langchain_rag_intrinsics.agents._retrieved import conversation, evidence, names
+from langchain_rag_intrinsics.agents._retrieved import actions, conversation, evidence, names
 from langchain_rag_intrinsics.agents.answerability_middleware import Answer, spoken
 from langchain_rag_intrinsics.hallucination_detector import HallucinationDetector
 
@@ -27,7 +27,9 @@ class GroundednessMiddleware(AgentMiddleware):
 
     After the run, the verdict is put into the answer's ``response_metadata["rag_intrinsics"]``; the message keeps its
     id and its place. A follow-up that is answered from what earlier turns retrieved is judged by that. An agent that
-    retrieved nothing cannot be judged: the verdict is NA and says so.
+    retrieved nothing cannot be judged: the verdict is NA and says so. A sentence that claims nothing is NA and blocks
+    nothing: courtesy, an offer, a question back, "I don't know", and the report of an action whose tool call was made
+    for this answer and did not fail.
 
     A structured answer (``response_format=``, either strategy) is judged by its fields, each a line of the text that
     the verdict's offsets count in. Where it is blocked, ``structured_response`` is None and no message holds it.
@@ -113,8 +115,11 @@ class GroundednessMiddleware(AgentMiddleware):
 
     def _given(self, state: AgentState[Any], final: FinalAnswer) -> dict[str, Any] | None:
         documents = [*evidence(state["messages"], self.retrievers), *self._named(state)]
-        turns = conversation(state["messages"])
-        return {"messages": turns, "documents": documents, "answer": final.text} if documents else None
+        if not documents:
+            return None
+        turns, known = conversation(state["messages"]), {message.tool_call_id for message in final.repeated}
+        done = [call for call in actions(state["messages"], self.retrievers) if call["id"] not in known]
+        return {"messages": turns, "documents": documents, "answer": final.text, "tool_calls": done}
 
     def _named(self, state: AgentState[Any]) -> Sequence[Document]:
         """The documents that the user has told us the place of."""

@@ -1,0 +1,90 @@
+"""Agents that search, act and chat, judged by what ships: only what claims something about the documents is blocked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+
+from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents
+
+pytest.importorskip("langchain.agents", reason="the extra [agents] is not installed")
+
+from langchain.agents import create_agent
+from langchain_rag_intrinsics import GroundednessMiddleware
+from langchain_rag_intrinsics.agents._retrieved import actions
+from langgraph.checkpoint.memory import InMemorySaver
+
+from integrations.langchain.tests.programs.test_agents import Script, ask, call, last, search, send_email
+
+
+def agent(*says: Any, **settings: Any) -> Any:
+    middleware = GroundednessMiddleware(mode="block", answer="Blocked.", **settings)
+    return create_agent(Script(says=list(says)), [search(), send_email], middleware=[middleware],
+                        checkpointer=InMemorySaver())  # fmt: skip
+
+
+def label(message: AIMessage) -> str:
+    found: str = message.response_metadata["rag_intrinsics"]["hallucination-detection"]["label"]
+    return found
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_small_talk_after_a_search_is_not_blocked_and_an_invention_is(asynchronous: bool) -> None:
+    talk = ["You are welcome!", "No problem.", "Bye!", "Have a nice day.", "Shall I look up the opening hours, too?"]
+    chat = agent(call("search", query="built the mill"), FAITHFUL, *talk, INVENTED)
+    assert last(ask(chat, QUESTION, "thread", asynchronous)).text == FAITHFUL
+    for said in talk:
+        answer = last(ask(chat, "Thanks!", "thread", asynchronous))
+        assert (answer.text, label(answer)) == (said, "NA")
+    assert last(ask(chat, "And the bakery?", "thread", asynchronous)).text == "Blocked."
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_the_report_of_a_mail_that_was_sent_is_not_blocked(asynchronous: bool) -> None:
+    said = "I have sent the email to Anna."
+    mail = call("send_email", text="Dear Anna, Ada Brink built the mill.")
+    chat = agent(call("search", query="built the mill"), mail, said)
+    answer = last(ask(chat, "Find out who built the mill and mail it to Anna.", "thread", asynchronous))
+    assert (answer.text, label(answer)) == (said, "NA")
+
+
+def test_the_report_of_a_mail_that_was_not_sent_is_blocked() -> None:
+    said = "I have sent the email to Anna."
+    chat = agent(call("search", query="built the mill"), said)
+    assert last(ask(chat, "Find out who built the mill and mail it to Anna.", "thread")).text == "Blocked."
+
+
+def test_a_call_of_an_earlier_turn_is_no_excuse() -> None:
+    mail = call("send_email", text="Dear Anna, Ada Brink built the mill.")
+    said = "I have sent the email to Anna."
+    chat = agent(call("search", query="built the mill"), mail, said, said)
+    assert last(ask(chat, "Find out who built the mill and mail it to Anna.", "thread")).text == said
+    assert last(ask(chat, "Now mail Anna when it was built.", "thread")).text == "Blocked."
+
+
+def test_an_invention_beside_a_report_is_blocked() -> None:
+    mail = call("send_email", text="Dear Anna, Ada Brink built the mill.")
+    chat = agent(call("search", query="built the mill"), mail, f"I have sent the email to Anna. {INVENTED}")
+    answer = last(ask(chat, "Find out who built the mill and mail it to Anna.", "thread"))
+    assert (answer.text, label(answer)) == ("Blocked.", "unfaithful")
+
+
+def test_what_failed_or_only_retrieved_is_no_action() -> None:
+    search_it, mail, other = (
+        call("search", query="mill"),
+        call("send_email", text="Hello"),
+        call("send_email", text="Hi"),
+    )
+    turn = [
+        HumanMessage("Mail Anna."),
+        search_it,
+        ToolMessage("found", tool_call_id=search_it.tool_calls[0]["id"], artifact=documents()),
+        mail,
+        ToolMessage("no network", tool_call_id=mail.tool_calls[0]["id"], status="error"),
+        other,
+        ToolMessage("ok", tool_call_id=other.tool_calls[0]["id"]),
+    ]
+    assert [(made["args"], made["result"]) for made in actions(turn, None)] == [({"text": "Hi"}, "ok")]
+    assert actions([*turn, HumanMessage("Thanks.")], None) == []

@@ -1,0 +1,90 @@
+"""Sentences that claim nothing about the documents' world are NA, and what only looks like them is judged."""
+
+from __future__ import annotations
+
+import pytest
+
+from intrinsics_core import hallucination_detection, run
+from intrinsics_core.embedded.models.bi_encoder import BiEncoder
+from intrinsics_core.embedded.scoring.reports import reports_a_call
+from intrinsics_core.embedded.scoring.support import makes_claim
+from intrinsics_core.protocol.task import check
+from training.small_talk import REPORTS, TALK, rows
+
+MILL = ["The tide mill stands on the east quay. Ada Brink built the mill in 1911. Entry is 4 euros."]
+SENT = {"name": "send_email", "arguments": '{"to": "anna@example.org", "subject": "The mill"}'}
+
+
+@pytest.fixture(scope="module")
+def encoder() -> BiEncoder:
+    return BiEncoder()
+
+
+def verdicts(answer: str, calls: list[dict[str, str]] | None = None) -> list[str]:
+    said = {"role": "assistant", "content": answer, "tool_calls": calls or []}
+    found = run(hallucination_detection([{"role": "user", "content": "Mail Anna who built the mill."}, said], MILL))
+    return [sentence.label for sentence in found.sentences]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You are welcome!", "No problem.", "Bye!", "Have a nice day.", "Shall I draft a reply to the landlord?",
+        "I can also look that up for you if you like.", "Please tell me which model you have.",
+        "I don't know.", "I'm afraid I can't help with that.",
+    ],
+)  # fmt: skip
+def test_small_talk_is_na_in_an_answer(text: str) -> None:
+    assert verdicts(text) == ["NA"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You're welcome to visit until 9.", "I don't know of any fee for children under six.",
+        "No problem with parking: there are 40 spaces.", "Sure, the museum opens at nine on Sundays.",
+        "The last bus leaves at 22:10.", "Ada Brink.", "In 1911.",
+    ],
+)  # fmt: skip
+def test_what_looks_like_small_talk_is_a_claim(encoder: BiEncoder, text: str) -> None:
+    assert makes_claim(text, encoder.encode([text])[0])
+
+
+def test_a_report_is_na_only_where_its_call_was_made() -> None:
+    assert verdicts("I have sent the email to Anna.", [SENT]) == ["NA"]
+    assert verdicts("Done!", [SENT]) == ["NA"]
+    for calls in ([], [{"name": "cancel_order"}], [{"name": "search", "arguments": "Anna email"}]):
+        assert verdicts("I have sent the email to Anna.", calls) != ["NA"], calls
+    for claim in ("I have sent the email to Bruno.", "I sent Anna the news that the mill burned down in 1940."):
+        assert verdicts(claim, [SENT]) != ["NA"]
+    assert verdicts("I have sent the email to Anna. Ada Brink built the mill in 1911.", [SENT]) == ["NA", "faithful"]
+
+
+def test_a_call_of_an_earlier_turn_is_no_call_of_this_one() -> None:
+    turns = [
+        {"role": "user", "content": "Mail Anna."},
+        {"role": "assistant", "content": None, "tool_calls": [{"type": "function", "id": "1", "function": SENT}]},
+        {"role": "tool", "content": "sent, message 5512", "tool_call_id": "1"},
+    ]
+    told = {"role": "assistant", "content": "I have sent the email to Anna, message 5512."}
+    task = check("hallucination-detection", [*turns, told], (), ends_with=("assistant",))
+    assert [call.name for call in task.tool_calls] == ["send_email"]
+    assert reports_a_call(task.response, task)
+    later = check("x", [*turns, told, {"role": "user", "content": "And?"}, told], (), ends_with=("assistant",))
+    assert later.tool_calls == () and not reports_a_call(later.response, later)
+
+
+@pytest.mark.slow
+def test_the_held_half_is_told_apart_as_well_as_it_is_said(encoder: BiEncoder) -> None:
+    found: dict[bool, list[bool]] = {False: [], True: []}
+    for row in (row for kind in TALK for row in rows(kind, held=True)):
+        found[row.claims].append(makes_claim(row.text, encoder.encode([row.text])[0]) is row.claims)
+    assert min(sum(each) / len(each) for each in found.values()) > 0.92
+
+
+def test_the_written_sentences_are_as_many_on_both_sides_and_none_twice() -> None:
+    every = [row for kind in (*TALK, REPORTS) for held in (False, True) for row in rows(kind, held=held)]
+    for kind in (*TALK, REPORTS):
+        sides = [sum(row.claims is claims for row in every if row.kind == kind) for claims in (False, True)]
+        assert min(sides) >= 200, kind
+    assert len({(row.text, str(row.calls)) for row in every}) == len(every)
