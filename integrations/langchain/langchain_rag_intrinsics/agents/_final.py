@@ -6,18 +6,15 @@ JSON in the last message; a tool's strategy in the arguments of a call, which a 
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
-from pydantic import BaseModel
 
+from intrinsics_core.text.fields import as_lines
 from langchain_rag_intrinsics._inputs import last_user_turn
 from langchain_rag_intrinsics._verdicts import is_canned
-
-_SENTENCE = 4  # words from which a text in a field stands for itself, and not for the field
 
 
 @dataclass(frozen=True)
@@ -57,25 +54,8 @@ def final_answer(state: Mapping[str, Any]) -> FinalAnswer | None:
         repeated = tuple(m for m in turn[at + 1 :] if isinstance(m, ToolMessage))
         if structured is None or not repeated:
             return None
-        return FinalAnswer(message, "\n".join([*filter(str.strip, [said]), *lines(structured)]), True, repeated)
+        return FinalAnswer(message, "\n".join([*filter(str.strip, [said]), *as_lines(structured)]), True, repeated)
     # One that an earlier turn left in the state is not this answer.
     if structured is not None and said.lstrip().startswith(("{", "[")):
-        return FinalAnswer(message, "\n".join(lines(structured)), True)
+        return FinalAnswer(message, "\n".join(as_lines(structured)), True)
     return FinalAnswer(message, said) if said.strip() else None
-
-
-def lines(value: Any, name: str = "") -> Iterator[str]:
-    """A structured answer as lines of text: sentences as they are, other values with the name of their field."""
-    if isinstance(value, BaseModel):
-        value = value.model_dump(mode="json")
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        value = dataclasses.asdict(value)
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from lines(item, str(key))
-    elif isinstance(value, list | tuple | set):
-        for item in value:
-            yield from lines(item, name)
-    elif value is not None and str(value).strip():
-        alone = isinstance(value, str) and len(value.split()) >= _SENTENCE
-        yield str(value) if alone or not name else f"{name.replace('_', ' ')}: {value}"
