@@ -63,7 +63,7 @@ def test_pytest_finds_the_plugin_by_itself() -> None:
 
 @pytest.mark.slow
 def test_a_build_that_holds_its_bounds(team: Run, tmp_path: Path) -> None:
-    bounds = ("--intrinsics-min", "faithfulness=0.7", "--intrinsics-min", "answerability=0.9")
+    bounds = ("--intrinsics-min", "faithfulness=0.5", "--intrinsics-min", "answerability=0.9")
     done = team({"cases.jsonl": GOOD}, "--intrinsics", "cases.jsonl", *bounds, "--junitxml=j.xml",
                 GITHUB_STEP_SUMMARY=str(tmp_path / "s.md"))  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
@@ -110,7 +110,7 @@ import pytest
 
 MILL = "The tide mill was built in 1911 by Ada Brink."
 
-@pytest.mark.intrinsics(faithfulness=0.7)
+@pytest.mark.intrinsics(faithfulness=0.5)
 @pytest.mark.parametrize("answer", ["Ada Brink built the tide mill.", "Karl Holm flew gold submarines to Norway."])
 def test_answers(intrinsics, answer):
     intrinsics.faithfulness(answer, [MILL], question="Who built the tide mill?")
@@ -129,7 +129,7 @@ def test_the_marker_and_the_fixture_in_tests_of_ones_own(team: Run) -> None:
     done = team({"test_ours.py": TESTS}, "--strict-markers")
     assert done.returncode == 1
     assert "2 passed" in done.stdout and "2 failed" in done.stdout
-    assert "bound 0.7: FAILS" in done.stdout
+    assert "bound 0.5: FAILS" in done.stdout
     assert "judged nothing by the fixture" in done.stdout
 
 

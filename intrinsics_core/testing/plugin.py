@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from intrinsics_core.protocol.results import Answerability, HallucinationDetection
     from intrinsics_core.testing.suite import Gated, Outcome, Standing
 
-MARKER = "intrinsics(faithfulness=0.8, answerability=0.9): bounds on what the test judges with the fixture `intrinsics`"
+MARKER = "intrinsics(faithfulness=0.5, answerability=0.9): bounds on what the test judges with the fixture `intrinsics`"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

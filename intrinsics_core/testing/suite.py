@@ -160,7 +160,7 @@ def standing(metric: str, values: Sequence[float], bound: float | None = None) -
 
 
 def bounds(texts: Sequence[str]) -> dict[str, float]:
-    """``faithfulness=0.8`` texts as bounds.
+    """``faithfulness=0.5`` texts as bounds.
 
     Raises:
         InvalidInput: no such metric, or no number in 0..1.
