@@ -76,6 +76,7 @@ def test_a_build_that_holds_its_bounds(team: Run, tmp_path: Path) -> None:
     assert "| answerability | 1.000 | 1.000 .. 1.000 | 3 | 0.9 | holds |" in (tmp_path / "s.md").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_a_build_that_got_worse_fails_with_the_number(team: Run) -> None:
     done = team({"cases.jsonl": LIES}, "--intrinsics", "cases.jsonl", "--intrinsics-min", "faithfulness=0.8")
     assert done.returncode == 1

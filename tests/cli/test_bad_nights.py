@@ -102,7 +102,7 @@ def test_a_lock_ends_with_its_journal(tmp_path):
         ("<&-", "-i - -o {out}", 2, "standard input, which is closed"),
         (">&-", "-i {in} -o -", 2, "standard output, which is closed"),
         pytest.param("2>&-", "-i {in} -o {out}", 0, "", marks=pytest.mark.slow),
-        ("<&- >&- 2>&-", "-i {in} -o {out}", 0, ""),
+        pytest.param("<&- >&- 2>&-", "-i {in} -o {out}", 0, "", marks=pytest.mark.slow),
     ],
 )
 def test_closed_streams(tmp_path, write, closed, arguments, code, says):

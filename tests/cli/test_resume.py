@@ -130,7 +130,8 @@ def test_streams_cannot_be_resumed(process: Any, write: Any, tmp_path: Path) -> 
     assert ran.returncode == 2 and b"--resume needs a file as --input" in ran.stderr and not out.exists()
 
 
-@pytest.mark.parametrize("kind", [pytest.param("embedded", marks=pytest.mark.slow), "scripted"])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["embedded", "scripted"])
 def test_control_c_leaves_an_output_that_can_be_resumed(kind: str, process: Any, write: Any, tmp_path: Path) -> None:
     """Once in an in-process runtime, once in one that works on a background loop."""
     scripted = kind == "scripted"

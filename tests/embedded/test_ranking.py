@@ -95,6 +95,7 @@ def test_any_number_of_candidates(runtime, count):
     assert all(0 < row.score < 1 for row in found.ranking)
 
 
+@pytest.mark.slow
 def test_odd_texts(runtime):
     odd = [("", ""), ("", " \n"), ("🎉", "🎉🎉"), ("", "猫は窓のそばで眠っている。"), ("", "word " * 5000), PASSAGES[1]]
     for question in ("🎉", "猫はどこ", "When was the lighthouse built?"):

@@ -480,6 +480,7 @@ def test_mismatched_vectors_are_refused(encoder: BiEncoder) -> None:
         support(TOWN[:1], [vectors[0][:, :100]], Sources(TOWN, vectors))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("RAG_INTRINSICS_DATA" not in os.environ, reason="RAG_INTRINSICS_DATA names no data folder")
 def test_answers_of_rag_models_are_told_apart() -> None:
     from intrinsics_core.calibration.fitting import auroc

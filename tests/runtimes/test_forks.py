@@ -118,6 +118,7 @@ def forking(script: str, url: str) -> subprocess.CompletedProcess[str]:
             print(run(gate(), runtime).label)
             """,
             id="fork while the locks are held",
+            marks=pytest.mark.slow,
         ),
     ],
 )

@@ -65,7 +65,7 @@ async def connected(transport, service):
         yield client
 
 
-@pytest.mark.parametrize("transport", ["http", "stdio"])
+@pytest.mark.parametrize("transport", ["http", pytest.param("stdio", marks=pytest.mark.slow)])
 async def test_every_tool_and_every_misfit(service, transport):
     async with connected(transport, service) as client:
         tools = (await client.list_tools()).tools
