@@ -201,7 +201,7 @@ def test_the_ranking_has_new_and_old_places_and_the_search_its_question(page):
 def test_what_does_not_go_together_is_said(page):
     load(page, "A wrong number")
     trust = page.locator('[data-part="trust"]')
-    assert "do not go together: certain, but unfaithful to the documents." in trust.inner_text()
+    assert "do not go together: cited, but unfaithful to the documents." in trust.inner_text()
     assert trust.locator('.bar[aria-label="certainty 0.85"]').count() == 1
 
 
