@@ -125,6 +125,13 @@ class TestRanker:
             query=QUESTION, documents=documents()
         )
         assert [d.id for d in found["documents"]] == ["mill"]
+        at_run_time = RagIntrinsicsRanker(judging(), mode="pointwise", score_threshold=1.0).run(
+            query=QUESTION, documents=documents(), score_threshold=0.7
+        )
+        assert at_run_time == found
+        filtered = RagIntrinsicsContextRelevanceFilter(judging(), score_threshold=0.0)
+        kept = filtered.run(query=QUESTION, documents=documents(), score_threshold=0.7)["documents"]
+        assert [d.id for d in kept] == ["mill"]
 
     def test_a_fallback_is_not_cut_by_a_threshold(self) -> None:
         down = Scripted(lambda request: RuntimeUnavailable("refused"))

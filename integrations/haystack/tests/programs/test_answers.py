@@ -258,7 +258,7 @@ class TestEvaluators:
         scores = report.aggregated_report()["score"]  # type: ignore[index,call-overload]
         assert all(isinstance(score, float) and 0 <= score <= 1 for score in scores)
         detailed: Any = report.detailed_report()
-        assert len(detailed["faithful"]) == 4 and not any(map(math.isnan, detailed["faithful"]))
+        assert [math.isnan(score) for score in detailed["faithful"]] == [False, False, True, True]  # as Haystack's own
         rows = found["faithful"]["results"]
         assert [r["status"] for r in rows] == ["evaluated", "evaluated", "nothing to judge", "nothing to judge"]
         assert [r.get("reason") for r in rows[2:]] == ["nothing retrieved", "nothing said"]
@@ -276,14 +276,27 @@ class TestEvaluators:
         found = RagIntrinsicsFaithfulnessEvaluator(Scripted(sometimes)).run(**self.ROWS)
         assert [r["status"] for r in found["results"]] == ["evaluated", "error", "nothing to judge", "nothing to judge"]
         assert "refused" in found["results"][1]["reason"]
-        assert (found["score"], found["individual_scores"]) == (1.0, [1.0, 0.0, 0.0, 0.0])
+        assert (found["score"], found["individual_scores"][0]) == (1.0, 1.0)
+        assert all(map(math.isnan, found["individual_scores"][1:])) and found["results"][1]["score"] is None
         EvaluationRunResult("mine", inputs=self.ROWS, results={"faithful": found}).detailed_report()
         with pytest.raises(RuntimeUnavailable):
             RagIntrinsicsFaithfulnessEvaluator(Scripted(sometimes), on_error="raise").run(**self.ROWS)
-        # The peer's report has NaN in the place of such a row.
+        # So it is in the report of Haystack's own evaluator.
         peer = FaithfulnessEvaluator(chat_generator=AsyncGenerator(lambda m, s: "no JSON"), raise_on_failure=False)
         theirs = peer.run(**self.ROWS)["individual_scores"]
         assert all(map(math.isnan, theirs))
+
+    def test_15_a_blank_question_is_one_row(self) -> None:
+        from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsAnswerabilityEvaluator
+
+        rows = {"questions": [" ", *self.ROWS["questions"][1:]], "contexts": self.ROWS["contexts"]}
+        found = RagIntrinsicsAnswerabilityEvaluator(judging_runtime()).run(**rows)
+        assert found["results"][0]["status"] == "error" and "InvalidInput" in found["results"][0]["reason"]
+        assert found["results"][1]["status"] == "evaluated" and not math.isnan(found["score"])
+        with pytest.raises(InvalidInput):
+            RagIntrinsicsAnswerabilityEvaluator(judging_runtime(), on_error="raise").run(**rows)
+        nothing = RagIntrinsicsAnswerabilityEvaluator(judging_runtime()).run([" "], [[FAITHFUL]])
+        assert math.isnan(nothing["score"])
 
     @pytest.mark.parametrize(
         ("wrong", "named"),

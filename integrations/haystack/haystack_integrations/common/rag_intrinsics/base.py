@@ -156,10 +156,10 @@ class Intrinsic(Lifecycle):
     async def _aresult(self, call: Call[T]) -> T:
         return await arun(call, await self._aready(), profile=self.profile)
 
-    def _outcomes(self, calls: Sequence[Call[T]]) -> list[T | IntrinsicsError]:
+    def _outcomes(self, calls: Sequence[Call[T] | IntrinsicsError]) -> list[T | IntrinsicsError]:
         return run_many(calls, self._ready(), profile=self.profile)
 
-    async def _aoutcomes(self, calls: Sequence[Call[T]]) -> list[T | IntrinsicsError]:
+    async def _aoutcomes(self, calls: Sequence[Call[T] | IntrinsicsError]) -> list[T | IntrinsicsError]:
         return await arun_many(calls, await self._aready(), profile=self.profile)
 
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, get_args
 
 from haystack import component
 from haystack_integrations.common.rag_intrinsics.base import listed
-from haystack_integrations.components.evaluators.rag_intrinsics.rows import RowEvaluator
+from haystack_integrations.components.evaluators.rag_intrinsics.rows import RowEvaluator, column_of
 
 from intrinsics_core import Profile
 from intrinsics_core.protocol.results import Evaluation, Metric
@@ -72,7 +72,7 @@ class RagIntrinsicsAnswerEvaluator(RowEvaluator):
         :param questions: A question a row.
         :param contexts: What was retrieved for each.
         :param predicted_answers: What was answered.
-        :returns: `score`: the mean of the rows that were judged; `individual_scores`: one a row, 0 where there is no
+        :returns: `score`: the mean of the rows that were judged; `individual_scores`: one a row, NaN where there is no
             verdict; `results`: a row's `status`, `score`, `reason` and ratings; `metrics`: `score` and
             `individual_scores` by metric.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
@@ -97,9 +97,4 @@ class RagIntrinsicsAnswerEvaluator(RowEvaluator):
     def _summary(self, results: Sequence[dict[str, Any]]) -> dict[str, Any]:
         rows = [{metric["name"]: metric["score"] for metric in row.get("metrics", ())} for row in results]
         names = dict.fromkeys(name for row in rows for name, score in row.items() if score is not None)
-        return {"metrics": {name: _column([row.get(name) for row in rows]) for name in names}}
-
-
-def _column(scores: Sequence[float | None]) -> dict[str, Any]:
-    rated = [score for score in scores if score is not None]
-    return {"score": mean(rated), "individual_scores": [score or 0.0 for score in scores]}
+        return {"metrics": {name: column_of([row.get(name) for row in rows]) for name in names}}

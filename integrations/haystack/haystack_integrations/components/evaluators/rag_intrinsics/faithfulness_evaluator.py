@@ -15,7 +15,7 @@ class RagIntrinsicsFaithfulnessEvaluator(RowEvaluator):
 
     Takes what Haystack's own evaluators take, and its outputs make an `EvaluationRunResult`. A row that could not be
     judged is `"error"` in its result's `status`, with the reason, and one without contexts
-    or without an answer `"nothing to judge"`: neither is in the mean, and both have the individual score 0.
+    or without an answer `"nothing to judge"`: neither is in the mean, and both have the individual score NaN.
 
     Usage example:
 
@@ -43,7 +43,7 @@ class RagIntrinsicsFaithfulnessEvaluator(RowEvaluator):
         :param questions: A question a row.
         :param contexts: What was retrieved for each.
         :param predicted_answers: What was answered.
-        :returns: `score`: the mean of the rows that were judged; `individual_scores`: one a row, 0 where there is no
+        :returns: `score`: the mean of the rows that were judged; `individual_scores`: one a row, NaN where there is no
             verdict; `results`: a row's `status`, `score`, `reason` and verdict.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """

@@ -1,5 +1,6 @@
 """Evaluators in Haystack's sense: lists in, a score for each row and one for all out. One failed row is one row."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -51,7 +52,7 @@ class RowEvaluator(Intrinsic):
         """What else all rows say together."""
         return {}
 
-    def _rows(self, columns: Sequence[Any]) -> list[Call[Any]]:
+    def _rows(self, columns: Sequence[Any]) -> list[Call[Any] | IntrinsicsError]:
         lengths = {
             name: len(_listed(name, values, self.intrinsic)) for name, values in zip(_NAMES, columns, strict=False)
         }
@@ -60,13 +61,16 @@ class RowEvaluator(Intrinsic):
                                expected="one entry a row in each", got=repr(lengths))  # fmt: skip
         return [self._row(at, *row) for at, row in enumerate(zip(*columns, strict=True))]
 
-    def _row(self, at: int, question: Any, contexts: Any, *answer: Any) -> Call[Any]:
+    def _row(self, at: int, question: Any, contexts: Any, *answer: Any) -> Call[Any] | IntrinsicsError:
         messages = [{"role": "user", "content": _text(f"questions[{at}]", question, self.intrinsic)}]
         for said in answer:
             messages.append({"role": "assistant", "content": _text(f"{_ANSWERS}[{at}]", said, self.intrinsic)})
         name = f"contexts[{at}]"
         documents = [_content(name, value, self.intrinsic) for value in _listed(name, contexts, self.intrinsic)]
-        return INTRINSICS[self.intrinsic](messages, documents, date=self.date, **self._settings())
+        try:
+            return INTRINSICS[self.intrinsic](messages, documents, date=self.date, **self._settings())
+        except InvalidInput as error:  # a blank question, say: one row's trouble
+            return error
 
     def _evaluated(self, *columns: Any) -> dict[str, Any]:
         return self._summed(self._outcomes(self._rows(columns)))
@@ -76,23 +80,21 @@ class RowEvaluator(Intrinsic):
 
     def _summed(self, outcomes: Sequence[Result | IntrinsicsError]) -> dict[str, Any]:
         results = [self._outcome(outcome) for outcome in outcomes]
-        scores = [row["score"] for row in results if row["status"] == EVALUATED]
         if failed := sum(row["status"] == ERROR for row in results):
             _log.warning("{failed} of {all} rows could not be judged and are not in the score; see results",
                          failed=failed, all=len(results))  # fmt: skip
-        mean = sum(scores) / len(scores) if scores else 0.0
         own = self._summary(results)
-        return {"score": mean, "individual_scores": [row["score"] for row in results], "results": results, **own}
+        return {**column_of([row["score"] for row in results]), "results": results, **own}
 
     def _outcome(self, outcome: Result | IntrinsicsError) -> dict[str, Any]:
         if isinstance(outcome, IntrinsicsError):
-            if self.on_error == "raise" or isinstance(outcome, InvalidInput):
+            if self.on_error == "raise":
                 raise outcome
-            return {"status": ERROR, "score": 0.0, "reason": f"{type(outcome).__name__}: {outcome}"}
+            return {"status": ERROR, "score": None, "reason": f"{type(outcome).__name__}: {outcome}"}
         dump = outcome.model_dump(mode="json")
         score = self._score(outcome)
         why = {"reason": outcome.reason or _NOTHING} if score is None else {}
-        told = {"status": EVALUATED if score is not None else NOTHING, "score": score or 0.0}
+        told = {"status": EVALUATED if score is not None else NOTHING, "score": score}
         return {**dump, **told, **why, **self._told(outcome)}
 
 
@@ -106,7 +108,7 @@ class ContextEvaluator(RowEvaluator):
 
         :param questions: A question a row.
         :param contexts: What was retrieved for each.
-        :returns: `score`: the mean of the rows that were judged; `individual_scores`: one a row, 0 where there is no
+        :returns: `score`: the mean of the rows that were judged; `individual_scores`: one a row, NaN where there is no
             verdict; `results`: a row's `status`, `score`, `reason` and verdict.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
@@ -116,6 +118,13 @@ class ContextEvaluator(RowEvaluator):
     async def run_async(self, questions: list[str], contexts: list[list[str]]) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
         return await self._aevaluated(questions, contexts)
+
+
+def column_of(scores: Sequence[float | None]) -> dict[str, Any]:
+    """What an `EvaluationRunResult` takes of a metric: the mean of the rows that have one, and NaN for each other."""
+    rated = [score for score in scores if score is not None]
+    mean = sum(rated) / len(rated) if rated else math.nan
+    return {"score": mean, "individual_scores": [math.nan if score is None else score for score in scores]}
 
 
 _ANSWERS = "predicted_answers"

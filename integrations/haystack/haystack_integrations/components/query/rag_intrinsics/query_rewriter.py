@@ -53,21 +53,21 @@ class RagIntrinsicsQueryRewriter(Intrinsic):
         """
         self._keep(runtime, profile, on_error, date)
 
-    @component.output_types(query=str, question=str, retrieval_query=str, result=dict[str, Any])
+    @component.output_types(query=str, retrieval_query=str, result=dict[str, Any])
     def run(self, query: str, history: list[ChatMessage] | None = None) -> dict[str, Any]:
         """
         Rewrite a question.
 
         :param query: The question.
         :param history: Turns before it.
-        :returns: `query`: the question, standing alone, for prompts and for people (`question` is its old name and says
-            the same); `retrieval_query`: the form for retrievers, with keywords where the profile adds them;
-            `result`: all of it, with the original and whether it changed.
+        :returns: `query`: the question, standing alone, for prompts and for people; `retrieval_query`: the form for
+            retrievers, with keywords where the profile adds them; `result`: all of it, with the original and whether it
+            changed.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
         return self._told(self._result(self._call(self._read(query, None, history))))
 
-    @component.output_types(query=str, question=str, retrieval_query=str, result=dict[str, Any])
+    @component.output_types(query=str, retrieval_query=str, result=dict[str, Any])
     async def run_async(self, query: str, history: list[ChatMessage] | None = None) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
         return self._told(await self._aresult(self._call(self._read(query, None, history))))
@@ -75,7 +75,6 @@ class RagIntrinsicsQueryRewriter(Intrinsic):
     def _told(self, result: QueryRewrite) -> dict[str, Any]:
         return {
             "query": result.query,
-            "question": result.query,  # the socket's old name, for pipelines that were saved with it
             "retrieval_query": result.retrieval_query,
             "result": result.model_dump(mode="json"),
         }

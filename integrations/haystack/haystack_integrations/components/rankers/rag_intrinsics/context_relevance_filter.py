@@ -73,30 +73,40 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
 
     @component.output_types(documents=list[Document], result=dict[str, Any])
     def run(
-        self, query: str, documents: list[Document], history: list[ChatMessage] | None = None
-    ) -> dict[str, Any]:  # fmt: skip
+        self,
+        query: str,
+        documents: list[Document],
+        history: list[ChatMessage] | None = None,
+        score_threshold: float | None = None,
+    ) -> dict[str, Any]:
         """
         Keep the documents that help.
 
         :param query: The question.
         :param documents: Any number of documents.
         :param history: Turns before the question, where it needs them to be understood.
+        :param score_threshold: Overrides the component's own.
         :returns: `documents`: copies of those that are kept; `result`: the judgements of all.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
         given = self._read(query, documents, history)
-        return self._told(given, self._result(self._call(given)))
+        return self._told(given, self._result(self._call(given)), score_threshold)
 
     @component.output_types(documents=list[Document], result=dict[str, Any])
     async def run_async(
-        self, query: str, documents: list[Document], history: list[ChatMessage] | None = None
+        self,
+        query: str,
+        documents: list[Document],
+        history: list[ChatMessage] | None = None,
+        score_threshold: float | None = None,
     ) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
         given = self._read(query, documents, history)
-        return self._told(given, await self._aresult(self._call(given)))
+        return self._told(given, await self._aresult(self._call(given)), score_threshold)
 
-    def _told(self, given: PipelineInput, result: ContextRelevance) -> dict[str, Any]:
-        floor = float("-inf") if self.score_threshold is None else self.score_threshold
+    def _told(self, given: PipelineInput, result: ContextRelevance, score_threshold: float | None) -> dict[str, Any]:
+        least = self.score_threshold if score_threshold is None else score_threshold
+        floor = float("-inf") if least is None else least
         sources = given.sources
         kept = [
             scored(sources[row.index], row.score, _flat(row))

@@ -102,6 +102,7 @@ class RagIntrinsicsRanker(Intrinsic):
         documents: list[Document],
         history: list[ChatMessage] | None = None,
         top_k: int | None = None,
+        score_threshold: float | None = None,
     ) -> dict[str, Any]:
         """
         Rank documents.
@@ -110,12 +111,13 @@ class RagIntrinsicsRanker(Intrinsic):
         :param documents: Any number of documents.
         :param history: Turns before the question, where it needs them to be understood.
         :param top_k: Overrides the component's own.
+        :param score_threshold: Overrides the component's own.
         :returns: `documents`: copies, best first; `result`: the ranking of all, with a `warning` where the threshold
             was not applied.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
         limit, given = self._checked(top_k), self._read(query, documents, history)
-        return self._told(given, self._result(self._call(given, **self._how)), limit)
+        return self._told(given, self._result(self._call(given, **self._how)), limit, score_threshold)
 
     @component.output_types(documents=list[Document], result=dict[str, Any])
     async def run_async(
@@ -124,20 +126,24 @@ class RagIntrinsicsRanker(Intrinsic):
         documents: list[Document],
         history: list[ChatMessage] | None = None,
         top_k: int | None = None,
+        score_threshold: float | None = None,
     ) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
         limit, given = self._checked(top_k), self._read(query, documents, history)
-        return self._told(given, await self._aresult(self._call(given, **self._how)), limit)
+        return self._told(given, await self._aresult(self._call(given, **self._how)), limit, score_threshold)
 
     @property
     def _how(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in OPTIONS}
 
-    def _told(self, given: PipelineInput, result: Ranking, top_k: int | None) -> dict[str, Any]:
+    def _told(
+        self, given: PipelineInput, result: Ranking, top_k: int | None, score_threshold: float | None
+    ) -> dict[str, Any]:
         rows, dump = result.ranking, given.told(result)
-        if self.score_threshold is not None and rows:
+        least = self.score_threshold if score_threshold is None else score_threshold
+        if least is not None and rows:
             if result.mode == "pointwise" and result.degraded is None:
-                rows = tuple(row for row in rows if row.score is not None and row.score >= self.score_threshold)
+                rows = tuple(row for row in rows if row.score is not None and row.score >= least)
             else:
                 dump["warning"] = "score_threshold was not applied: " + (result.degraded or _COMPARED)
         sources, limit = given.sources, self.top_k if top_k is None else top_k
