@@ -202,7 +202,7 @@ def test_what_does_not_go_together_is_said(page):
     load(page, "A wrong number")
     trust = page.locator('[data-part="trust"]')
     assert "do not go together: cited, but unfaithful to the documents." in trust.inner_text()
-    assert trust.locator('.bar[aria-label="certainty 0.85"]').count() == 1
+    assert trust.locator('.bar[aria-label="certainty 0.45"]').count() == 1
 
 
 def test_two_runtimes_side_by_side(page):
