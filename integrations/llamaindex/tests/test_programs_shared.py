@@ -28,6 +28,11 @@ SAID = "It opens at six in the morning."
 TOOL = {"type": "function", "function": {"name": "send_mail", "description": "Send a mail.", "parameters": {}}}
 
 
+def judges(body: dict[str, Any]) -> bool:
+    """Whether a judge asks: its prompt shows data between marks, whatever the client's release can constrain."""
+    return "<data>" in json.dumps(body["messages"])
+
+
 class KeptOpen(Handler):
     protocol_version = "HTTP/1.1"  # the client's connections outlive a request
 
@@ -44,11 +49,12 @@ class Town(Server):
 
     def answer(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         self.seen.append(body)
-        named = body.get("response_format", {}).get("json_schema", {}).get("name", "")
-        content = {
-            "answerability": json.dumps({"answerability": "answerable", "confidence": 0.9}),
-            "": json.dumps({"opens": "six"}) if body.get("tools") else SAID,
-        }.get(named, json.dumps({"ranking": ["0", "1"]}))
+        if not judges(body):
+            content = json.dumps({"opens": "six"}) if body.get("tools") else SAID
+        elif "answerability" in json.dumps(body):
+            content = json.dumps({"answerability": "answerable", "confidence": 0.9})
+        else:
+            content = json.dumps({"ranking": ["0", "1"]})
         message: dict[str, Any] = {"role": "assistant", "content": content}
         choice = {"index": 0, "finish_reason": "stop", "message": message}
         usage = {"prompt_tokens": 9, "completion_tokens": 6, "total_tokens": 15}
@@ -124,8 +130,8 @@ def test_21_judges_are_given_no_tools_and_do_not_stream(town: Town) -> None:
     given = {"tools": [TOOL], "tool_choice": "auto", "parallel_tool_calls": False, "seed": 7}
     llm = client(town, additional_kwargs=given)
     gated(llm, answerability=True).synthesize(ASKED, nodes())
-    (judged,) = [body for body in town.seen if "response_format" in body]
-    (written,) = [body for body in town.seen if "response_format" not in body]
+    (judged,) = [body for body in town.seen if judges(body)]
+    (written,) = [body for body in town.seen if not judges(body)]
     assert not {"tools", "tool_choice", "parallel_tool_calls"} & set(judged) and not judged.get("stream")
     assert judged["seed"] == 7 and written["tools"] == [TOOL]
     assert llm.additional_kwargs == given
