@@ -266,6 +266,11 @@ def source_folder() -> Path:
     return Path(spec.origin).parent / "model"
 
 
+def layers_of(weights: Iterable[str]) -> int:
+    """How many encoder layers weights of these names are of."""
+    return sum(name.endswith(".intermediate.dense.bias") for name in weights)
+
+
 def checked_weights(folder: Path) -> dict[str, Array]:
     """The upstream tensors. Raises SystemExit where the file is missing or is not upstream's, byte for byte."""
     from safetensors.numpy import load_file

@@ -3,7 +3,9 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -21,14 +23,16 @@ from tests.training.small import write
 from training.build_encoder import source_folder
 from training.reader.bfloat16 import cast, forward, leaves
 from training.reader.evaluate import onnx_scorer, torch_scorer
-from training.reader.export import CALIBRATION, fed, mean, reader_graph, run
-from training.reader.mixture import streams
-from training.reader.model import CrossEncoder, Encoding, load, logits, padded
+from training.reader.export import CALIBRATION, build, fed, mean, reader_graph, run
+from training.reader.lanes import Lanes, batches, rows
+from training.reader.limits import TOKENIZER
+from training.reader.mixture import chunk, streams
+from training.reader.model import CrossEncoder, Encoding, load, logits, padded, upstream
 from training.reader.train import Run, Settings, halves, losses, rate
 from training.reader.wordnet import WordNet
 
 ROOT = Path(__file__).resolve().parents[2]
-SMALL = Settings(pairs=64, batch=16, chunk=32, dev=2, threads=2, rate=2e-4)
+SMALL = Settings(pairs=64, tokens=900, chunk=32, dev=2, threads=2, rate=2e-4)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -37,6 +41,13 @@ def one_thread_an_operation():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+def pretrained():
+    """The model with upstream's weights and heads that know nothing."""
+    model = CrossEncoder()
+    model.take(upstream(source_folder()))
+    return model
 
 
 @pytest.fixture(scope="module")
@@ -48,18 +59,18 @@ def data(tmp_path_factory):
 def trained(data, tmp_path_factory):
     """A run of two chunks without a pause."""
     out = tmp_path_factory.mktemp("run")
-    Run(data, out, source_folder(), WordNet(), SMALL).train()
+    Run(data, out, WordNet(), SMALL, source=source_folder()).train()
     return out / "latest"
 
 
 def test_a_run_that_was_interrupted_ends_in_the_same_weights(data, trained, tmp_path):
-    first = Run(data, tmp_path, source_folder(), WordNet(), SMALL)
+    first = Run(data, tmp_path, WordNet(), SMALL, source=source_folder())
     first.train(until=SMALL.chunk)
     assert 0 < first.seen < SMALL.pairs
-    second = Run(data, tmp_path, source_folder(), WordNet(), SMALL)
+    second = Run(data, tmp_path, WordNet(), SMALL, source=source_folder())
     assert second.seen == first.seen
     second.train()
-    whole, paused = load(trained, source_folder()), load(tmp_path / "latest", source_folder())
+    whole, paused = load(trained), load(tmp_path / "latest")
     for ours, theirs in zip(whole.parameters(), paused.parameters(), strict=True):
         torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-6)
 
@@ -75,7 +86,7 @@ def test_the_checkpoint_says_what_it_was_made_of(trained):
 
 
 def test_frozen_parts_stay_and_the_others_move(trained):
-    start, end = CrossEncoder(source_folder()).bert.state_dict(), load(trained, source_folder()).bert.state_dict()
+    start, end = pretrained().bert.state_dict(), load(trained).bert.state_dict()
     moved = {name for name in start if not torch.equal(start[name], end[name])}
     assert not [name for name in moved if name.startswith(("embeddings.", "encoder.layer.0."))]
     assert any(name.startswith("encoder.layer.1.") for name in moved)
@@ -83,28 +94,28 @@ def test_frozen_parts_stay_and_the_others_move(trained):
 
 
 def test_the_parts_of_a_batch_give_the_gradient_of_the_whole(data):
-    model, encode = CrossEncoder(source_folder()), Encoding(source_folder() / "tokenizer.json")
+    model = pretrained()
     stream = streams(data, "train", WordNet(), 1)["edited"]
-    units = [u for u in map(stream.unit, range(12)) if u][:6]
+    units = rows([u for u in map(stream.unit, range(12)) if u][:6], Encoding())
     count = sum(map(len, units))
-    losses(model, units, encode, SMALL, count).backward()
+    losses(model, units, SMALL, count).backward()
     whole = model.head.weight.grad.clone()
     model.zero_grad()
     parts = halves(units, 2)
     assert sorted(map(str, (u for part in parts for u in part))) == sorted(map(str, units))
     for part in parts:
-        losses(model, part, encode, SMALL, count).backward()
+        losses(model, part, SMALL, count).backward()
     torch.testing.assert_close(model.head.weight.grad, whole, rtol=1e-3, atol=1e-6)
 
 
 def test_the_layers_in_bfloat16_are_the_same_layers():
-    model, encode = CrossEncoder(source_folder()), Encoding(source_folder() / "tokenizer.json")
+    model = pretrained()
     torch.nn.init.normal_(model.head.weight, std=0.1, generator=torch.Generator().manual_seed(1))
-    rows = padded(encode(CALIBRATION))
-    expected = model(*rows)
+    read = padded(Encoding()(CALIBRATION))
+    expected = model(*read)
     expected.square().sum().backward()
     mine = leaves(cast(model), model)
-    close = forward(mine, *rows)
+    close = forward(mine, *read)
     torch.testing.assert_close(close, expected, rtol=0.02, atol=0.03)
     close.square().sum().backward()
     for name, value in model.named_parameters():
@@ -115,20 +126,21 @@ def test_the_layers_in_bfloat16_are_the_same_layers():
 
 
 def test_a_run_can_begin_with_the_weights_of_another(data, trained, tmp_path):
-    run_ = Run(data, tmp_path, source_folder(), WordNet(), SMALL, start=trained)
+    run_ = Run(data, tmp_path, WordNet(), SMALL, start=trained)
     assert run_.seen == 0
-    for ours, theirs in zip(run_.model.parameters(), load(trained, source_folder()).parameters(), strict=True):
+    for ours, theirs in zip(run_.model.parameters(), load(trained).parameters(), strict=True):
         assert torch.equal(ours, theirs)
     run_.save("latest")
     before = json.loads((tmp_path / "latest" / "state.json").read_text("utf-8"))["before"]
     assert [run["seen"] for run in before] == [json.loads((trained / "state.json").read_text("utf-8"))["seen"]]
-    again = Run(data, tmp_path, source_folder(), WordNet(), SMALL)
+    again = Run(data, tmp_path, WordNet(), SMALL, start=trained)
     assert again.before == before
 
 
 def test_a_few_steps_learn_what_a_row_says(data, tmp_path):
-    run_ = Run(data, tmp_path, source_folder(), WordNet(), Settings(pairs=400, rate=2e-4, warm=0.0, dev=2))
-    units = [u for u in map(run_.found["snli_devtest"].unit, range(8)) if u]
+    settings = Settings(pairs=400, rate=2e-4, warm=0.0, dev=2)
+    run_ = Run(data, tmp_path, WordNet(), settings, source=source_folder())
+    units = rows([u for u in map(run_.found["snli_devtest"].unit, range(8)) if u], run_.encode)
     values = [run_.step(units) for _ in range(12)]
     assert values[-1] < 0.6 * values[0]
 
@@ -139,14 +151,13 @@ def test_the_rate_rises_and_falls_to_zero():
 
 
 def test_what_ships_reads_like_what_was_trained(trained, tmp_path):
-    source = source_folder()
-    model, encode = load(trained, source), Encoding(source / "tokenizer.json")
+    model, encode = load(trained), Encoding()
     with torch.inference_mode():
         expected = torch.cat([model(*padded(encode([pair]))) for pair in CALIBRATION]).numpy()
     from safetensors.numpy import load_file
 
     _, plain = reader_graph(dict(load_file(trained / "model.safetensors")))
-    np.testing.assert_allclose(run(plain, fed(source / "tokenizer.json", CALIBRATION)), expected, atol=1e-4)
+    np.testing.assert_allclose(run(plain, fed(TOKENIZER, CALIBRATION)), expected, atol=1e-4)
     np.testing.assert_allclose(logits(model, encode, CALIBRATION).numpy(), expected, atol=0.05)
 
     scores = tmp_path / "scores.json"
@@ -165,18 +176,17 @@ def test_what_ships_reads_like_what_was_trained(trained, tmp_path):
         assert alone == close  # to the last bit: nothing depends on the neighbours
     pairs = list(CALIBRATION[:3])
     for task in ("support", "answers", "meant"):
-        ours = torch_scorer(trained, source)(task, pairs)
+        ours = torch_scorer(trained)(task, pairs)
         np.testing.assert_allclose(onnx_scorer(tmp_path / "out", 1)(task, pairs), ours, atol=0.25)
 
 
 def test_what_ships_comes_back_in_float(trained, tmp_path):
-    source = source_folder()
     for module, arguments in (("export", (trained, "--out", tmp_path / "out")),
                               ("dequantize", (tmp_path / "out", "--out", tmp_path / "back"))):  # fmt: skip
         command = [sys.executable, "-m", f"training.reader.{module}", *map(str, arguments)]
         subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    ours, back = load(trained, source), load(tmp_path / "back", source)
-    encode = Encoding(source / "tokenizer.json")
+    ours, back = load(trained), load(tmp_path / "back")
+    encode = Encoding()
     with torch.inference_mode():
         close = [torch.cat([model(*padded(encode([pair]))) for pair in CALIBRATION]) for model in (ours, back)]
     torch.testing.assert_close(close[1], close[0], atol=0.25, rtol=0)
@@ -218,4 +228,72 @@ def test_one_command_trains_and_one_measures(data, tmp_path):
 def test_other_weights_are_refused(data, tmp_path):
     (tmp_path / "model.safetensors").write_bytes(b"something else")
     with pytest.raises(SystemExit, match="is not upstream's"):
-        Run(data, tmp_path / "out", tmp_path, WordNet(), SMALL)
+        Run(data, tmp_path / "out", WordNet(), SMALL, source=tmp_path)
+
+
+def test_a_run_must_begin_with_some_weights(data, tmp_path):
+    with pytest.raises(ValueError, match=r"upstream's weights \(source\) or with a checkpoint \(start\)"):
+        Run(data, tmp_path / "out", WordNet(), SMALL)
+
+
+def test_processes_make_the_same_chunks_as_one_and_go_on_after_a_pause(data):
+    found, encode = streams(data, "train", WordNet(), 1), Encoding()
+
+    def taken(lanes, count):
+        try:
+            return [next(lanes) for _ in range(count)]
+        finally:
+            lanes.close()
+
+    alone = Lanes(found, encode, [{} for _ in range(3)], 24)
+    whole = taken(alone, 7)
+    several = Lanes(found, encode, [{} for _ in range(3)], 24, processes=2)
+    assert taken(several, 4) == whole[:4]  # more was made ahead, and is made again
+    assert taken(Lanes(found, encode, several.at, 24, processes=2, taken=several.taken), 3) == whole[4:]
+    assert alone.at != [alone.at[0]] * 3
+
+
+def test_the_lanes_share_a_stream_without_repeating_a_unit(data):
+    stream = streams(data, "train", WordNet(), 1)["snli_devtest"]
+    both = {"snli_devtest": stream}
+    one = chunk(both, {}, 12)
+    two = [chunk(both, {}, 6, lane, 2) for lane in (0, 1)]
+    assert sorted(map(str, one)) == sorted(map(str, [*two[0], *two[1]]))
+
+
+def test_batches_hold_about_as_many_tokens_and_every_row_once(data):
+    found = streams(data, "train", WordNet(), 1)
+    units = rows(chunk(found, {}, 200), Encoding())
+    made = list(batches(units, 1200, Random(1)))
+    assert sorted(map(str, (u for batch in made for u in batch))) == sorted(map(str, units))
+    sizes = [max(len(r.ids) for u in batch for r in u) * sum(map(len, batch)) for batch in made]
+    assert sum(1000 <= size <= 2400 for size in sizes) >= len(sizes) - 2  # the last one, and one with a large unit
+
+
+def test_a_deeper_model_is_stacked_and_taught_and_refused_as_what_ships(data, trained, tmp_path):
+    deep = replace(SMALL, layers=12, pairs=32)
+    first = Run(data, tmp_path / "deep", WordNet(), deep, start=trained)
+    shallow, stacked = load(trained).bert.state_dict(), first.model.bert.state_dict()
+    name = "encoder.layer.{}.output.dense.weight"
+    assert all(torch.equal(stacked[name.format(i)], shallow[name.format(i % 6)]) for i in range(12))
+    first.train()
+    with pytest.raises(SystemExit, match="has 12 layers; what ships has 6"):
+        build(tmp_path / "deep" / "latest")
+    teacher = tmp_path / "deep" / "latest"
+    pupil = Run(data, tmp_path / "pupil", WordNet(), replace(SMALL, teach=1.0, warm=0.0), start=trained, teachers=[teacher])
+    units = rows([u for u in map(pupil.found["snli_devtest"].unit, range(8)) if u], pupil.encode)
+    judged = load(teacher)
+    some = [row for unit in units for row in unit]
+    read, at = padded([(r.ids, r.query) for r in some]), torch.tensor([r.task for r in some])
+    with torch.no_grad():
+        wanted = judged(*read)[torch.arange(len(some)), at].sigmoid()
+
+    def distance():
+        with torch.no_grad():
+            return float((pupil.model(*read)[torch.arange(len(some)), at].sigmoid() - wanted).abs().mean())
+
+    before = distance()
+    for _ in range(8):
+        pupil.seen = 0  # at the full rate
+        pupil.step(units)
+    assert distance() < 0.7 * before

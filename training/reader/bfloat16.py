@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from training.build_encoder import EPSILON
 from training.reader.model import CrossEncoder
 
 Weights = dict[str, Tensor]
-EPSILON = 1e-12
 
 
 def cast(model: CrossEncoder) -> Weights:
@@ -43,7 +43,8 @@ def forward(w: Weights, ids: Tensor, types: Tensor, mask: Tensor, heads: int = 1
     size = x.shape[1]
     hidden = None
     if not bool(mask.all()):
-        hidden = torch.zeros(pairs, 1, 1, tokens, dtype=torch.bfloat16).masked_fill_(mask[:, None, None] == 0, -1e9)
+        hidden = torch.zeros(pairs, 1, 1, tokens, dtype=torch.bfloat16, device=x.device)
+        hidden = hidden.masked_fill_(mask[:, None, None] == 0, -1e9)
     layer = 0
     while f"bert.encoder.layer.{layer}.output.dense.weight" in w:
         p = f"bert.encoder.layer.{layer}."

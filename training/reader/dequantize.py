@@ -1,7 +1,8 @@
 """The shipped int8 reader back as a checkpoint in float, so that a later run goes on from what ships.
 
     python -m training.reader.dequantize intrinsics_core/data/reader --out CHECKPOINT
-    python -m training.reader --start CHECKPOINT ...
+
+`python -m training.reader --start intrinsics_core/data/reader` does it by itself.
 
 What int8 rounded away stays lost (half a step of each channel's scale); training takes that up at once.
 """
@@ -14,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-from training.build_encoder import LAYERS, Array, checked_weights, source_folder
+from training.build_encoder import LAYERS, Array
 
 
-def floats(reader: Path, source: Path) -> dict[str, Array]:
+def floats(reader: Path) -> dict[str, Array]:
     """The tensors of `training.reader.model.CrossEncoder` by their names, from a folder of `training.reader.export`."""
     import onnx
     from onnx import numpy_helper
@@ -29,9 +30,8 @@ def floats(reader: Path, source: Path) -> dict[str, Array]:
         return np.asarray((weight * held[f"{name}.smooth"][:, None]).T)
 
     found: dict[str, Array] = {
-        "embeddings.word_embeddings.weight": checked_weights(source)[
-            "embeddings.word_embeddings.weight"
-        ],  # never moved
+        # Never trained: these are upstream's as they are rounded in what ships.
+        "embeddings.word_embeddings.weight": held["words"].astype(np.float32) * held["words.scale"],
         "embeddings.position_embeddings.weight": held["positions"],
         "embeddings.token_type_embeddings.weight": held["types"],
         "embeddings.LayerNorm.weight": held["embedded.norm.gamma"],
@@ -56,25 +56,29 @@ def floats(reader: Path, source: Path) -> dict[str, Array]:
     return tensors | {"head.weight": np.ascontiguousarray(held["head.weight"].T), "head.bias": held["head.bias"]}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("reader", type=Path, help="folder that training.reader.export wrote")
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--source", type=Path, help="folder with upstream's model.safetensors and tokenizer.json")
-    args = parser.parse_args()
-
+def dequantize(reader: Path, out: Path) -> Path:
+    """Write the checkpoint of a reader folder. Returns its folder."""
     from safetensors.numpy import save_file
 
-    about = json.loads((args.reader / "reader.json").read_text("utf-8"))
-    args.out.mkdir(parents=True, exist_ok=True)
-    save_file(floats(args.reader, args.source or source_folder()), str(args.out / "model.safetensors"))
+    about = json.loads((reader / "reader.json").read_text("utf-8"))
+    out.mkdir(parents=True, exist_ok=True)
+    save_file(floats(reader), str(out / "model.safetensors"))
     before = about.get("runs_before", [])
     state = {
         "seen": about["pairs"] - sum(run["seen"] for run in before), "before": before, "settings": about["settings"],
         "shares": about["shares"], "sets": about["trained_on"], "mean_with": about.get("mean_with"),
         "from_int8": about["name"],
     }  # fmt: skip
-    (args.out / "state.json").write_text(json.dumps(state, indent=1) + "\n", "utf-8")
+    (out / "state.json").write_text(json.dumps(state, indent=1) + "\n", "utf-8")
+    return out
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("reader", type=Path, help="folder that training.reader.export wrote")
+    parser.add_argument("--out", type=Path, required=True)
+    args = parser.parse_args()
+    dequantize(args.reader, args.out)
 
 
 if __name__ == "__main__":

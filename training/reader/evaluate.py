@@ -25,10 +25,10 @@ Scorer = Callable[[Task, Sequence[tuple[str, str]]], list[float]]
 """Pairs of (text, query) to logits of one task."""
 
 
-def torch_scorer(checkpoint: Path, source: Path) -> Scorer:
+def torch_scorer(checkpoint: Path) -> Scorer:
     from training.reader.model import Encoding, load, logits
 
-    model, encode = load(checkpoint, source), Encoding(source / "tokenizer.json")
+    model, encode = load(checkpoint), Encoding()
 
     def score(task: Task, pairs: Sequence[tuple[str, str]]) -> list[float]:
         column: list[float] = logits(model, encode, pairs)[:, TASKS.index(task)].tolist()
@@ -88,7 +88,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("model", type=Path)
     parser.add_argument("--data", type=Path, default=os.environ.get("RAG_INTRINSICS_DATA"))
-    parser.add_argument("--source", type=Path)
     parser.add_argument("--wordnet", type=Path)
     parser.add_argument("--limit", type=int, default=800, help="examples of a table")
     parser.add_argument("--only", nargs="*", help="names of tables")
@@ -105,10 +104,8 @@ def main() -> None:
     else:
         import torch
 
-        from training.build_encoder import source_folder
-
         torch.set_num_threads(args.threads)
-        score = torch_scorer(args.model, args.source or source_folder())
+        score = torch_scorer(args.model)
     net = load(args.wordnet) if args.wordnet else WordNet()
     found: dict[str, dict[str, float | str]] = {}
     print(f"{'table':32} {'trained on':14} {'n':>5} {'true':>5} {'words':>6} {'reader':>7} {'both':>6}  s.e.")

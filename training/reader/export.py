@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from training.build_encoder import LAYERS, SHA256, Array, Graph, largest_inputs, layer, source_folder
-from training.reader.limits import MAX_QUERY, MAX_TOKENS
+from training.build_encoder import LAYERS, SHA256, Array, Graph, largest_inputs, layer, layers_of
+from training.reader.limits import MAX_QUERY, MAX_TOKENS, TOKENIZER, assembled
 from training.reader.pairs import TASKS
 
 REQUEST_TASKS = {"support": "entailment", "answers": "answers", "meant": "meant"}
@@ -108,8 +108,6 @@ def fed(tokenizer: Path, pairs: Sequence[tuple[str, str]]) -> list[dict[str, NDA
     """What the graph is fed for each pair."""
     from tokenizers import Tokenizer
 
-    from training.reader.limits import assembled
-
     encode = Tokenizer.from_file(str(tokenizer))
     encode.no_padding()
     encode.no_truncation()
@@ -133,13 +131,15 @@ def run(model: Any, feeds: Sequence[Mapping[str, Any]]) -> Array:
     return np.concatenate([session.run(["logits"], dict(feed))[0] for feed in feeds])
 
 
-def build(checkpoint: Path, source: Path) -> tuple[Any, float]:
+def build(checkpoint: Path) -> tuple[Any, float]:
     """The int8 model of a checkpoint, and the largest difference of a logit from the float one on `CALIBRATION`."""
     import onnx
     from safetensors.numpy import load_file
 
     weights = dict(load_file(checkpoint / "model.safetensors"))
-    feeds = fed(source / "tokenizer.json", CALIBRATION)
+    if (found := layers_of(weights)) != LAYERS:
+        raise SystemExit(f"{checkpoint} has {found} layers; what ships has {LAYERS}: distil it (--teacher)")
+    feeds = fed(TOKENIZER, CALIBRATION)
     graph, plain = reader_graph(weights)
     expected = run(plain, feeds)
     _, model = reader_graph(weights, largest_inputs(graph, plain, feeds))
@@ -164,15 +164,15 @@ def mean(checkpoint: Path, other: Path, share: float, out: Path) -> Path:
     return out
 
 
-def write(checkpoint: Path, source: Path, out: Path, scores: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def write(checkpoint: Path, out: Path, scores: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Write the reader folder. Returns what `reader.json` says."""
     import onnx
 
-    model, difference = build(checkpoint, source)
+    model, difference = build(checkpoint)
     state = json.loads((checkpoint / "state.json").read_text("utf-8"))
     out.mkdir(parents=True, exist_ok=True)
     onnx.save(model, out / "model.onnx")
-    shutil.copyfile(source / "tokenizer.json", out / "tokenizer.json")
+    shutil.copyfile(TOKENIZER, out / "tokenizer.json")
     (out / "NOTICE").write_text(NOTICE.format(sha=SHA256), "utf-8")
     about = {
         "name": "reader-minilm-l6-int8",
@@ -201,7 +201,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--source", type=Path)
     parser.add_argument("--scores", type=Path, help="JSON of training.reader.evaluate, kept in reader.json")
     parser.add_argument("--with", dest="other", type=Path, help="checkpoint to take the mean of the weights with")
     parser.add_argument("--share", type=float, default=0.35, help="of the other checkpoint in that mean")
@@ -209,7 +208,7 @@ def main() -> None:
     if args.other:
         args.checkpoint = mean(args.checkpoint, args.other, args.share, args.out.with_name(f"{args.out.name}-mean"))
     scores = json.loads(args.scores.read_text("utf-8")) if args.scores else None
-    about = write(args.checkpoint, args.source or source_folder(), args.out, scores)
+    about = write(args.checkpoint, args.out, scores)
     size = sum(file.stat().st_size for file in args.out.iterdir())
     print(f"{args.out}: {size / 1e6:.1f} MB, largest difference of a logit {about['int8_largest_difference']}")
 

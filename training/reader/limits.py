@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+
+import intrinsics_core
 
 MAX_TOKENS = 144
 MAX_QUERY = 72
 CLS, SEP, PAD = 101, 102, 0
+TOKENIZER = Path(intrinsics_core.__file__).parent / "data" / "reader" / "tokenizer.json"
+"""Upstream's, as it ships."""
 
 
 def assembled(text: Sequence[int], query: Sequence[int]) -> tuple[list[int], int]:

@@ -7,7 +7,7 @@ counter, so a checkpoint holds the place in all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -126,36 +126,24 @@ def streams(folder: Path, wanted: Part, net: WordNet, seed: int) -> dict[str, St
     return {name: Stream(name, rows, make, seed) for name, (rows, make) in made.items() if rows}
 
 
-def chunk(found: dict[str, Stream], at: dict[str, int], pairs: int) -> list[Unit]:
-    """The next units, about ``pairs`` pairs in the shares of `SHARES`; ``at`` (units drawn by stream) is moved on."""
+def chunk(found: dict[str, Stream], at: dict[str, int], pairs: int, lane: int = 0, lanes: int = 1) -> list[Unit]:
+    """The next units, about ``pairs`` pairs in the shares of `SHARES`; ``at`` (units drawn by stream) is moved on.
+
+    Of ``lanes`` places in the mixture each one takes every ``lanes``-th unit of a stream, from its ``lane`` on.
+    """
     total = sum(SHARES[name] for name in found)
     units: list[Unit] = []
     for name, stream in found.items():
         wanted, tries = pairs * SHARES[name] / total + at.get(f"{name}.owed", 0) / 1000, 0
         while wanted > 0.5 and tries < 40 * pairs:
             number, tries = at.get(name, 0), tries + 1
-            unit = stream.unit(number)
+            unit = stream.unit(number * lanes + lane)
             at[name] = number + 1
             if unit:
                 units.append(unit)
                 wanted -= len(unit)
         at[f"{name}.owed"] = round(1000 * wanted)
     return units
-
-
-def batches(units: Sequence[Unit], size: int, rng: Random, length: Callable[[Unit], int]) -> Iterator[list[Unit]]:
-    """Units of like length together, about ``size`` pairs a batch, in random order."""
-    order = sorted(units, key=lambda u: length(u) + rng.random() * 8)
-    made, now = list[list[Unit]](), list[Unit]()
-    for unit in order:
-        now.append(unit)
-        if sum(map(len, now)) >= size:
-            made.append(now)
-            now = []
-    if now:
-        made.append(now)
-    rng.shuffle(made)
-    return iter(made)
 
 
 def sets(found: dict[str, Stream]) -> list[dict[str, Any]]:

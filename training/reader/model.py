@@ -8,38 +8,65 @@ attention spends four times as long on the way back.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from training.reader.limits import assembled
+from training.build_encoder import EPSILON, HEADS, HIDDEN, LAYERS, checked_weights, layers_of
+from training.reader.limits import TOKENIZER, assembled
 from training.reader.pairs import TASKS
 
 
-class CrossEncoder(nn.Module):
-    """Token ids of pairs to logits (pairs, tasks)."""
+def _layer(number: int) -> str:
+    return f"bert.encoder.layer.{number}."
 
-    def __init__(self, folder: Path, frozen: int = 0) -> None:
+
+class CrossEncoder(nn.Module):
+    """Token ids of pairs to logits (pairs, tasks). Its weights are random until some are loaded.
+
+    Args:
+        layers: of the encoder; what ships has `LAYERS`.
+        frozen: lowest layers that are not trained; where there are some, the embeddings are not trained either.
+    """
+
+    def __init__(self, layers: int = LAYERS, frozen: int = 0) -> None:
         super().__init__()
-        from safetensors.torch import load_file
         from transformers import BertConfig, BertModel
 
-        config = BertConfig.from_pretrained(folder, attn_implementation="eager")
-        config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0  # every row is seen once or twice
+        config = BertConfig(
+            hidden_size=HIDDEN, num_hidden_layers=layers, num_attention_heads=HEADS, intermediate_size=4 * HIDDEN,
+            layer_norm_eps=EPSILON, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+            attn_implementation="eager",
+        )  # fmt: skip
         self.bert: Any = BertModel(config, add_pooling_layer=False)
-        upstream = load_file(str(folder / "model.safetensors"))
-        self.bert.load_state_dict({k: v for k, v in upstream.items() if not k.startswith("pooler.")}, strict=False)
         self.bert.embeddings.word_embeddings.weight.requires_grad_(False)
         for layer in self.bert.encoder.layer[:frozen]:
             layer.requires_grad_(False)
         if frozen:
             self.bert.embeddings.requires_grad_(False)
-        self.head = nn.Linear(2 * self.bert.config.hidden_size, len(TASKS))
+        self.head = nn.Linear(2 * HIDDEN, len(TASKS))
         nn.init.normal_(self.head.weight, std=0.02)
         nn.init.zeros_(self.head.bias)
+
+    @property
+    def device(self) -> torch.device:
+        return self.head.weight.device
+
+    def take(self, weights: Mapping[str, Tensor]) -> None:
+        """Load weights by their names in a checkpoint. Where this model has more layers, theirs are used again
+        (stacking, Gong et al. 2019).
+        """
+        own, theirs = len(self.bert.encoder.layer), layers_of(weights)
+        found = {f"head.{name}": value for name, value in self.head.state_dict().items()} | dict(weights)
+        for i in range(theirs, own):
+            for name in [name for name in weights if name.startswith(_layer(i % theirs))]:
+                found[_layer(i) + name.removeprefix(_layer(i % theirs))] = weights[name]
+        self.load_state_dict(found)
 
     def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> Tensor:
         states = self.bert(input_ids=ids, token_type_ids=types, attention_mask=mask).last_hidden_state.float()
@@ -52,7 +79,7 @@ class CrossEncoder(nn.Module):
 class Encoding:
     """Pairs of texts to token ids, the way the shipped model reads them."""
 
-    def __init__(self, tokenizer: Path) -> None:
+    def __init__(self, tokenizer: Path = TOKENIZER) -> None:
         from tokenizers import Tokenizer
 
         self.tokenizer = Tokenizer.from_file(str(tokenizer))
@@ -66,16 +93,18 @@ class Encoding:
         return [assembled(t.ids, q.ids) for t, q in zip(texts, queries, strict=True)]
 
 
-def padded(rows: Sequence[tuple[list[int], int]]) -> tuple[Tensor, Tensor, Tensor]:
+def padded(
+    rows: Sequence[tuple[Sequence[int], int]], device: torch.device | str = "cpu"
+) -> tuple[Tensor, Tensor, Tensor]:
     """ids, token types and mask (pairs, tokens)."""
     longest = max(len(ids) for ids, _ in rows)
-    ids = torch.zeros(len(rows), longest, dtype=torch.long)
-    types, mask = torch.zeros_like(ids), torch.zeros_like(ids)
+    ids = np.zeros((len(rows), longest), np.int64)
+    types, mask = np.zeros_like(ids), np.zeros_like(ids)
     for i, (row, begin) in enumerate(rows):
-        ids[i, : len(row)] = torch.tensor(row)
+        ids[i, : len(row)] = row
         types[i, begin : len(row)] = 1
         mask[i, : len(row)] = 1
-    return ids, types, mask
+    return torch.from_numpy(ids).to(device), torch.from_numpy(types).to(device), torch.from_numpy(mask).to(device)
 
 
 @torch.inference_mode()
@@ -87,16 +116,21 @@ def logits(model: CrossEncoder, encode: Encoding, pairs: Sequence[tuple[str, str
     out = torch.zeros(len(rows), len(TASKS))
     for begin in range(0, len(order), size):
         some = order[begin : begin + size]
-        with torch.autocast("cpu", torch.bfloat16):
-            out[some] = model(*padded([rows[i] for i in some])).float()
+        with torch.autocast(model.device.type, torch.bfloat16):
+            out[some] = model(*padded([rows[i] for i in some], model.device)).float().cpu()
     return out
 
 
-def load(checkpoint: Path, source: Path) -> CrossEncoder:
-    """The model of a checkpoint's `model.safetensors`."""
-    from safetensors.torch import load_file
+def upstream(source: Path) -> dict[str, Tensor]:
+    """Upstream's weights by their names in a checkpoint, without the heads. Refuses anything but upstream's."""
+    weights = {k: v for k, v in checked_weights(source).items() if k.startswith(("embeddings.", "encoder."))}
+    return {f"bert.{k}": torch.from_numpy(v) for k, v in weights.items() if k != "embeddings.position_ids"}
 
-    model = CrossEncoder(source)
-    model.load_state_dict(load_file(str(checkpoint / "model.safetensors")))
+
+def load(checkpoint: Path) -> CrossEncoder:
+    """The model of a checkpoint's `model.safetensors`."""
+    weights = load_file(str(checkpoint / "model.safetensors"))
+    model = CrossEncoder(layers_of(weights))
+    model.load_state_dict(weights)
     model.eval()
     return model

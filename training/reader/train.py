@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -22,11 +22,12 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from intrinsics_core.calibration.fitting import auroc
-from training.build_encoder import SHA256, checked_weights
-from training.reader.bfloat16 import cast, forward, leaves
-from training.reader.mixture import SHARES, Stream, batches, chunk, sets, streams
-from training.reader.model import CrossEncoder, Encoding, logits, padded
-from training.reader.pairs import TASKS, Pair, Unit
+from training.build_encoder import LAYERS, SHA256
+from training.reader.bfloat16 import Weights, cast, forward, leaves
+from training.reader.lanes import Counters, Lanes, Rows, batches
+from training.reader.mixture import SHARES, Stream, sets, streams
+from training.reader.model import CrossEncoder, Encoding, load, logits, padded, upstream
+from training.reader.pairs import TASKS, Pair
 from training.reader.wordnet import WordNet
 
 
@@ -34,12 +35,14 @@ from training.reader.wordnet import WordNet
 class Settings:
     """What a run is made with; it goes into the log.
 
-    pairs: seen in all; the rate falls to zero at the last one. chunk: pairs drawn and sorted by length at a time.
-    beside: weight of the loss that ranks a true form above its false twin.
+    pairs: seen in all; the rate falls to zero at the last one. tokens: of a batch, with its padding. chunk: pairs drawn
+    and sorted by length at a time. beside: weight of the loss that ranks a true form above its false twin. lanes:
+    places in the mixture (`training.reader.lanes`); with more than one, processes make the chunks ahead. layers: of the
+    model; more than a checkpoint has are stacked from its own. teach: share of the teachers' judgement in a label.
     """
 
     pairs: int = 90_000
-    batch: int = 32
+    tokens: int = 2560
     chunk: int = 1536
     rate: float = 8e-5
     warm: float = 0.04
@@ -48,26 +51,52 @@ class Settings:
     beside: float = 0.3
     seed: int = 1
     frozen: int = 1  # lowest layers that stay as they were
-    threads: int = 2
+    device: str = "cpu"  # or "cuda"
+    threads: int = 2  # of the CPU
     part: int = 8  # pairs that one core reads at a time
+    lanes: int = 1
+    layers: int = LAYERS
+    teach: float = 0.7
     minutes: float = 8.0  # between checkpoints
     dev: int = 80  # pairs of each stream that choose among checkpoints
 
+    @classmethod
+    def of(cls, device: str, **named: Any) -> Settings:
+        """The settings for a device, those that are ``named`` as they are given."""
+        return cls(**{**(CUDA if device.startswith("cuda") else {}), "device": device, **named})
+
+
+CUDA: dict[str, Any] = {"tokens": 65_536, "chunk": 6144, "lanes": 15, "part": 1 << 20, "threads": 1, "rate": 3e-4}
+"""What differs on a GPU with sixteen cores beside it: larger batches, and every other core makes pairs."""
 
 Scores = Callable[[Tensor, Tensor, Tensor], Tensor]
 """ids, token types and mask to logits (pairs, tasks)."""
 
 
-def losses(score: Scores, units: list[Unit], encode: Encoding, settings: Settings, of: int) -> Tensor:
-    """Cross-entropy of the pairs' own heads, and of each true form against the false ones of its unit, over ``of``."""
-    pairs = [pair for unit in units for pair in unit]
-    task = torch.tensor([TASKS.index(p.task) for p in pairs])
-    label = torch.tensor([p.label for p in pairs])
-    out = score(*padded(encode([(p.text, p.query) for p in pairs])))
-    z = out[torch.arange(len(pairs)), task]
-    loss: Tensor = nn.functional.binary_cross_entropy_with_logits(
-        z, label * (1 - 2 * settings.smooth) + settings.smooth, reduction="sum"
-    )
+def losses(
+    score: Scores,
+    units: list[Rows],
+    settings: Settings,
+    of: int,
+    device: torch.device | str = "cpu",
+    teachers: Sequence[Weights] = (),
+) -> Tensor:
+    """Cross-entropy of the rows' own heads, and of each true form against the false ones of its unit, over ``of``.
+
+    Where there are teachers, a label is the mean of itself and of their mean judgement, weighed by ``settings.teach``.
+    """
+    some = [row for unit in units for row in unit]
+    task = torch.tensor([row.task for row in some], device=device)
+    label = torch.tensor([row.label for row in some], device=device)
+    read = padded([(row.ids, row.query) for row in some], device)
+    each = torch.arange(len(some), device=device)
+    label = label * (1 - 2 * settings.smooth) + settings.smooth
+    if teachers:
+        with torch.no_grad():
+            taught = torch.stack([forward(teacher, *read)[each, task] for teacher in teachers]).mean(0).sigmoid()
+        label = (1 - settings.teach) * label + settings.teach * taught
+    z = score(*read)[each, task]
+    loss: Tensor = nn.functional.binary_cross_entropy_with_logits(z, label, reduction="sum")
     true, false, at = list[int](), list[int](), 0
     for unit in units:
         for i, one in enumerate(unit):
@@ -81,9 +110,9 @@ def losses(score: Scores, units: list[Unit], encode: Encoding, settings: Setting
     return loss / of
 
 
-def halves(units: list[Unit], count: int) -> list[list[Unit]]:
+def halves(units: list[Rows], count: int) -> list[list[Rows]]:
     """A batch in ``count`` parts of about as many pairs each, units whole; fewer where there are fewer units."""
-    parts: list[list[Unit]] = [[] for _ in range(count)]
+    parts: list[list[Rows]] = [[] for _ in range(count)]
     for unit in units:
         min(parts, key=lambda part: sum(map(len, part))).append(unit)
     return [part for part in parts if part]
@@ -127,17 +156,58 @@ class Run:
     """A training run over a folder of checkpoints: `latest` to go on from, `best` by the mean of the dev AUROCs.
 
     Args:
+        source: upstream's folder. Not needed where there is a ``start``.
         start: a checkpoint of an earlier run to begin with in place of upstream's weights; the counters begin anew.
+        teachers: checkpoints whose mean judgement is a part of each label (distillation, Hinton et al. 2015).
     """
 
     def __init__(
-        self, data: Path, out: Path, source: Path, net: WordNet, settings: Settings, start: Path | None = None
+        self,
+        data: Path,
+        out: Path,
+        net: WordNet,
+        settings: Settings,
+        *,
+        source: Path | None = None,
+        start: Path | None = None,
+        teachers: Sequence[Path] = (),
     ) -> None:
-        checked_weights(source)  # refuses anything but upstream's
+        if source is None and start is None:
+            raise ValueError("training begins with upstream's weights (source) or with a checkpoint (start)")
         torch.manual_seed(settings.seed)
         self.settings, self.out = settings, out
-        self.encode = Encoding(source / "tokenizer.json")
-        self.model = CrossEncoder(source, frozen=settings.frozen)
+        self.encode = Encoding()
+        self.found = streams(data, "train", net, settings.seed)
+        self.dev = chosen(streams(data, "dev", net, settings.seed), settings.dev)
+        words = len(net.same) + len(net.opposite) + len(net.sibling)
+        self.tables = [{"set": "WordNet 3.1 (tables of words)", "licence": "WordNet", "rows": words}] if words else []
+        at: list[Counters] = [{} for _ in range(settings.lanes)]
+        self.seen, chunks, self.spent = 0, 0, 0.0
+        self.log: list[dict[str, Any]] = []
+        self.before: list[dict[str, Any]] = []
+        latest = out / "latest"
+        goes_on = (latest / "state.json").is_file()
+        if goes_on:
+            state = json.loads((latest / "state.json").read_text("utf-8"))
+            if len(state["at"]) != settings.lanes:
+                raise ValueError(f"{latest} was made with {len(state['at'])} lanes, not with {settings.lanes}")
+            at, self.seen, chunks = state["at"], state["seen"], state["chunks"]
+            self.spent, self.log = state["seconds"], state["log"]
+            self.before = state.get("before", [])
+        # The processes are forked before anything is done on a GPU.
+        processes = settings.lanes if settings.lanes > 1 else 0
+        self.lanes = Lanes(self.found, self.encode, at, settings.chunk, processes, chunks)
+        self.model = CrossEncoder(settings.layers, frozen=settings.frozen)
+        if goes_on:
+            self.model.load_state_dict(load_file(str(latest / "model.safetensors")))
+        elif start is not None:
+            state = json.loads((start / "state.json").read_text("utf-8"))
+            self.model.take(load_file(str(start / "model.safetensors")))
+            self.before = [*state.get("before", ()), {k: state[k] for k in ("seen", "settings", "shares")}]
+        elif source is not None:
+            self.model.take(upstream(source))
+        self.model.to(settings.device)
+        self.teachers = [cast(load(folder).to(settings.device)) for folder in teachers]
         self.pool = ThreadPoolExecutor(settings.threads)
         matrices = [p for p in self.model.parameters() if p.requires_grad and p.ndim > 1]
         others = [p for p in self.model.parameters() if p.requires_grad and p.ndim <= 1]
@@ -145,24 +215,11 @@ class Run:
             [{"params": matrices, "weight_decay": settings.decay}, {"params": others, "weight_decay": 0.0}],
             lr=settings.rate,
         )
-        self.found = streams(data, "train", net, settings.seed)
-        self.dev = chosen(streams(data, "dev", net, settings.seed), settings.dev)
-        words = len(net.same) + len(net.opposite) + len(net.sibling)
-        self.tables = [{"set": "WordNet 3.1 (tables of words)", "licence": "WordNet", "rows": words}] if words else []
-        self.at: dict[str, int] = {}
-        self.seen, self.chunks, self.spent = 0, 0, 0.0
-        self.log: list[dict[str, Any]] = []
-        self.before: list[dict[str, Any]] = []
-        if start is not None:
-            state = json.loads((start / "state.json").read_text("utf-8"))
-            self.model.load_state_dict(load_file(str(start / "model.safetensors")))
-            self.before = [*state.get("before", ()), {k: state[k] for k in ("seen", "settings", "shares")}]
-        if (out / "latest" / "state.json").is_file():
-            self._resume(out / "latest")
+        if goes_on:
+            self._take_moments(latest)
 
-    def _resume(self, folder: Path) -> None:
-        state = json.loads((folder / "state.json").read_text("utf-8"))
-        self.model.load_state_dict(load_file(str(folder / "model.safetensors")))
+    def _take_moments(self, folder: Path) -> None:
+        """Go on with a checkpoint's optimiser."""
         moments = load_file(str(folder / "optimizer.safetensors"))
         inner: dict[int, dict[str, Tensor]] = {}
         for key, value in moments.items():
@@ -170,9 +227,11 @@ class Run:
             inner.setdefault(int(number), {})[name] = value
         groups = self.optimizer.state_dict()["param_groups"]
         self.optimizer.load_state_dict({"state": inner, "param_groups": groups})
-        self.at, self.seen, self.chunks = state["at"], state["seen"], state["chunks"]
-        self.spent, self.log = state["seconds"], state["log"]
-        self.before = state.get("before", [])
+
+    def close(self) -> None:
+        """Stop the processes and threads."""
+        self.lanes.close()
+        self.pool.shutdown()
 
     def save(self, name: str) -> None:
         """Write a checkpoint folder; a run that is cut off while writing leaves the last one whole."""
@@ -186,7 +245,7 @@ class Run:
         }
         save_file(moments, str(fresh / "optimizer.safetensors"))
         state = {
-            "seen": self.seen, "chunks": self.chunks, "seconds": round(self.spent), "at": self.at,
+            "seen": self.seen, "chunks": self.lanes.taken, "seconds": round(self.spent), "at": self.lanes.at,
             "settings": asdict(self.settings), "shares": SHARES, "sets": sets(self.found) + self.tables,
             "source_sha256": SHA256, "before": self.before, "log": self.log,
         }  # fmt: skip
@@ -198,7 +257,7 @@ class Run:
         else:
             os.replace(fresh, folder)
 
-    def step(self, units: list[Unit]) -> float:
+    def step(self, units: list[Rows]) -> float:
         """One batch. Returns its loss."""
         for group in self.optimizer.param_groups:
             group["lr"] = rate(self.seen, self.settings)
@@ -206,9 +265,9 @@ class Run:
         shared = cast(self.model)
         trained = [name for name, value in self.model.named_parameters() if value.requires_grad]
 
-        def backward(part: list[Unit]) -> tuple[float, tuple[Tensor, ...]]:
+        def backward(part: list[Rows]) -> tuple[float, tuple[Tensor, ...]]:
             mine = leaves(shared, self.model)
-            loss = losses(partial(forward, mine), part, self.encode, self.settings, count)
+            loss = losses(partial(forward, mine), part, self.settings, count, self.model.device, self.teachers)
             return float(loss.detach()), torch.autograd.grad(loss, [mine[name] for name in trained])
 
         # Small parts from one queue: on a machine that does other things beside, cores wait for one another once a
@@ -240,19 +299,23 @@ class Run:
         if table["mean"] > best:
             self.save("best")
 
-    def train(self, until: int | None = None) -> None:
-        """Go on until ``settings.pairs`` are seen, or ``until``. Checkpoints are taken between chunks."""
+    def train(self, until: int | None = None, minutes: float | None = None) -> None:
+        """Go on until ``settings.pairs`` are seen, or ``until``, or for some ``minutes``.
+
+        Checkpoints are taken between chunks, and at the end.
+        """
         begun = saved = time.monotonic()
         before, mean = self.spent, 0.0
         while self.seen < (until or self.settings.pairs):
-            units = chunk(self.found, self.at, min(self.settings.chunk, self.settings.pairs - self.seen))
+            if minutes is not None and time.monotonic() - begun > 60 * minutes:
+                break
+            rng = Random(f"{self.settings.seed}/batches/{self.lanes.taken}")
+            units = next(self.lanes)
             if not units:
                 break
-            rng = Random(f"{self.settings.seed}/batches/{self.chunks}")
-            for some in batches(units, self.settings.batch, rng, lambda u: max(len(p.text) + len(p.query) for p in u)):
+            for some in batches(units, self.settings.tokens, rng):
                 loss = self.step(some)
                 mean = loss if not mean else 0.98 * mean + 0.02 * loss
-            self.chunks += 1
             self.spent = before + time.monotonic() - begun
             if time.monotonic() - saved > 60 * self.settings.minutes:
                 self.report(mean)
