@@ -65,4 +65,4 @@ def check() -> None:
     """Raises CancelledError where nobody waits for this work any more."""
     flag = _flag.get()
     if flag is not None and flag.is_set():
-        raise CancelledError("nobody waits for this any more")
+        raise CancelledError("the request was cancelled")

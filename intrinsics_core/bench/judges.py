@@ -97,7 +97,7 @@ def _statements(task: Task, replies: Sequence[Reply]) -> list[str]:
     value, reply = read_object(replies, '{"statements": [...]}')
     found = json_reply.field(value, "statements", list, "a list of texts", reply.text)
     if not all(isinstance(text, str) for text in found):
-        raise MalformedReply("a statement is no text", raw=reply.text)
+        raise MalformedReply("a statement is not text", raw=reply.text)
     return [text for text in dict.fromkeys(found) if text.strip()]
 
 
@@ -108,7 +108,7 @@ def _verdicts(task: Task, replies: Sequence[Reply]) -> dict[str, bool]:
     found = {name: held for name in task.arguments if isinstance(held := given.get(name), bool)}
     # The share is of the statements made: one without a verdict would shrink what it is divided by.
     if missing := [name for name in task.arguments if name not in found]:
-        raise MalformedReply(f"no verdict on {', '.join(missing)}", raw=reply.text)
+        raise MalformedReply(f"the reply has no verdict on {', '.join(missing)}", raw=reply.text)
     return found
 
 
@@ -116,7 +116,7 @@ def _rating(task: Task, replies: Sequence[Reply]) -> Judged:
     value, reply = read_object(replies, '{"reason": "...", "rating": 1 to 10}')
     rating = json_reply.field(value, "rating", int, "a whole number from 1 to 10", reply.text)
     if isinstance(rating, bool) or not 1 <= rating <= 10:
-        raise MalformedReply(f"a rating from 1 to 10 was expected, {rating!r} came", raw=reply.text)
+        raise MalformedReply(f"the rating must be a whole number from 1 to 10, but the reply has {rating!r}", raw=reply.text)
     return Judged(score=(rating - 1) / 9, details={"rating": rating})
 
 

@@ -53,7 +53,7 @@ def truth(row: Row, *, column: str = "label", others: Mapping[str, bool] = TRUTH
     if isinstance(value, str) and value.casefold() in {**TRUTHS, **others}:
         return {**TRUTHS, **others}[value.casefold()]
     raise InvalidInput(
-        f"{column} cannot be read", expected=f"true, false or one of {', '.join(others)}", got=repr(value)[:80]
+        f"{column} is not a known label", expected=f"true, false or one of {', '.join(others)}", got=repr(value)[:80]
     )
 
 

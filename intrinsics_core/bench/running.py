@@ -59,7 +59,7 @@ def cases_of(
     if not isinstance(data, DataFolder) and Path(data).is_file():
         return _own(table, Path(data), columns or {}, limit), {}
     if columns:
-        raise InvalidInput("columns are named for a file of one's own, not for a folder")
+        raise InvalidInput("column names can be given for a single file only, not for a data folder")
     if unknown := [name for name in sets if name not in table.sets]:
         raise InvalidInput(f"{table.name} has no set {unknown[0]!r}", expected=f"some of {', '.join(table.sets)}")
     folder = data if isinstance(data, DataFolder) else DataFolder(data)
@@ -73,13 +73,13 @@ def cases_of(
                 raise
             missing[name] = str(error)
     if not found:
-        raise InvalidInput(f"nothing for {table.name} in {folder.path}", expected="; ".join(missing.values()))
+        raise InvalidInput(f"no data for the table {table.name}: {'; '.join(missing.values())}")
     return found, missing
 
 
 def _own(table: Table, file: Path, columns: Mapping[str, str], limit: int | None) -> list[Case]:
     if table.own is None:
-        raise InvalidInput(f"{table.name} needs the data folder: an index belongs to it", got=file.name)
+        raise InvalidInput(f"{table.name} cannot read a single file, because it also needs an index", expected="a data folder", got=file.name)
     found = []
     for number, row in enumerate(read_rows(file), start=1):
         named = row | {name: row[column] for name, column in columns.items() if column in row}

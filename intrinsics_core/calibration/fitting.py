@@ -84,13 +84,13 @@ class Calibration:
 
     def __post_init__(self) -> None:
         if self.promise is not None and self.promise.threshold != self.threshold:
-            raise InvalidInput("the promise is of another threshold", expected=str(self.promise.threshold),
+            raise InvalidInput("the promise was made for another threshold", expected=str(self.promise.threshold),
                                got=str(self.threshold))  # fmt: skip
 
     def apply(self, score: float) -> float:
         """Probability, 0 to 1. Raises InvalidInput on NaN."""
         if math.isnan(score):
-            raise InvalidInput("score to calibrate", expected="a number", got="NaN")
+            raise InvalidInput("the score to calibrate is not a number", expected="a number", got="NaN")
         return float(sigmoid(float(self.slope * score + self.intercept)))
 
     def decide(self, score: float) -> bool:
@@ -119,13 +119,13 @@ class Calibration:
             if found.band is not None:
                 low, high = found.band
                 if not 0 <= low <= found.threshold <= high < 1.001:
-                    raise ValueError("the band must lie in 0..1 and hold the threshold")
+                    raise ValueError("the band must lie between 0 and 1 and contain the threshold")
                 found = replace(found, band=(low, high))
             numbers = (found.slope, found.intercept, found.threshold, *(found.band or ()))
             if not all(isinstance(n, int | float) and not isinstance(n, bool) and math.isfinite(n) for n in numbers):
                 raise TypeError("slope, intercept and threshold (and a band) must be finite numbers")
             if found.slope < 0 or not 0 <= found.threshold <= 1:
-                raise ValueError("the slope must not be negative, and the threshold lie in 0..1")
+                raise ValueError("the slope must not be negative, and the threshold must lie between 0 and 1")
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             why = str(error)[:200]
             raise InvalidInput(f"not a saved calibration: {why}", expected="the output of to_json") from error
@@ -168,11 +168,11 @@ def calibrate(
     elif objective in _OBJECTIVES:
         name, value_of = objective, _OBJECTIVES[objective]
     else:
-        raise InvalidInput("objective", expected=f"a function or one of {sorted(_OBJECTIVES)}", got=repr(objective))
+        raise InvalidInput("objective is unknown", expected=f"a function or one of {sorted(_OBJECTIVES)}", got=repr(objective))
     if at_most is None and confidence is not None:
-        raise InvalidInput("confidence is that of a promise", expected="at_most beside it")
+        raise InvalidInput("confidence requires at_most", expected="both, or neither")
     if at_most is not None and false_acceptance is not None:
-        raise InvalidInput("at_most and false_acceptance exclude each other", expected="one of them")
+        raise InvalidInput("at_most and false_acceptance cannot be given together", expected="one of them")
     slope, intercept = _platt(x, y)
     # In the very numbers that `Calibration.apply` gives: a threshold or the edge of a band is often one of them.
     p = np.array([float(sigmoid(slope * score + intercept)) for score in x.tolist()])
@@ -260,23 +260,23 @@ _OBJECTIVES: dict[str, Callable[[Bools, Bools], float]] = {
 def _checked(scores: Sequence[float], labels: Sequence[bool | int]) -> tuple[Floats, Bools]:
     if len(scores) != len(labels):
         raise InvalidInput(
-            "examples to calibrate on", expected="a label per score", got=f"{len(scores)} and {len(labels)}"
+            "there must be one label for each score", got=f"{len(scores)} scores and {len(labels)} labels"
         )
     if len(scores) < _LEAST:
-        raise InvalidInput("examples to calibrate on", expected=f"at least {_LEAST}", got=str(len(scores)))
+        raise InvalidInput("there are too few examples to calibrate on", expected=f"at least {_LEAST}", got=str(len(scores)))
     wrong = next((label for label in labels if label not in (0, 1)), None)
     if wrong is not None:
-        raise InvalidInput("label of an example", expected="True or False", got=repr(wrong))
+        raise InvalidInput("the label of an example is neither true nor false", expected="True or False", got=repr(wrong))
     try:
         x = np.asarray(scores, np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidInput("scores to calibrate", expected="numbers", got=str(error)) from error
+        raise InvalidInput("the scores to calibrate are not numbers", expected="numbers", got=str(error)) from error
     if x.ndim != 1 or not np.isfinite(x).all():
         bad = [i for i, v in enumerate(scores) if not np.isfinite(v).all()][:3]
-        raise InvalidInput("scores to calibrate", expected="finite numbers", got=f"not finite at {bad}")
+        raise InvalidInput("the scores to calibrate are not all finite", expected="finite numbers", got=f"not finite at {bad}")
     y = np.asarray(labels, bool)
     if y.all() or not y.any():
-        raise InvalidInput("labels to calibrate on", expected="both classes", got=f"only {bool(y[0])}")
+        raise InvalidInput("all labels to calibrate on are the same", expected="both classes", got=f"only {bool(y[0])}")
     return x, y
 
 
@@ -332,7 +332,7 @@ def _band(threshold: float, p: Floats, y: Bools) -> tuple[float, float]:
 def _allowed(rate: float, wrong: int) -> int:
     """How many of so many false examples are at most this share of them."""
     if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 <= rate <= 1:
-        raise InvalidInput("false_acceptance", expected="a share, 0 to 1", got=repr(rate))
+        raise InvalidInput("false_acceptance is out of range", expected="a share from 0 to 1", got=repr(rate))
     return math.floor(rate * wrong + 1e-9)
 
 
@@ -362,7 +362,7 @@ def _promised(slope: float, p: Floats, y: Bools, rate: float, confidence: float,
     if allowed is None:
         raise InvalidInput(f"{asked} {known}; {examples_needed(0, rate, confidence)} without an error are needed")
     if slope <= 0:
-        raise InvalidInput(f"{asked} cannot be promised: the true examples do not have the higher scores")
+        raise InvalidInput(f"{asked} cannot be promised, because the true examples do not have the higher scores")
     threshold = _threshold_with(allowed, p, y)
     if not (p[y] >= threshold).any():
         errors = int((wrong >= p[y].max()).sum())

@@ -30,7 +30,7 @@ def loaded(given: Mapping[str, Any]) -> dict[str, Calibration]:
         InvalidInput: an intrinsic has none, or a calibration cannot be read; the message names it.
     """
     if not isinstance(given, Mapping):
-        raise InvalidInput("calibrations is no mapping", expected="{intrinsic: calibration}", got=repr(given))
+        raise InvalidInput("calibrations is not a mapping", expected="{intrinsic: calibration}", got=repr(given))
     known = keyed("calibrations", given, CALIBRATED)
     return {name: _one(name, value) for name, value in known.items()}
 
@@ -48,7 +48,7 @@ def _one(name: str, value: Any) -> Calibration:
         except (OSError, UnicodeDecodeError, ValueError) as error:
             raise InvalidInput(f"calibrations.{name} cannot be read: {error}") from error
     else:
-        raise InvalidInput(f"calibrations.{name} is no calibration", got=type(value).__name__,
+        raise InvalidInput(f"calibrations.{name} is not a calibration", got=type(value).__name__,
                            expected="a Calibration, its JSON object, or the path of its file")  # fmt: skip
     try:
         return Calibration.from_json(text)

@@ -26,11 +26,11 @@ def yes_logits(replies: Sequence[Reply]) -> list[float]:
             continue
         yes = next((i for i, label in enumerate(reply.labels) if label in YES), None)
         if yes is None:
-            raise MalformedReply("no label of the scores is known", expected=f"one that is {' or '.join(YES)}",
+            raise MalformedReply("none of the labels beside the scores is known", expected=f"one that is {' or '.join(YES)}",
                                  got=repr(reply.labels))  # fmt: skip
         for row in reply.logits:
             if len(row) != len(reply.labels):
-                raise MalformedReply("a pair has not one score for each label", expected=repr(reply.labels),
+                raise MalformedReply("a pair does not have one score for each label", expected=repr(reply.labels),
                                      got=repr(row))  # fmt: skip
             found.append(log_odds(finite(row, "a pair has scores"), yes))
     return found
@@ -48,6 +48,6 @@ def finite(numbers: Iterable[Any], what: str) -> list[float]:
     found = []
     for number in numbers:
         if isinstance(number, bool) or not isinstance(number, Real) or not math.isfinite(number):
-            raise MalformedReply(f"{what} that are no finite numbers", expected="finite numbers", got=repr(number))
+            raise MalformedReply(f"{what} that are not finite numbers", expected="finite numbers", got=repr(number))
         found.append(float(number))
     return found

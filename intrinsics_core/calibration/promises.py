@@ -214,4 +214,4 @@ def _rate_where(below: Callable[[float], bool]) -> float:
 def _check(rate: float, confidence: float) -> None:
     for name, value in (("at_most", rate), ("confidence", confidence)):
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
-            raise InvalidInput(name, expected="a share above 0 and below 1", got=repr(value))
+            raise InvalidInput(f"{name} is out of range", expected="a share above 0 and below 1", got=repr(value))

@@ -70,9 +70,9 @@ def bench(
     failed = False
     with one_line_errors():
         if resume and overwrite:
-            raise InvalidInput("--resume and --overwrite exclude each other")
+            raise InvalidInput("--resume and --overwrite cannot be used together")
         if name == "all" and set_:
-            raise InvalidInput("--set names a set of one table", expected="one TABLE")
+            raise InvalidInput("--set can be used with one table only", expected="one TABLE")
         wanted = [table(one) for one in (NAMES if name == "all" else (name,))]
         columns = dict(_column(pair) for pair in column or ())
         configs = [settings.runtime_config(text) for text in (runtime, against)]

@@ -101,7 +101,7 @@ def calibrate(
         given = {"--input": input, "--output": output, "--at-most": at_most, "--confidence": confidence,
                  "--false-acceptance": false_acceptance, "--picture": picture}  # fmt: skip
         if watch is not None and (beside := [name for name, value in given.items() if value is not None]):
-            raise InvalidInput("--watch fits nothing", expected="no " + ", no ".join(beside))
+            raise InvalidInput("--watch fits no calibration", expected="no " + ", no ".join(beside))
         if watch is None and (input is None or output is None):
             raise InvalidInput("--input and --output are missing", expected="both of them, or --watch")
         for name, place in (("--output", output), ("--picture", picture)):
@@ -139,7 +139,7 @@ def _tell_fit(fitted: Calibration) -> None:
         typer.echo(f"threshold {fitted.threshold:.4f}; {fitted.objective_value:.1%} of the true examples reach it")
     else:
         typer.echo(f"threshold {fitted.threshold:.4f} ({fitted.objective}: {fitted.objective_value:.3f})")
-    typer.echo("measured on the same examples, so somewhat too good: hold some back to know")
+    typer.echo("These numbers are measured on the examples that were fitted, so they are somewhat too good. Hold some examples back to measure the true ones.")
 
 
 def _tell_comparison(found: Comparison) -> None:
@@ -172,7 +172,7 @@ def _examples(name: str, place: str) -> Iterator[Mapping[str, Any]]:
     """The rows of the file that an option names.
 
     Raises:
-        InvalidInput: a line is no JSON object; the message has its number.
+        InvalidInput: a line is not a JSON object; the message has its number.
     """
     with Path(place).open("rb") as lines:
         for number, line in enumerate(lines, start=1):
@@ -181,7 +181,7 @@ def _examples(name: str, place: str) -> Iterator[Mapping[str, Any]]:
             try:
                 row = json.loads(line.decode("utf-8-sig"))
             except (ValueError, RecursionError) as error:
-                raise InvalidInput(f"{name} line {number} is no JSON: {error}"[:200]) from None
+                raise InvalidInput(f"{name} line {number} is not JSON: {error}"[:200]) from None
             if not isinstance(row, dict):
-                raise InvalidInput(f"{name} line {number} is no JSON object", got=type(row).__name__)
+                raise InvalidInput(f"{name} line {number} is not a JSON object", got=type(row).__name__)
             yield row

@@ -101,7 +101,7 @@ def fresh(path: Path, run: Mapping[str, Any], *, overwrite: bool) -> Journal:
     """
     there = note_path(path)
     if there.exists() and "intrinsic" not in (note(path) or {}):
-        raise InvalidInput(f"{there} exists and is no note of a run: it would be replaced", expected="another --output")
+        raise InvalidInput(f"{there} exists, is not the note of a run, and would be overwritten", expected="another --output")
     try:
         stream = path.open("ab" if overwrite else "xb")
     except FileExistsError:
@@ -168,13 +168,13 @@ def resumed(path: Path, run: Mapping[str, Any], ids: Iterable[Any] | None = None
         if path.stat().st_size == 0:
             return fresh(path, run, overwrite=True)
         raise InvalidInput(
-            f"{path} cannot be resumed: {note_path(path).name}, which says what run it is, is not beside it",
+            f"{path} cannot be resumed, because the note of its run, {note_path(path).name}, is missing beside it",
             expected="--overwrite, or another --output",
         )
     if different := [name for name in dict.fromkeys((*run, *noted)) if noted.get(name) != run.get(name)]:
         differences = "; ".join(_difference(name, noted.get(name), run.get(name)) for name in different)
         raise InvalidInput(
-            f"{path} cannot be resumed: it was begun with {differences}",
+            f"{path} cannot be resumed, because it was started with {differences}",
             expected="the same settings, --overwrite, or another --output",
         )
     stream = path.open("r+b")

@@ -93,7 +93,7 @@ def run_lines(
             kept.put(number, line, failed=failed)
             advance()
     if kept.rows != wanted:
-        raise RuntimeUnavailable("Ray gave back fewer rows than it was given", expected=str(wanted), got=str(kept.rows))
+        raise RuntimeUnavailable("Ray returned fewer rows than it was given", expected=str(wanted), got=str(kept.rows))
 
 
 def pieces(path: Path, *, rows_each: int, skip: int = 0) -> Iterator[dict[str, int]]:
@@ -163,7 +163,7 @@ def _answers(tables: Iterable[Any], hidden: set[str]) -> Iterator[Any]:
     except Exception as error:
         # Ray puts the trace of the actor before what was raised there, which comes last.
         said = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
-        raise RuntimeUnavailable(f"Ray gave up: {type(error).__name__}: {hide(said[-1], hidden)}") from None
+        raise RuntimeUnavailable(f"Ray failed: {type(error).__name__}: {hide(said[-1], hidden)}") from None
 
 
 def _quiet(ray: Any) -> None:

@@ -83,18 +83,18 @@ def run(
             record = record_of(intrinsic, called="INTRINSIC")
             intrinsic = record.name
             if resume and overwrite:
-                raise InvalidInput("--resume and --overwrite exclude each other")
+                raise InvalidInput("--resume and --overwrite cannot be used together")
             if ray is None and (actors, gpus) != (None, None):
-                raise InvalidInput("--actors and --gpus are for --ray", expected="--ray local|auto|ADDRESS")
+                raise InvalidInput("--actors and --gpus require --ray", expected="--ray local|auto|ADDRESS")
             if ray and row_timeout is not None:
-                raise InvalidInput("--row-timeout is for runs in this process", expected="no --ray with it")
+                raise InvalidInput("--row-timeout cannot be used with --ray")
             chosen_options = settings.intrinsic_options(intrinsic, option or [])
             show = cited.shower(intrinsic, citations, citations_as) if citations else None
             source, target = _source(input, resume=resume, ray=ray), _target(output, resume=resume, overwrite=overwrite)
             if source and target and target.exists() and source.samefile(target):
                 raise InvalidInput("--input and --output are the same file", expected="two files")
             if source and target and (note := journal.note_path(target)).exists() and source.samefile(note):
-                raise InvalidInput(f"--input is {note.name}, the note that belongs to --output", expected="two files")
+                raise InvalidInput(f"--input is {note.name}, which is the note of the run that writes --output", expected="two files")
             config = settings.runtime_config(runtime)
             hidden = settings.secrets(config)
         with one_line_errors(hidden):
@@ -254,9 +254,9 @@ def _source(name: str, *, resume: bool, ray: str | None) -> Path | None:
     if name != "-" and path.is_file():
         return path
     if resume:
-        raise InvalidInput("--resume needs a file as --input: a stream cannot be read again")
+        raise InvalidInput("--resume needs a file as --input, because a stream cannot be read again")
     if ray:
-        raise InvalidInput("--ray needs a file as --input: it is read in pieces")
+        raise InvalidInput("--ray needs a file as --input, because it is read in pieces")
     return None
 
 
@@ -273,7 +273,7 @@ def _target(name: str, *, resume: bool, overwrite: bool) -> Path | None:
         raise InvalidInput(f"--output {name} is a folder", expected="a file")
     if name == "-" or (path.exists() and not path.is_file()):
         if resume:
-            raise InvalidInput("--resume needs a file as --output: a stream keeps no rows")
+            raise InvalidInput("--resume needs a file as --output, because a stream keeps no rows")
         return None
     if not path.absolute().parent.is_dir():
         raise InvalidInput(f"--output {name}: its folder does not exist")

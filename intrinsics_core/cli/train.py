@@ -80,7 +80,7 @@ def train(
             device=device, dtype=dtype,
         )  # fmt: skip
     best = "" if done.best is None else f", best held loss {done.best:.4f}"
-    typer.echo(f"{done.folder}: {done.counts['trained']} rows trained on, {done.counts['held']} held, "
+    typer.echo(f"{done.folder}: {done.counts['trained']} rows trained on, {done.counts['held']} held out, "
                f"{done.steps} steps, {done.epochs:g} epochs{best}; ask it with --profile {done.profile}")  # fmt: skip
 
 

@@ -183,7 +183,7 @@ def recognised(role: str, place: str, config: Mapping[str, Any]) -> tuple[Conven
         if role in row.roles
     )
     raise InvalidInput(
-        f"runtime.{role}: {place!r} is no model that is known to serve {role}",
+        f"runtime.{role}: {place!r} is not a model that is known to serve {role}",
         expected=known,
         got=f"architectures {read.architecture!r}, model_type {read.kind!r}, labels {', '.join(read.labels)}",
     )

@@ -71,7 +71,7 @@ class EncoderModel:
             found = [[next(logits) for _ in pair.inputs] for pair in pairs]
             read = sum((pair.read for pair in pairs), Read())
             if not all(np.isfinite(each).all() for windows in found for each in windows):
-                why = "the model gave no numbers (NaN or infinite)"
+                why = "the model returned logits that are NaN or infinite"
                 outcomes.append(MalformedReply(why, intrinsic=request.intrinsic, expected="finite logits"))
             elif isinstance(request, Tag):
                 tagged = [self._tagged(pair, windows) for pair, windows in zip(pairs, found, strict=True)]

@@ -30,7 +30,7 @@ def folder_of(place: str, revision: str | None, weights: Sequence[str]) -> Path:
         return path
     found = HubPlace.parse(place)
     if found is None or path.is_absolute():
-        raise RuntimeUnavailable(f"no model at {place!r}", expected="a folder, or owner/name[@revision] on the hub")
+        raise RuntimeUnavailable(f"there is no model at {place!r}", expected="a folder, or owner/name[@revision] on the hub")
     inside = f"{found.folder}/" if found.folder else ""
     try:
         from huggingface_hub import snapshot_download
@@ -41,7 +41,7 @@ def folder_of(place: str, revision: str | None, weights: Sequence[str]) -> Path:
             allow_patterns=[inside + name for name in (*_DESCRIBED, *weights)],
         )
     except Exception as error:  # the client's errors are many, and all mean the same here
-        raise RuntimeUnavailable(f"the model {place!r} cannot be had from the hub ({error})") from error
+        raise RuntimeUnavailable(f"the model {place!r} cannot be downloaded from the hub ({error})") from error
     return Path(root, inside)
 
 

@@ -98,7 +98,7 @@ class ScoringRuntime(OverBaseRuntime, ConnectedRuntime):
                 return [logit for (logit,) in alone]
             (pair,) = pairs
             if len(pair[at]) <= _LEAST:
-                why = "the claim or question is too long for the model; it is never cut"
+                why = "the claim or question is too long for the model, and it is never truncated"
                 raise ContextTooLong(why, expected="a shorter one", got=f"{len(pair[1 - at])} characters") from None
         parts = [(half, pair[1]) if at == 0 else (pair[0], half) for half in halves(pair[at])]
         found = await asyncio.gather(*(self._scored(session, model, [part], at) for part in parts))
@@ -108,8 +108,7 @@ class ScoringRuntime(OverBaseRuntime, ConnectedRuntime):
         if self._logits.get(model):
             return value
         if not 0 <= value <= 1:
-            raise MalformedReply(f"model {model!r} gave a score that is no probability, after some that were",
-                                 expected="a number in 0..1", got=repr(value), raw=repr(value))  # fmt: skip
+            raise MalformedReply(f"model {model!r} gave a score that is not a probability, although earlier ones were", expected="a number from 0 to 1", got=repr(value), raw=repr(value))  # fmt: skip
         return max(-CERTAIN, min(CERTAIN, math.log(value / (1 - value)))) if 0 < value < 1 else math.copysign(
             CERTAIN, value - 0.5
         )  # fmt: skip
@@ -179,7 +178,7 @@ def scores(content: bytes, count: int) -> list[float]:
         found = {row["index"]: row["score"] for row in rows}  # type: ignore[union-attr]
         values = [found[i] for i in range(count)]
         if len(rows) != count or any(isinstance(v, bool) or not math.isfinite(v) for v in values):  # type: ignore[arg-type]
-            raise ValueError("not one finite number for each pair")
+            raise ValueError("there is not one finite number for each pair")
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         why = f"the server's scores cannot be read ({type(error).__name__}: {error})"[:300]
         expected = f'{{"data": [{{"index", "score"}}]}} of {count}'

@@ -113,7 +113,7 @@ class Texts:
         """
         number: int | None = self._tokenizer.token_to_id(token)
         if number is None:
-            raise RuntimeUnavailable(f"the model's tokenizer has no token {token!r}, which its kind of model has")
+            raise RuntimeUnavailable(f"the model's tokenizer lacks the token {token!r}, which models of this kind need")
         return number
 
     def source(self, text: str, most: int) -> Tokenized:
@@ -151,8 +151,8 @@ class Texts:
         room = min(self.limit - rest, self.window)
         if room < min(len(source.begins), self.limit // _LEAST) or rest > self.limit:
             raise ContextTooLong(
-                f"the {fixed} is too long for the model; it is never cut",
-                expected=f"a {fixed} of at most {self.limit - self.limit // _LEAST} tokens with what goes around it",
+                f"the {fixed} is too long for the model, and it is never truncated",
+                expected=f"a {fixed} of at most {self.limit - self.limit // _LEAST} tokens, special tokens included",
                 got=f"{rest} tokens",
             )
         while True:
@@ -163,7 +163,7 @@ class Texts:
                 return Windowed(inputs, Read(_covered(spans), len(source.text)))
             room -= excess  # cut in two, a word may take more tokens than it did
             if room < 1:
-                raise ContextTooLong("the source cannot be cut into windows that the model reads",
+                raise ContextTooLong("the source cannot be split into windows that fit the model",
                                      expected=f"windows of {self.limit} tokens")  # fmt: skip
 
 

@@ -34,7 +34,7 @@ def checked(weight: Any, higher_is_better: Any) -> None:
         raise InvalidInput("prior_weight is out of range", intrinsic="reranking", expected=f"a number from 0 to {MOST}",
                            got=repr(weight))  # fmt: skip
     if higher_is_better is not None and not isinstance(higher_is_better, bool):
-        raise InvalidInput("higher_is_better is unknown", intrinsic="reranking", expected="true, false or nothing",
+        raise InvalidInput("higher_is_better is unknown", intrinsic="reranking", expected="true, false or None",
                            got=repr(higher_is_better))  # fmt: skip
 
 

@@ -53,10 +53,10 @@ def adapter(
         UnsupportedIntrinsic: when run, where the profile has no adapter of that name; the message has the nearest one.
     """
     if not isinstance(name, str) or not name.strip():
-        raise InvalidInput("name is no name of an adapter", expected='text such as "requirement-check"', got=repr(name))
+        raise InvalidInput("name is not the name of an adapter", expected='text such as "requirement-check"', got=repr(name))
     name = plain(name.strip())
     if not isinstance(as_json, bool):
-        raise InvalidInput("as_json does not fit", intrinsic=name, expected="True or False", got=repr(as_json))
+        raise InvalidInput("as_json is not a boolean", intrinsic=name, expected="True or False", got=repr(as_json))
     task = check(name, messages, documents, ends_with=_ENDS_WITH, date=date)
     task = replace(task, arguments=_texts(name, arguments))
     return Call(task, partial(_program, name=f"io.yaml:{name}" if as_json else name))
@@ -85,7 +85,7 @@ def _texts(name: str, arguments: Any) -> dict[str, str]:
     if arguments is None:
         return {}
     if not isinstance(arguments, Mapping):
-        raise InvalidInput("arguments is no mapping", intrinsic=name, expected="{name: text}", got=repr(arguments))
+        raise InvalidInput("arguments is not a mapping", intrinsic=name, expected="{name: text}", got=repr(arguments))
     for key, text in arguments.items():
         if not isinstance(key, str) or not isinstance(text, str):
             raise InvalidInput(f"arguments[{key!r}] is not text", intrinsic=name, expected="a string", got=repr(text))

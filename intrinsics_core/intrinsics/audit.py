@@ -128,7 +128,7 @@ def _program(task: Task, profile: Profile, *, parts: tuple[str, ...]) -> Program
         notes.append("no question: nothing to judge answerability and answer relevance by")
     asks, unserved = _asks(task, profile, parts)
     if not asks:
-        raise UnsupportedIntrinsic(f"profile {profile.name!r} serves no part of it", intrinsic=NAME,
+        raise UnsupportedIntrinsic(f"profile {profile.name!r} serves no part of an audit", intrinsic=NAME,
                                    expected=f"one of {', '.join(parts)}", got=profile.name)  # fmt: skip
     if unserved:
         notes.append(f"not served by profile {profile.name!r}: {', '.join(unserved)}")

@@ -159,15 +159,15 @@ def _program(task: Task, profile: Profile, *, named: bool, keep: bool) -> Progra
 def _by_support(task: Task, profile: Profile, metrics: Sequence[Metric], *, named: bool) -> Program[Evaluation]:
     """Faithfulness from verdicts on the sentences; the others are not rated, and must not have been asked for."""
     if style := task.options.get("style"):
-        raise UnsupportedIntrinsic(f"profile {profile.name!r} has no language model to ask in a style",
+        raise UnsupportedIntrinsic(f"profile {profile.name!r} has no language model, which a style needs",
                                    intrinsic=task.intrinsic, expected="style='own', or another runtime",
                                    got=repr(style))  # fmt: skip
     others = [name for name in metrics if name != "faithfulness"]
     if named and others:
         raise UnsupportedIntrinsic(
-            f"profile {profile.name!r} cannot rate {' and '.join(others)}: it takes a language model",
+            f"profile {profile.name!r} cannot rate {' and '.join(others)}, because that needs a language model",
             intrinsic=task.intrinsic,
-            expected="metrics of faithfulness alone, or left out, or another runtime",
+            expected="metrics=['faithfulness'], no metrics, or another runtime",
             got=", ".join(metrics),
         )
     rated: dict[Metric, RatedMetric] = {

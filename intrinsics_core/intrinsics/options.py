@@ -84,7 +84,7 @@ def _hint(record: Record, name: str, called: str) -> Any:
         if parameter.kind is parameter.KEYWORD_ONLY and option not in _NOT_OPTIONS
     ]
     if name not in known:
-        raise unknown(f"{called} names no option of it", name, known, intrinsic=record.name)
+        raise unknown(f"{called} is not an option of this intrinsic", name, known, intrinsic=record.name)
     return hints[name]
 
 
@@ -92,7 +92,7 @@ def _value(record: Record, called: str, read: Callable[[Any], Any], given: Any) 
     try:
         return read(given)
     except ValidationError as error:
-        raise InvalidInput(f"{called} has a wrong value", intrinsic=record.name,
+        raise InvalidInput(f"the value of {called} is wrong", intrinsic=record.name,
                            expected=error.errors()[0]["msg"], got=repr(given)) from None  # fmt: skip
 
 

@@ -117,7 +117,7 @@ def reranking(
             continue
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise InvalidInput(f"{name} is out of range", intrinsic="reranking",
-                               expected=f"a whole number from {least}", got=repr(value))  # fmt: skip
+                               expected=f"a whole number of at least {least}", got=repr(value))  # fmt: skip
     _prior.checked(prior_weight, higher_is_better)
     judged = partial(_pointwise, weight=prior_weight, higher_is_better=higher_is_better, keep=on_error == "fallback")
     program = partial(_program, mode=mode, window=window, both_orders=both_orders, max_characters=max_characters,

@@ -84,7 +84,7 @@ def revise(
                 on_error=on_error)  # fmt: skip
     for i, sentence in enumerate(verdicts.sentences if verdicts else ()):
         if made.task.response[sentence.begin : sentence.end] != sentence.text:
-            raise InvalidInput(f"verdicts.sentences[{i}] is no sentence of this answer", intrinsic=NAME,
+            raise InvalidInput(f"verdicts.sentences[{i}] is not a sentence of this answer", intrinsic=NAME,
                                expected="verdicts on the last assistant turn", got=repr(sentence.text))  # fmt: skip
     return replace(made, composite=True)
 

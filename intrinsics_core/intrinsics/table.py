@@ -93,7 +93,7 @@ def register(name: str, *, result: type[Result], ends_with: tuple[Role, ...], **
 
     def registered(function: F) -> F:
         if name in TABLE:
-            raise InvalidInput(f"there is an intrinsic {name!r} already", expected="another name")
+            raise InvalidInput(f"an intrinsic {name!r} is already registered", expected="another name")
         TABLE[name] = Record(name, function, result, tuple(ends_with), **known)
         INTRINSICS[name] = function
         return function

@@ -38,7 +38,7 @@ class Grammars:
         try:
             self._tokenizer = llguidance.hf.from_tokenizer(tokenizer, n_vocab=vocabulary, eos_token=ends)
         except ValueError as error:
-            raise RuntimeUnavailable(f"replies of this model cannot be constrained: {error}") from None
+            raise RuntimeUnavailable(f"the replies of this model cannot be constrained: {error}") from None
         self._vocabulary = vocabulary
         self._compiled: Lru[Any, Any] = Lru(256)  # a wave asks for the same few schemas again and again
 
@@ -115,7 +115,7 @@ def _grammar(constraint: Constraint) -> str:
     match constraint:
         case Choice(options):
             if not options or not all(options):
-                raise ValueError("a choice needs options, and none of them empty")
+                raise ValueError("a choice needs options, and none of them may be empty")
             words = " | ".join(json.dumps(option, ensure_ascii=False) for option in options)
             return str(LLMatcher.grammar_from_lark(f"start: {words}"))
         case Regex(pattern):

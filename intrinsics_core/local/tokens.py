@@ -38,8 +38,8 @@ def chat_text(tokenizer: Any, request: Generate) -> str:
         )
     if "adapter_name" in request.template:
         raise InvalidInput(
-            f"the adapter {request.template['adapter_name']!r} is inside the checkpoint (Granite Switch): in process "
-            "another would answer in its place",
+            f"the adapter {request.template['adapter_name']!r} is part of the checkpoint (Granite Switch). In this process "
+            "another adapter would answer instead",
             expected="a server runtime: vLLM with the Granite Switch plugin",
         )
     messages, arguments = tuple(request.messages or ()), {"add_generation_prompt": True, **request.template}

@@ -161,7 +161,7 @@ def _parse(task: Task, replies: Sequence[Reply]) -> AuditParts:
             failed.append((part, error))
     if not found:
         raise failed[0][1]
-    why = "; ".join(f"no {part}: {type(error).__name__}: {error.message}" for part, error in failed)
+    why = "; ".join(f"{part} failed ({type(error).__name__}: {error.message})" for part, error in failed)
     return AuditParts(**found, degraded=why or None)
 
 
@@ -221,7 +221,7 @@ def _write(task: Task, value: AuditParts) -> str:
     reply: dict[str, Any] = {}
     for part in parts:
         if getattr(value, PARTS[part]) is None:
-            raise InvalidInput(f"{PARTS[part]}: is asked for and not there", expected="a verdict", got="None")
+            raise InvalidInput(f"{PARTS[part]} was asked for but is missing", expected="a verdict", got="None")
     if value.answerability is not None and "answerability" in parts:
         reply |= _gate(value.answerability)
     if any(part in parts for part in _SENTENCES):

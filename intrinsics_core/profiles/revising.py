@@ -88,7 +88,7 @@ def _write(task: Task, value: Mendings) -> str:
     writers.given(value, Mendings)
     for i, one in enumerate(value.mended):
         if one.sentence not in _flagged(task):
-            raise InvalidInput(f"mended[{i}].sentence: was not to be mended", got=repr(one.sentence),
+            raise InvalidInput(f"mended[{i}].sentence is not one of the sentences to correct", got=repr(one.sentence),
                                expected=", ".join(map(str, _flagged(task))))  # fmt: skip
     rows: list[dict[str, Any]] = [{"id": f"r{one.sentence}", "text": one.text.strip()} for one in value.mended]
     return said(mended=rows)

@@ -28,7 +28,7 @@ class Routed(Profile):
         """
         found = self.routes.get(find(intrinsic, self.routes) or ELSE)
         if found is None:
-            raise UnsupportedIntrinsic("no route serves it", intrinsic=intrinsic,
+            raise UnsupportedIntrinsic("no route serves this intrinsic", intrinsic=intrinsic,
                                        expected=f"one of {', '.join(self.routes)}", got=intrinsic)  # fmt: skip
         return found.serving(intrinsic)
 

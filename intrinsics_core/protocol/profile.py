@@ -106,8 +106,8 @@ class Profile:
     def __reduce__(self) -> tuple[Any, ...]:
         # Formats are closures, which do not pickle: another process makes the profile anew.
         if self.made_by is None:
-            raise InvalidInput(f"profile {self.name!r} cannot travel to another process", expected="its name, or a "
-                               "profile whose made_by says which function makes it, of which arguments")  # fmt: skip
+            raise InvalidInput(f"profile {self.name!r} cannot be sent to another process", expected="its name, or a "
+                               "profile whose made_by names the function that makes it and its arguments")  # fmt: skip
         return self.made_by
 
     def __contains__(self, name: object) -> bool:
@@ -192,7 +192,7 @@ class Profile:
         owner = self._with(name)
         write = owner.formats[name].write if owner else None
         if owner is None or write is None:
-            why = "cannot serve it" if owner is None else "writes no text for it"
+            why = "does not serve this intrinsic" if owner is None else "cannot write a reply for this intrinsic"
             raise UnsupportedIntrinsic(f"profile {self.name!r} {why}", intrinsic=task.intrinsic, got=name)
         try:
             return write(task.split_by(owner.split), value)
@@ -204,7 +204,7 @@ class Profile:
         owner = self._with(name)
         if owner is None:
             known = f"one of {', '.join(sorted(self.formats))}"
-            raise UnsupportedIntrinsic(f"profile {self.name!r} cannot serve it", intrinsic=intrinsic, expected=known,
+            raise UnsupportedIntrinsic(f"profile {self.name!r} does not serve this intrinsic", intrinsic=intrinsic, expected=known,
                                        got=name)  # fmt: skip
         return owner
 

@@ -81,7 +81,7 @@ class Result(Frozen):
             return data
         version = data["schema_version"]
         if type(version) is not int or not 1 <= version <= cls.schema_version:
-            raise ValueError(f"schema_version {version!r} is none of 1 to {cls.schema_version}, which are known here")
+            raise ValueError(f"schema_version {version!r} is unknown; this version reads 1 to {cls.schema_version}")
         return {name: value for name, value in data.items() if name != "schema_version"}
 
     def model_dump(self, **options: Any) -> dict[str, Any]:

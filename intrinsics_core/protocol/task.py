@@ -144,9 +144,9 @@ def check(
         raise InvalidInput("messages is empty", intrinsic=intrinsic, expected="at least one turn")
     if turns[-1].role not in ends_with:
         raise InvalidInput(
-            f"messages[{len(turns) - 1}].role: the conversation ends with the wrong role",
+            f"messages[{len(turns) - 1}].role is wrong for the last turn",
             intrinsic=intrinsic,
-            expected=f"a last turn of role {' or '.join(map(repr, ends_with))}",
+            expected=f"a last turn with role {' or '.join(map(repr, ends_with))}",
             got=repr(turns[-1].role),
         )
     if not turns[-1].content.strip() and not (blank_answer and turns[-1].role == "assistant"):

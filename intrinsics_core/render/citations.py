@@ -147,7 +147,7 @@ def restored(shown: View, documents: Iterable[DocumentLike]) -> Citations:
         InvalidInput: the view is of another mode.
     """
     if shown.mode != "inline-snippet":
-        raise InvalidInput("view does not hold its citations", expected="mode 'inline-snippet'", got=repr(shown.mode))
+        raise InvalidInput("the view does not contain its citations", expected="mode 'inline-snippet'", got=repr(shown.mode))
     members, places = _by_id(documents)
     rows = []
     for reference in shown.references:
@@ -263,7 +263,7 @@ def _member(members: Mapping[str, Sequence[int]], citation: Citation) -> int:
     """
     own = members.get(citation.document_id, ())
     if citation.document_index not in own:
-        raise InvalidInput("citation is not of these documents", expected=f"one of {', '.join(members)}",
+        raise InvalidInput("the citation is not from these documents", expected=f"one of {', '.join(members)}",
                            got=f"documents[{citation.document_index}], {citation.document_id!r}")  # fmt: skip
     return own.index(citation.document_index)
 
@@ -288,7 +288,7 @@ class _Places:
         found = self._of(name, words)
         number = bisect_right(found, (which, at))
         if not number or found[number - 1] != (which, at):
-            raise InvalidInput("citation is not of these texts", expected=f"words of {name!r} at {at}", got=repr(words))
+            raise InvalidInput("the citation is not from these texts", expected=f"words of {name!r} at {at}", got=repr(words))
         return number
 
     def find(self, name: str, words: str, nth: int) -> tuple[int, int] | None:
@@ -459,7 +459,7 @@ def parse(text: str, response: str | None = None) -> View:
     ]
     at, style, mode = max(found)
     if at < 0:
-        raise InvalidInput("text holds no list of sources", expected="what write() gives", got=repr(text[-200:]))
+        raise InvalidInput("the text has no list of sources", expected="text that write() returned", got=repr(text[-200:]))
     look = _LOOKS[style]
     lines = text[at + len(look.headings[mode]) + 3 :].removesuffix("\n").split("\n")
     sources = {} if lines == [_NONE] else dict(_listed(line, look, i) for i, line in enumerate(lines))
@@ -480,13 +480,13 @@ def _listed(line: str, look: _Marks, i: int) -> tuple[int, Reference]:
     match = look.item.fullmatch(line)
     try:
         if match is None:
-            raise ValueError("not of the form")
+            raise ValueError("it does not have the expected form")
         number, name, nth, snippet = match.groups()
         name = json.loads(name, strict=False) if name.startswith('"') else name
         words = None if snippet is None else json.loads(snippet, strict=False)
         return int(number), Reference(name, words, int(nth or 1))
     except ValueError as error:
-        raise InvalidInput(f"line {i} of the list is no source: {error}", expected='[1] id: "snippet"',
+        raise InvalidInput(f"line {i} of the list is not a source: {error}", expected='[1] id: "snippet"',
                            got=repr(line)) from None  # fmt: skip
 
 
@@ -518,7 +518,7 @@ def from_json(value: Any, response: str | None = None) -> View:
     rows = [] if rows == _NONE else rows
     text = value.get("response", response) if isinstance(value, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows) or not isinstance(text, str):
-        raise InvalidInput("json is no citations", expected='{"citations": [{"context_id": ...}], "response": ...}',
+        raise InvalidInput("the JSON is not a list of citations", expected='{"citations": [{"context_id": ...}], "response": ...}',
                            got=repr(value)[:500])  # fmt: skip
     mode: Any = value.get("mode") or _mode_of(rows[0] if rows else {})
     claims = _Places({"": [text]})

@@ -58,7 +58,7 @@ def parse(text: str, kind: type, expected: str, decoder: json.JSONDecoder = _DEC
             return writable(value, text, expected)
     if empty is not None:
         return empty
-    raise MalformedReply("the reply holds no such JSON", expected=expected, got=repr(text), raw=text)
+    raise MalformedReply("the reply contains no JSON of the expected form", expected=expected, got=repr(text), raw=text)
 
 
 def writable(value: Any, text: str, expected: str) -> Any:
@@ -71,7 +71,7 @@ def writable(value: Any, text: str, expected: str) -> Any:
         (text if "\\ud" not in text.lower() else json.dumps(value, ensure_ascii=False)).encode()
     except UnicodeEncodeError:
         raise MalformedReply(
-            "the reply holds half a surrogate pair", expected=expected, got=repr(text), raw=text
+            "the reply contains half of a surrogate pair", expected=expected, got=repr(text), raw=text
         ) from None
     return value
 

@@ -73,7 +73,7 @@ def first_query(reply: Generated) -> str:
     for line in free_text(reply).splitlines():
         if any(character.isalnum() for character in line):
             return line.strip()
-    raise MalformedReply("the reply holds no words", expected="a query", got=repr(reply.text), raw=reply.text)
+    raise MalformedReply("the reply contains no words", expected="a query", got=repr(reply.text), raw=reply.text)
 
 
 def text_field(reply: Generated, name: str) -> str:

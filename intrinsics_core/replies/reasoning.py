@@ -36,8 +36,8 @@ def answer(reply: Generated) -> Generated:
     """
     if unfinished(reply):
         raise MalformedReply(
-            "the reply ends inside its reasoning", expected="a verdict after it: a larger budget of tokens "
-            "(reasoning_tokens in the runtime's config), or a model that is told not to reason",
+            "the reply ends before its reasoning does", expected="a verdict after the reasoning. Allow more tokens "
+            "(reasoning_tokens in the runtime's config) or turn the model's reasoning off",
             got=repr(reply.text or reply.reasoning), raw=reply.text or reply.reasoning or "",
         )  # fmt: skip
     begin, end = _place(reply.text)

@@ -73,7 +73,7 @@ def hallucination(
         sentences=tuple(rows),
         dropped=dropped,
         missing=missing,
-        degraded=f"{missing} of {len(rows)} sentences not judged" if missing else None,
+        degraded=f"{missing} of {len(rows)} sentences were not judged" if missing else None,
     )
 
 

@@ -134,8 +134,7 @@ def written(task: Task, statements: Sequence[Statement]) -> list[dict[str, Any]]
         for k, quote in enumerate(statement.citations):
             whole = texts.get(quote.source)
             if whole is None or _place(quote.text, whole) != (quote.begin, quote.end):
-                raise InvalidInput(f"statements[{i}].citations[{k}] is not what a reader finds by its words",
-                                   expected="the first place of a text that is in its source",
+                raise InvalidInput(f"statements[{i}].citations[{k}] is not the first occurrence of its words in its source", expected="the first occurrence",
                                    got=repr((quote.source, quote.begin, quote.end, quote.text)))  # fmt: skip
             cited.append({"source": short(quote.source), "quote": quote.text})
         rows.append({"text": text, "citations": cited})

@@ -57,7 +57,7 @@ def given(value: Any, kind: type[T]) -> T:
         InvalidInput: it is of another kind, or a fallback.
     """
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise InvalidInput("value is no result of this format", expected=kind.__name__, got=type(value).__name__)
+        raise InvalidInput("value is not a result of this format", expected=kind.__name__, got=type(value).__name__)
     if isinstance(value, Result) and value.degraded is not None:
         _wrong("degraded", "a fallback is no verdict to write down", expected="a result without it", got=value.degraded)
     return value
@@ -310,7 +310,7 @@ def _numbered(task: Task) -> Iterable[tuple[str, Span]]:
 
 def _response(task: Task) -> Sequence[Span]:
     if not task.response_sentences:
-        raise InvalidInput("messages: there is no response to write about",
+        raise InvalidInput("messages has no response to write about",
                            expected="a last turn of the assistant")  # fmt: skip
     return task.response_sentences
 

@@ -97,5 +97,5 @@ class Aside:
 def timed_out(seconds: float) -> RequestTimeout:
     """The error of a row that took too long."""
     return RequestTimeout(
-        f"the row was not done within {seconds:g} s", expected="a shorter row, or more time for a row"
+        f"the row was not finished within {seconds:g} s", expected="a shorter row, or a longer time limit for each row"
     )

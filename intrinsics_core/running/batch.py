@@ -126,7 +126,7 @@ class RowActor(BatchActor):
         if wanted is None:
             return [name for name in ("id",) if name in there]
         if missing := [name for name in wanted if name not in there]:
-            raise InvalidInput(f"keep names columns that the rows do not have: {', '.join(missing)}",
+            raise InvalidInput(f"keep names columns that are missing in the rows: {', '.join(missing)}",
                                expected=f"some of {', '.join(there)}")  # fmt: skip
         return wanted
 
@@ -186,14 +186,14 @@ def map_rows(
     name = _name_of(intrinsic)
     kept = None if keep is None else list(keep)
     if kept is not None and (taken := {"result", "error"} & set(kept)):
-        raise InvalidInput(f"keep names {' and '.join(sorted(taken))}, which is written here", expected="other columns")
+        raise InvalidInput(f"keep names {' and '.join(sorted(taken))}, which the output already uses", expected="other columns")
     if checkpoint is not None and id_column not in (kept if kept is not None else ["id"]):
-        raise InvalidInput("id_column is not kept", expected=f"keep=[{id_column!r}, …]")
+        raise InvalidInput("id_column must be one of the columns in keep", expected=f"keep=[{id_column!r}, …]")
     least, most = actors if isinstance(actors, tuple) else (actors, actors)
     share = shared(concurrency, most)
     rows = batch_size if batch_size is not None else batch_rows(share)
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
-        raise InvalidInput("batch_size is no count", expected="a whole number from 1", got=repr(rows))
+        raise InvalidInput("batch_size is not a count", expected="a whole number of at least 1", got=repr(rows))
     job = BatchJob(
         name, checked_config(runtime, cpus), profile=_profile_name(profile), options=dict(options or {}),
         on_error=record_of(name).chosen(on_error), date=date if date is not None else today(), concurrency=share,
@@ -250,8 +250,8 @@ def cluster(address: str, *, actors: int) -> Iterator[Any]:
     """
     ray = imported_ray()
     if address.startswith("ray://"):
-        raise InvalidInput("Ray's client cannot read this machine's files", expected="a node's address (`HOST:6379`), "
-                           "from a machine of the cluster; `ray job submit` brings a command there")  # fmt: skip
+        raise InvalidInput("a Ray client cannot read this machine's files", expected="a node's address (`HOST:6379`), "
+                           "given on a machine of the cluster; `ray job submit` runs a command there")  # fmt: skip
     if ray.is_initialized():
         yield ray
         return
@@ -293,11 +293,11 @@ def shared(concurrency: int | None, actors: int) -> int | None:
     """
     for name, count in (("actors", actors), ("concurrency", concurrency)):
         if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
-            raise InvalidInput(f"{name} is no count", expected="a whole number from 1", got=repr(count))
+            raise InvalidInput(f"{name} is not a count", expected="a whole number of at least 1", got=repr(count))
     if concurrency is None:
         return None
     if concurrency < actors:
-        raise InvalidInput("concurrency is the bound over all actors, and less than one for each",
+        raise InvalidInput("concurrency must be at least the number of actors",
                            expected=f"at least {actors}, or fewer actors", got=repr(concurrency))  # fmt: skip
     return concurrency // actors
 
@@ -314,7 +314,7 @@ def checked_config(runtime: Any, cpus: float) -> Config | Mapping[str, Any] | No
         InvalidInput: it is a runtime, or no config.
     """
     if runtime is not None and not isinstance(runtime, Config | Mapping):
-        raise InvalidInput("runtime is no config: each actor makes its own from one", expected='{"kind": ...}',
+        raise InvalidInput("runtime must be a config, because each actor makes its own runtime from it", expected='{"kind": ...}',
                            got=type(runtime).__name__)  # fmt: skip
     plain = _plain(runtime) or {"kind": "embedded"}
     KINDS.parse(plain)
@@ -391,6 +391,6 @@ def _name_of(intrinsic: Any) -> str:
 
 def _profile_name(profile: Any) -> str | None:
     if profile is not None and not isinstance(profile, str):
-        raise InvalidInput("profile is no name: what is sent to actors is looked up there", expected="its name",
+        raise InvalidInput("profile must be a name, because each actor looks it up", expected="the name of a profile",
                            got=type(profile).__name__)  # fmt: skip
     return profile

@@ -71,7 +71,7 @@ def calibrate(
     intrinsic = _known(intrinsic)
     engine = as_runtime(runtime)
     if _calibration(intrinsic, engine, profile) is not None:
-        raise InvalidInput(f"the runtime is calibrated for {intrinsic} already", expected="a runtime without")
+        raise InvalidInput(f"the runtime is already calibrated for {intrinsic}", expected="a runtime without this calibration")
     calls, labels = _labelled(intrinsic, examples)
     data = _data(calls, labels, file)
     fitted = fit(_scores(intrinsic, calls, engine, profile), labels, objective=objective,
@@ -104,11 +104,10 @@ def compare_with_promise(
     engine = as_runtime(runtime)
     fitted = _calibration(intrinsic, engine, profile)
     if fitted is None or fitted.promise is None:
-        raise InvalidInput(f"the runtime's config promises nothing for {intrinsic}", got="a calibration without"
-                           if fitted else "no calibration", expected="a calibration by at_most")  # fmt: skip
+        raise InvalidInput(f"the runtime's config has no promise for {intrinsic}", got="a calibration without a promise" if fitted else "no calibration", expected="a calibration that was fitted with at_most")  # fmt: skip
     calls, labels = _labelled(intrinsic, examples)
     if fitted.promise.data and _data(calls, labels).sha256 == fitted.promise.data.sha256:
-        raise InvalidInput("the promise was made with these very examples", expected="new ones")
+        raise InvalidInput("the promise was made with the same examples", expected="new examples")
     return compare(fitted.promise, _scores(intrinsic, calls, engine, profile), labels)
 
 
@@ -138,7 +137,7 @@ def _labelled(intrinsic: str, examples: Iterable[Mapping[str, Any]]) -> tuple[li
         except InvalidInput as error:
             raise InvalidInput(f"examples[{number}]: {error}") from error
         if label not in (0, 1):
-            raise InvalidInput(f"examples[{number}].label", expected="true or false", got=repr(label))
+            raise InvalidInput(f"examples[{number}].label is not a boolean", expected="true or false", got=repr(label))
         labels.append(bool(label))
     return calls, labels
 
@@ -151,7 +150,7 @@ def _scores(intrinsic: str, calls: list[Call[Any]], engine: Runtime, profile: Pr
             raise result
         score = score_of(result)
         if score is None:
-            raise InvalidInput(f"examples[{number}] has no score: nothing is claimed in it", intrinsic=intrinsic,
+            raise InvalidInput(f"examples[{number}] has no score, because its response claims nothing", intrinsic=intrinsic,
                                expected="a response that claims something")  # fmt: skip
         scores.append(score)
     return scores

@@ -119,18 +119,18 @@ def rag(
         InvalidInput: at once, where the input is wrong.
     """
     if answer not in ("generator", "model") or (answer == "model" and samples > 1):
-        raise InvalidInput("answer is unknown, or the model is to give several samples", intrinsic=NAME,
+        raise InvalidInput("answer is unknown, or it is 'model' with several samples", intrinsic=NAME,
                            expected="generator, or model with samples=1", got=repr(answer))  # fmt: skip
     if on_error not in ("raise", "fallback"):
         raise InvalidInput("on_error is unknown", intrinsic=NAME, expected="raise or fallback", got=repr(on_error))
     if samples < 1:
-        raise InvalidInput("samples is out of range", intrinsic=NAME, expected="a number from 1", got=repr(samples))
+        raise InvalidInput("samples is out of range", intrinsic=NAME, expected="a whole number of at least 1", got=repr(samples))
     if unanswerable not in ("canned", "without-documents", "expand"):
         raise InvalidInput("unanswerable is unknown", intrinsic=NAME, got=repr(unanswerable),
                            expected="canned, without-documents or expand")  # fmt: skip
     for name, least in (("min_certainty", min_certainty), ("min_faithfulness", min_faithfulness)):
         if least is not None and (isinstance(least, bool) or not isinstance(least, int | float) or not 0 <= least <= 1):
-            raise InvalidInput(f"{name} is out of range", intrinsic=NAME, expected="a number in 0..1, or None",
+            raise InvalidInput(f"{name} is out of range", intrinsic=NAME, expected="a number from 0 to 1, or None",
                                got=repr(least))  # fmt: skip
     task = check(NAME, messages, ends_with=["user"], date=date)
     # Several samples are ranked by something: by faithfulness, unless certainty alone was asked for.
@@ -189,7 +189,7 @@ def _program(task: Task, profile: Profile, *, options: _Options) -> Program[RagR
     lacking = [_lacking(verdicts, options) for verdicts in checked]
     passed = [i for i, why in enumerate(lacking) if not why]
     if not passed:
-        why = f"no sample passed: {'; '.join(dict.fromkeys(lacking))}"
+        why = f"no sample met the requirements: {'; '.join(dict.fromkeys(lacking))}"
         return _told(RagResult(answer=options.canned, answered=False, documents=tuple(documents), samples=len(texts),
                                reason=why, **found), missing)  # fmt: skip
     best = max(passed, key=lambda i: _worth(checked[i]))

@@ -103,7 +103,7 @@ def json_object(line: bytes) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise InvalidInput(f"not JSON: {error.msg} (column {error.colno})", expected=_EXPECTED) from None
     except RecursionError:
-        raise InvalidInput("not usable: nested too deeply", expected=_EXPECTED) from None
+        raise InvalidInput("the row is nested too deeply", expected=_EXPECTED) from None
     except ValueError as error:
         raise InvalidInput(f"not JSON: {error}", expected=_EXPECTED) from None
     if not isinstance(value, dict):

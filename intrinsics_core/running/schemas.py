@@ -56,7 +56,7 @@ def published(name: str, version: int | None = None) -> dict[str, Any]:
         InvalidInput: no such result, or no such version of it.
     """
     if name not in RESULTS:
-        raise InvalidInput("no result has that name", expected=f"one of {', '.join(RESULTS)}", got=repr(name))
+        raise InvalidInput("there is no result of this name", expected=f"one of {', '.join(RESULTS)}", got=repr(name))
     newest = RESULTS[name].schema_version
     wanted = newest if version is None else version
     if type(wanted) is not int or not 1 <= wanted <= newest:

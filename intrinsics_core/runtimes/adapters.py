@@ -110,7 +110,7 @@ def folder_of(place: str | Path) -> Path:
     found = HubPlace.parse(str(place))
     if found is None or path.is_absolute():
         raise RuntimeUnavailable(
-            f"no adapter at {str(place)!r}", expected="a folder, or owner/name[/folder][@revision] on the hub"
+            f"there is no adapter at {str(place)!r}", expected="a folder, or owner/name[/folder][@revision] on the hub"
         )
     inside = found.folder
     try:
@@ -122,7 +122,7 @@ def folder_of(place: str | Path) -> Path:
             allow_patterns=[f"{inside}/{name}" for name in _WANTED] if inside else list(_WANTED),
         )
     except Exception as error:  # the client's errors are many, and all mean the same here
-        raise RuntimeUnavailable(f"the adapter {str(place)!r} cannot be had from the hub ({error})") from error
+        raise RuntimeUnavailable(f"the adapter {str(place)!r} cannot be downloaded from the hub ({error})") from error
     return Path(root, inside) if inside else Path(root)
 
 
@@ -147,8 +147,8 @@ def invocation(key: str, config: Mapping[str, Any]) -> tuple[int, ...]:
         found = ()
     if not found and is_activated(config):
         raise RuntimeUnavailable(
-            f"the adapter {key!r} is an aLoRA, and its adapter_config.json does not say so as PEFT reads it",
-            expected=f"its invocation as token numbers: {_TOKENS}",
+            f"the adapter {key!r} is an aLoRA, but its adapter_config.json does not give the tokens that activate it in PEFT's form",
+            expected=f"the activation tokens as token ids: {_TOKENS}",
             got=", ".join(f"{name}={config[name]!r}" for name in (*_ACTIVATED, "peft_type") if config.get(name)),
         )
     return found
@@ -164,7 +164,7 @@ def read_config(key: str, folder: Path) -> dict[str, Any]:
     try:
         config: dict[str, Any] = dict(json.loads((folder / "adapter_config.json").read_text("utf-8")))
     except (OSError, TypeError, ValueError) as error:
-        raise RuntimeUnavailable(f"the folder of the adapter {key!r} holds no adapter ({error})") from None
+        raise RuntimeUnavailable(f"the folder of the adapter {key!r} contains no adapter ({error})") from None
     if not (folder / "adapter_model.safetensors").is_file():
         raise RuntimeUnavailable(
             f"the adapter {key!r} has no weights in safetensors", expected=str(folder / "adapter_model.safetensors")

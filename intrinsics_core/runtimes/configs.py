@@ -49,9 +49,9 @@ def _address(value: Any) -> str:
     except ValueError:  # brackets without a pair, or a port that is none
         fits = False
     if not fits:
-        raise InvalidInput("is no address", expected="http://host:port/v1", got=_scheme_and_host(value))
+        raise InvalidInput("is not an address", expected="http://host:port/v1", got=_scheme_and_host(value))
     if parts.username or parts.password:
-        raise InvalidInput("holds a user name or password", expected="the key in api_key alone")
+        raise InvalidInput("contains a user name or password", expected="the key in api_key only")
     return urlunsplit(parts._replace(path=parts.path.rstrip("/") or "/v1"))
 
 
@@ -74,22 +74,22 @@ def _secret(value: Any) -> SecretStr | None:
     if value is None:
         return None
     if not isinstance(value, str):
-        raise InvalidInput("is no text", got=type(value).__name__)
+        raise InvalidInput("is not text", got=type(value).__name__)
     value = value.strip()
     if not value.isascii() or not value.isprintable() or " " in value:
-        raise InvalidInput("cannot be sent", expected="printable ASCII characters without spaces")
+        raise InvalidInput("cannot be sent as a header", expected="printable ASCII characters without spaces")
     return SecretStr(value) if value else None
 
 
 def _number(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InvalidInput("is no number", expected="a number", got=repr(value))
+        raise InvalidInput("is not a number", expected="a number", got=repr(value))
     return value
 
 
 def _whole(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidInput("is no whole number", expected="a whole number", got=repr(value))
+        raise InvalidInput("is not a whole number", expected="a whole number", got=repr(value))
     return value
 
 
@@ -107,7 +107,7 @@ _ModelPlace = Annotated[str, BeforeValidator(lambda value: str(value) if isinsta
 
 def _engine(value: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     if doubled := {"model", "revision", "dtype", "max_model_len", "trust_remote_code"} & set(value or {}):
-        raise InvalidInput("holds keys that it may not set", got=", ".join(sorted(doubled)))
+        raise InvalidInput("contains keys that it may not set", got=", ".join(sorted(doubled)))
     return value
 
 
@@ -308,10 +308,10 @@ class EncodersConfig(_ClientConfig):
         own = {"backend", "revision", "file_name", "device", "batch_tokens"}
         served = set(_ClientConfig.model_fields) - set(Config.model_fields)
         if stray := self.model_fields_set & (own if self.base_url else served):
-            raise InvalidInput(f".{min(stray)} does not go {'with' if self.base_url else 'without'} base_url",
-                               expected="a model in this process, or one on a server")  # fmt: skip
+            raise InvalidInput(f".{min(stray)} {'cannot be used with' if self.base_url else 'requires'} base_url",
+                               expected="settings of a model in this process, or of one on a server")  # fmt: skip
         if self.base_url and self.tokens is not None:
-            raise InvalidInput(".tokens: a score endpoint tells nothing about single tokens",
+            raise InvalidInput(".tokens cannot be used with base_url, because a score endpoint does not score single tokens",
                                expected="tokens without base_url: a model in this process")  # fmt: skip
         if not self.places:
             expected = f"at least one of {', '.join(ENCODER_ROLES)}"
@@ -349,16 +349,16 @@ class Kinds:
         """
         kind = config.model_fields["kind"].get_default()
         if not isinstance(kind, str) or get_args(config.model_fields["kind"].annotation) != (kind,):
-            raise InvalidInput(f"{config.__name__}.kind", expected='kind: Literal["name"] = "name"', got=repr(kind))
+            raise InvalidInput(f"{config.__name__}.kind is not a literal with its own value as default", expected='kind: Literal["name"] = "name"', got=repr(kind))
         if kind in self._configs:
-            raise InvalidInput(f"there is a runtime of kind {kind!r} already", expected="another name")
+            raise InvalidInput(f"a runtime of kind {kind!r} is already registered", expected="another name")
         self._configs[kind], self._union = config, None
         return kind
 
     def remove(self, kind: str) -> None:
         """Take a kind out of the union. Raises InvalidInput where there is none of that name."""
         if self._configs.pop(kind, None) is None:
-            raise InvalidInput("there is no runtime of this kind", expected=f"one of {', '.join(self)}", got=repr(kind))
+            raise InvalidInput("runtime.kind is unknown", expected=f"one of {', '.join(self)}", got=repr(kind))
         self._union = None
 
     def __iter__(self) -> Iterator[str]:
@@ -425,7 +425,7 @@ def as_error(error: ValidationError, config: type[Config]) -> InvalidInput:
         named = f"runtime.{where} " if where else "runtime"  # of a whole config the message names the field
         return InvalidInput(f"{named}{cause.message}", expected=cause.expected, got=cause.got)
     # pydantic's own words say what is wanted; what came is not repeated: it may be a key in the wrong place.
-    return InvalidInput(f"runtime.{where} does not fit", expected=problem["msg"].removeprefix("Input should be "))
+    return InvalidInput(f"runtime.{where} is wrong", expected=problem["msg"].removeprefix("Input should be "))
 
 
 # --- keys beside configs ------------------------------------------------------------------------------------------
@@ -455,5 +455,5 @@ def with_key(spec: Any, api_key: SecretStr | None) -> Any:
     if api_key is None:
         return spec
     if not isinstance(spec, Mapping):
-        raise InvalidInput("api_key is given without a runtime config that takes it", expected='runtime={"kind": ...}')
+        raise InvalidInput("api_key requires a runtime config that has a key", expected='runtime={"kind": ...}')
     return {**spec, "api_key": api_key}

@@ -28,7 +28,7 @@ class ConfiguredRuntime(Runtime):
         if len(values) == 1 and isinstance(values[0], self.takes) and not fields:
             self.config = values[0]
         elif len(values) > len(self.takes.positional):
-            raise TypeError(f"{type(self).__name__}: the fields of its config are given by name")
+            raise TypeError(f"{type(self).__name__}takes the fields of its config as keyword arguments only")
         else:
             self.config = checked(self.takes, **dict(zip(self.takes.positional, values, strict=False)), **fields)
         self.profile = profile("prompted")

@@ -59,11 +59,11 @@ class _Functions(AsyncRuntime):
 
     async def _answer(self, request: Answer) -> str:
         if self._generate is None:
-            raise InvalidInput("there is no generator", expected="Tools(..., generate=...)")
+            raise InvalidInput("the flow needs a generator", expected="Tools(..., generate=...)")
         seed = {"seed": request.seed} if self._takes_seed else {}
         text = await _called(partial(self._generate, **seed), request.messages, request.documents)
         if not isinstance(text, str):
-            raise InvalidInput("the generator gave no text", expected="a string", got=type(text).__name__)
+            raise InvalidInput("the generator did not return text", expected="a string", got=type(text).__name__)
         return text
 
 

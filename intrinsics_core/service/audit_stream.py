@@ -80,7 +80,7 @@ class OpenAudits:
         limits, served = self._serving.limits, self._serving.pick(asked.runtime)
         self._forget()
         if len(self._open) >= limits.sessions:
-            raise RuntimeUnavailable("too many audits are open", expected=f"at most {limits.sessions}; come again")
+            raise RuntimeUnavailable("too many audits are open", expected=f"at most {limits.sessions}; try again later")
         given = [*map(_said, asked.messages), *map(_said, asked.documents)]
         await limits.check(given, len(asked.documents))
         on_error: Any = asked.on_error
@@ -98,7 +98,7 @@ class OpenAudits:
         """
         self._forget()
         if (found := self._open.get(name)) is None:
-            raise NotHere("no audit of that name is open", intrinsic="audit", expected=f"one that POST {_PATH} opened")
+            raise NotHere("no audit of this name is open", intrinsic="audit", expected=f"one that POST {_PATH} opened")
         found.heard = time.monotonic()
         return found
 

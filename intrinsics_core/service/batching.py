@@ -38,7 +38,7 @@ class _Queued(Call[T]):
         try:
             while True:
                 if self.answer.cancelled():
-                    raise RuntimeUnavailable("nobody waits for this any more")
+                    raise RuntimeUnavailable("the request was cancelled")
                 try:
                     requests = self.context.run(running.send, cast(Any, outcomes))
                 except StopIteration as stop:
@@ -100,7 +100,7 @@ class Batcher:
             with suppress(asyncio.CancelledError):
                 await self._lane
         while self._line:
-            _settle(self._line.popleft().answer, RuntimeUnavailable("the service ends"))
+            _settle(self._line.popleft().answer, RuntimeUnavailable("the service is shutting down"))
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
@@ -122,7 +122,7 @@ class Batcher:
 
     def _check(self) -> None:
         if self.waiting >= self._most:
-            raise RuntimeUnavailable("too many requests wait", expected=f"at most {self._most}; come again later")
+            raise RuntimeUnavailable("too many requests are waiting", expected=f"at most {self._most}; try again later")
 
     async def _work(self) -> None:
         while True:
@@ -170,7 +170,7 @@ class Batcher:
         await asyncio.sleep(0)  # what was told from the thread is settled first
         failed = None if work.cancelled() else work.exception()
         for asked in batch:
-            error = failed if isinstance(failed, Exception) else RuntimeUnavailable("the work was ended")
+            error = failed if isinstance(failed, Exception) else RuntimeUnavailable("the request was stopped because the service is shutting down")
             _settle(asked.answer, as_intrinsics_error(error, copied=True))
 
 

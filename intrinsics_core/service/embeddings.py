@@ -57,7 +57,7 @@ def routes(serving: Service) -> APIRouter:
         await serving.limits.check(texts, len(texts))
         vectors = await serving.ask(served, _call(texts, asked.input_type))
         if asked.dimensions is not None and vectors and asked.dimensions != len(vectors[0]):
-            raise InvalidInput("dimensions: the model's vectors are not cut", expected=str(len(vectors[0])),
+            raise InvalidInput("dimensions must be the length of the model's vectors", expected=str(len(vectors[0])),
                                got=str(asked.dimensions))  # fmt: skip
         rows = [
             {"index": i, "object": "embedding", "embedding": _packed(v) if asked.encoding_format == "base64" else v}
@@ -72,7 +72,7 @@ def routes(serving: Service) -> APIRouter:
 def _texts(given: Any) -> list[str]:
     texts = [given] if isinstance(given, str) else given
     if not texts or not all(isinstance(text, str) for text in texts):
-        raise InvalidInput("input is no text", expected="a text or a list of texts (of LangChain's OpenAIEmbeddings: "
+        raise InvalidInput("input is not text", expected="a text or a list of texts (with LangChain's OpenAIEmbeddings, set "
                            "check_embedding_ctx_length=False)")  # fmt: skip
     return list(texts)
 

@@ -90,7 +90,7 @@ def given(row: Mapping[str, Any], key: str, kind: type, otherwise: Any) -> Any:
     if value is None:
         return otherwise
     if not isinstance(value, kind):
-        raise InvalidInput(f"{key} does not fit", expected="text" if kind is str else "an object",
+        raise InvalidInput(f"{key} has the wrong type", expected="text" if kind is str else "an object",
                            got=type(value).__name__)  # fmt: skip
     return value
 

@@ -116,7 +116,7 @@ async def _called(serving: Service, name: str, arguments: dict[str, Any]) -> typ
 def _misfit(error: ValidationError) -> InvalidInput:
     first = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(map(str, first["loc"])) or "the arguments"
-    return InvalidInput(f"{place} does not fit", expected=first["msg"].removeprefix("Input should be "))
+    return InvalidInput(f"{place} is wrong", expected=first["msg"].removeprefix("Input should be "))
 
 
 def _refused(serving: Service, error: IntrinsicsError) -> types.CallToolResult:

@@ -127,7 +127,7 @@ def serving(runtimes: Any, limits: Limits) -> Service:
     hidden: set[str] = set()
     for name, spec in named.items():
         if not name or not name.replace("-", "").replace("_", "").replace(".", "").isalnum():
-            raise InvalidInput("a runtime's name has more than letters, digits, dots and dashes", got=repr(name))
+            raise InvalidInput("a runtime's name may contain only letters, digits, dots and dashes", got=repr(name))
         runtime = as_runtime(spec)
         hidden |= secrets(spec) if isinstance(spec, Mapping) else set()
         profile = runtime.profile_of(None)

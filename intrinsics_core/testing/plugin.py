@@ -158,7 +158,7 @@ class _MetricItem(_Item):
         if not values:
             needs = "an answer" if self.metric == "faithfulness" else "the label answerable"
             if self.metric in self.gate.bounds:
-                raise _Failed(f"{self.metric}: no case has {needs}, and there is a bound on it")
+                raise _Failed(f"{self.metric}: no case has {needs}, which its bound needs")
             pytest.skip(f"no case has {needs}")
         found = standing(self.metric, values, self.gate.bounds.get(self.metric))
         self.gate.standings.setdefault(self.path.name, []).append(found)
@@ -241,7 +241,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     for metric, bound in bounds([f"{name}={value}" for name, value in marker.kwargs.items()]).items():
         values = judge.values.get(metric) if judge else None
         if not values:
-            pytest.fail(f"{metric}: the test is marked with a bound, and judged nothing by the fixture `intrinsics`")
+            pytest.fail(f"{metric}: the test is marked with a bound, but it judged nothing with the fixture `intrinsics`")
         found = standing(metric, values, bound)
         item.user_properties += [(metric, found.value), (f"{metric} low", found.low), (f"{metric} high", found.high)]
         if not found.holds:

@@ -54,7 +54,7 @@ class Gated:
         if not isinstance(given, Mapping) or "documents" not in given or "answer" not in given:
             got = f"keys {list(given)}" if isinstance(given, Mapping) else type(given).__name__
             expected = "a mapping with documents and answer"
-            raise InvalidInput("intrinsics_chain gave something else", expected=expected, got=got)
+            raise InvalidInput("intrinsics_chain returned the wrong type", expected=expected, got=got)
         answer = given["answer"]
         text = answer if isinstance(answer, str) or answer is None else str(getattr(answer, "text", answer))
         return Gated(self.id, self.messages, tuple(given["documents"]), text, self.answerable)
@@ -110,10 +110,10 @@ def read_cases(file: Path) -> list[Gated]:
         identity = str(row.get("id", number))
         if identity in {case.id for case in found}:
             where = f"{file.name}, row {number}"
-            raise InvalidInput(f"{where}: the id {identity!r} is there twice", expected="ids of their own")
+            raise InvalidInput(f"{where}: the id {identity!r} occurs twice", expected="a different id for each case")
         found.append(Gated(identity, messages, documents, row.get("answer"), label))
     if not found:
-        raise InvalidInput(f"{file.name} has no cases")
+        raise InvalidInput(f"{file.name} contains no cases")
     return found
 
 

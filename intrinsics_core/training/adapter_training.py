@@ -100,7 +100,7 @@ def train(
     tokenizer = tokenizer_of(place)
     window = longest or context_of(place)
     if window is None:
-        raise InvalidInput("the model does not say how long a text it takes", expected="longest: tokens")
+        raise InvalidInput("the model's config does not give its context length", expected="longest: tokens")
     rows = examples(labelled(read(Path(data)), TABLE[intrinsic], told_date), asked.profile, tokenizer, window)
     tokens = invocation_of(rows, tokenizer, invocation) if alora else ()
     note = {
@@ -134,7 +134,7 @@ def _asked_alike(asked: AskedBy, served: str, intrinsic: str) -> None:
     """
     ours, theirs = asked.profile.specs[intrinsic], by_name(served).specs.get(intrinsic)  # type: ignore[attr-defined]
     if theirs is None or replace(theirs, source=ours.source) != ours:
-        raise InvalidInput(f"{served} does not ask as {asked.name} does", expected="a file that names the intrinsic")
+        raise InvalidInput(f"the profile {served} does not ask in the same way as {asked.name}", expected="a file that names the intrinsic")
 
 
 def _version() -> str:

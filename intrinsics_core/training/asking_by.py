@@ -40,14 +40,14 @@ def asked_by(intrinsic: str, name: str | None = None, model: str | None = None) 
         return AskedBy(shown, from_specs({intrinsic: spec}), text)
     found = by_name(name)
     if intrinsic not in found:
-        raise InvalidInput(f"profile {name!r} does not serve {intrinsic}", expected="a profile that does")
+        raise InvalidInput(f"profile {name!r} does not serve {intrinsic}", expected="a profile that serves it")
     return AskedBy(name, found, None)
 
 
 def _own(intrinsic: str) -> str:
     file = resources.files("intrinsics_core") / "training" / "prompts" / f"{intrinsic}.yaml"
     if not file.is_file():
-        raise InvalidInput(f"nothing here says how {intrinsic} is asked", expected="a profile: io.yaml:FOLDER")
+        raise InvalidInput(f"there is no built-in prompt for {intrinsic}", expected="profile='io.yaml:FOLDER'")
     return file.read_text(encoding="utf-8")
 
 
@@ -61,7 +61,7 @@ def _at(place: str, intrinsic: str, model: str | None) -> str:
         raise InvalidInput(f"{place} has several files for {intrinsic}: {', '.join(map(str, found))}",
                            expected="PLACE#base/technology that chooses one")  # fmt: skip
     if any(one.technology == location.SWITCH for one in found):
-        raise InvalidInput(f"{place} is of adapters inside a checkpoint", expected="an adapter with weights of its own")
+        raise InvalidInput(f"the adapters at {place} are part of a checkpoint", expected="an adapter with weights of its own")
     (text,) = texts
     return text
 

@@ -33,7 +33,7 @@ def noted(folder: Path) -> dict[str, Any] | None:
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise InvalidInput(f"{folder / NOTE} is no note of a training", expected="another --out")
+        raise InvalidInput(f"{folder / NOTE} is not the note of a training run", expected="another --out")
     return value
 
 
@@ -51,11 +51,11 @@ def begin(folder: Path, note: Mapping[str, Any], *, resume: bool) -> Path | None
         (folder / NOTE).write_text(json.dumps(note, indent=2) + "\n", encoding="utf-8")
         return None
     if not resume:
-        raise InvalidInput(f"a training was begun in {folder}", expected="resume, or another folder")
+        raise InvalidInput(f"a training run was started in {folder}", expected="resume=True, or another folder")
     if different := [name for name in note if before.get(name) != note[name]]:
         told = "; ".join(f"{name} {before.get(name)!r}, not {note[name]!r}" for name in different)
         raise InvalidInput(
-            f"{folder} cannot be resumed: it was begun with {told}", expected="the same, or a new folder"
+            f"{folder} cannot be resumed, because it was started with {told}", expected="the same settings, or a new folder"
         )
     return last_checkpoint(folder)
 

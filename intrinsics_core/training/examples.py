@@ -55,7 +55,7 @@ def examples(rows: Sequence[LabelledRow], profile: Profile, tokenizer: Any, long
     """
     end = tokenizer.eos_token_id
     if end is None:
-        raise InvalidInput("the tokenizer names no token that ends a text", expected="a tokenizer with eos_token")
+        raise InvalidInput("the tokenizer has no token that ends a text", expected="a tokenizer with eos_token")
     made = refusing(rows, lambda row: _of_row(row, profile, tokenizer, end, longest))
     return [example for of_row in made for example in of_row]
 
@@ -76,7 +76,7 @@ def _requests(row: LabelledRow, profile: Profile) -> list[Any]:
     try:
         return list(next(program))
     except StopIteration as stop:
-        raise InvalidInput(f"nothing would be asked: {stop.value.reason}") from None
+        raise InvalidInput(f"the model would not be asked about this row: {stop.value.reason}") from None
     finally:
         program.close()
 
@@ -88,7 +88,7 @@ def _parts(row: LabelledRow) -> list[tuple[Task, Any]]:
         return [(task, row.result)]
     judged = row.result.judgements
     if [one.index for one in judged] != list(range(len(task.documents))):
-        raise InvalidInput("result.judgements are not one for each document, in order",
+        raise InvalidInput("result.judgements must have one entry for each document, in order",
                            expected=f"indices 0 to {len(task.documents) - 1}",
                            got=repr([one.index for one in judged]))  # fmt: skip
     return [(task.only(i), one.model_copy(update={"index": 0, "document_id": task.document_id(i)}))
@@ -99,7 +99,7 @@ def _of_request(
     row: LabelledRow, request: Any, task: Task, value: Any, profile: Profile, tokenizer: Any, end: int, longest: int
 ) -> Example:
     if not isinstance(request, Generate) or request.adapter is None:
-        raise InvalidInput("the profile asks no adapter for it", expected="granite-3.2, granite-3.3, io.yaml:FOLDER")
+        raise InvalidInput("the profile does not use an adapter for this intrinsic", expected="granite-3.2, granite-3.3, io.yaml:FOLDER")
     text = _written(task, value, request, profile)
     prompt, reply = token_ids(tokenizer, request), _plain(tokenizer, text)
     _fits(request, prompt, [*reply, end], longest)
@@ -108,11 +108,11 @@ def _of_request(
 
 def _fits(request: Generate, prompt: Sequence[int], reply: Sequence[int], longest: int) -> None:
     if len(prompt) + len(reply) > longest:
-        raise InvalidInput("the row is too long: it would have to be cut", expected=f"at most {longest} tokens",
+        raise InvalidInput("the row is too long for the model", expected=f"at most {longest} tokens",
                            got=f"{len(prompt)} of prompt and {len(reply)} of reply")  # fmt: skip
     # The end itself need not fit: a reply of that length ends anyway.
     if request.max_tokens is not None and len(reply) - 1 > request.max_tokens:
-        raise InvalidInput("the reply is longer than the profile lets a model say",
+        raise InvalidInput("the reply is longer than the profile allows",
                            expected=f"at most {request.max_tokens} tokens", got=f"{len(reply) - 1}")  # fmt: skip
 
 
@@ -121,14 +121,14 @@ def _written(task: Task, value: Any, request: Generate, profile: Profile) -> str
     owner = profile.owner(task.intrinsic)
     form = owner.formats[task.intrinsic] if owner else None
     if owner is None or not isinstance(form, Format):
-        raise InvalidInput("the profile does not ask for it in one wave", expected="a format of one request")
+        raise InvalidInput("the profile does not ask for this intrinsic in one request", expected="a format of one request")
     text = owner.write(task.intrinsic, task, value)
     form.parse(replace(task, split=owner.split), [Generated(text)])
     if isinstance(request.constraint, Choice) and text not in request.constraint.options:
-        raise InvalidInput("the profile would not let a model say this", expected=", ".join(request.constraint.options),
+        raise InvalidInput("the profile does not allow this reply", expected=", ".join(request.constraint.options),
                            got=repr(text))  # fmt: skip
     if cut := next((stop for stop in request.stop if stop in text), None):
-        raise InvalidInput("the reply holds a text at which it would end", expected=f"text without {cut!r}")
+        raise InvalidInput("the reply contains a stop text, at which generation would end", expected=f"text without {cut!r}")
     return text
 
 
@@ -137,8 +137,8 @@ def _plain(tokenizer: Any, text: str) -> list[int]:
     ids: list[int] = tokenizer.encode(text, add_special_tokens=False, split_special_tokens=True)
     tokenizer.encode("", add_special_tokens=False, split_special_tokens=False)  # the switch stays as it was last set
     if special := sorted(set(ids) & set(tokenizer.all_special_ids)):
-        raise InvalidInput("the reply spells a special token", expected="text without it",
+        raise InvalidInput("the reply contains a special token", expected="text without it",
                            got=tokenizer.convert_ids_to_tokens(special[0]))  # fmt: skip
     if tokenizer.decode(ids, clean_up_tokenization_spaces=False) != text:
-        raise InvalidInput("the tokenizer cannot spell the reply", expected="text that it gives back", got=text)
+        raise InvalidInput("the tokenizer does not decode the reply to the same text", expected="text that it can encode and decode", got=text)
     return ids

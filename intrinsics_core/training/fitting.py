@@ -108,7 +108,7 @@ def fit(
         trainer.remove_callback(PrinterCallback)  # standard output is the command's
         # A trainer that left rows out would not say so.
         if len(trainer.train_dataset) != len(rows):
-            raise RuntimeUnavailable("trl left out rows", expected=f"{len(rows)}", got=f"{len(trainer.train_dataset)}")
+            raise RuntimeUnavailable("trl dropped rows", expected=f"{len(rows)}", got=f"{len(trainer.train_dataset)}")
         told = trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     trainer.model.save_pretrained(str(folder), safe_serialization=True)
     state = trainer.state
@@ -155,7 +155,7 @@ def _targets(model: Any, regime: Regime, *, activated: bool) -> tuple[str, ...]:
     ends = {name.rpartition(".")[2] for name, _ in model.named_modules()}
     if regime.targets is not None:
         if missing := [name for name in regime.targets if name not in ends]:
-            raise InvalidInput(f"the model has no layers {missing[0]!r}", expected="the end of a layer's name")
+            raise InvalidInput(f"the model has no layers named {missing[0]!r}", expected="the end of a layer's name")
         return regime.targets
     found = tuple(name for name in (_QUERIES if activated else _QUERIES + _OUTPUT) if name in ends)
     if not found:

@@ -29,8 +29,7 @@ def invocation_of(rows: Sequence[Example], tokenizer: Any, text: str | None = No
     shared = _shared_end([row.prompt for row in rows])
     tokens = _opening(shared, tokenizer) if text is None else tuple(tokenizer.encode(text, add_special_tokens=False))
     if not tokens:
-        raise InvalidInput("no tokens activate the aLoRA: the prompts share no end that begins with a special token",
-                           expected="invocation: the text from which on it is active")  # fmt: skip
+        raise InvalidInput("the aLoRA has no activation tokens, because the prompts share no ending that begins with a special token", expected="invocation=, the text from which the adapter is active")  # fmt: skip
     at = LoadedAdapter("", tokens).start(rows[0].prompt) - rows[0].start  # before the reply: negative
     refusing(rows, lambda row: verified(row, tokens, at))
     return tokens
@@ -46,8 +45,8 @@ def verified(row: Example, tokens: Sequence[int], at: int) -> None:
     found = [i - row.start for i in range(len(row.ids) - len(wanted) + 1) if row.ids[i : i + len(wanted)] == wanted]
     if not found or found[-1] != at:
         raise InvalidInput(
-            f"{row.name}: the aLoRA would not begin where it should",
-            expected=f"its tokens {-at} before the reply, and not again",
+            f"{row.name}: the aLoRA would be activated at the wrong place",
+            expected=f"its activation tokens {-at} tokens before the reply, and only there",
             got=f"{-found[-1]} before" if found else "none",
         )
 

@@ -40,7 +40,7 @@ def read(path: Path) -> list[dict[str, Any]]:
         raise InvalidInput(f"there is no file {path}", expected="rows as JSON Lines")
     rows = read_rows(path)
     if not rows:
-        raise InvalidInput(f"{path} holds no rows", expected='{"messages": [...], "documents": [...], "result": {...}}')
+        raise InvalidInput(f"{path} contains no rows", expected='{"messages": [...], "documents": [...], "result": {...}}')
     return rows
 
 
@@ -86,7 +86,7 @@ def _labelled(number: int, row: Mapping[str, Any], record: Record, date: str) ->
     if missing := [key for key in (*_KEYS, *(("documents",) if record.needs_documents else ())) if key not in row]:
         raise InvalidInput(f"{name} has no {missing[0]!r}", got=f"keys {', '.join(row)}")
     if unknown := sorted(set(row) - _KNOWN):
-        raise InvalidInput(f"{name}: {unknown[0]!r} is no key of a row", expected=", ".join(sorted(_KNOWN)))
+        raise InvalidInput(f"{name}: {unknown[0]!r} is not a key of a row", expected=", ".join(sorted(_KNOWN)))
     own_date = row.get("date", date)
     if not isinstance(own_date, str):
         raise InvalidInput(f"{name}: date is not text", got=repr(own_date))
@@ -103,5 +103,5 @@ def _labelled(number: int, row: Mapping[str, Any], record: Record, date: str) ->
         raise InvalidInput(f"{name}: {error}") from error
     for field in ("degraded", "reason"):
         if getattr(result, field) is not None:
-            raise InvalidInput(f"{name}: result.{field} is set: there is no verdict to learn", expected="a verdict")
+            raise InvalidInput(f"{name}: result.{field} is set, so there is no verdict to learn", expected="a verdict")
     return LabelledRow(name, call, result, str(row.get("group", name)))

@@ -69,7 +69,7 @@ def regime(intrinsic: str, profile: str = "", **changes: Any) -> Regime:
     """
     known = {field.name for field in fields(Regime)}
     if unknown := sorted(set(changes) - known):
-        raise InvalidInput(f"{unknown[0]} is no number of a training", expected=f"one of {', '.join(sorted(known))}")
+        raise InvalidInput(f"{unknown[0]} is not a training setting", expected=f"one of {', '.join(sorted(known))}")
     given = {name: value for name, value in changes.items() if value is not None}
     made = replace(REGIMES.get(intrinsic, Regime()), **_OF_PROFILE.get((intrinsic, profile), {}), **given)
     for name, least in _AT_LEAST.items():

@@ -17,7 +17,7 @@ from training.reader.data import CLAIMS, QUESTIONS, Claim, Passage, Question, Tu
 from training.reader.edits import Scene, borrowed, exchange_names, exchange_numbers, numbers
 from training.reader.fictional import Everyday, Values, facts
 from training.reader.makers import Answers, Meant, Support, agrees, evidence, like
-from training.reader.mixture import SHARES, batches, chunk, sets, streams
+from training.reader.mixture import SHARES, chunk, sets, streams
 from training.reader.nearest import nearest
 from training.reader.prose import found, sentences, untokenised, windows
 from training.reader.splits import SHARES as SPLITS
@@ -450,14 +450,6 @@ def test_shares_are_kept(folder, chunks, units):
     total = sum(count.values())
     assert abs(count["answers"] / total - 0.2) < 0.04
     assert 0.02 < count["meant"] / total < 0.08
-
-
-def test_a_batch_keeps_units_whole_and_lengths_alike(folder):
-    units = chunk(streams(folder, "train", NET, 1), {}, 200)
-    made = list(batches(units, 32, Random(1), lambda u: len(u[0].text)))
-    assert sorted(map(str, (u for b in made for u in b))) == sorted(map(str, units))
-    spread = [max(len(u[0].text) for u in b) - min(len(u[0].text) for u in b) for b in made]
-    assert sum(spread) / len(spread) < 80
 
 
 def test_the_file_that_ships_names_sets_and_licences(folder):

@@ -1,8 +1,10 @@
 """Training, measuring and exporting the reader for real, on a handful of rows of our own text: a rebuild in small."""
 
 import json
+import os
 import subprocess
 import sys
+import tarfile
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -21,6 +23,7 @@ import torch
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder as Shipped
 from tests.training.small import write
 from training.build_encoder import source_folder
+from training.reader import nearest
 from training.reader.bfloat16 import cast, forward, leaves
 from training.reader.evaluate import onnx_scorer, torch_scorer
 from training.reader.export import CALIBRATION, build, fed, mean, reader_graph, run
@@ -28,6 +31,7 @@ from training.reader.lanes import Lanes, batches, rows
 from training.reader.limits import TOKENIZER
 from training.reader.mixture import chunk, streams
 from training.reader.model import CrossEncoder, Encoding, load, logits, padded, upstream
+from training.reader.pack import pack
 from training.reader.train import Run, Settings, halves, losses, rate
 from training.reader.wordnet import WordNet
 
@@ -280,7 +284,9 @@ def test_a_deeper_model_is_stacked_and_taught_and_refused_as_what_ships(data, tr
     with pytest.raises(SystemExit, match="has 12 layers; what ships has 6"):
         build(tmp_path / "deep" / "latest")
     teacher = tmp_path / "deep" / "latest"
-    pupil = Run(data, tmp_path / "pupil", WordNet(), replace(SMALL, teach=1.0, warm=0.0), start=trained, teachers=[teacher])
+    pupil = Run(
+        data, tmp_path / "pupil", WordNet(), replace(SMALL, teach=1.0, warm=0.0), start=trained, teachers=[teacher]
+    )
     units = rows([u for u in map(pupil.found["snli_devtest"].unit, range(8)) if u], pupil.encode)
     judged = load(teacher)
     some = [row for unit in units for row in unit]
@@ -297,3 +303,29 @@ def test_a_deeper_model_is_stacked_and_taught_and_refused_as_what_ships(data, tr
         pupil.seen = 0  # at the full rate
         pupil.step(units)
     assert distance() < 0.7 * before
+
+
+def test_one_file_holds_all_that_a_run_reads(data, tmp_path):
+    """Unpacked where nothing of this repository is, it trains and writes what ships."""
+    pack(data, tmp_path / "reader.tar.gz", ranked=False)
+    place = tmp_path / "machine"
+    with tarfile.open(tmp_path / "reader.tar.gz") as tar:
+        tar.extractall(place, filter="data")
+    hidden = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "RAG_INTRINSICS_DATA")}
+
+    small = "--device cpu --pairs 16 --chunk 16 --lanes 2 --dev 1 --tokens 900 --part 8"
+    subprocess.run(["bash", "train.sh", *small.split()], cwd=place, env=hidden, check=True, timeout=300)
+    state = json.loads((place / "checkpoints" / "latest" / "state.json").read_text("utf-8"))
+    assert state["before"]  # it began with the reader that ships
+    assert state["seen"] >= 16
+    assert (place / "reader" / "model.onnx").stat().st_size > 20e6
+
+
+def test_rankings_that_were_kept_are_not_made_again(tmp_path, monkeypatch):
+    sources = ["The mill closed in 1911.", "It made flour.", "Ada Brink built it.", "It had forty workers."]
+    expected = nearest.nearest("Who was the builder? Ada Brink.", sources, 2)
+    assert nearest.keep_rankings(tmp_path / "kept.json.gz") >= 1
+    monkeypatch.setattr(nearest, "_rankings", {})
+    nearest.take_rankings(tmp_path / "kept.json.gz")
+    monkeypatch.setattr(nearest, "encoder", None)
+    assert nearest.nearest("Who was the builder? Ada Brink.", sources, 2) == expected

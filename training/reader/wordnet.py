@@ -16,6 +16,7 @@ from pathlib import Path
 from intrinsics_core.embedded.lexical import STOPWORDS, background, idf, stem
 
 FILES = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
+DATABASE = (*(f"data.{name}" for name in FILES), "index.sense")
 RARE = 2  # uses in tagged text under which a lemma is not a word that people write
 COMMON = 9.0  # idf under which a synonym is one that people would choose
 

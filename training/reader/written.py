@@ -171,7 +171,8 @@ def claimed(row: Said, rng: Random) -> Unit:
     # Only what says alone what it is about is judged without its question, too.
     alone = all(len(text.split()) >= 8 and not _LEANS.match(text) for text in (row.true, row.false))
     ask = "" if not row.question or (alone and rng.random() < 0.4) else f"{row.question} "
-    source = " ".join(shown(f"{ask}{row.true} {row.false}", row.sentences, rng.choice((_MOST, _MOST, _MOST, 65, 45))))
+    claims = f"{row.question} {row.true} {row.false}"
+    source = " ".join(shown(claims, row.sentences, rng.choice((_MOST, _MOST, _MOST, 65, 45))))
     return [
         Pair("support", source, ask + text, label, "written") for text, label in ((row.true, 1.0), (row.false, 0.0))
     ]

@@ -116,16 +116,16 @@ class BiEncoder(OnnxModel["VectorSession", Vectors]):
         The texts are read in order, the one at the limit up to it; those after it get the row of zeros.
         """
         if isinstance(texts, str):
-            raise InvalidInput("texts of the encoder", expected="a sequence of strings", got="one string")
+            raise InvalidInput("the texts must be a sequence of strings", got="one string")
         if kind not in _PROMPT_NAMES:
-            raise InvalidInput("kind of text", expected=" or ".join(_PROMPT_NAMES), got=repr(kind))
+            raise InvalidInput("the kind of text is unknown", expected=" or ".join(_PROMPT_NAMES), got=repr(kind))
         prompt = next((p for n in _PROMPT_NAMES[kind] if (p := self.folder.prompts.get(n))), "")
         # No tokenizer makes more tokens than twice the characters: most calls need not count.
         if limit is not None and 2 * sum(map(len, texts)) > limit:
             return self._encode(texts, prompt, limit)
         for i, text in enumerate(texts):
             if not isinstance(text, str):
-                raise InvalidInput(f"text {i} of the encoder", expected="a string", got=type(text).__name__)
+                raise InvalidInput(f"text {i} is not a string", expected="a string", got=type(text).__name__)
         items = [(prompt, text) for text in texts]
         return self._remembered(items, lambda new: self._encode([text for _, text in new], prompt)[0]), 0
 
@@ -146,7 +146,7 @@ class BiEncoder(OnnxModel["VectorSession", Vectors]):
         model = self._loaded()
         room = self.window - model.overhead(prompt)
         if room < 1:
-            raise InvalidInput("window of the encoder", expected="room for text after the prompt", got=str(self.window))
+            raise InvalidInput("the encoder's window is too small", expected="room for text after the prompt", got=str(self.window))
         found: list[Vectors] = []
         seen = 0
         for block in _blocks(texts):  # token ids take ten times the room of their text: those of a block at a time
@@ -245,7 +245,7 @@ class _Folder:
 
 def _count(path: Path, name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value < 2**31:
-        raise InvalidInput(f"encoder folder {path}: {name} is no count", expected="a whole number from 1",
+        raise InvalidInput(f"encoder folder {path}: {name} is not a count", expected="a whole number of at least 1",
                            got=repr(value)[:80])  # fmt: skip
     return int(value)
 
@@ -311,7 +311,7 @@ def _pooling(file: Path) -> str:
              for k, v in config.items() if k.startswith("pooling_mode_") and v is True]  # fmt: skip
     modes = [named] if isinstance(named, str) else flags or ["mean"]
     if len(modes) != 1 or modes[0] not in _POOL:
-        raise InvalidInput(f"pooling in {file}", expected="mean or cls", got=" and ".join(modes))
+        raise InvalidInput(f"the pooling in {file} is unknown", expected="mean or cls", got=" and ".join(modes))
     return modes[0]
 
 

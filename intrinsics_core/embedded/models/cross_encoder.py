@@ -90,7 +90,7 @@ class CrossEncoder(OnnxModel["LogitSession", float]):
             )
         for i, pair in enumerate(pairs):
             if len(pair) != 2 or not all(isinstance(text, str) for text in pair):
-                raise InvalidInput(f"pair {i} of the reader", expected="two strings", got=repr(pair)[:80])
+                raise InvalidInput(f"pair {i} is not a pair of strings", expected="two strings", got=repr(pair)[:80])
         items = [(task, *pair) for pair in pairs]
         return self._remembered(items, lambda new: self._read(task, [(first, second) for _, first, second in new]))
 
@@ -150,15 +150,15 @@ def _about(file: Path) -> dict[str, Any]:
     about = json_object(file)
     tasks = about.get("tasks")
     if not isinstance(tasks, dict) or not tasks or not all(isinstance(i, int) and i >= 0 for i in tasks.values()):
-        raise InvalidInput(f"tasks in {file}", expected="names of tasks, each with the place of its logit")
+        raise InvalidInput(f"tasks in {file} cannot be read", expected="names of tasks, each with the index of its logit")
     if unknown := sorted(set(tasks) - set(_TEXT_FIRST)):
-        raise InvalidInput(f"tasks in {file}", expected=" or ".join(_TEXT_FIRST), got=", ".join(unknown))
+        raise InvalidInput(f"tasks in {file} has unknown names", expected=" or ".join(_TEXT_FIRST), got=", ".join(unknown))
     for name in ("max_tokens", "max_query"):
         if not isinstance(about.get(name), int) or about[name] < 1:
-            raise InvalidInput(f"{name} in {file}", expected="a number of tokens", got=repr(about.get(name)))
+            raise InvalidInput(f"{name} in {file} is not a number of tokens", expected="a number of tokens", got=repr(about.get(name)))
     if about["max_tokens"] < about["max_query"] + _LEAST_TOKENS:
         raise InvalidInput(
-            f"max_tokens in {file}",
+            f"max_tokens in {file} is too small",
             expected=f"at least {_LEAST_TOKENS} more than max_query",
             got=str(about["max_tokens"]),
         )

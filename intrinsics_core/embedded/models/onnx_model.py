@@ -63,7 +63,7 @@ class OnnxSession:
         self.inputs = {i.name: np.int32 if "int32" in i.type else np.int64 for i in self.session.get_inputs()}
         if unknown := set(self.inputs) - {"input_ids", "attention_mask", "token_type_ids"}:
             raise InvalidInput(
-                f"{model.name} asks for {sorted(unknown)}",
+                f"{model.name} needs the inputs {sorted(unknown)}",
                 expected="inputs input_ids, attention_mask and token_type_ids",
             )
 
@@ -110,7 +110,7 @@ class OnnxModel(ABC, Generic[Loaded, Value]):
         for name, least in self.least.items():
             value = arguments[name]
             if value is not None and value < least:
-                raise InvalidInput(f"{name} of the {self.kind}", expected=f"a number from {least} up", got=str(value))
+                raise InvalidInput(f"{self.kind}.{name} must be at least {least}", got=str(value))
         self.threads: int = arguments["threads"] or _cores()
         self._lock = Lock()
         self._cache: Lru[bytes, Value] = Lru(arguments["cache_size"] or 0, self._size)
@@ -214,7 +214,7 @@ def json_object(file: Path) -> dict[str, Any]:
     if not file.exists():
         return {}
     if not file.is_file():
-        raise InvalidInput(f"{file} is no file", expected="a file of JSON")
+        raise InvalidInput(f"{file} is not a file", expected="a JSON file")
     try:
         value = strict_json.loads(file.read_text("utf-8"))
     except RecursionError:

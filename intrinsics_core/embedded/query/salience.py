@@ -42,7 +42,7 @@ def heard(conversation: Sequence[Turn]) -> list[Turn]:
         ValueError: the conversation is empty or its last turn is not the user's.
     """
     if not conversation or conversation[-1][0] != "user":
-        raise ValueError("conversation: the last turn must be the user's, with role 'user'")
+        raise ValueError("the last turn of the conversation must have role 'user'")
     *history, last = conversation
     return [*((role, text[-LONGEST_TURN:]) for role, text in history if role in ("user", "assistant")), last]
 

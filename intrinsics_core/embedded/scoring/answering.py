@@ -91,7 +91,7 @@ def context_relevance(
     high = _threshold("relevant", relevant, chosen.thresholds["relevant"])
     low = _threshold("partial", partial, min(high, chosen.thresholds["partial"]))
     if low > high:
-        raise InvalidInput("partial", expected=f"at most `relevant` ({high})", got=str(low))
+        raise InvalidInput("partial is too large", expected=f"at most `relevant` ({high})", got=str(low))
     score = passage_score(question, passage, question_vectors, passage_vectors, head=chosen, logit=logit)
     return Relevance("relevant" if score >= high else "partially relevant" if score >= low else "irrelevant", score)
 
@@ -124,7 +124,7 @@ def answerability(
     limit = _threshold("threshold", threshold, chosen.thresholds["answerable"])
     if len(passage_vectors) != len(passages):
         raise InvalidInput(
-            "passage_vectors", expected=f"one per passage ({len(passages)})", got=str(len(passage_vectors))
+            "passage_vectors has the wrong length", expected=f"one per passage ({len(passages)})", got=str(len(passage_vectors))
         )
     scores = [
         passage_score(question, text, question_vectors, rows, head=chosen, logit=logit)
@@ -220,5 +220,5 @@ def _sentences(passage: str) -> Iterable[frozenset[str]]:
 def _threshold(name: str, given: float | None, default: float) -> float:
     value: Any = default if given is None else given
     if not 0.0 <= value <= 1.0:  # also catches NaN
-        raise InvalidInput(name, expected="a probability, 0 to 1", got=repr(value))
+        raise InvalidInput(f"{name} is not a probability", expected="a number from 0 to 1", got=repr(value))
     return float(value)

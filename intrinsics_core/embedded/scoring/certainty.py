@@ -64,12 +64,12 @@ def certainty(
 def quantised(probability: float) -> float:
     """The middle of the tenth that a probability falls into: 0.05, 0.15 … 0.95."""
     if not 0.0 <= probability <= 1.0:
-        raise InvalidInput("probability", expected="0 to 1", got=repr(probability))
+        raise InvalidInput("probability is out of range", expected="a number from 0 to 1", got=repr(probability))
     return (2 * min(9, int(probability * 10)) + 1) / 20
 
 
 def _log_odds(name: str, probability: float) -> float:
     if not 0.0 <= probability <= 1.0:
-        raise InvalidInput(name, expected="a probability, 0 to 1", got=repr(probability))
+        raise InvalidInput(f"{name} is not a probability", expected="a number from 0 to 1", got=repr(probability))
     sane = min(max(probability, 0.01), 0.99)  # neither score is ever surer than that
     return math.log(sane / (1.0 - sane))

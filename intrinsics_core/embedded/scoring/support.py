@@ -112,7 +112,7 @@ class SupportHead:
         """
         try:
             if tuple(raw["features"]) not in (FEATURES, READ):
-                raise InvalidInput(f"support head: features {raw['features']}, want {list(FEATURES)}")
+                raise InvalidInput(f"support head: the features must be {list(FEATURES)}, but are {raw['features']}")
             own = raw["response"]
             return cls(
                 weights=tuple(float(w) for w in raw["weights"]),

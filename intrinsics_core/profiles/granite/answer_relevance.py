@@ -129,7 +129,7 @@ def _rewritten(task: Task, replies: Sequence[Reply]) -> str | None:
 def _write_relevance(task: Task, value: AnswerRelevance) -> str:
     label, _ = writers.answer_relevance(value)
     if label == "partially relevant" or not value.category or not value.category.strip():
-        raise InvalidInput("value.category: the adapter says relevant or irrelevant, and a category",
+        raise InvalidInput("value.category does not belong to the label",
                            expected="; ".join(", ".join(names) for names in _CATEGORIES.values()),
                            got=repr((label, value.category)))  # fmt: skip
     return writers.as_json(

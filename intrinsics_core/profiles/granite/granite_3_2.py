@@ -110,7 +110,7 @@ def _verdict(value: Any, reply: Generated) -> sentence_ids.Verdict:
     match = _RANGE.fullmatch(text)
     low, high = sorted(map(float, match.groups())) if match else (2.0, 2.0)
     if high > 1:
-        raise MalformedReply("a faithfulness is no score range", expected='"0.9-1.0", "unanswerable" or "NA"',
+        raise MalformedReply("a faithfulness value is not a score range", expected='"0.9-1.0", "unanswerable" or "NA"',
                              got=repr(value), raw=reply.text)  # fmt: skip
     label: Faithfulness = "unfaithful" if high <= _UNFAITHFUL_BELOW else "faithful" if low >= 0.5 else "partial"
     return label, round((low + high) / 2, 4), None
@@ -128,7 +128,7 @@ def _cite(task: Task, replies: Sequence[Reply]) -> Citations:
     reply, links = readers.generated(replies), []
     for key, sources in _by_sentence(reply, '{"<r0>": ["<c0>", ...], ...}'):
         if not isinstance(sources, list):
-            raise MalformedReply("the sources of a sentence are no list", expected='["<c0>", ...]', got=repr(sources),
+            raise MalformedReply("the sources of a sentence are not a list", expected='["<c0>", ...]', got=repr(sources),
                                  raw=reply.text)  # fmt: skip
         number = readers.sentence_number(key, "r")
         links += [(number, readers.sentence_number(source, "c")) for source in sources]

@@ -34,7 +34,7 @@ def at_hand(**hints: Any) -> AdapterProfile:
     """
     if not (places := [place for place in os.environ.get(VARIABLE, "").split(os.pathsep) if place]):
         raise InvalidInput(
-            "profile granite-4 does not know where its adapters are",
+            "profile granite-4 needs to know where its adapters are",
             expected=f"'granite-4:FOLDER', 'granite-4:owner/name@commit', or the environment variable {VARIABLE}",
         )
     return profile(*places, **hints)

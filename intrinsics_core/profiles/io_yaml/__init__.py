@@ -69,7 +69,7 @@ def profile(
         RuntimeUnavailable: the hub cannot be reached.
     """
     if not places:
-        raise InvalidInput("no place of adapters is given", expected="a folder, or owner/name@commit on the hub")
+        raise InvalidInput("the location of the adapters is missing", expected="a folder, or owner/name@commit on the hub")
     if technology not in (None, *location.TECHNOLOGIES):
         raise InvalidInput("technology is unknown", expected="lora or alora", got=repr(technology))
     found: dict[str, tuple[location.Found, Spec]] = {}
@@ -103,7 +103,7 @@ def _at(
             if spec.name in found:
                 raise InvalidInput(
                     f"{place} has several adapters for {spec.name!r}: {found[spec.name][0]} and {one}",
-                    expected="base= and technology= that choose one, or a place that does: PLACE#granite-4.1-3b/lora",
+                    expected="base= and technology= to choose one, or a location that chooses: PLACE#granite-4.1-3b/lora",
                 )
             found[spec.name] = one, spec
     return found

@@ -71,9 +71,9 @@ def searches(pattern: str, text: str) -> bool:
     try:
         return regex.search(pattern, text, timeout=_PATTERN_SECONDS) is not None
     except TimeoutError:
-        raise BeyondLimits("a pattern of the schema takes too long on this reply") from None
+        raise BeyondLimits("matching a pattern of the schema against this reply takes too long") from None
     except (regex.error, RecursionError, OverflowError):
-        raise BeyondLimits("a pattern of the schema is none") from None
+        raise BeyondLimits("a pattern of the schema is not a valid regular expression") from None
 
 
 def _pattern(validator: Any, pattern: Any, instance: Any, schema: Any) -> Iterator[Any]:
@@ -115,7 +115,7 @@ def _unique(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator
     # Equal values look alike in JSON, but for 1 and 1.0, which JSON Schema takes for the same.
     looks = {json.dumps(_numbered(item), sort_keys=True) for item in instance}
     if len(looks) < len(instance):
-        yield jsonschema.ValidationError("has items that are alike")
+        yield jsonschema.ValidationError("has items that are equal")
 
 
 def _numbered(value: Any) -> Any:

@@ -64,12 +64,12 @@ def offset(value: int, source: str) -> Offset:
 def _number(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError(f"{text} is too large a number")
+        raise ValueError(f"{text} is a number too large to read")
     return value
 
 
 def _constant(text: str) -> Any:
-    raise ValueError(f"{text} is no JSON")
+    raise ValueError(f"{text} is not JSON")
 
 
 class _KeyedPairs(list[tuple[str, Any]]):

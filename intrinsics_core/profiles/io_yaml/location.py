@@ -76,7 +76,7 @@ def find(location: str | os.PathLike[str], *, base: str | None = None, technolog
     files = [root] if root.is_file() else sorted(root.glob(FILE)) or _below(root)
     found = [one for path in files if _wanted(one := _found(path, root, source), base, technology)]
     if not found:
-        raise InvalidInput(f"{source} has no {FILE} that fits", expected="a folder of adapters, each with its io.yaml",
+        raise InvalidInput(f"{source} has no {FILE} for this base model and technology", expected="a folder of adapters, each with its io.yaml",
                            got=f"base={base!r}, technology={technology!r}")  # fmt: skip
     return found
 
@@ -111,7 +111,7 @@ def _chosen(location: str | os.PathLike[str]) -> tuple[str | os.PathLike[str], s
     bases = [part for part in parts if part not in TECHNOLOGIES]
     kinds = [part for part in parts if part in TECHNOLOGIES]
     if not parts or len(bases) > 1 or len(kinds) > 1:
-        raise InvalidInput("the place does not say which adapters it means",
+        raise InvalidInput("the part after # must name a base model, a technology, or both",
                            expected="FOLDER#base/lora, FOLDER#base or FOLDER#lora", got=repr(f"#{choice}"))  # fmt: skip
     return place, next(iter(bases), None), next(iter(kinds), None)
 
@@ -166,6 +166,6 @@ def _download(place: HubPlace) -> Path:
         root = Path(snapshot_download(place.repository, revision=place.revision, allow_patterns=[pattern]))
     except Exception as error:  # the client's errors are many, and all mean the same here
         raise RuntimeUnavailable(
-            f"{place.repository} at {place.revision} cannot be had from the hub: {error}"
+            f"{place.repository} at {place.revision} cannot be downloaded from the hub: {error}"
         ) from error
     return root / place.folder if place.folder else root

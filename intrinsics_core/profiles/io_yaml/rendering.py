@@ -76,10 +76,10 @@ def _arguments(spec: Spec, task: Task) -> dict[str, str]:
     if unused := sorted(given.keys() - wanted):
         close = nearest(unused[0], wanted)
         meant = f" (did you mean {close!r}?)" if close else ""
-        raise InvalidInput(f"arguments has {', '.join(map(repr, unused))}, which the adapter's instruction never names"
+        raise InvalidInput(f"arguments has {', '.join(map(repr, unused))}, which the adapter's instruction does not use"
                            f"{meant}", expected=", ".join(sorted(wanted)) or "no arguments")  # fmt: skip
     if missing := sorted(wanted - given.keys()):
-        raise InvalidInput(f"arguments lacks {', '.join(map(repr, missing))}, which the adapter's instruction names",
+        raise InvalidInput(f"arguments lacks {', '.join(map(repr, missing))}, which the adapter's instruction needs",
                            expected=f"arguments={{{missing[0]!r}: text, ...}}")  # fmt: skip
     for name, text in given.items():
         if not isinstance(text, str):

@@ -22,20 +22,20 @@ def read_text(path: Path, largest: int, root: Path | None = None) -> str:
     home = _home((root or path.parent).resolve())
     real = path.resolve()
     if not real.is_relative_to(home):
-        raise OSError("it is a link to a place outside of its folder")
+        raise OSError("it is a link to a file outside its folder")
     if not stat.S_ISREG(os.lstat(real).st_mode):  # before it is opened: opening a pipe waits for its writer
-        raise OSError("it is no regular file")
+        raise OSError("it is not a regular file")
     descriptor = os.open(real, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):  # what it was may have been changed since
-            raise OSError("it is no regular file")
+            raise OSError("it is not a regular file")
         content = file.read(largest + 1)
     if len(content) > largest:
         raise ValueError(f"it is too large (more than {largest} bytes)")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ValueError(f"it is no UTF-8 (byte {error.start})") from None
+        raise ValueError(f"it is not UTF-8 (byte {error.start})") from None
 
 
 def _home(folder: Path) -> Path:

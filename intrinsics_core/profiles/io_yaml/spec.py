@@ -32,7 +32,7 @@ _SAMPLING = ("top_k", "min_p", "repetition_penalty", "frequency_penalty", "prese
 
 def _prefix(value: Any) -> Any:
     if not isinstance(value, str) or not _PREFIX.fullmatch(value):
-        raise wrong("is no tag prefix", "letters, such as c")
+        raise wrong("is not a tag prefix", "letters, such as c")
     return value
 
 
@@ -221,7 +221,7 @@ def _known(value: Any, shown: str) -> Any:
         part = kept if inside is None else kept.get(inside)
         if unknown := model.unknown(part):
             names = ", ".join(f"{inside}.{key}" if inside else key for key in unknown)
-            log.warning("%s: unknown keys are left out: %s", shown, names)
+            log.warning("%s: unknown keys are ignored: %s", shown, names)
             left = {key: item for key, item in part.items() if key not in unknown}  # type: ignore[union-attr]
             kept = left if inside is None else kept | {inside: left}
     return kept

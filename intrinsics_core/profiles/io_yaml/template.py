@@ -37,7 +37,7 @@ class Template:
             elif match["name"] is not None and _NAME.fullmatch(match["name"]):
                 pieces += [match["name"], ""]
             else:
-                raise InvalidInput(f"{where} has a brace that is no argument", got=repr(match[0]),
+                raise InvalidInput(f"{where} has a brace that does not enclose an argument", got=repr(match[0]),
                                    expected="{name}, or {{ and }} for braces")  # fmt: skip
         pieces[-1] += text[at:]
         return cls(tuple(pieces))

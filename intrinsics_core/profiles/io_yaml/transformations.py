@@ -96,7 +96,7 @@ class _Placed(Part):
     def records(self, value: Any, work: Work) -> list[dict[str, Any]]:
         if isinstance(value, list) and all(isinstance(row, dict) for row in value):
             return value
-        raise work.malformed(f"{getattr(self, 'type', 'a rule')} wants a list of records", value)
+        raise work.malformed(f"{getattr(self, 'type', 'a rule')} needs a list of records", value)
 
 
 class Likelihood(_Placed):
@@ -111,7 +111,7 @@ class Likelihood(_Placed):
     def measure(self, value: Any, work: Work) -> float:
         key = label_text(value) if isinstance(value, str | int | bool) else None
         if key is None or key not in self.values:
-            raise work.malformed(f"the label is none of {', '.join(self.values)}", value)
+            raise work.malformed(f"the label is not one of {',  '.join(self.values)}", value)
         begin = begin_in(work.reply.text, value)
         measured = label_probabilities(work.reply.logprobs, tuple(self.values), begin) if begin >= 0 else None
         if measured is None:
@@ -151,7 +151,7 @@ class DecodeSentences(_Placed):
 
         def decode(record: Any) -> Any:
             if not isinstance(record, dict):
-                raise work.malformed("decode_sentences wants records", record)
+                raise work.malformed("decode_sentences needs records", record)
             number = record.get(str(field))
             if isinstance(number, bool | Flag) or not isinstance(number, int) or number not in places:
                 work.dropped += 1
@@ -189,7 +189,7 @@ class Explode(_Placed):
         for row in self.records(rows, work):
             items = row.get(self.target_field)
             if not isinstance(items, list):
-                raise work.malformed(f"explode wants a list in {self.target_field!r}", row)
+                raise work.malformed(f"explode needs a list in {self.target_field!r}", row)
             if len(exploded) + len(items) > _MOST_RECORDS:
                 raise work.malformed(f"explode makes more than {_MOST_RECORDS} records", len(items))
             exploded += [row | {self.target_field: item} for item in items]
@@ -256,7 +256,7 @@ class MergeSpans(_Placed):
         for row in rows:
             whole = all(isinstance(row.get(f), int) for f in (self.begin_field, self.end_field))
             if not whole or (self.text_field is not None and not isinstance(row.get(self.text_field), str)):
-                raise work.malformed("merge_spans wants offsets and text in every record", row)
+                raise work.malformed("merge_spans needs offsets and text in every record", row)
         span = (self.begin_field, self.end_field, self.text_field)
         merged: list[dict[str, Any]] = []
         for row in sorted(rows, key=lambda row: (_order(row, self.group_fields), row[self.begin_field])):

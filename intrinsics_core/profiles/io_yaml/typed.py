@@ -53,7 +53,7 @@ def _label(value: Any, reply: Generated) -> Any:
 def _rows(value: Any, reply: Generated) -> list[dict[str, Any]]:
     if isinstance(value, list) and all(isinstance(row, dict) for row in value):
         return [unplaced(row) for row in value]
-    raise MalformedReply("the reply is no list of records", expected="[{...}, ...]", got=repr(value), raw=reply.text)
+    raise MalformedReply("the reply is not a list of records", expected="[{...}, ...]", got=repr(value), raw=reply.text)
 
 
 def _at(label: Any, reply: Generated) -> tuple[Generated, int]:
@@ -123,7 +123,7 @@ def citations(spec: Spec, task: Task, reply: Generated) -> Citations:
     for row in rows:
         sources = row.get(cited)
         if not isinstance(sources, list):
-            raise MalformedReply(f"field {cited!r} is no list", expected="sentence numbers", got=repr(plain(row)),
+            raise MalformedReply(f"field {cited!r} is not a list", expected="sentence numbers", got=repr(plain(row)),
                                  raw=reply.text)  # fmt: skip
         links += [(row.get(response), source) for source in sources]
     return sentence_ids.citations(task, links)

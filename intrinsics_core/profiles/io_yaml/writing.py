@@ -51,7 +51,7 @@ def _readable(spec: Spec, value: Any) -> str:
     try:
         read(spec, Generated(text))
     except MalformedReply as error:
-        raise UnsupportedIntrinsic(f"{spec.source} wants another reply than the result can give: {error.message}",
+        raise UnsupportedIntrinsic(f"{spec.source} needs a reply that the result does not contain: {error.message}",
                                    got=text) from None  # fmt: skip
     return text
 
@@ -73,7 +73,7 @@ def _output(spec: Spec, value: Any) -> str:
     try:
         read(spec, Generated(text))
     except MalformedReply as error:
-        raise InvalidInput(f"value is no reply of {spec.source}: {error.message}", expected="JSON as in its schema",
+        raise InvalidInput(f"value is not a reply that fits {spec.source}: {error.message}", expected="JSON as in its schema",
                            got=text) from None  # fmt: skip
     return text
 
@@ -178,7 +178,7 @@ def hallucination(spec: Spec, task: Task, value: HallucinationDetection) -> Any:
         row = _ordered(fields, row)
         texts = [text for text in row.values() if isinstance(text, str)]
         if texts[0] is why and why.strip().casefold() in _LABELS:
-            raise InvalidInput(f"sentences[{i}].explanation: reads like a label, and stands before it",
+            raise InvalidInput(f"sentences[{i}].explanation reads like a label and comes before the label",
                                expected="a reason in words", got=repr(why))  # fmt: skip
         rows.append(row)
     return rows

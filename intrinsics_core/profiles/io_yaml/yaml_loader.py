@@ -42,7 +42,7 @@ class _Loader(yaml.SafeLoader):
         for key, _ in node.value:
             name = key.value if isinstance(key, yaml.ScalarNode) else None
             if name is None or name in seen:
-                why = "a key that is no text" if name is None else "a key that comes twice"
+                why = "a key that is not text" if name is None else "a key that occurs twice"
                 raise yaml.constructor.ConstructorError(None, None, why, key.start_mark)
             if name == "<<":
                 raise yaml.constructor.ConstructorError(None, None, "a merge key (<<)", key.start_mark)
@@ -101,4 +101,4 @@ def load(text: str) -> Any:
         mark = error.problem_mark or error.context_mark
         raise ValueError(f"line {mark.line + 1}: {error.problem}" if mark else str(error.problem)) from None
     except (yaml.YAMLError, RecursionError, OverflowError) as error:
-        raise ValueError(f"it is no YAML ({type(error).__name__})") from None
+        raise ValueError(f"it is not YAML ({type(error).__name__})") from None

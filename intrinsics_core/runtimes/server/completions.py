@@ -43,7 +43,7 @@ def read(body: bytes, seconds: float) -> Generated:
         )
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
         what = f" (it holds an error: {value['error']})" if isinstance(value, dict) and value.get("error") else ""
-        raise Unreadable(f"it is no completion: {type(error).__name__}: {error}{what}", _shown(body)) from None
+        raise Unreadable(f"it is not a completion: {type(error).__name__}: {error}{what}", _shown(body)) from None
 
 
 def _shown(body: bytes) -> str:

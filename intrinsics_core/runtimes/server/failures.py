@@ -63,12 +63,12 @@ def translate(
     import openai
 
     if isinstance(error, openai.APITimeoutError):
-        return RequestTimeout(f"the server gave no answer within {timeout:g} s, nor when asked again")
+        return RequestTimeout(f"the server did not answer within {timeout:g} s, and did not when it was asked again")
     if isinstance(error, openai.APIStatusError):
         return _of_status(error, model, clean, has_key)
     cause = error.__cause__
     why = f"{type(cause).__name__}: {cause}" if cause else error.message
-    return RuntimeUnavailable(f"the server cannot be reached or cut the connection ({clean(why)})")
+    return RuntimeUnavailable(f"the server cannot be reached, or it closed the connection ({clean(why)})")
 
 
 def _of_status(error: openai.APIStatusError, model: str, clean: Callable[[str], str], has_key: bool) -> IntrinsicsError:
@@ -81,13 +81,13 @@ def _of_status(error: openai.APIStatusError, model: str, clean: Callable[[str], 
     if status in (400, 404) and (_NO_MODEL.search(everything) or (status == 404 and error.param == "model")):
         return UnknownAdapter(f"the server has no model {model!r}", got=said)
     if status == 401:
-        why = "the server refuses the API key" if has_key else "the server wants an API key, and none was given"
+        why = "the server refuses the API key" if has_key else "the server requires an API key, and none was given"
         return RuntimeUnavailable(f"{why} (401)", expected=_KEY, got=said)
     if status in _STATUS:
         kind, meaning = _STATUS[status]
         return kind(f"{meaning} ({status})", got=said)
     if status >= 500:
-        return RuntimeUnavailable(f"the server failed ({status}), and again when asked again", got=said)
+        return RuntimeUnavailable(f"the server failed ({status}), and failed again on the retry", got=said)
     return InvalidInput(f"the server rejects the request ({status})", got=said)
 
 

@@ -243,7 +243,7 @@ class ServerRuntime(ConnectedRuntime):
             answers = [await self._counted(session, asked) for asked in
                        (counting(model), counting(model, adapter_name=name))]  # fmt: skip
             if None in answers:
-                return RuntimeUnavailable(f"the server cannot be asked now whether it has the adapter {name!r}")
+                return RuntimeUnavailable(f"the server did not say whether it has the adapter {name!r}")
             self._server.note_switch_adapter(name, *answers)
         return None if self._server.has_switch_adapter(name) else self._server.lacks_switch_adapter(name)
 
@@ -378,7 +378,7 @@ def _pause(tries: int) -> float:
 
 def _unplanned(error: Exception) -> IntrinsicsError:
     if isinstance(error, UnicodeError):
-        return InvalidInput("a text cannot be sent: it holds half a character (a lone surrogate)",
+        return InvalidInput("a text cannot be sent, because it contains half a character (a lone surrogate)",
                             expected="text that UTF-8 can encode")  # fmt: skip
     log.debug("unexpected %s", type(error).__name__)  # its text may hold anything, the key too
     return RuntimeUnavailable(f"the request could not be made ({type(error).__name__})")

@@ -131,7 +131,7 @@ class ServerState:
         if not (request.documents and self.documents == "template" and self.known and self.known.drops_documents):
             return None
         return InvalidInput(
-            f"the model would not see the documents: {self.known.name} drops the request's documents silently",
+            f"the model would not see the documents, because {self.known.name} drops the request's documents silently",
             expected='documents="messages" or "auto" in the runtime\'s config', got='documents="template"',
         )  # fmt: skip
 
@@ -145,7 +145,7 @@ class ServerState:
 
     def lacks_switch_adapter(self, name: str) -> UnknownAdapter:
         return UnknownAdapter(
-            f"the server does not hand adapter_name={name!r} to the model: another would answer in the adapter's place",
+            f"the server does not pass adapter_name={name!r} to the model, so another adapter would answer instead",
             expected="vLLM with the Granite Switch plugin, on a checkpoint that has this adapter",
             got=self.known.name if self.known else None,
         )
@@ -157,8 +157,8 @@ class ServerState:
         found = activated(entry)
         if found:
             return RuntimeUnavailable(
-                f"{entry.name!r} is an Activated LoRA, which vLLM loads as a plain one: it would answer wrongly",
-                expected="its LoRA twin, or the transformers runtime", got=entry.root,
+                f"{entry.name!r} is an Activated LoRA, which vLLM loads as a plain LoRA, so it would answer wrongly",
+                expected="the LoRA version of it, or the transformers runtime", got=entry.root,
             )  # fmt: skip
         if found is None and entry.name not in self._suspected:
             self._suspected.add(entry.name)
@@ -182,7 +182,7 @@ class ServerState:
             if self.documents == "auto":
                 return Lesson(lambda d: replace(d, documents="messages"), lasting=True)
             return InvalidInput(
-                "the model did not see the documents: the server's chat template has no place for them",
+                "the model did not see the documents, because the server's chat template has no place for them",
                 expected='documents="messages" in the runtime\'s config',
                 got=f"a prompt of {reply.usage.prompt_tokens} tokens",
             )

@@ -81,7 +81,7 @@ async def _read(response: Any, limit: int) -> Any:
         await response.aclose()
         return _refused(
             response,
-            RuntimeUnavailable("the server's reply is compressed in a way nobody asked for", expected="gzip or none",
+            RuntimeUnavailable("the server's reply uses a compression that was not requested", expected="gzip or no compression",
                                got=encoding[:100]),
         )  # fmt: skip
     parts, size = [], 0
@@ -90,7 +90,7 @@ async def _read(response: Any, limit: int) -> Any:
             size += len(part)
             if size > limit:
                 return _refused(response, RuntimeUnavailable(
-                    f"the server's reply is longer than {limit} bytes and was not read further",
+                    f"the server's reply is longer than {limit} bytes, so the rest was not read",
                     expected="a shorter reply, or a larger max_reply_bytes in the runtime's config",
                 ))  # fmt: skip
             parts.append(part)

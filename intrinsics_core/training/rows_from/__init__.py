@@ -62,9 +62,9 @@ def build(
     """
     known = SETS.get(intrinsic)
     if known is None:
-        raise InvalidInput(f"no open set here makes rows for {intrinsic}", expected=f"one of {', '.join(SETS)}")
+        raise InvalidInput(f"there is no open data set for {intrinsic}", expected=f"one of {', '.join(SETS)}")
     if unknown := [name for name in sets if name not in {one.name for one in known}]:
-        raise InvalidInput(f"{unknown[0]!r} is no set for {intrinsic}",
+        raise InvalidInput(f"{unknown[0]!r} is not a data set for {intrinsic}",
                            expected=", ".join(one.name for one in known))  # fmt: skip
     wanted = [one for one in known if (one.name in sets if sets else one.open)]
     if not wanted:
