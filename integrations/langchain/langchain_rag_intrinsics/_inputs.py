@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from langchain_core.documents import Document
@@ -17,10 +17,12 @@ from langchain_core.messages import (
     convert_to_messages,
 )
 from langchain_core.prompt_values import PromptValue
+from pydantic import BaseModel
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.stale import judged_turn
+from intrinsics_core.text.fields import as_lines
 from langchain_rag_intrinsics._documents import as_document, passages
 
 # The names that LangChain's own chains, tutorials and compressors use.
@@ -39,6 +41,8 @@ _ROLES = {
     "tool": "tool",
     "function": "tool",
 }
+
+_PAIRED = ("human", "user", "ai", "assistant", "system")
 
 
 @dataclass(frozen=True)
@@ -86,11 +90,12 @@ def read(value: Any, intrinsic: str, fields: tuple[str, ...] = ()) -> ChainInput
     messages go on to a newer one.
 
     Args:
-        value: a question; a message; a list of messages; or a mapping with ``messages`` (a whole conversation), with
-            ``question`` (also ``query``, ``input``), or with both: the question is then the last turn and the messages
-            what came before. Beside ``question`` alone ``chat_history`` may say that. With ``documents`` (also
-            ``context``, ``source_documents``) and ``answer`` (also ``response``, ``generation``, ``result``) where
-            there are any. ``tool_calls`` may say what was called for the answer, where the messages do not.
+        value: a question; a message; a list of messages; or a mapping, or a state that is a pydantic model or a
+            dataclass, with ``messages`` (a whole conversation), with ``question`` (also ``query``, ``input``), or with
+            both: the question is then the last turn and the messages what came before. Beside ``question`` alone
+            ``chat_history`` may say that. With ``documents`` (also ``context``, ``source_documents``) and ``answer``
+            (also ``response``, ``generation``, ``result``) where there are any.
+            ``tool_calls`` may say what was called for the answer, where the messages do not.
         intrinsic: the name used in errors.
         fields: metadata shown beside the documents' texts.
 
@@ -99,6 +104,7 @@ def read(value: Any, intrinsic: str, fields: tuple[str, ...] = ()) -> ChainInput
     """
     record = TABLE.get(intrinsic)
     asks = record is None or "user" in record.ends_with  # about a question, maybe about an answer too
+    value = as_mapping(value)
     given = value if isinstance(value, Mapping) else {}
     documents = _first(given, DOCUMENTS)
     if documents is None and record and record.needs_documents:
@@ -137,14 +143,31 @@ def calls_made(turns: Sequence[BaseMessage]) -> list[dict[str, Any]]:
     ]
 
 
+def as_mapping(value: Any) -> Any:
+    """A graph's state that is a pydantic model or a dataclass as a mapping of its fields; anything else as it is."""
+    if isinstance(value, BaseModel) and not isinstance(value, BaseMessage | PromptValue | Document):
+        return {name: getattr(value, name) for name in type(value).model_fields}
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return value
+
+
 def as_answer(value: Any, intrinsic: str) -> AIMessage:
-    """An answer as a message."""
+    """An answer as a message. A structured one is its fields, each a line; ``parsed`` beside it is the answer itself,
+    as LangChain's chat models give it.
+    """
     if isinstance(value, AIMessage):
         return value
     if isinstance(value, str):
         return AIMessage(value)
-    raise InvalidInput("answer is neither text nor an AI message", intrinsic=intrinsic,
-                       expected="a string or AIMessage", got=type(value).__name__)  # fmt: skip
+    if _is_pair(value) and isinstance(message := convert_to_messages([value])[0], AIMessage):
+        return message
+    structured = isinstance(value, BaseModel | Mapping) or (is_dataclass(value) and not isinstance(value, type))
+    if structured and not isinstance(value, BaseMessage):
+        return AIMessage("\n".join(as_lines(value)), additional_kwargs={"parsed": value})
+    raise InvalidInput("answer is neither text, nor an AI message, nor structured", intrinsic=intrinsic,
+                       expected="a string, an AIMessage, a pydantic model, a dataclass or a mapping",
+                       got=type(value).__name__)  # fmt: skip
 
 
 def as_documents(value: Any, intrinsic: str) -> tuple[Document, ...]:
@@ -227,6 +250,8 @@ def _turns(value: Any, intrinsic: str, name: str) -> tuple[BaseMessage, ...]:
         return (HumanMessage(value),)
     if isinstance(value, BaseMessage):
         return (value,)
+    if _is_pair(value):
+        value = [value]
     try:
         if isinstance(value, PromptValue | Sequence) and not isinstance(value, bytes):
             return tuple(convert_to_messages(value))
@@ -235,6 +260,11 @@ def _turns(value: Any, intrinsic: str, name: str) -> tuple[BaseMessage, ...]:
                            expected="a list of messages") from error  # fmt: skip
     raise InvalidInput(f"{name} cannot be read", intrinsic=intrinsic, expected="text or a list of messages",
                        got=type(value).__name__)  # fmt: skip
+
+
+def _is_pair(value: Any) -> bool:
+    """Whether this is one message as a pair of role and text, such as ``("human", "Who built the mill?")``."""
+    return isinstance(value, tuple) and len(value) == 2 and value[0] in _PAIRED and isinstance(value[1], str)
 
 
 def _role(turn: BaseMessage) -> str:

@@ -43,6 +43,7 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
         profile: a profile or its name; the runtime's own where left out.
         on_error: ``"raise"``, or ``"fallback"`` where the intrinsic has one; then the result says that it is degraded.
             None: a judge of an answer falls back, since the answer exists and must not be lost; all others raise.
+            ``with_retry()`` and ``with_fallbacks()`` act on errors, so around a judge they need ``"raise"``.
         metadata_fields: metadata that the answering model is shown beside a document's text, so that the judge sees it
             too: names, or the ``document_prompt`` of your chain. A title is always shown. Offsets stay in the text.
         date: date text for prompts that carry one; the day of the call where left out.

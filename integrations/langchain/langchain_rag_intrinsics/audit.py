@@ -11,7 +11,7 @@ from langchain_core.runnables.utils import AddableDict
 from intrinsics_core import Call, InvalidInput, StreamChecker, audit
 from intrinsics_core.protocol import results as core
 from langchain_rag_intrinsics._answering import AnswerStream
-from langchain_rag_intrinsics._inputs import ANSWER, ChainInput
+from langchain_rag_intrinsics._inputs import ANSWER, ChainInput, as_mapping
 from langchain_rag_intrinsics._verdicts import is_canned
 from langchain_rag_intrinsics.citation_generator import CitationGenerator
 
@@ -69,9 +69,11 @@ class Audit(CitationGenerator):
 
     def _tell(self, value: Any, given: ChainInput, result: core.Result) -> dict[str, Any]:
         answer = given.answer if is_canned(given.answer) else super()._tell(value, given, result)
-        before = value if isinstance(value, Mapping) else {}
+        before = as_mapping(value)
+        before = before if isinstance(before, Mapping) else {}
         told = {**before, self.intrinsic: result.model_dump(mode="json")}
-        return {**told, ANSWER[0]: answer} if isinstance(answer, AIMessage) else told
+        # A structured answer stays what it was, for whoever reads its fields; marks go into text alone.
+        return {**told, ANSWER[0]: answer} if isinstance(answer, AIMessage) and not _is_structured(before) else told
 
     def _pass(self, pieces: Iterator[Any]) -> Iterator[Any]:
         stream, checker = AnswerStream(self), None
@@ -119,7 +121,14 @@ class Audit(CitationGenerator):
                              **self._settings(given))  # fmt: skip
 
 
+def _is_structured(value: Mapping[str, Any]) -> bool:
+    """Whether the answer of an input is neither text nor a message."""
+    answer = next((value[name] for name in ANSWER if value.get(name) is not None), None)
+    return not isinstance(answer, str | AIMessage | tuple | None)
+
+
 def _rest(piece: Any, whole: bool) -> Iterator[Any]:
     """What a piece of the input holds beside the answer."""
+    piece = as_mapping(piece)
     if isinstance(piece, Mapping) and not whole and (rest := {k: v for k, v in piece.items() if k not in ANSWER}):
         yield Piece(rest)

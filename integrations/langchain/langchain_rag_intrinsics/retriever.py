@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Annotated, Any, cast
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda, ensure_config
 from langchain_core.runnables.base import coerce_to_runnable
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
@@ -38,7 +40,8 @@ class IntrinsicsRetriever(BaseRetriever):
     Args:
         retriever: what finds documents: any Runnable, or function, from a query to documents. Further arguments of
             ``invoke`` (a tenant's ``filter``, ``search_kwargs``) go to it, with every query; one that takes none
-            refuses them. Also ``base_retriever``.
+            refuses them. Fields and alternatives that a config chooses (``configurable_fields``) are chosen for it.
+            Also ``base_retriever``.
         rewriter: makes the question stand alone. Where a :class:`QueryRewriter`'s runtime tells its forms apart, the
             retriever is asked with the one for retrieval, and compressors get the plain question, without keywords.
         expander: makes more queries of the question, asked side by side; what each finds is fused by reciprocal rank.
@@ -80,6 +83,26 @@ class IntrinsicsRetriever(BaseRetriever):
     def is_lc_serializable(cls) -> bool:
         return True
 
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> list[Document]:
+        """Documents for a question or a conversation. What the config chooses (``configurable``) holds for each step.
+
+        Raises:
+            InvalidInput: there is no question, ``k`` is out of range, or the retriever takes no further arguments.
+        """
+        with _configured(config):
+            return super().invoke(input, config, **kwargs)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> list[Document]:
+        """Like :meth:`invoke`, without blocking the event loop where the parts do not."""
+        with _configured(config):
+            return await super().ainvoke(input, config, **kwargs)
+
+    def with_history(self) -> Runnable[Any, list[Document]]:
+        """This retriever for ``create_retrieval_chain``, which gives a retriever nothing but the question: asked
+        through this, the rewriter sees the chain's ``chat_history``.
+        """
+        return RunnableLambda(self.invoke, afunc=self.ainvoke, name=self.get_name())
+
     def _get_relevant_documents(
         self, query: Any, *, run_manager: CallbackManagerForRetrieverRun, **kwargs: Any
     ) -> list[Document]:
@@ -94,7 +117,7 @@ class IntrinsicsRetriever(BaseRetriever):
                 also = self.retriever.batch(more, _within(run_manager, "retrieve"), **passed)
                 documents = fuse([documents, *also])
         for compressor in self.compressors:
-            documents = compress(compressor, documents, question, run_manager.get_child("compress"))
+            documents = compress(compressor, documents, question, _within(run_manager, "compress"))
         return list(documents)[:limit]
 
     async def _aget_relevant_documents(
@@ -111,7 +134,7 @@ class IntrinsicsRetriever(BaseRetriever):
                 also = await self.retriever.abatch(more, _within(run_manager, "retrieve"), **passed)
                 documents = fuse([documents, *also])
         for compressor in self.compressors:
-            documents = await acompress(compressor, documents, question, run_manager.get_child("compress"))
+            documents = await acompress(compressor, documents, question, _within(run_manager, "compress"))
         return list(documents)[:limit]
 
     @property
@@ -153,8 +176,23 @@ class IntrinsicsRetriever(BaseRetriever):
         return passed
 
 
-def _within(run_manager: Any, step: str) -> Any:
-    return {"callbacks": run_manager.get_child(step)}
+_choices: ContextVar[RunnableConfig | None] = ContextVar("choices of the retriever's config", default=None)
+_CHOSEN = ("configurable", "max_concurrency", "recursion_limit")  # callbacks bring tags and metadata along
+
+
+@contextmanager
+def _configured(config: RunnableConfig | None) -> Iterator[None]:
+    """Keep the config of a call for its steps: a base retriever hands its callbacks on, and nothing else."""
+    token = _choices.set(ensure_config(config))
+    try:
+        yield
+    finally:
+        _choices.reset(token)
+
+
+def _within(run_manager: Any, step: str) -> RunnableConfig:
+    chosen = {name: value for name, value in (_choices.get() or {}).items() if name in _CHOSEN}
+    return cast(RunnableConfig, {**chosen, "callbacks": run_manager.get_child(step)})
 
 
 def _forms(value: Any) -> tuple[str, str]:

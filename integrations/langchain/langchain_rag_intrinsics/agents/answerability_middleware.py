@@ -55,6 +55,7 @@ class AnswerabilityMiddleware(AgentMiddleware):
         on_error: ``"raise"``, ``"open"`` (the model goes on) or ``"closed"`` (the canned answer).
         profile: a profile or its name; the runtime's own where left out.
         metadata_fields: metadata that the model is shown beside a document's text; see the other components.
+        name: of this middleware; an agent takes two of one class only where their names differ.
 
     Example:
         >>> from langchain.agents import create_agent
@@ -77,8 +78,10 @@ class AnswerabilityMiddleware(AgentMiddleware):
         on_error: str = "raise",
         profile: Any = None,
         metadata_fields: Any = (),
+        name: str | None = None,
     ) -> None:
         super().__init__()
+        self._name = name
         if mode not in ("annotate", "block"):
             raise InvalidInput("mode is unknown", expected="'annotate' or 'block'", got=repr(mode))
         if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
@@ -89,6 +92,11 @@ class AnswerabilityMiddleware(AgentMiddleware):
         self.gate = AnswerabilityGate(on_error=on_error, return_result=True, **shared)
         # Without other words there is no other search: that is no failure of the gate's.
         self.expander = QueryExpander(on_error="fallback", **shared)
+
+    @property
+    def name(self) -> str:
+        """The name given, else the class's."""
+        return self._name or super().name
 
     @hook_config(can_jump_to=["end"])
     def before_model(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:

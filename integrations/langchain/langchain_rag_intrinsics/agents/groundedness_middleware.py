@@ -51,6 +51,7 @@ class GroundednessMiddleware(AgentMiddleware):
             an answer that is to be annotated stays, one that might have to be blocked is not let through.
         profile: a profile or its name; the runtime's own where left out.
         metadata_fields: metadata that the model is shown beside a document's text; see the other components.
+        name: of this middleware; an agent takes two of one class only where their names differ.
 
     Streams of an agent show the model's tokens before this judgement; show ``"values"`` or ``"updates"`` to people who
     must not see a blocked answer.
@@ -78,8 +79,10 @@ class GroundednessMiddleware(AgentMiddleware):
         on_error: str | None = None,
         profile: Any = None,
         metadata_fields: Any = (),
+        name: str | None = None,
     ) -> None:
         super().__init__()
+        self._name = name
         if mode not in ("annotate", "block"):
             raise InvalidInput("mode is unknown", expected="'annotate' or 'block'", got=repr(mode))
         if unretrieved not in ("annotate", "block", "pass"):
@@ -98,6 +101,11 @@ class GroundednessMiddleware(AgentMiddleware):
             metadata_fields=metadata_fields,
             return_result=True,
         )
+
+    @property
+    def name(self) -> str:
+        """The name given, else the class's."""
+        return self._name or super().name
 
     def after_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
         final = final_answer(state)
