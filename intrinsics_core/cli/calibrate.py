@@ -139,7 +139,10 @@ def _tell_fit(fitted: Calibration) -> None:
         typer.echo(f"threshold {fitted.threshold:.4f}; {fitted.objective_value:.1%} of the true examples reach it")
     else:
         typer.echo(f"threshold {fitted.threshold:.4f} ({fitted.objective}: {fitted.objective_value:.3f})")
-    typer.echo("These numbers are measured on the examples that were fitted, so they are somewhat too good. Hold some examples back to measure the true ones.")
+    typer.echo(
+        "These numbers are measured on the examples that were fitted, so they are somewhat "
+        "too good. Hold some examples back to measure the true ones."
+    )
 
 
 def _tell_comparison(found: Comparison) -> None:

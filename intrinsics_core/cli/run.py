@@ -94,7 +94,9 @@ def run(
             if source and target and target.exists() and source.samefile(target):
                 raise InvalidInput("--input and --output are the same file", expected="two files")
             if source and target and (note := journal.note_path(target)).exists() and source.samefile(note):
-                raise InvalidInput(f"--input is {note.name}, which is the note of the run that writes --output", expected="two files")
+                raise InvalidInput(
+                    f"--input is {note.name}, which is the note of the run that writes --output", expected="two files"
+                )
             config = settings.runtime_config(runtime)
             hidden = settings.secrets(config)
         with one_line_errors(hidden):

@@ -576,7 +576,7 @@ def test_the_profile_writes_with_its_own_sentences() -> None:
 def test_a_base_profile_writes_what_is_missing() -> None:
     about = task("context-relevance").only(0)
     value = Judgement(document_id="tea", index=0, label="relevant", score=1.0)
-    with pytest.raises(UnsupportedIntrinsic, match=re.escape("'granite-3.2' cannot serve it")):
+    with pytest.raises(UnsupportedIntrinsic, match=re.escape("'granite-3.2' does not serve this intrinsic")):
         OLD.write("context-relevance", about, value)
     assert "relevant" in replace(OLD, base=NEW).write("context-relevance", about, value)
 

@@ -144,9 +144,9 @@ def test_parquet_in_and_the_embedded_default(ray, tmp_path):
         ({"on_error": "never"}, "on_error is unknown"),
         ({"actors": 0}, "actors is no count"),
         ({"actors": 4, "concurrency": 3}, "less than one for each"),
-        ({"batch_size": 0}, "batch_size is no count"),
+        ({"batch_size": 0}, "batch_size is not a count"),
         ({"keep": ["error"]}, "keep names error"),
-        ({"keep": [], "checkpoint": "x"}, "id_column is not kept"),
+        ({"keep": [], "checkpoint": "x"}, "id_column must be one of the columns in keep"),
     ],
 )
 def test_what_is_wrong_is_told_before_anything_runs(wrong, said):
