@@ -183,7 +183,7 @@ def test_missing_files_are_named(folder, tmp_path):
         (copied(folder, place) / name).unlink()
         with pytest.raises(InvalidInput, match=f"has no {name}"):
             CrossEncoder(place)
-    with pytest.raises(InvalidInput, match="reader.threads must be at least 1"):
+    with pytest.raises(InvalidInput, match=r"reader\.threads must be at least 1"):
         CrossEncoder(folder, threads=0)
 
 

@@ -635,7 +635,7 @@ def test_an_output_off_schema_is_refused() -> None:
 def test_a_file_that_wants_more_than_the_result_knows_is_unsupported() -> None:
     fields = {"label": {"type": "string", "enum": ["answerable", "unanswerable"]}, "sure": {"type": "number"}}
     profile = spec("answerability", response_format={"type": "object", "properties": fields, "required": ["sure"]})
-    with pytest.raises(UnsupportedIntrinsic, match="wants another reply"):
+    with pytest.raises(UnsupportedIntrinsic, match="needs a reply"):
         profile.write("answerability", task("answerability"), Answerability(label="answerable", probability=1.0))
 
 

@@ -119,7 +119,7 @@ def test_an_alora_that_would_begin_elsewhere_is_refused(tokenizer: Any) -> None:
         verified(again, tokens, at)
     with pytest.raises(InvalidInput, match="does not hold the tokens"):
         invocation_of(learned, tokenizer, "<|start_of_role|>certainty<|end_of_role|>")
-    with pytest.raises(InvalidInput, match=r"1 of 3 rows.*\n.*answerability-2.*the aLoRA would not begin"):
+    with pytest.raises(InvalidInput, match=r"1 of 3 rows.*\n.*answerability-2.*the aLoRA would be activated"):
         invocation_of(
             [*learned[:2], *made("answerability", [row("answerability", 2)], tokenizer, "granite-3.3")],
             tokenizer, "<|start_of_role|>assistant<|end_of_role|>",
