@@ -138,7 +138,7 @@ def test_the_marker_and_the_fixture_in_tests_of_ones_own(team: Run) -> None:
     ("cases", "arguments", "told"),
     [
         (GOOD, ("--intrinsics-min", "faith=1"), "a bound cannot be read"),
-        ([GOOD[0], GOOD[0]], (), "row 2: the id 'builder' is there twice"),
+        ([GOOD[0], GOOD[0]], (), "row 2: the id 'builder' occurs twice"),
         ([{"documents": []}], (), "row 1: the row has no 'question'"),
         ("[1]\n", (), "line 1: no object"),
     ],

@@ -28,7 +28,9 @@ class DataFolder:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         if not self.path.is_dir():
-            raise InvalidInput(f"there is no data folder {path}", expected="a folder of .jsonl.gz files, or one .jsonl file")
+            raise InvalidInput(
+                f"there is no data folder {path}", expected="a folder of .jsonl.gz files, or one .jsonl file"
+            )
         self._rows: dict[str, list[Row]] = {}
         self.kept: dict[str, Any] = {}  # what sets make of the rows and share, e.g. an index
 
@@ -45,7 +47,9 @@ class DataFolder:
                     self._rows[name] = read_rows(file)
                     break
             else:
-                raise MissingSet(f"the file {name}.jsonl.gz is missing in {self.path}", expected=f"{name}.jsonl.gz or {name}.jsonl")
+                raise MissingSet(
+                    f"the file {name}.jsonl.gz is missing in {self.path}", expected=f"{name}.jsonl.gz or {name}.jsonl"
+                )
         return self._rows[name]
 
 
@@ -72,9 +76,13 @@ def read_rows(file: Path) -> list[Row]:
             try:
                 row = json.loads(line)
             except (ValueError, RecursionError) as error:
-                raise InvalidInput(f"{file.name}, line {number}: this is not JSON", expected="one JSON object per line") from error
+                raise InvalidInput(
+                    f"{file.name}, line {number}: this is not JSON", expected="one JSON object per line"
+                ) from error
             if not isinstance(row, dict):
-                raise InvalidInput(f"{file.name}, line {number}: this is not a JSON object", expected="one JSON object per line")
+                raise InvalidInput(
+                    f"{file.name}, line {number}: this is not a JSON object", expected="one JSON object per line"
+                )
             found.append(row)
     return found
 

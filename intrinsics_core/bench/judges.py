@@ -116,7 +116,9 @@ def _rating(task: Task, replies: Sequence[Reply]) -> Judged:
     value, reply = read_object(replies, '{"reason": "...", "rating": 1 to 10}')
     rating = json_reply.field(value, "rating", int, "a whole number from 1 to 10", reply.text)
     if isinstance(rating, bool) or not 1 <= rating <= 10:
-        raise MalformedReply(f"the rating must be a whole number from 1 to 10, but the reply has {rating!r}", raw=reply.text)
+        raise MalformedReply(
+            f"the rating must be a whole number from 1 to 10, but the reply has {rating!r}", raw=reply.text
+        )
     return Judged(score=(rating - 1) / 9, details={"rating": rating})
 
 

@@ -79,7 +79,11 @@ def cases_of(
 
 def _own(table: Table, file: Path, columns: Mapping[str, str], limit: int | None) -> list[Case]:
     if table.own is None:
-        raise InvalidInput(f"{table.name} cannot read a single file, because it also needs an index", expected="a data folder", got=file.name)
+        raise InvalidInput(
+            f"{table.name} cannot read a single file, because it also needs an index",
+            expected="a data folder",
+            got=file.name,
+        )
     found = []
     for number, row in enumerate(read_rows(file), start=1):
         named = row | {name: row[column] for name, column in columns.items() if column in row}

@@ -168,7 +168,9 @@ def calibrate(
     elif objective in _OBJECTIVES:
         name, value_of = objective, _OBJECTIVES[objective]
     else:
-        raise InvalidInput("objective is unknown", expected=f"a function or one of {sorted(_OBJECTIVES)}", got=repr(objective))
+        raise InvalidInput(
+            "objective is unknown", expected=f"a function or one of {sorted(_OBJECTIVES)}", got=repr(objective)
+        )
     if at_most is None and confidence is not None:
         raise InvalidInput("confidence requires at_most", expected="both, or neither")
     if at_most is not None and false_acceptance is not None:
@@ -263,17 +265,23 @@ def _checked(scores: Sequence[float], labels: Sequence[bool | int]) -> tuple[Flo
             "there must be one label for each score", got=f"{len(scores)} scores and {len(labels)} labels"
         )
     if len(scores) < _LEAST:
-        raise InvalidInput("there are too few examples to calibrate on", expected=f"at least {_LEAST}", got=str(len(scores)))
+        raise InvalidInput(
+            "there are too few examples to calibrate on", expected=f"at least {_LEAST}", got=str(len(scores))
+        )
     wrong = next((label for label in labels if label not in (0, 1)), None)
     if wrong is not None:
-        raise InvalidInput("the label of an example is neither true nor false", expected="True or False", got=repr(wrong))
+        raise InvalidInput(
+            "the label of an example is neither true nor false", expected="True or False", got=repr(wrong)
+        )
     try:
         x = np.asarray(scores, np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidInput("the scores to calibrate are not numbers", expected="numbers", got=str(error)) from error
     if x.ndim != 1 or not np.isfinite(x).all():
         bad = [i for i, v in enumerate(scores) if not np.isfinite(v).all()][:3]
-        raise InvalidInput("the scores to calibrate are not all finite", expected="finite numbers", got=f"not finite at {bad}")
+        raise InvalidInput(
+            "the scores to calibrate are not all finite", expected="finite numbers", got=f"not finite at {bad}"
+        )
     y = np.asarray(labels, bool)
     if y.all() or not y.any():
         raise InvalidInput("all labels to calibrate on are the same", expected="both classes", got=f"only {bool(y[0])}")

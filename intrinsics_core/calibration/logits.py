@@ -26,8 +26,11 @@ def yes_logits(replies: Sequence[Reply]) -> list[float]:
             continue
         yes = next((i for i, label in enumerate(reply.labels) if label in YES), None)
         if yes is None:
-            raise MalformedReply("none of the labels beside the scores is known", expected=f"one that is {' or '.join(YES)}",
-                                 got=repr(reply.labels))  # fmt: skip
+            raise MalformedReply(
+                "none of the labels beside the scores is known",
+                expected=f"one that is {' or '.join(YES)}",
+                got=repr(reply.labels),
+            )
         for row in reply.logits:
             if len(row) != len(reply.labels):
                 raise MalformedReply("a pair does not have one score for each label", expected=repr(reply.labels),

@@ -10,7 +10,7 @@ import typer
 from intrinsics_core.cli.run import one_line_errors
 
 EPILOG = """
-Exit codes: 0 every file can be used; 1 some cannot: the line says why; 2 nothing is there.
+Exit codes: 0 every file can be used; 1 some cannot be used, and the line says why; 2 there are no adapters.
 
 Example: `intrinsics adapters ./granitelib-rag#granite-4.1-3b`
 """
@@ -21,12 +21,14 @@ def adapters(
     place: Annotated[
         str,
         typer.Argument(
-            metavar="PLACE", help="A folder, or owner/name[/folder]@commit on the hub; #base/technology chooses there."
+            metavar="PLACE",
+            help="A folder, or owner/name[/folder]@commit on the hub. Append #base/technology to "
+            "choose among its adapters.",
         ),
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object an adapter.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each adapter.")] = False,
 ) -> None:
-    """List the adapters at a place: the intrinsic, base model and technology of each, and how to ask for it."""
+    """List the adapters in a folder or repository: intrinsic, base model, technology, and the profile to use."""
     from intrinsics_core.profiles.io_yaml import survey
 
     with one_line_errors():

@@ -25,7 +25,7 @@ def audit(
     resume: options.Resume = False,
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Judge answers in every way at once."""
+    """Run every check on each answer: answerability, hallucination, citations, certainty and relevance."""
     run(
         intrinsic="audit",
         input=input,

@@ -28,13 +28,13 @@ LIMIT = 100  # cases of a set where none is named; 25 of each take three minutes
 EPILOG = f"""
 TABLE is one of {", ".join(NAMES)}, or `all`.
 
-Written into --output, by table: `TABLE.jsonl` (what was seen of each case; `--resume` goes on from it), `TABLE.json`,
-`TABLE.md` and `TABLE.svg`. Values stand with 95% bootstrap intervals over cases, and beside the plainest methods.
+The files in --output are, for each table, `TABLE.jsonl` (the outcome of each case, from which `--resume` continues),
+`TABLE.json`, `TABLE.md` and `TABLE.svg`. Values have 95% bootstrap intervals over cases. Simple baselines are shown too.
 
 DATA is a folder of the sets that docs/bench.md names, or one .jsonl file of your own: `question` (or `messages`),
-`answer`, `documents`, `label`; `--column label=is_ok` names a column that is called otherwise.
+`answer`, `documents`, `label`; `--column label=is_ok` maps a column with another name.
 
-Exit codes: 0 every case ended, or is of a set that takes a language model where there is none; 1 some failed (they are
+Exit codes: 0 every case ended, or needs a language model that the runtime does not have; 1 some cases failed (they are
 counted); 2 usage or set-up; 130 interrupted.
 
 Example: `intrinsics bench answerability --data data/ --output tables/ --limit 100`
@@ -42,9 +42,18 @@ Example: `intrinsics bench answerability --data data/ --output tables/ --limit 1
 
 
 def bench(
-    name: Annotated[str, typer.Argument(metavar="TABLE", help="Which one, or `all`.", show_default=False)],
-    data: Annotated[str, typer.Option(metavar="FOLDER|FILE", envvar="RAG_INTRINSICS_DATA", help="Where the rows are.")],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the tables are written.")],
+    name: Annotated[str, typer.Argument(metavar="TABLE", help="Name of the table, or `all`.", show_default=False)],
+    data: Annotated[
+        str,
+        typer.Option(
+            metavar="FOLDER|FILE",
+            envvar="RAG_INTRINSICS_DATA",
+            help="Folder of data sets, or one file of your own rows.",
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder in which the tables are written.")
+    ],
     runtime: Annotated[
         str | None, typer.Option(metavar="JSON|FILE", help="Runtime config.", show_default="embedded")
     ] = None,
@@ -52,21 +61,32 @@ def bench(
         str | None, typer.Option(metavar="NAME", help="Profile.", show_default="the runtime's own")
     ] = None,
     against: Annotated[
-        str | None, typer.Option(metavar="JSON|FILE", help="Another runtime on the same cases, for paired differences.")
+        str | None,
+        typer.Option(
+            metavar="JSON|FILE", help="Config of a second runtime, run on the same cases for paired differences."
+        ),
     ] = None,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, help="Most cases of a set.")] = LIMIT,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, help="Largest number of cases from each set.")] = LIMIT,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME", help="Only this set. May be given more than once.")
+        list[str] | None, typer.Option("--set", metavar="NAME", help="Use only this set. May be given more than once.")
     ] = None,
     column: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=COLUMN", help="For a file of your own: what a column is called.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=COLUMN",
+            help="For a file of your own: the name of the column in it. May be given more than once.",
+        ),
     ] = None,
-    concurrency: Annotated[int | None, typer.Option(metavar="N", min=1, help="Cases under way at once.")] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Number of cases that are processed at the same time.")
+    ] = None,
     picture: Annotated[bool, typer.Option(help="Draw a picture of each table (needs matplotlib).")] = True,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run of the same settings.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue an interrupted run that had the same settings.")
+    ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing tables.")] = False,
 ) -> None:
-    """Fill in the papers' tables for a runtime."""
+    """Measure a runtime on the tables of the papers."""
     failed = False
     with one_line_errors():
         if resume and overwrite:

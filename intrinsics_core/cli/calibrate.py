@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 EPILOG = f"""
 INTRINSIC is one of {", ".join(CALIBRATED)}.
 
-A row in: `{{"messages": [...], "documents": [...], "label": true}}`, at least ten, of both labels. The label says
-whether what the intrinsic judges is so, e.g. for answerability that the documents answer the question.
+An input row is `{{"messages": [...], "documents": [...], "label": true}}`. At least ten rows are needed, with both
+labels among them. The label is true if what the intrinsic judges is the case, e.g. for answerability if the documents
+answer the question.
 
-What is written to --output goes into any runtime's config: `{{"kind": ..., "calibrations": {{"INTRINSIC": "FILE"}}}}`.
+Name the output file in the config of any runtime: `{{"kind": ..., "calibrations": {{"INTRINSIC": "FILE"}}}}`.
 
---watch FILE compares new labelled rows with the promise in the calibration of such a config; it writes nothing.
+--watch FILE compares new labelled rows with the promise in the calibration of such a config. It writes nothing.
 
 Exit codes: 0 done, or the promise holds; 1 the new rows contradict the promise; 2 usage or set-up.
 
@@ -43,19 +44,27 @@ Examples:
 
 
 def calibrate(
-    intrinsic: Annotated[str, typer.Argument(metavar="INTRINSIC", help="Which one: see the names below.")],
+    intrinsic: Annotated[
+        str, typer.Argument(metavar="INTRINSIC", help="Name of the intrinsic; the names are listed below.")
+    ],
     input: Annotated[
         str | None,
-        typer.Option("--input", "-i", metavar="FILE", help="Labelled examples, JSON Lines.", show_default="required"),
+        typer.Option("--input", "-i", metavar="FILE", help="Labelled examples as JSON Lines.", show_default="required"),
     ] = None,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="The calibration, JSON.", show_default="required"),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="File in which the calibration is written as JSON.",
+            show_default="required",
+        ),
     ] = None,
     runtime: options.RuntimeConfig = None,
     profile: options.ProfileName = None,
     objective: Annotated[
-        Literal["weighted_f1", "f1", "accuracy"], typer.Option(help="What the threshold maximises.")
+        Literal["weighted_f1", "f1", "accuracy"], typer.Option(help="Measure that the threshold maximises.")
     ] = "weighted_f1",
     false_acceptance: Annotated[
         float | None,
@@ -64,7 +73,7 @@ def calibrate(
             metavar="R",
             min=0.0,
             max=1.0,
-            help="Instead: the threshold that at most this share of the examples labelled false reaches.",
+            help="Choose instead the threshold that at most this share of the examples labelled false reaches.",
         ),
     ] = None,
     at_most: Annotated[
@@ -72,28 +81,34 @@ def calibrate(
         typer.Option(
             "--at-most",
             metavar="R",
-            help="Instead: promise that at most this share of further rows labelled false reaches the threshold.",
+            help="Choose instead a threshold with a promise: at most this share of new rows labelled false reaches it.",
         ),
     ] = None,
     confidence: Annotated[
         float | None,
-        typer.Option(metavar="C", help="With which the promise of --at-most holds.", show_default="0.9"),
+        typer.Option(metavar="C", help="Confidence of the promise of --at-most.", show_default="0.9"),
     ] = None,
     watch: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Fit nothing: compare these new labelled rows with the promise in --runtime's calibration.",
+            help="Fit no calibration. Compare these new labelled rows with the promise in the "
+            "calibration of --runtime.",
             show_default="none",
         ),
     ] = None,
     picture: Annotated[
         str | None,
-        typer.Option("--picture", metavar="FILE", help="A reliability picture; needs matplotlib.", show_default="none"),
+        typer.Option(
+            "--picture",
+            metavar="FILE",
+            help="File in which a reliability diagram is drawn. Needs matplotlib.",
+            show_default="none",
+        ),
     ] = None,
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Fit the scores of a runtime to labelled examples, choose a threshold, or watch a promised one."""
+    """Fit a runtime's scores to labelled examples, choose a threshold, or check a promised threshold on new rows."""
     with one_line_errors():
         if (known := find(intrinsic, CALIBRATED)) is None:
             raise unknown("INTRINSIC has no calibration", intrinsic, CALIBRATED)
@@ -139,7 +154,10 @@ def _tell_fit(fitted: Calibration) -> None:
         typer.echo(f"threshold {fitted.threshold:.4f}; {fitted.objective_value:.1%} of the true examples reach it")
     else:
         typer.echo(f"threshold {fitted.threshold:.4f} ({fitted.objective}: {fitted.objective_value:.3f})")
-    typer.echo("These numbers are measured on the examples that were fitted, so they are somewhat too good. Hold some examples back to measure the true ones.")
+    typer.echo(
+        "These numbers are measured on the examples that were fitted, so they are somewhat "
+        "too good. Hold some examples back to measure the true ones."
+    )
 
 
 def _tell_comparison(found: Comparison) -> None:

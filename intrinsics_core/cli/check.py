@@ -26,14 +26,15 @@ _CODES = {"works": 0, "degraded": 1, "refused": 2}
 
 def check(
     runtime: Annotated[
-        str | None, typer.Option("--runtime", "-r", metavar="JSON|FILE", help="The runtime's config, or its file.")
+        str | None,
+        typer.Option("--runtime", "-r", metavar="JSON|FILE", help="Runtime config, or a file that contains it."),
     ] = None,
     profile: Annotated[
-        str | None, typer.Option("--profile", "-p", metavar="NAME", help="The profile whose adapters are looked for.")
+        str | None, typer.Option("--profile", "-p", metavar="NAME", help="Profile whose adapters are checked.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a finding.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each finding.")] = False,
 ) -> None:
-    """Ask a runtime for each thing that the intrinsics need, ask each adapter a question, and say how it stands."""
+    """Check that a runtime supports what the intrinsics need, and that each adapter answers."""
     with one_line_errors():
         config = settings.runtime_config(runtime)
         hidden = settings.secrets(config)

@@ -26,7 +26,11 @@ def shower(intrinsic: str, mode: Mode, style: Style) -> Show:
     """
     if not issubclass(record_of(intrinsic).result, _CITING):
         known = ", ".join(name for name, record in TABLE.items() if issubclass(record.result, _CITING))
-        raise InvalidInput("--citations: the result of this intrinsic has no citations", expected=f"one of {known}", got=repr(intrinsic))
+        raise InvalidInput(
+            "--citations: the result of this intrinsic has no citations",
+            expected=f"one of {known}",
+            got=repr(intrinsic),
+        )
 
     def written(shown: View) -> Any:
         return as_json(shown) if style == "json" else write(shown, style)

@@ -24,7 +24,7 @@ from intrinsics_core.cli import (
 
 app = typer.Typer(
     name="intrinsics",
-    help="Make any RAG chain trustworthy: rewrite, rerank, gate, flag, cite.",
+    help="Check and improve a RAG chain: rewrite queries, rerank passages, check answers and add citations.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

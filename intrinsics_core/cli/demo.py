@@ -42,23 +42,23 @@ def demo(
             "--question",
             "-q",
             metavar="TEXT",
-            help="Ask this instead of the story's questions; may be given "
-            "more than once, as turns of one conversation.",
+            help="Ask this question instead of the built-in ones. May be given more than once; the "
+            "questions are turns of one conversation.",
         ),
     ] = None,
-    html: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the report.")] = Path(
+    html: Annotated[Path, typer.Option(metavar="FILE", help="File in which the report is written.")] = Path(
         "intrinsics-demo.html"
     ),
-    no_html: Annotated[bool, typer.Option("--no-html", help="Write no report.")] = False,
+    no_html: Annotated[bool, typer.Option("--no-html", help="Do not write a report.")] = False,
     runtime: Annotated[
         str | None,
-        typer.Option(metavar="JSON|FILE", help="Runtime config, or a file that holds it.", show_default="embedded"),
+        typer.Option(metavar="JSON|FILE", help="Runtime config, or a file that contains it.", show_default="embedded"),
     ] = None,
     framework: Annotated[
-        Literal["langchain", "llamaindex", "haystack"], typer.Option(help="Which framework's chain to run.")
+        Literal["langchain", "llamaindex", "haystack"], typer.Option(help="Framework of the chain that is run.")
     ] = "langchain",
 ) -> None:
-    """See a whole RAG chain at work on shipped text: rewrite, retrieve, rerank, gate, cite, flag."""
+    """Run a whole RAG chain on text that ships with the package, and write a report."""
     from rich.console import Console
     from rich.text import Text
 

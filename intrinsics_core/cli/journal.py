@@ -101,7 +101,9 @@ def fresh(path: Path, run: Mapping[str, Any], *, overwrite: bool) -> Journal:
     """
     there = note_path(path)
     if there.exists() and "intrinsic" not in (note(path) or {}):
-        raise InvalidInput(f"{there} exists, is not the note of a run, and would be overwritten", expected="another --output")
+        raise InvalidInput(
+            f"{there} exists, is not the note of a run, and would be overwritten", expected="another --output"
+        )
     try:
         stream = path.open("ab" if overwrite else "xb")
     except FileExistsError:

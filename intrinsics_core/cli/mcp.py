@@ -18,7 +18,7 @@ Example, in the settings of an MCP client: `{"mcpServers": {"rag": {"command": "
 def mcp(
     runtime: NamedRuntimes = None,
 ) -> None:
-    """Serve the checks as MCP tools over standard input and output."""
+    """Serve the intrinsics as MCP tools over standard input and output."""
     with one_line_errors():
         configs = settings.named_configs(runtime or [])
         hidden = settings.secrets(configs)

@@ -36,10 +36,10 @@ INTRINSIC is one of {_NAMES};
 or `adapter:NAME`, any adapter that the profile serves: `intrinsics run adapter:requirement-check
 --profile io.yaml:FOLDER --option 'arguments={{"requirement": "Answer in one sentence."}}'`.
 
-A row in: `{{"id": any, "messages": [{{"role", "content"}}], "documents": [{{"id", "text", "title"?, "metadata"?}}]}}`
+An input row: `{{"id": any, "messages": [{{"role", "content"}}], "documents": [{{"id", "text", "title"?, "metadata"?}}]}}`
 
-A row out: `{{"id", "result": {{...}}}}` or `{{"id", "error": {{"type", "message", "raw"?}}}}`, in input order.
-Blank lines are no rows; other keys of a row are ignored.
+An output row: `{{"id", "result": {{...}}}}` or `{{"id", "error": {{"type", "message", "raw"?}}}}`, in input order.
+Blank lines are skipped, and other keys of a row are ignored.
 
 Exit codes: 0 every row is a result, 1 some rows are error lines, 2 usage or set-up, 130 interrupted.
 
@@ -49,7 +49,10 @@ Example: `intrinsics run answerability --input questions.jsonl --output verdicts
 
 def run(
     intrinsic: Annotated[
-        str, typer.Argument(metavar="INTRINSIC", help="Which one: see the names below.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="INTRINSIC", help="Name of the intrinsic; the names are listed below.", show_default=False
+        ),
     ],
     input: options.Input,
     output: options.Output,
@@ -64,12 +67,15 @@ def run(
         Mode | None,
         typer.Option(
             metavar="MODE",
-            help="For `citations` and `evaluate`: the text with its citations, under `cited`: "
+            help="For `citations` and `evaluate`: write the text with its citations, under the key `cited`. MODE is "
             "`postfix`, `postfix-snippet`, `inline` or `inline-snippet`.",
         ),
     ] = None,
     citations_as: Annotated[
-        Style, typer.Option("--citations-as", metavar="STYLE", help="`text`, `markdown` (footnotes) or `json`.")
+        Style,
+        typer.Option(
+            "--citations-as", metavar="STYLE", help="Form of the citations: `text`, `markdown` (footnotes) or `json`."
+        ),
     ] = "text",
     resume: options.Resume = False,
     overwrite: options.Overwrite = False,
@@ -94,7 +100,9 @@ def run(
             if source and target and target.exists() and source.samefile(target):
                 raise InvalidInput("--input and --output are the same file", expected="two files")
             if source and target and (note := journal.note_path(target)).exists() and source.samefile(note):
-                raise InvalidInput(f"--input is {note.name}, which is the note of the run that writes --output", expected="two files")
+                raise InvalidInput(
+                    f"--input is {note.name}, which is the note of the run that writes --output", expected="two files"
+                )
             config = settings.runtime_config(runtime)
             hidden = settings.secrets(config)
         with one_line_errors(hidden):

@@ -11,11 +11,11 @@ from intrinsics_core.cli.options import NamedRuntimes
 from intrinsics_core.cli.run import one_line_errors
 
 EPILOG = """
-Without --runtime it is the embedded default. A request picks a runtime by its name, as `model` or `runtime`; the first
-one answers those that name none.
+Without --runtime, the embedded default is served. A request names its runtime as `model` or `runtime`. The first runtime
+answers requests that name none.
 
-Pages: `/docs` for the requests with examples, `/mcp` for MCP clients, `/metrics` for Prometheus. SIGTERM answers what
-was asked, then ends.
+Pages: `/docs` for the requests with examples, `/mcp` for MCP clients, `/metrics` for Prometheus. On SIGTERM the
+service answers the requests it has, then stops.
 
 Example: `intrinsics serve --runtime fast='{"kind": "embedded", "reader": false}' --runtime careful=server.json`
 
@@ -26,29 +26,44 @@ Then: `curl localhost:8010/v1/rerank -d '{"query": "Who built it?", "documents":
 def serve(
     runtime: NamedRuntimes = None,
     host: Annotated[
-        str, typer.Option(help="Address to listen on. Another than this machine's own needs a token.")
+        str, typer.Option(help="Address to listen on. An address that other machines can reach requires --token-file.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any that is free.")] = 8010,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on. 0 chooses a free port.")] = 8010,
     token_file: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="A file with the token that requests bring: `Authorization: Bearer TOKEN`."),
+        typer.Option(
+            metavar="FILE", help="A file with the token that requests must send: `Authorization: Bearer TOKEN`."
+        ),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A name that clients call this machine by. May be given more than once."),
+        typer.Option(
+            metavar="NAME", help="A host name by which clients reach this machine. May be given more than once."
+        ),
     ] = None,
     allow_origin: Annotated[
         list[str] | None,
-        typer.Option(metavar="ORIGIN", help="A page that may ask, e.g. `https://app.example`. None by default."),
+        typer.Option(
+            metavar="ORIGIN",
+            help="Origin of web pages that may send requests, e.g. `https://app.example`. None by default.",
+        ),
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Processes, each with models of its own.")] = 1,
-    max_body: Annotated[int, typer.Option(metavar="BYTES", min=1, help="Largest body of a request.")] = 8 * 2**20,
-    max_documents: Annotated[int, typer.Option(metavar="N", min=1, help="Most documents of a request.")] = 1_000,
-    max_tokens: Annotated[int, typer.Option(metavar="N", min=1, help="Most tokens of a request's texts.")] = 200_000,
-    timeout: Annotated[float, typer.Option(metavar="SECONDS", min=0.001, help="Longest time of a request.")] = 60.0,
-    max_waiting: Annotated[int, typer.Option(metavar="N", min=1, help="Most requests that wait for a runtime.")] = 256,
+    workers: Annotated[int, typer.Option(min=1, help="Number of processes. Each loads its own models.")] = 1,
+    max_body: Annotated[int, typer.Option(metavar="BYTES", min=1, help="Largest request body in bytes.")] = 8 * 2**20,
+    max_documents: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Largest number of documents in a request.")
+    ] = 1_000,
+    max_tokens: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Largest number of tokens in the texts of a request.")
+    ] = 200_000,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.001, help="Time limit for a request, in seconds.")
+    ] = 60.0,
+    max_waiting: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Largest number of requests that wait for a runtime.")
+    ] = 256,
 ) -> None:
-    """Serve rankings, gates, flags, citations and checks over HTTP and MCP."""
+    """Serve the intrinsics over HTTP and MCP."""
     with one_line_errors():
         configs = settings.named_configs(runtime or [])
         hidden = settings.secrets(configs)

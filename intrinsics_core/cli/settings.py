@@ -48,7 +48,9 @@ def named_configs(texts: Sequence[str]) -> dict[str, Any]:
         named = re.match(r"([A-Za-z0-9][A-Za-z0-9_.-]*)=", text)
         name = named.group(1) if named else _UNNAMED
         if name in found:
-            raise InvalidInput(f"two runtimes have the name {name!r}", expected="a different name for each: --runtime NAME=CONFIG)
+            raise InvalidInput(
+                f"two runtimes have the name {name!r}", expected="a different name for each: --runtime NAME=CONFIG"
+            )
         found[name] = runtime_config(text[named.end() :] if named else text)
     return found or {_UNNAMED: None}
 

@@ -14,59 +14,79 @@ from intrinsics_core.cli.run import one_line_errors, stop
 
 EPILOG = """
 A row: `{"messages": [...], "documents": [...], "result": {...}}`, the result as `intrinsics run` writes it; `id`,
-`date` and `group` (rows that are held out together) are optional. Rows that are wrong or too long are named, and
-nothing is trained.
+`date` and `group` (rows that are held out together) are optional. If a row is wrong or too long,
+the command names it and trains nothing.
 
-Into --out: the adapter's weights and config, its `io.yaml` and model card, `checkpoints/` and, where TensorBoard is
-installed, `logs/`. Numbers that are left out are the paper's: docs/training.md has the table.
+--out receives the adapter's weights and config, its `io.yaml` and model card, `checkpoints/` and, where TensorBoard is
+installed, `logs/`. Settings that are not given have the values of the paper, which docs/training.md lists.
 
-Exit codes: 0 trained, 2 usage or set-up, 130 interrupted: go on with `--resume`.
+Exit codes: 0 trained, 2 usage or set-up, 130 interrupted (continue with `--resume`).
 
 Example: `intrinsics train answerability --base granite-3.3-8b-instruct --data rows.jsonl --out adapter`
 """
 
 
 def train(
-    intrinsic: Annotated[str, typer.Argument(metavar="INTRINSIC", help="What it is trained for.", show_default=False)],
+    intrinsic: Annotated[
+        str,
+        typer.Argument(
+            metavar="INTRINSIC", help="Name of the intrinsic that the adapter is trained for.", show_default=False
+        ),
+    ],
     base: Annotated[str, typer.Option(metavar="MODEL", help="The base model: a folder, or owner/name on the hub.")],
-    data: Annotated[Path, typer.Option(metavar="FILE", help="Rows, as JSON Lines.")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where the adapter is written.")],
-    alora: Annotated[bool, typer.Option("--alora", help="An Activated LoRA.")] = False,
+    data: Annotated[Path, typer.Option(metavar="FILE", help="Training rows as JSON Lines.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder in which the adapter is written.")],
+    alora: Annotated[bool, typer.Option("--alora", help="Train an Activated LoRA (aLoRA) instead of a LoRA.")] = False,
     profile: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="granite-3.2, granite-3.3, io.yaml:PLACE.", show_default="a file of ours"),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint.")] = False,
-    epochs: Annotated[int | None, typer.Option(metavar="N", help="Most epochs.", show_default="25")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the last checkpoint.")] = False,
+    epochs: Annotated[
+        int | None, typer.Option(metavar="N", help="Largest number of epochs.", show_default="25")
+    ] = None,
     rank: Annotated[int | None, typer.Option(metavar="N", show_default="the paper's")] = None,
     alpha: Annotated[int | None, typer.Option(metavar="N", show_default="twice the rank")] = None,
     learning_rate: Annotated[float | None, typer.Option(metavar="X", show_default="the paper's")] = None,
     dropout: Annotated[float | None, typer.Option(metavar="X", show_default="0.05")] = None,
-    batch: Annotated[int | None, typer.Option(metavar="N", help="Rows a step.", show_default="8")] = None,
-    accumulate: Annotated[int | None, typer.Option(metavar="N", help="Steps put together.", show_default="1")] = None,
+    batch: Annotated[int | None, typer.Option(metavar="N", help="Number of rows in a step.", show_default="8")] = None,
+    accumulate: Annotated[
+        int | None, typer.Option(metavar="N", help="Number of steps whose gradients are accumulated.", show_default="1")
+    ] = None,
     held: Annotated[
-        float | None, typer.Option(metavar="X", help="Share held out; 0: run every epoch.", show_default="0.1")
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="Share of the rows that is held out to stop early. 0 runs every epoch.",
+            show_default="0.1",
+        ),
     ] = None,
     patience: Annotated[
-        int | None, typer.Option(metavar="N", help="Epochs without progress before it stops.", show_default="3")
+        int | None,
+        typer.Option(
+            metavar="N", help="Number of epochs without progress after which training stops.", show_default="3"
+        ),
     ] = None,
     seed: Annotated[int | None, typer.Option(metavar="N", show_default="42")] = None,
     target: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="End of the name of layers to adapt; more than once.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="End of the name of the layers to adapt. May be given more than once."),
     ] = None,
-    grouped: Annotated[bool, typer.Option("--grouped", help="Rows of like length into one batch.")] = False,
+    grouped: Annotated[bool, typer.Option("--grouped", help="Put rows of similar length into one batch.")] = False,
     invocation: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="What activates an aLoRA.", show_default="what opens the reply")
+        str | None,
+        typer.Option(metavar="TEXT", help="Text that activates the aLoRA.", show_default="what opens the reply"),
     ] = None,
     longest: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Most tokens of a row.", show_default="the model's window")
+        int | None,
+        typer.Option(metavar="N", min=1, help="Largest number of tokens in a row.", show_default="the model's window"),
     ] = None,
     date: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Date in prompts that carry one.", show_default="today")
+        str | None, typer.Option(metavar="TEXT", help="Date for prompts that contain one.", show_default="today")
     ] = None,
-    revision: Annotated[str | None, typer.Option(metavar="COMMIT", help="Of the base model.")] = None,
+    revision: Annotated[str | None, typer.Option(metavar="COMMIT", help="Revision of the base model.")] = None,
     device: Annotated[str | None, typer.Option(metavar="NAME", show_default="a GPU where there is one")] = None,
-    dtype: Annotated[str, typer.Option(metavar="NAME", help="Of the base model's weights.")] = "auto",
+    dtype: Annotated[str, typer.Option(metavar="NAME", help="Data type of the base model's weights.")] = "auto",
 ) -> None:
     """Train a LoRA or aLoRA adapter on the prompts that will be sent to it."""
     from intrinsics_core.training import train as trained

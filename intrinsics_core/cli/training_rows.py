@@ -11,8 +11,9 @@ import typer
 from intrinsics_core.cli.run import one_line_errors
 
 EPILOG = """
-DATA is a folder of the sets that docs/bench.md names. Rows of a wrong format, and rows whose snippets do not stand
-verbatim in their sources, are left out and counted. Without --set: the sets whose licence lets weights be published.
+DATA is a folder of the sets that docs/bench.md names. Rows of a wrong format, and rows whose snippets do not occur
+verbatim in their sources, are left out and counted. Without --set, only sets are used whose licence allows weights to
+be published.
 
 Exit codes: 0 rows were written, 2 usage or set-up.
 
@@ -21,15 +22,22 @@ Example: `intrinsics training-rows answerability --data data/ --output rows.json
 
 
 def training_rows(
-    intrinsic: Annotated[str, typer.Argument(metavar="INTRINSIC", help="What is to be trained.", show_default=False)],
-    data: Annotated[str, typer.Option(metavar="FOLDER", envvar="RAG_INTRINSICS_DATA", help="Where the sets are.")],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="JSON Lines; must not exist.")],
+    intrinsic: Annotated[
+        str, typer.Argument(metavar="INTRINSIC", help="Name of the intrinsic to be trained.", show_default=False)
+    ],
+    data: Annotated[str, typer.Option(metavar="FOLDER", envvar="RAG_INTRINSICS_DATA", help="Folder of the data sets.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Output file for JSON Lines. It must not exist yet.")
+    ],
     set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME", help="This set. May be given more than once.")
+        list[str] | None,
+        typer.Option("--set", metavar="NAME", help="Use only this data set. May be given more than once."),
     ] = None,
-    limit: Annotated[int | None, typer.Option(metavar="N", min=1, help="Most rows of a set, evenly spaced.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Largest number of rows from each set, evenly spaced.")
+    ] = None,
 ) -> None:
-    """Make rows to train on from open sets."""
+    """Make training rows from open data sets."""
     from intrinsics_core.training.rows_from import build
 
     with one_line_errors():

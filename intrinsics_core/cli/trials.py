@@ -87,14 +87,16 @@ def _trial(
         return None  # the finding about adapters names it
     except MalformedReply as error:
         said = f"the reply cannot be read: {(error.got or error.raw or error.message)[:_SHOWN]}"
-        return _finding(name, "refused", said, f"a server that holds replies to {wanted}" if wanted else error.expected)
+        return _finding(
+            name, "refused", said, f"a server that constrains replies to {wanted}" if wanted else error.expected
+        )
     except IntrinsicsError as error:
         return _finding(name, "refused", error.message, error.expected)
     label = getattr(result, "label", None) or "its reply can be read"
     if kept:
         return _finding(name, "works", str(label))
     return _finding(name, "degraded", f"{label}; the reply does not keep to {wanted}",
-                    f"a server that holds replies to {wanted}")  # fmt: skip
+                    f"a server that constrains replies to {wanted}")  # fmt: skip
 
 
 def _driven(engine: Runtime, call: Call[Any], profile: Profile) -> tuple[Any, bool]:

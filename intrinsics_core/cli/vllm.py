@@ -29,7 +29,7 @@ def vllm(
             "-a",
             metavar="[NAME=]PATH",
             help="A LoRA adapter, or a folder of them. May be given more than once. "
-            "Activated LoRA is refused: vLLM does not support it.",
+            "Activated LoRA adapters are refused because vLLM does not support them.",
         ),
     ] = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
@@ -45,12 +45,10 @@ def vllm(
             help="A further option of `vllm serve`, e.g. `--option=--max-model-len=8192`. May be given more than once.",
         ),
     ] = None,
-    executable: Annotated[str, typer.Option(metavar="PATH", help="The `vllm` program.")] = "vllm",
-    become: Annotated[
-        bool, typer.Option("--exec", help="Become that command: what started this process supervises vLLM.")
-    ] = False,
+    executable: Annotated[str, typer.Option(metavar="PATH", help="Path of the `vllm` program.")] = "vllm",
+    become: Annotated[bool, typer.Option("--exec", help="Run the command in place of this process.")] = False,
 ) -> None:
-    """Print the `vllm serve` command for a base model and its adapters, or become it."""
+    """Print the `vllm serve` command for a base model and its adapters, or run it."""
     from intrinsics_core.runtimes.server import launch
 
     with one_line_errors():

@@ -466,7 +466,9 @@ def _thresholds(given: Mapping[str, Mapping[str, float]]) -> dict[str, Mapping[s
             raise InvalidInput(f"thresholds.{name} is unknown", expected=names, got=repr(wrong if known else name))
         for key, value in values.items():
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-                raise InvalidInput(f"thresholds.{name}.{key} is out of range", expected="a number from 0 to 1", got=repr(value))
+                raise InvalidInput(
+                    f"thresholds.{name}.{key} is out of range", expected="a number from 0 to 1", got=repr(value)
+                )
     return dict(given)
 
 

@@ -30,7 +30,9 @@ def folder_of(place: str, revision: str | None, weights: Sequence[str]) -> Path:
         return path
     found = HubPlace.parse(place)
     if found is None or path.is_absolute():
-        raise RuntimeUnavailable(f"there is no model at {place!r}", expected="a folder, or owner/name[@revision] on the hub")
+        raise RuntimeUnavailable(
+            f"there is no model at {place!r}", expected="a folder, or owner/name[@revision] on the hub"
+        )
     inside = f"{found.folder}/" if found.folder else ""
     try:
         from huggingface_hub import snapshot_download

@@ -108,7 +108,12 @@ class ScoringRuntime(OverBaseRuntime, ConnectedRuntime):
         if self._logits.get(model):
             return value
         if not 0 <= value <= 1:
-            raise MalformedReply(f"model {model!r} gave a score that is not a probability, although earlier ones were", expected="a number from 0 to 1", got=repr(value), raw=repr(value))  # fmt: skip
+            raise MalformedReply(
+                f"model {model!r} gave a score that is not a probability, although earlier ones were",
+                expected="a number from 0 to 1",
+                got=repr(value),
+                raw=repr(value),
+            )
         return max(-CERTAIN, min(CERTAIN, math.log(value / (1 - value)))) if 0 < value < 1 else math.copysign(
             CERTAIN, value - 0.5
         )  # fmt: skip

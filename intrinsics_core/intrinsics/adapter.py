@@ -53,7 +53,9 @@ def adapter(
         UnsupportedIntrinsic: when run, where the profile has no adapter of that name; the message has the nearest one.
     """
     if not isinstance(name, str) or not name.strip():
-        raise InvalidInput("name is not the name of an adapter", expected='text such as "requirement-check"', got=repr(name))
+        raise InvalidInput(
+            "name is not the name of an adapter", expected='text such as "requirement-check"', got=repr(name)
+        )
     name = plain(name.strip())
     if not isinstance(as_json, bool):
         raise InvalidInput("as_json is not a boolean", intrinsic=name, expected="True or False", got=repr(as_json))

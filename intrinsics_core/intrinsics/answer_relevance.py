@@ -64,8 +64,11 @@ def answer_relevance(
     program = partial(_program, rewrite=rewrite, keep=on_error == "fallback")
     made = call("answer-relevance", messages, documents, date=date, program=program, on_error=on_error)
     if not made.task.query.strip():
-        raise InvalidInput("messages has no user turn, so there is no question that is answered", intrinsic="answer-relevance",
-                           expected="a user turn before the answer")  # fmt: skip
+        raise InvalidInput(
+            "messages has no user turn, so there is no question that is answered",
+            intrinsic="answer-relevance",
+            expected="a user turn before the answer",
+        )
     return made
 
 

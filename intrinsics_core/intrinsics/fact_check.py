@@ -122,8 +122,11 @@ def fact_check(
     program = partial(_program, top_k=top_k, top_p=top_p, aggregate=aggregate, sources=sources, combine=combine)
     made = call("fact-check", messages, documents, date=date, program=program, on_error=on_error)
     if not made.task.query:
-        raise InvalidInput("messages has no user turn, so there is no question that is answered", intrinsic="fact-check",
-                           expected="a user turn before the answer")  # fmt: skip
+        raise InvalidInput(
+            "messages has no user turn, so there is no question that is answered",
+            intrinsic="fact-check",
+            expected="a user turn before the answer",
+        )
     return made
 
 

@@ -100,7 +100,10 @@ class Adapters:
             result = self._peft.load_adapter(str(folder), adapter_name=name, autocast_adapter_dtype=False)
             missing = [weight for weight in result.missing_keys if f".{name}." in weight]
             if missing or result.unexpected_keys:
-                raise ValueError(f"the model has no layers for the weights {result.unexpected_keys}; the adapter has no weights for {missing}")
+                raise ValueError(
+                    f"the model has no layers for the weights {result.unexpected_keys}; the adapter has no "
+                    f"weights for {missing}"
+                )
             self._peft.eval()
         except Exception as error:
             self._forget(name, first=first)

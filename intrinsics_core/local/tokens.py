@@ -38,7 +38,8 @@ def chat_text(tokenizer: Any, request: Generate) -> str:
         )
     if "adapter_name" in request.template:
         raise InvalidInput(
-            f"the adapter {request.template['adapter_name']!r} is part of the checkpoint (Granite Switch). In this process "
+            f"the adapter {request.template['adapter_name']!r} is part of the checkpoint (Granite "
+            "Switch). In this process "
             "another adapter would answer instead",
             expected="a server runtime: vLLM with the Granite Switch plugin",
         )

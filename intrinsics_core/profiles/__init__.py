@@ -40,7 +40,9 @@ def register(name: str, make: Callable[[], Profile] | str) -> None:
         InvalidInput: the name is taken, or holds a colon.
     """
     if name in _REGISTERED or ":" in name:
-        raise InvalidInput(f"the profile name {name!r} is already registered or contains a colon", expected="another name")
+        raise InvalidInput(
+            f"the profile name {name!r} is already registered or contains a colon", expected="another name"
+        )
     _REGISTERED[name] = make
 
 

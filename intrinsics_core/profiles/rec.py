@@ -85,5 +85,8 @@ def written(task: Task, rated: RatedMetric) -> str:
     ]
     for i, (row, statement) in enumerate(zip(rows, rated.statements, strict=True)):
         if statements.read(task, [row])[0] != (statement,):
-            raise InvalidInput(f"statements[{i}] cites words that occur earlier in another text", expected="the first text of the prompt that contains the words")  # fmt: skip
+            raise InvalidInput(
+                f"statements[{i}] cites words that occur earlier in another text",
+                expected="the first text of the prompt that contains the words",
+            )
     return said(answer=str(rated.rating).capitalize(), feedback=rated.explanation or "", statements=rows)

@@ -204,8 +204,9 @@ class Profile:
         owner = self._with(name)
         if owner is None:
             known = f"one of {', '.join(sorted(self.formats))}"
-            raise UnsupportedIntrinsic(f"profile {self.name!r} does not serve this intrinsic", intrinsic=intrinsic, expected=known,
-                                       got=name)  # fmt: skip
+            raise UnsupportedIntrinsic(
+                f"profile {self.name!r} does not serve this intrinsic", intrinsic=intrinsic, expected=known, got=name
+            )
         return owner
 
     def _with(self, name: object) -> Profile | None:

@@ -147,7 +147,9 @@ def restored(shown: View, documents: Iterable[DocumentLike]) -> Citations:
         InvalidInput: the view is of another mode.
     """
     if shown.mode != "inline-snippet":
-        raise InvalidInput("the view does not contain its citations", expected="mode 'inline-snippet'", got=repr(shown.mode))
+        raise InvalidInput(
+            "the view does not contain its citations", expected="mode 'inline-snippet'", got=repr(shown.mode)
+        )
     members, places = _by_id(documents)
     rows = []
     for reference in shown.references:
@@ -288,7 +290,9 @@ class _Places:
         found = self._of(name, words)
         number = bisect_right(found, (which, at))
         if not number or found[number - 1] != (which, at):
-            raise InvalidInput("the citation is not from these texts", expected=f"words of {name!r} at {at}", got=repr(words))
+            raise InvalidInput(
+                "the citation is not from these texts", expected=f"words of {name!r} at {at}", got=repr(words)
+            )
         return number
 
     def find(self, name: str, words: str, nth: int) -> tuple[int, int] | None:
@@ -459,7 +463,9 @@ def parse(text: str, response: str | None = None) -> View:
     ]
     at, style, mode = max(found)
     if at < 0:
-        raise InvalidInput("the text has no list of sources", expected="text that write() returned", got=repr(text[-200:]))
+        raise InvalidInput(
+            "the text has no list of sources", expected="text that write() returned", got=repr(text[-200:])
+        )
     look = _LOOKS[style]
     lines = text[at + len(look.headings[mode]) + 3 :].removesuffix("\n").split("\n")
     sources = {} if lines == [_NONE] else dict(_listed(line, look, i) for i, line in enumerate(lines))
@@ -518,8 +524,11 @@ def from_json(value: Any, response: str | None = None) -> View:
     rows = [] if rows == _NONE else rows
     text = value.get("response", response) if isinstance(value, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows) or not isinstance(text, str):
-        raise InvalidInput("the JSON is not a list of citations", expected='{"citations": [{"context_id": ...}], "response": ...}',
-                           got=repr(value)[:500])  # fmt: skip
+        raise InvalidInput(
+            "the JSON is not a list of citations",
+            expected='{"citations": [{"context_id": ...}], "response": ...}',
+            got=repr(value)[:500],
+        )
     mode: Any = value.get("mode") or _mode_of(rows[0] if rows else {})
     claims = _Places({"": [text]})
     references = []

@@ -134,8 +134,11 @@ def written(task: Task, statements: Sequence[Statement]) -> list[dict[str, Any]]
         for k, quote in enumerate(statement.citations):
             whole = texts.get(quote.source)
             if whole is None or _place(quote.text, whole) != (quote.begin, quote.end):
-                raise InvalidInput(f"statements[{i}].citations[{k}] is not the first occurrence of its words in its source", expected="the first occurrence",
-                                   got=repr((quote.source, quote.begin, quote.end, quote.text)))  # fmt: skip
+                raise InvalidInput(
+                    f"statements[{i}].citations[{k}] is not the first occurrence of its words in its source",
+                    expected="the first occurrence",
+                    got=repr((quote.source, quote.begin, quote.end, quote.text)),
+                )
             cited.append({"source": short(quote.source), "quote": quote.text})
         rows.append({"text": text, "citations": cited})
     return rows

@@ -59,7 +59,12 @@ def given(value: Any, kind: type[T]) -> T:
     if not isinstance(value, kind) or isinstance(value, bool):
         raise InvalidInput("value is not a result of this format", expected=kind.__name__, got=type(value).__name__)
     if isinstance(value, Result) and value.degraded is not None:
-        _wrong("degraded", "a fallback is no verdict to write down", expected="a result without it", got=value.degraded)
+        _wrong(
+            "degraded",
+            "is a fallback, which cannot be written as a verdict",
+            expected="a result without it",
+            got=value.degraded,
+        )
     return value
 
 
@@ -76,7 +81,7 @@ def _encodable(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        _wrong("value", "holds half a surrogate pair", expected="text that can be written as UTF-8", got=text)
+        _wrong("value", "contains half of a surrogate pair", expected="text that can be written as UTF-8", got=text)
     return text
 
 
@@ -97,7 +102,9 @@ def free_text(value: Any, stop: Sequence[str] = ()) -> str:
     if not text:
         _wrong("value", "is blank", expected="text", got=value)
     if cut := next((mark for mark in stop if mark in text), None):
-        _wrong("value", "holds a text at which the reply ends", expected=f"text without {cut!r}", got=value)
+        _wrong(
+            "value", "contains a stop text, at which the reply would end", expected=f"text without {cut!r}", got=value
+        )
     return text
 
 
@@ -109,7 +116,7 @@ def first_query(value: Any, stop: Sequence[str] = ()) -> str:
     """
     text = free_text(value, stop)
     if len(text.splitlines()) > 1 or not any(character.isalnum() for character in text):
-        _wrong("value", "is no query of one line", expected="one line with words in it", got=value)
+        _wrong("value", "is not a query of one line", expected="one line with words in it", got=value)
     return text
 
 
@@ -131,7 +138,7 @@ def answerability(value: Answerability) -> str:
     """The label."""
     given(value, Answerability)
     if value.probability is None:
-        _wrong("probability", "a fallback is no verdict to write down", expected="a number", got=None)
+        _wrong("probability", "is a fallback, which cannot be written as a verdict", expected="a number", got=None)
     return value.label
 
 
@@ -141,7 +148,7 @@ def judgement(task: Task, value: Judgement) -> str:
     if value.document_id != task.document_id(0):
         _wrong("document_id", "is not this task's document", expected=repr(task.document_id(0)), got=value.document_id)
     if value.score is None:
-        _wrong("score", "a fallback is no verdict to write down", expected="a number", got=None)
+        _wrong("score", "is a fallback, which cannot be written as a verdict", expected="a number", got=None)
     return value.label
 
 
@@ -149,7 +156,7 @@ def answer_relevance(value: AnswerRelevance) -> tuple[str, float]:
     """The label and its score. A rewrite is asked for by itself."""
     given(value, AnswerRelevance)
     if value.label is None or value.score is None:
-        _wrong("score", "a fallback is no verdict to write down", expected="a number", got=None)
+        _wrong("score", "is a fallback, which cannot be written as a verdict", expected="a number", got=None)
     return value.label, value.score
 
 
@@ -171,13 +178,13 @@ def certainty(value: Uncertainty, labels: Mapping[str, float] = CERTAINTIES) -> 
         if value.certainty is not None and math.isclose(round(meant, 2), value.certainty, abs_tol=1e-6):
             return label
     known = ", ".join(str(round(meant, 2)) for meant in labels.values())
-    _wrong("certainty", "is none that the reply can state", expected=f"one of {known}", got=value.certainty)
+    _wrong("certainty", "is not a value that the reply can state", expected=f"one of {known}", got=value.certainty)
 
 
 def share(value: Any) -> float:
     """A number in 0..1, as comparisons and entailment have it."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        _wrong("value", "is no number in 0..1", expected="a number in 0..1", got=value)
+        _wrong("value", "is not between 0 and 1", expected="a number from 0 to 1", got=value)
     return float(value)
 
 
@@ -212,7 +219,12 @@ def order(task: Task, value: Ranking) -> list[int]:
     given(value, Ranking)
     found = [row.index for row in value.ranking]
     if sorted(found) != list(range(len(task.documents))):
-        _wrong("ranking", "does not hold every document once", expected=f"{len(task.documents)} documents", got=found)
+        _wrong(
+            "ranking",
+            "does not contain every document exactly once",
+            expected=f"{len(task.documents)} documents",
+            got=found,
+        )
     return found
 
 
@@ -228,11 +240,15 @@ def verdicts(task: Task, value: HallucinationDetection) -> Sequence[SentenceVerd
     given(value, HallucinationDetection)
     sentences = _response(task)
     if len(value.sentences) != len(sentences):
-        _wrong("sentences", "are not those of the response", expected=f"{len(sentences)}, as the profile splits it",
-               got=len(value.sentences))  # fmt: skip
+        _wrong(
+            "sentences",
+            "are not the sentences of the response",
+            expected=f"{len(sentences)}, as the profile splits it",
+            got=len(value.sentences),
+        )
     for i, (verdict, sentence) in enumerate(zip(value.sentences, sentences, strict=True)):
         if (verdict.begin, verdict.end, verdict.text) != sentence:
-            _wrong(f"sentences[{i}]", "is no sentence of the response", expected=repr(tuple(sentence)),
+            _wrong(f"sentences[{i}]", "is not a sentence of the response", expected=repr(tuple(sentence)),
                    got=(verdict.begin, verdict.end, verdict.text))  # fmt: skip
     return value.sentences
 
@@ -279,14 +295,14 @@ def cited(task: Task, value: Citations) -> list[list[int]]:
         first[document, sentence.begin] = last[document, sentence.end] = number
     for i, c in enumerate(value.citations):
         if (at := responses.get((c.response_begin, c.response_end))) is None:
-            _wrong(f"citations[{i}].response_begin", "is no sentence of the response", expected="a sentence's span",
+            _wrong(f"citations[{i}].response_begin", "is not a sentence of the response", expected="a sentence's span",
                    got=(c.response_begin, c.response_end))  # fmt: skip
         if c.document_id not in texts:
             _wrong(f"citations[{i}].document_id", "is unknown", expected=", ".join(map(repr, texts)), got=c.document_id)
         span = c.document_begin, c.document_end
         begin, end = first.get((c.document_id, span[0])), last.get((c.document_id, span[1]))
         if begin is None or end is None or end < begin:
-            _wrong(f"citations[{i}].document_begin", "the span is not made of sentences of the document",
+            _wrong(f"citations[{i}].document_begin", "does not begin a span of whole sentences of the document",
                    expected="from a sentence's begin to a sentence's end", got=span)  # fmt: skip
         _same_text(i, c, task.response, texts[c.document_id])
         numbers[at].update(range(begin, end + 1))
@@ -295,10 +311,10 @@ def cited(task: Task, value: Citations) -> list[list[int]]:
 
 def _same_text(i: int, c: Citation, response: str, document: str) -> None:
     if c.response_text != response[c.response_begin : c.response_end]:
-        _wrong(f"citations[{i}].response_text", "is not what stands there", expected="the response's own text",
+        _wrong(f"citations[{i}].response_text", "is not the text at these offsets", expected="the response's own text",
                got=c.response_text)  # fmt: skip
     if c.document_text != document[c.document_begin : c.document_end]:
-        _wrong(f"citations[{i}].document_text", "is not what stands there", expected="the document's own text",
+        _wrong(f"citations[{i}].document_text", "is not the text at these offsets", expected="the document's own text",
                got=c.document_text)  # fmt: skip
 
 

@@ -186,7 +186,9 @@ def map_rows(
     name = _name_of(intrinsic)
     kept = None if keep is None else list(keep)
     if kept is not None and (taken := {"result", "error"} & set(kept)):
-        raise InvalidInput(f"keep names {' and '.join(sorted(taken))}, which the output already uses", expected="other columns")
+        raise InvalidInput(
+            f"keep names {' and '.join(sorted(taken))}, which the output already uses", expected="other columns"
+        )
     if checkpoint is not None and id_column not in (kept if kept is not None else ["id"]):
         raise InvalidInput("id_column must be one of the columns in keep", expected=f"keep=[{id_column!r}, …]")
     least, most = actors if isinstance(actors, tuple) else (actors, actors)
@@ -314,8 +316,11 @@ def checked_config(runtime: Any, cpus: float) -> Config | Mapping[str, Any] | No
         InvalidInput: it is a runtime, or no config.
     """
     if runtime is not None and not isinstance(runtime, Config | Mapping):
-        raise InvalidInput("runtime must be a config, because each actor makes its own runtime from it", expected='{"kind": ...}',
-                           got=type(runtime).__name__)  # fmt: skip
+        raise InvalidInput(
+            "runtime must be a config, because each actor makes its own runtime from it",
+            expected='{"kind": ...}',
+            got=type(runtime).__name__,
+        )
     plain = _plain(runtime) or {"kind": "embedded"}
     KINDS.parse(plain)
     if plain["kind"] == "embedded" and plain.get("threads") is None:

@@ -71,7 +71,9 @@ def calibrate(
     intrinsic = _known(intrinsic)
     engine = as_runtime(runtime)
     if _calibration(intrinsic, engine, profile) is not None:
-        raise InvalidInput(f"the runtime is already calibrated for {intrinsic}", expected="a runtime without this calibration")
+        raise InvalidInput(
+            f"the runtime is already calibrated for {intrinsic}", expected="a runtime without this calibration"
+        )
     calls, labels = _labelled(intrinsic, examples)
     data = _data(calls, labels, file)
     fitted = fit(_scores(intrinsic, calls, engine, profile), labels, objective=objective,
@@ -104,7 +106,11 @@ def compare_with_promise(
     engine = as_runtime(runtime)
     fitted = _calibration(intrinsic, engine, profile)
     if fitted is None or fitted.promise is None:
-        raise InvalidInput(f"the runtime's config has no promise for {intrinsic}", got="a calibration without a promise" if fitted else "no calibration", expected="a calibration that was fitted with at_most")  # fmt: skip
+        raise InvalidInput(
+            f"the runtime's config has no promise for {intrinsic}",
+            got="a calibration without a promise" if fitted else "no calibration",
+            expected="a calibration that was fitted with at_most",
+        )
     calls, labels = _labelled(intrinsic, examples)
     if fitted.promise.data and _data(calls, labels).sha256 == fitted.promise.data.sha256:
         raise InvalidInput("the promise was made with the same examples", expected="new examples")
@@ -150,8 +156,11 @@ def _scores(intrinsic: str, calls: list[Call[Any]], engine: Runtime, profile: Pr
             raise result
         score = score_of(result)
         if score is None:
-            raise InvalidInput(f"examples[{number}] has no score, because its response claims nothing", intrinsic=intrinsic,
-                               expected="a response that claims something")  # fmt: skip
+            raise InvalidInput(
+                f"examples[{number}] has no score, because its response claims nothing",
+                intrinsic=intrinsic,
+                expected="a response that claims something",
+            )
         scores.append(score)
     return scores
 

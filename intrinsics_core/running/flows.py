@@ -124,7 +124,9 @@ def rag(
     if on_error not in ("raise", "fallback"):
         raise InvalidInput("on_error is unknown", intrinsic=NAME, expected="raise or fallback", got=repr(on_error))
     if samples < 1:
-        raise InvalidInput("samples is out of range", intrinsic=NAME, expected="a whole number of at least 1", got=repr(samples))
+        raise InvalidInput(
+            "samples is out of range", intrinsic=NAME, expected="a whole number of at least 1", got=repr(samples)
+        )
     if unanswerable not in ("canned", "without-documents", "expand"):
         raise InvalidInput("unanswerable is unknown", intrinsic=NAME, got=repr(unanswerable),
                            expected="canned, without-documents or expand")  # fmt: skip

@@ -93,7 +93,9 @@ class AnswerStream:
     def push(self, chunk: str) -> None:
         """Take what was written next."""
         if not isinstance(chunk, str):
-            raise InvalidInput("a chunk of the answer is not text", intrinsic=NAME, expected="a string", got=repr(chunk))
+            raise InvalidInput(
+                "a chunk of the answer is not text", intrinsic=NAME, expected="a string", got=repr(chunk)
+            )
         self._chunks.append(chunk)
         self._coming.append(chunk)
         for i, c in enumerate(chunk, self._length):
@@ -308,7 +310,9 @@ class StreamChecker:
 
     def _push(self, chunk: str) -> None:
         if self._ended:
-            raise InvalidInput("this StreamChecker was closed", intrinsic=NAME, expected="a new StreamChecker for each answer")
+            raise InvalidInput(
+                "this StreamChecker was closed", intrinsic=NAME, expected="a new StreamChecker for each answer"
+            )
         self._stream.push(chunk)
 
 

@@ -147,7 +147,8 @@ def invocation(key: str, config: Mapping[str, Any]) -> tuple[int, ...]:
         found = ()
     if not found and is_activated(config):
         raise RuntimeUnavailable(
-            f"the adapter {key!r} is an aLoRA, but its adapter_config.json does not give the tokens that activate it in PEFT's form",
+            f"the adapter {key!r} is an aLoRA, but its adapter_config.json does not give the "
+            "tokens that activate it in PEFT's form",
             expected=f"the activation tokens as token ids: {_TOKENS}",
             got=", ".join(f"{name}={config[name]!r}" for name in (*_ACTIVATED, "peft_type") if config.get(name)),
         )

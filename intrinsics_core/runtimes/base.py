@@ -96,8 +96,10 @@ class Runtime(ABC):
         loop = _background_loop()
         if _running_loop() is loop:
             coroutine.close()
-            raise RuntimeError("a blocking call was made in a callback on the library's own event loop and would wait for itself: "
-                               "use arun or arun_many there")  # fmt: skip
+            raise RuntimeError(
+                "a blocking call was made in a callback on the library's own event loop and would wait for itself: "
+                "use arun or arun_many there"
+            )
         future = asyncio.run_coroutine_threadsafe(coroutine, loop)
         try:
             return result_of(future)
@@ -157,7 +159,8 @@ def broken(error: Exception, requests: Sequence[Request]) -> Sequence[Outcome]:
 def unsupported(runtime: str, request: Request) -> IntrinsicsError:
     """The error for a kind of request that a runtime cannot answer."""
     return UnsupportedIntrinsic(
-        f"the {runtime} runtime cannot answer a {type(request).__name__} request: the profile was made for another runtime",
+        f"the {runtime} runtime cannot answer a {type(request).__name__} request: the profile "
+        "was made for another runtime",
         intrinsic=request.intrinsic,
         expected="a profile made for this runtime (leave profile= out to get it)",
     )

@@ -311,8 +311,10 @@ class EncodersConfig(_ClientConfig):
             raise InvalidInput(f".{min(stray)} {'cannot be used with' if self.base_url else 'requires'} base_url",
                                expected="settings of a model in this process, or of one on a server")  # fmt: skip
         if self.base_url and self.tokens is not None:
-            raise InvalidInput(".tokens cannot be used with base_url, because a score endpoint does not score single tokens",
-                               expected="tokens without base_url: a model in this process")  # fmt: skip
+            raise InvalidInput(
+                ".tokens cannot be used with base_url, because a score endpoint does not score single tokens",
+                expected="tokens without base_url: a model in this process",
+            )
         if not self.places:
             expected = f"at least one of {', '.join(ENCODER_ROLES)}"
             raise InvalidInput(" config of kind 'encoders' names no model", expected=expected)
@@ -349,7 +351,11 @@ class Kinds:
         """
         kind = config.model_fields["kind"].get_default()
         if not isinstance(kind, str) or get_args(config.model_fields["kind"].annotation) != (kind,):
-            raise InvalidInput(f"{config.__name__}.kind is not a literal with its own value as default", expected='kind: Literal["name"] = "name"', got=repr(kind))
+            raise InvalidInput(
+                f"{config.__name__}.kind is not a literal with its own value as default",
+                expected='kind: Literal["name"] = "name"',
+                got=repr(kind),
+            )
         if kind in self._configs:
             raise InvalidInput(f"a runtime of kind {kind!r} is already registered", expected="another name")
         self._configs[kind], self._union = config, None

@@ -129,5 +129,7 @@ class _HeldPlace:
 
 def _count(value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InvalidInput("runtime.concurrency is not a count", expected="a whole number of at least 1", got=repr(value))
+        raise InvalidInput(
+            "runtime.concurrency is not a count", expected="a whole number of at least 1", got=repr(value)
+        )
     return value

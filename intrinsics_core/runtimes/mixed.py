@@ -96,7 +96,10 @@ def mixed(routes: Mapping[str, Any]) -> Mixed:
 async def _answered(runtime: Runtime | None, requests: Sequence[Request]) -> Sequence[Outcome]:
     if runtime is None:
         expected = f"a route of that name, or {ELSE!r}"
-        return [UnsupportedIntrinsic("no route serves this intrinsic", intrinsic=r.intrinsic, expected=expected) for r in requests]
+        return [
+            UnsupportedIntrinsic("no route serves this intrinsic", intrinsic=r.intrinsic, expected=expected)
+            for r in requests
+        ]
     try:
         return await runtime.ahandle(requests)
     except Exception as error:  # one runtime that breaks costs the others nothing

@@ -170,7 +170,11 @@ class Batcher:
         await asyncio.sleep(0)  # what was told from the thread is settled first
         failed = None if work.cancelled() else work.exception()
         for asked in batch:
-            error = failed if isinstance(failed, Exception) else RuntimeUnavailable("the request was stopped because the service is shutting down")
+            error = (
+                failed
+                if isinstance(failed, Exception)
+                else RuntimeUnavailable("the request was stopped because the service is shutting down")
+            )
             _settle(asked.answer, as_intrinsics_error(error, copied=True))
 
 

@@ -72,8 +72,11 @@ def routes(serving: Service) -> APIRouter:
 def _texts(given: Any) -> list[str]:
     texts = [given] if isinstance(given, str) else given
     if not texts or not all(isinstance(text, str) for text in texts):
-        raise InvalidInput("input is not text", expected="a text or a list of texts (with LangChain's OpenAIEmbeddings, set "
-                           "check_embedding_ctx_length=False)")  # fmt: skip
+        raise InvalidInput(
+            "input is not text",
+            expected="a text or a list of texts (with LangChain's OpenAIEmbeddings, set "
+            "check_embedding_ctx_length=False)",
+        )
     return list(texts)
 
 

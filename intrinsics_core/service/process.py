@@ -53,7 +53,9 @@ class Settings:
             InvalidInput: a setting cannot be used, or others would reach the service without a token.
         """
         if self.token_file is None and not is_loopback(self.host):
-            raise InvalidInput(f"other machines can reach {self.host}, so a token is required", expected="--token-file FILE")
+            raise InvalidInput(
+                f"other machines can reach {self.host}, so a token is required", expected="--token-file FILE"
+            )
         token = read_token(Path(self.token_file)) if self.token_file else None
         return create_app(self.runtimes, token=token, hosts={self.host, *self.hosts} - {"0.0.0.0", "::"},
                           origins=self.origins, limits=Limits(**self.limits))  # fmt: skip

@@ -82,8 +82,11 @@ def _pairs(first: str | list[str], second: str | list[str], most: int) -> tuple[
     if len(ones) == 1:
         ones = ones * len(others)
     if len(ones) != len(others):
-        raise InvalidInput("text_1 and text_2 cannot be paired", expected="one text and many, or two lists of one length",
-                           got=f"{len(ones)} and {len(others)}")  # fmt: skip
+        raise InvalidInput(
+            "text_1 and text_2 cannot be paired",
+            expected="one text and many, or two lists of one length",
+            got=f"{len(ones)} and {len(others)}",
+        )
     return tuple(zip(ones, others, strict=True))
 
 

@@ -241,7 +241,9 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     for metric, bound in bounds([f"{name}={value}" for name, value in marker.kwargs.items()]).items():
         values = judge.values.get(metric) if judge else None
         if not values:
-            pytest.fail(f"{metric}: the test is marked with a bound, but it judged nothing with the fixture `intrinsics`")
+            pytest.fail(
+                f"{metric}: the test is marked with a bound, but it judged nothing with the fixture `intrinsics`"
+            )
         found = standing(metric, values, bound)
         item.user_properties += [(metric, found.value), (f"{metric} low", found.low), (f"{metric} high", found.high)]
         if not found.holds:

@@ -134,7 +134,10 @@ def _asked_alike(asked: AskedBy, served: str, intrinsic: str) -> None:
     """
     ours, theirs = asked.profile.specs[intrinsic], by_name(served).specs.get(intrinsic)  # type: ignore[attr-defined]
     if theirs is None or replace(theirs, source=ours.source) != ours:
-        raise InvalidInput(f"the profile {served} does not ask in the same way as {asked.name}", expected="a file that names the intrinsic")
+        raise InvalidInput(
+            f"the profile {served} does not ask in the same way as {asked.name}",
+            expected="a file that names the intrinsic",
+        )
 
 
 def _version() -> str:

@@ -61,7 +61,9 @@ def _at(place: str, intrinsic: str, model: str | None) -> str:
         raise InvalidInput(f"{place} has several files for {intrinsic}: {', '.join(map(str, found))}",
                            expected="PLACE#base/technology that chooses one")  # fmt: skip
     if any(one.technology == location.SWITCH for one in found):
-        raise InvalidInput(f"the adapters at {place} are part of a checkpoint", expected="an adapter with weights of its own")
+        raise InvalidInput(
+            f"the adapters at {place} are part of a checkpoint", expected="an adapter with weights of its own"
+        )
     (text,) = texts
     return text
 

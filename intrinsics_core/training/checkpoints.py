@@ -55,7 +55,8 @@ def begin(folder: Path, note: Mapping[str, Any], *, resume: bool) -> Path | None
     if different := [name for name in note if before.get(name) != note[name]]:
         told = "; ".join(f"{name} {before.get(name)!r}, not {note[name]!r}" for name in different)
         raise InvalidInput(
-            f"{folder} cannot be resumed, because it was started with {told}", expected="the same settings, or a new folder"
+            f"{folder} cannot be resumed, because it was started with {told}",
+            expected="the same settings, or a new folder",
         )
     return last_checkpoint(folder)
 

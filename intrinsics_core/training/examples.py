@@ -99,7 +99,10 @@ def _of_request(
     row: LabelledRow, request: Any, task: Task, value: Any, profile: Profile, tokenizer: Any, end: int, longest: int
 ) -> Example:
     if not isinstance(request, Generate) or request.adapter is None:
-        raise InvalidInput("the profile does not use an adapter for this intrinsic", expected="granite-3.2, granite-3.3, io.yaml:FOLDER")
+        raise InvalidInput(
+            "the profile does not use an adapter for this intrinsic",
+            expected="granite-3.2, granite-3.3, io.yaml:FOLDER",
+        )
     text = _written(task, value, request, profile)
     prompt, reply = token_ids(tokenizer, request), _plain(tokenizer, text)
     _fits(request, prompt, [*reply, end], longest)
@@ -121,14 +124,18 @@ def _written(task: Task, value: Any, request: Generate, profile: Profile) -> str
     owner = profile.owner(task.intrinsic)
     form = owner.formats[task.intrinsic] if owner else None
     if owner is None or not isinstance(form, Format):
-        raise InvalidInput("the profile does not ask for this intrinsic in one request", expected="a format of one request")
+        raise InvalidInput(
+            "the profile does not ask for this intrinsic in one request", expected="a format of one request"
+        )
     text = owner.write(task.intrinsic, task, value)
     form.parse(replace(task, split=owner.split), [Generated(text)])
     if isinstance(request.constraint, Choice) and text not in request.constraint.options:
         raise InvalidInput("the profile does not allow this reply", expected=", ".join(request.constraint.options),
                            got=repr(text))  # fmt: skip
     if cut := next((stop for stop in request.stop if stop in text), None):
-        raise InvalidInput("the reply contains a stop text, at which generation would end", expected=f"text without {cut!r}")
+        raise InvalidInput(
+            "the reply contains a stop text, at which generation would end", expected=f"text without {cut!r}"
+        )
     return text
 
 
@@ -140,5 +147,9 @@ def _plain(tokenizer: Any, text: str) -> list[int]:
         raise InvalidInput("the reply contains a special token", expected="text without it",
                            got=tokenizer.convert_ids_to_tokens(special[0]))  # fmt: skip
     if tokenizer.decode(ids, clean_up_tokenization_spaces=False) != text:
-        raise InvalidInput("the tokenizer does not decode the reply to the same text", expected="text that it can encode and decode", got=text)
+        raise InvalidInput(
+            "the tokenizer does not decode the reply to the same text",
+            expected="text that it can encode and decode",
+            got=text,
+        )
     return ids

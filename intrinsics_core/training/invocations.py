@@ -29,7 +29,10 @@ def invocation_of(rows: Sequence[Example], tokenizer: Any, text: str | None = No
     shared = _shared_end([row.prompt for row in rows])
     tokens = _opening(shared, tokenizer) if text is None else tuple(tokenizer.encode(text, add_special_tokens=False))
     if not tokens:
-        raise InvalidInput("the aLoRA has no activation tokens, because the prompts share no ending that begins with a special token", expected="invocation=, the text from which the adapter is active")  # fmt: skip
+        raise InvalidInput(
+            "the aLoRA has no activation tokens, because the prompts share no ending that begins with a special token",
+            expected="invocation=, the text from which the adapter is active",
+        )
     at = LoadedAdapter("", tokens).start(rows[0].prompt) - rows[0].start  # before the reply: negative
     refusing(rows, lambda row: verified(row, tokens, at))
     return tokens

@@ -40,7 +40,9 @@ def read(path: Path) -> list[dict[str, Any]]:
         raise InvalidInput(f"there is no file {path}", expected="rows as JSON Lines")
     rows = read_rows(path)
     if not rows:
-        raise InvalidInput(f"{path} contains no rows", expected='{"messages": [...], "documents": [...], "result": {...}}')
+        raise InvalidInput(
+            f"{path} contains no rows", expected='{"messages": [...], "documents": [...], "result": {...}}'
+        )
     return rows
 
 

@@ -143,7 +143,7 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"mine\.jsonl, row 1: the row has no 'label'.*'ok'"):
         cases_of(table("answerability"), file)
     file.write_text('{"frage": "?", "documents": ["x"], "ok": "perhaps"}', encoding="utf-8")
-    with pytest.raises(InvalidInput, match=r"row 1: label cannot be read.*'perhaps'"):
+    with pytest.raises(InvalidInput, match=r"row 1: label is not a known label.*'perhaps'"):
         cases_of(table("answerability"), file, columns={"question": "frage", "label": "ok"})
     with pytest.raises(InvalidInput, match="query-rewrite needs the data folder"):
         cases_of(table("query-rewrite"), file)

@@ -172,7 +172,7 @@ def test_json_with_a_nan():
         ([0.1] * 20, [0] * 20, "both classes"),
         ([0.1] * 9, [0, 1, 1] * 3, "at least 10"),
         ([], [], "at least 10"),
-        ([0.1] * 20, [0, 1] * 9, "a label per score"),
+        ([0.1] * 20, [0, 1] * 9, "one label for each score"),
         ([float("nan")] + [0.1] * 19, [0, 1] * 10, "finite"),
         ([float("inf")] + [0.1] * 19, [0, 1] * 10, "finite"),
         (["high"] * 20, [0, 1] * 10, "numbers"),

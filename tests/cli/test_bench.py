@@ -98,7 +98,7 @@ def test_a_file_of_ones_own_and_a_column_by_another_name(
     ("arguments", "told"),
     [
         (("rewrites",), "there is no table 'rewrites'"),
-        (("all", "--set", "everyday"), "--set names a set of one table"),
+        (("all", "--set", "everyday"), "--set can be used with one table only"),
         (("citations", "--resume", "--overwrite"), "exclude each other"),
         (("citations", "--set", "mtrag"), "citations has no set 'mtrag'"),
         (("citations", "--runtime", '{"kind": "none"}'), "kind"),

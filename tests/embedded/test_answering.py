@@ -182,7 +182,7 @@ def test_the_shipped_head_tells_its_sources():
 
 def test_a_head_of_other_features_is_refused():
     raw = {"features": ["cosine"], "weights": [1.0], "bias": 0, "thresholds": {}}
-    with pytest.raises(InvalidInput, match="head of other features"):
+    with pytest.raises(InvalidInput, match="head was fitted on other features"):
         LinearHead.from_json(json.dumps(raw), FEATURES)
 
 

@@ -170,7 +170,7 @@ def test_a_task_without_a_head_is_refused(reader):
 
 @pytest.mark.parametrize("pair", [("one",), ("a", "b", "c"), ("a", None), (1, "b")])
 def test_what_is_no_pair_is_refused(reader, pair):
-    with pytest.raises(InvalidInput, match="pair 1 of the reader"):
+    with pytest.raises(InvalidInput, match="pair 1 is not a pair of strings"):
         reader.logits("entailment", [PAIRS[0], pair])
 
 
@@ -183,7 +183,7 @@ def test_missing_files_are_named(folder, tmp_path):
         (copied(folder, place) / name).unlink()
         with pytest.raises(InvalidInput, match=f"has no {name}"):
             CrossEncoder(place)
-    with pytest.raises(InvalidInput, match="threads of the reader"):
+    with pytest.raises(InvalidInput, match=r"reader\.threads must be at least 1"):
         CrossEncoder(folder, threads=0)
 
 

@@ -42,7 +42,7 @@ def one(number: int, label: str) -> str:
 def test_a_sentence_that_an_adapter_skipped_is_missing(profile: str) -> None:
     found = run(hallucination_detection(ANSWER, DOCUMENTS), Scripted([SKIPPED[profile]]), profile=profile)
     assert (found.label, found.score, found.missing) == ("NA", None, 1)
-    assert found.degraded == "1 of 2 sentences not judged"
+    assert found.degraded == "1 of 2 sentences were not judged"
     assert [s.judged for s in found.sentences] == [True, False]
     dumped = found.model_dump(mode="json")
     assert (
@@ -82,14 +82,14 @@ def test_a_second_request_that_fails_costs_nothing_that_was_judged(second: objec
 
 def test_no_verdicts_at_all_say_so() -> None:
     found = run(hallucination_detection(ANSWER, DOCUMENTS), Scripted(['{"sentences": []}'] * 2), profile="prompted")
-    assert (found.label, found.missing, found.degraded) == ("NA", 2, "2 of 2 sentences not judged")
+    assert (found.label, found.missing, found.degraded) == ("NA", 2, "2 of 2 sentences were not judged")
 
 
 def test_an_audit_carries_it() -> None:
     runtime = Scripted(lambda request: GRANITE_33 if request.intrinsic == "audit" else "{}")
     found = run(audit(ANSWER, DOCUMENTS), runtime, profile="granite-3.3")
     assert (found.label, found.score, found.missing) == ("NA", None, 1)
-    assert "1 of 2 sentences not judged" in (found.degraded or "")
+    assert "1 of 2 sentences were not judged" in (found.degraded or "")
     assert found.hallucination.missing == 1
 
 
@@ -97,7 +97,7 @@ def test_an_evaluation_gives_no_rating() -> None:
     runtime = Scripted(lambda request: "[]" if request.adapter == "citations" else GRANITE_33)
     found = run(evaluate(ANSWER, DOCUMENTS, metrics="faithfulness"), runtime, profile="granite-3.3")
     (metric,) = found.metrics
-    assert (metric.rating, metric.score, metric.reason) == (None, None, "1 of 2 sentences not judged")
+    assert (metric.rating, metric.score, metric.reason) == (None, None, "1 of 2 sentences were not judged")
     assert found.missing == 1
 
 

@@ -79,12 +79,12 @@ def decoding(source: str, **names: str) -> dict[str, Any]:
         ({"instruction": "{x[0]}"}, "instruction has a brace"),
         ({"instruction": "} alone"}, "instruction has a brace"),
         ({"response_format": "not json"}, "response_format is not JSON"),
-        ({"response_format": "[1]"}, "response_format is no schema"),
-        ({"response_format": {"type": "thing"}}, "response_format is no valid JSON schema"),
+        ({"response_format": "[1]"}, "response_format is not a schema"),
+        ({"response_format": {"type": "thing"}}, "response_format is not a valid JSON schema"),
         ({"response_format": {"$ref": "https://example.org/schema"}}, "response_format refers to another file"),
         ({"response_format": {"items": {"$ref": "#/$defs/gone"}}}, "response_format refers to a part that does not"),
         ({"response_format": {"items": {"$ref": "#name"}}}, "response_format refers to an anchor"),
-        ({"response_format": {"pattern": "("}}, "response_format is no valid JSON schema"),
+        ({"response_format": {"pattern": "("}}, "response_format is not a valid JSON schema"),
         ({"name": 5}, "name has the wrong type"),
         ({"parameters": {"top_k": "many"}}, "parameters.top_k has the wrong type"),
         ({"parameters": {"response_format": "not json"}}, "parameters.response_format is not JSON"),
@@ -94,7 +94,7 @@ def decoding(source: str, **names: str) -> dict[str, Any]:
         ({"parameters": {"temperature": True}}, "parameters.temperature has the wrong type"),
         ({"parameters": {"extra_body": {"guided_json": {}}}}, "parameters.extra_body.guided_json is an unknown key"),
         ({"sentence_boundaries": {"first_message": "c"}}, "sentence_boundaries.first_message is an unknown key"),
-        ({"sentence_boundaries": {"documents": "<c"}}, "sentence_boundaries.documents is no tag prefix"),
+        ({"sentence_boundaries": {"documents": "<c"}}, "sentence_boundaries.documents is not a tag prefix"),
         ({"sentence_boundaries": ["c"]}, "sentence_boundaries is not a mapping"),
         ({"docs_as_message": "xml"}, "docs_as_message has an unknown value"),
         ({"transformations": {}}, "transformations has the wrong type"),
@@ -230,7 +230,7 @@ def test_from_the_hub_at_a_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     profile = named(f"granite-4:owner/adapters@{commit}")
     assert isinstance(profile, io_yaml.AdapterProfile)
     assert profile.specs["citations"].source == f"owner/adapters@{commit}/citations"
-    with pytest.raises(RuntimeUnavailable, match="cannot be had from the hub"):
+    with pytest.raises(RuntimeUnavailable, match="cannot be downloaded from the hub"):
         named(f"granite-4:owner/adapters@{'f' * 40}")
 
 

@@ -171,7 +171,7 @@ def test_unknown_keys_are_left_out_with_a_warning(caplog: pytest.LogCaptureFixtu
         {"instruction": "Judge.", "colour": "red", "parameters": {"temperature": 0.5, "typical_p": 1.0}}, "mine", "mine"
     )
     assert spec.parameters.temperature == 0.5
-    assert "mine/io.yaml: unknown keys are left out: colour" in caplog.text
+    assert "mine/io.yaml: unknown keys are ignored: colour" in caplog.text
     assert "parameters.typical_p" in caplog.text
 
 

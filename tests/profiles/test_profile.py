@@ -29,7 +29,7 @@ def test_a_value_that_no_result_holds_is_a_malformed_reply() -> None:
 
 
 def test_a_profile_says_what_it_can_do() -> None:
-    with pytest.raises(UnsupportedIntrinsic, match="'mine' cannot serve it") as caught:
+    with pytest.raises(UnsupportedIntrinsic, match="'mine' does not serve this intrinsic") as caught:
         run(answerability(ASKED, ["Tea."]), Scripted(lambda request: ""), profile=Profile("mine", {}))
     assert caught.value.got == "answerability"
 

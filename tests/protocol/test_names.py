@@ -128,7 +128,7 @@ def test_an_adapter_is_asked_by_either_spelling() -> None:
 
 
 def test_what_an_adapter_is_not_given_or_does_not_take() -> None:
-    with pytest.raises(InvalidInput, match="arguments is no mapping"):
+    with pytest.raises(InvalidInput, match="arguments is not a mapping"):
         adapter("concise-check", ANSWERED, arguments="Be brief.")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match=r"'requirement'.*not text"):
         adapter("concise-check", ANSWERED, arguments={"requirement": 1})  # type: ignore[dict-item]

@@ -168,7 +168,7 @@ def test_a_threshold_of_samples_is_a_probability(least):
 def test_a_flow_tells_of_sentences_that_were_not_judged():
     result = run(rag(QUESTION, rewrite=False, gate=False, cite=False), weighing(sentences=False)[1])
     assert (result.hallucination.label, result.missing) == ("NA", 1)
-    assert "1 of 1 sentences not judged" in result.degraded
+    assert "1 of 1 sentences were not judged" in result.degraded
 
 
 def test_disagreements_are_told():

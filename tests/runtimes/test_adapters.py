@@ -58,7 +58,7 @@ def test_the_invocation_is_its_tokens() -> None:
 def test_a_description_that_is_no_object_is_one_adapters_error(tmp_path: Path) -> None:
     good, bad = folder(tmp_path / "good", PLAIN), folder(tmp_path / "bad", [1])
     served, refused = _read({"good": str(good), "bad": str(bad)})
-    assert list(served) == ["good"] and "holds no adapter" in str(refused["bad"])
+    assert list(served) == ["good"] and "contains no adapter" in str(refused["bad"])
 
 
 def test_a_place_on_the_hub() -> None:

@@ -715,7 +715,7 @@ def test_bad_configuration_is_named(config, names):
     ],
 )
 def test_an_address_that_is_none_is_not_shown_in_full(address, shown):
-    with pytest.raises(InvalidInput, match="base_url is no address") as caught:
+    with pytest.raises(InvalidInput, match="base_url is not an address") as caught:
         as_runtime({"kind": "server", "base_url": address})
     assert shown in str(caught.value)
     assert "hid" not in str(caught.value)

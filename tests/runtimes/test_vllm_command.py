@@ -84,7 +84,7 @@ def test_activated_lora_is_refused_and_why(tmp_path, config):
 
 @pytest.mark.parametrize(
     ("content", "says"),
-    [(None, "holds no"), ("{", "cannot be read"), ("{}", "cannot be read"), ("[]", "cannot be read"),
+    [(None, "contains no"), ("{", "cannot be read"), ("{}", "cannot be read"), ("[]", "cannot be read"),
      ('{"r": 9999}', "ranks up to"), ('{"r": "8"}', "ranks up to"), ('{"r": 0}', "ranks up to")],
 )  # fmt: skip
 def test_a_folder_that_is_no_adapter_is_named(tmp_path, content, says):

@@ -146,7 +146,9 @@ class BiEncoder(OnnxModel["VectorSession", Vectors]):
         model = self._loaded()
         room = self.window - model.overhead(prompt)
         if room < 1:
-            raise InvalidInput("the encoder's window is too small", expected="room for text after the prompt", got=str(self.window))
+            raise InvalidInput(
+                "the encoder's window is too small", expected="room for text after the prompt", got=str(self.window)
+            )
         found: list[Vectors] = []
         seen = 0
         for block in _blocks(texts):  # token ids take ten times the room of their text: those of a block at a time

@@ -150,12 +150,18 @@ def _about(file: Path) -> dict[str, Any]:
     about = json_object(file)
     tasks = about.get("tasks")
     if not isinstance(tasks, dict) or not tasks or not all(isinstance(i, int) and i >= 0 for i in tasks.values()):
-        raise InvalidInput(f"tasks in {file} cannot be read", expected="names of tasks, each with the index of its logit")
+        raise InvalidInput(
+            f"tasks in {file} cannot be read", expected="names of tasks, each with the index of its logit"
+        )
     if unknown := sorted(set(tasks) - set(_TEXT_FIRST)):
-        raise InvalidInput(f"tasks in {file} has unknown names", expected=" or ".join(_TEXT_FIRST), got=", ".join(unknown))
+        raise InvalidInput(
+            f"tasks in {file} has unknown names", expected=" or ".join(_TEXT_FIRST), got=", ".join(unknown)
+        )
     for name in ("max_tokens", "max_query"):
         if not isinstance(about.get(name), int) or about[name] < 1:
-            raise InvalidInput(f"{name} in {file} is not a number of tokens", expected="a number of tokens", got=repr(about.get(name)))
+            raise InvalidInput(
+                f"{name} in {file} is not a number of tokens", expected="a number of tokens", got=repr(about.get(name))
+            )
     if about["max_tokens"] < about["max_query"] + _LEAST_TOKENS:
         raise InvalidInput(
             f"max_tokens in {file} is too small",

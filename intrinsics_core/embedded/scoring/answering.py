@@ -124,7 +124,9 @@ def answerability(
     limit = _threshold("threshold", threshold, chosen.thresholds["answerable"])
     if len(passage_vectors) != len(passages):
         raise InvalidInput(
-            "passage_vectors has the wrong length", expected=f"one per passage ({len(passages)})", got=str(len(passage_vectors))
+            "passage_vectors has the wrong length",
+            expected=f"one per passage ({len(passages)})",
+            got=str(len(passage_vectors)),
         )
     scores = [
         passage_score(question, text, question_vectors, rows, head=chosen, logit=logit)

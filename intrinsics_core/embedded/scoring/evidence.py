@@ -231,7 +231,10 @@ class Sources:
         if len(self.vectors) != len(self.texts):
             raise InvalidInput(f"sources: {len(self.texts)} sentences but {len(self.vectors)} vectors")
         if empty := [i for i, rows in enumerate(self.vectors) if not len(rows)]:
-            raise InvalidInput(f"sources: sentence {empty[0]} has no vector", expected="one row for each window, and at least one window")
+            raise InvalidInput(
+                f"sources: sentence {empty[0]} has no vector",
+                expected="one row for each window, and at least one window",
+            )
         if self.documents is not None and len(self.documents) != len(self.texts):
             raise InvalidInput(f"sources: {len(self.texts)} sentences but {len(self.documents)} document indices")
 

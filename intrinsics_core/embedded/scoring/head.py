@@ -34,7 +34,9 @@ class LinearHead:
         raw = json.loads(text)
         named = tuple(raw["features"])
         if named != tuple(features or named) or len(raw["weights"]) != len(named):
-            raise InvalidInput("the head was fitted on other features", expected=str(list(features or named)), got=str(list(named)))
+            raise InvalidInput(
+                "the head was fitted on other features", expected=str(list(features or named)), got=str(list(named))
+            )
         thresholds = {key: float(value) for key, value in raw["thresholds"].items()}
         return cls(named, tuple(map(float, raw["weights"])), float(raw["bias"]), thresholds)
 

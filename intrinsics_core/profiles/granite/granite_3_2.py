@@ -128,8 +128,9 @@ def _cite(task: Task, replies: Sequence[Reply]) -> Citations:
     reply, links = readers.generated(replies), []
     for key, sources in _by_sentence(reply, '{"<r0>": ["<c0>", ...], ...}'):
         if not isinstance(sources, list):
-            raise MalformedReply("the sources of a sentence are not a list", expected='["<c0>", ...]', got=repr(sources),
-                                 raw=reply.text)  # fmt: skip
+            raise MalformedReply(
+                "the sources of a sentence are not a list", expected='["<c0>", ...]', got=repr(sources), raw=reply.text
+            )
         number = readers.sentence_number(key, "r")
         links += [(number, readers.sentence_number(source, "c")) for source in sources]
     return sentence_ids.citations(task, links)

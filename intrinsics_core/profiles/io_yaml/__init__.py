@@ -69,7 +69,9 @@ def profile(
         RuntimeUnavailable: the hub cannot be reached.
     """
     if not places:
-        raise InvalidInput("the location of the adapters is missing", expected="a folder, or owner/name@commit on the hub")
+        raise InvalidInput(
+            "the location of the adapters is missing", expected="a folder, or owner/name@commit on the hub"
+        )
     if technology not in (None, *location.TECHNOLOGIES):
         raise InvalidInput("technology is unknown", expected="lora or alora", got=repr(technology))
     found: dict[str, tuple[location.Found, Spec]] = {}
@@ -103,7 +105,8 @@ def _at(
             if spec.name in found:
                 raise InvalidInput(
                     f"{place} has several adapters for {spec.name!r}: {found[spec.name][0]} and {one}",
-                    expected="base= and technology= to choose one, or a location that chooses: PLACE#granite-4.1-3b/lora",
+                    expected="base= and technology= to choose one, or a location that chooses: "
+                    "PLACE#granite-4.1-3b/lora",
                 )
             found[spec.name] = one, spec
     return found

@@ -76,8 +76,11 @@ def find(location: str | os.PathLike[str], *, base: str | None = None, technolog
     files = [root] if root.is_file() else sorted(root.glob(FILE)) or _below(root)
     found = [one for path in files if _wanted(one := _found(path, root, source), base, technology)]
     if not found:
-        raise InvalidInput(f"{source} has no {FILE} for this base model and technology", expected="a folder of adapters, each with its io.yaml",
-                           got=f"base={base!r}, technology={technology!r}")  # fmt: skip
+        raise InvalidInput(
+            f"{source} has no {FILE} for this base model and technology",
+            expected="a folder of adapters, each with its io.yaml",
+            got=f"base={base!r}, technology={technology!r}",
+        )
     return found
 
 

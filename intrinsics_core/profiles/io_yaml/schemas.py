@@ -36,7 +36,7 @@ def read(value: Any, named: str) -> Mapping[str, Any] | None:
     if value is None:
         return None
     if not isinstance(value, dict):
-        wrong("is no schema", got=value)
+        wrong("is not a schema", got=value)
     if limits.depth(value) > limits.DEEPEST:
         wrong(f"has more than {limits.DEEPEST} levels", "a flatter schema")
     if value.get("type") == "json_object":
@@ -45,17 +45,17 @@ def read(value: Any, named: str) -> Mapping[str, Any] | None:
         inner = value.get("json_schema")
         value = inner.get("schema") if isinstance(inner, dict) else None
         if not isinstance(value, dict):
-            wrong("holds no schema", "json_schema: {schema: ...}")
+            wrong("contains no schema", "json_schema: {schema: ...}")
     try:
         jsonschema.validators.validator_for(value, jsonschema.Draft202012Validator).check_schema(value)
     except jsonschema.SchemaError as error:
-        wrong(f"is no valid JSON schema ({error.message[:300]})")
+        wrong(f"is not a valid JSON schema ({error.message[:300]})")
     except (TypeError, ValueError, AttributeError, RecursionError) as error:  # a meta-schema that is none
-        wrong(f"is no JSON schema ({type(error).__name__})")
+        wrong(f"is not a JSON schema ({type(error).__name__})")
     for part in _parts(value):
         for key, item in part.items():
             if complaint := _complaint(key, item, value):
-                wrong(complaint, "a schema complete in itself", {key: item})
+                wrong(complaint, "a schema without references to other files", {key: item})
     return value
 
 

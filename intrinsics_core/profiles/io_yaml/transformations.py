@@ -111,7 +111,7 @@ class Likelihood(_Placed):
     def measure(self, value: Any, work: Work) -> float:
         key = label_text(value) if isinstance(value, str | int | bool) else None
         if key is None or key not in self.values:
-            raise work.malformed(f"the label is not one of {',  '.join(self.values)}", value)
+            raise work.malformed(f"the label is not one of {', '.join(self.values)}", value)
         begin = begin_in(work.reply.text, value)
         measured = label_probabilities(work.reply.logprobs, tuple(self.values), begin) if begin >= 0 else None
         if measured is None:

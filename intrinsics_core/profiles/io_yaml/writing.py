@@ -73,8 +73,9 @@ def _output(spec: Spec, value: Any) -> str:
     try:
         read(spec, Generated(text))
     except MalformedReply as error:
-        raise InvalidInput(f"value is not a reply that fits {spec.source}: {error.message}", expected="JSON as in its schema",
-                           got=text) from None  # fmt: skip
+        raise InvalidInput(
+            f"value is not a reply that fits {spec.source}: {error.message}", expected="JSON as in its schema", got=text
+        ) from None
     return text
 
 

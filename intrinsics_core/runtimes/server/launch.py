@@ -50,7 +50,9 @@ def read_adapter(spec: str) -> Adapter:
     folder = Path(path).expanduser()
     if not folder.is_dir():
         if path.startswith((".", "/", "~")) or path.count("/") != 1:
-            raise InvalidInput(f"adapter {name!r}: there is no folder {path}", expected="a folder or a hub repository", got=path)
+            raise InvalidInput(
+                f"adapter {name!r}: there is no folder {path}", expected="a folder or a hub repository", got=path
+            )
         return Adapter(name, path)
     return Adapter(name, str(folder.resolve()), _rank(name, folder))
 
@@ -65,8 +67,11 @@ def read_adapters(specs: Iterable[str]) -> list[Adapter]:
     seen: dict[str, str] = {}
     for adapter in adapters:
         if adapter.name in seen:
-            raise InvalidInput(f"two adapters have the name {adapter.name!r}", expected="a different name for each: NAME=PATH",
-                               got=f"{seen[adapter.name]} and {adapter.path}")  # fmt: skip
+            raise InvalidInput(
+                f"two adapters have the name {adapter.name!r}",
+                expected="a different name for each: NAME=PATH",
+                got=f"{seen[adapter.name]} and {adapter.path}",
+            )
         seen[adapter.name] = adapter.path
     return adapters
 
@@ -89,12 +94,16 @@ def _rank(name: str, folder: Path) -> int:
         raise InvalidInput(f"adapter {name!r}: its {_CONFIG} cannot be read", expected="JSON with a rank r",
                            got=f"{type(error).__name__}: {error}") from None  # fmt: skip
     if not any(folder.glob("*.safetensors")) and (pickled := sorted(folder.glob("adapter_model.*"))):
-        raise InvalidInput(f"adapter {name!r} stores its weights as {pickled[0].name}, which can run code when it is loaded",
-                           expected="adapter_model.safetensors", got=str(folder))  # fmt: skip
+        raise InvalidInput(
+            f"adapter {name!r} stores its weights as {pickled[0].name}, which can run code when it is loaded",
+            expected="adapter_model.safetensors",
+            got=str(folder),
+        )
     if is_activated(config):
         raise InvalidInput(
             f"adapter {name!r} is an Activated LoRA, which vLLM does not support",
-            expected="the LoRA version of it (served as plain LoRA, an aLoRA answers wrongly), or the transformers runtime",
+            expected="the LoRA version of it (served as plain LoRA, an aLoRA answers wrongly), or the "
+            "transformers runtime",
             got=str(folder),
         )
     if not isinstance(rank, int) or not 0 < rank <= RANKS[-1]:

@@ -81,9 +81,12 @@ async def _read(response: Any, limit: int) -> Any:
         await response.aclose()
         return _refused(
             response,
-            RuntimeUnavailable("the server's reply uses a compression that was not requested", expected="gzip or no compression",
-                               got=encoding[:100]),
-        )  # fmt: skip
+            RuntimeUnavailable(
+                "the server's reply uses a compression that was not requested",
+                expected="gzip or no compression",
+                got=encoding[:100],
+            ),
+        )
     parts, size = [], 0
     try:
         async for part in response.aiter_bytes():

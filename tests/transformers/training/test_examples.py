@@ -115,11 +115,11 @@ def test_an_alora_that_would_begin_elsewhere_is_refused(tokenizer: Any) -> None:
     tokens = invocation_of(learned, tokenizer)
     at = -len(tokens)
     again = Example("row 9", (*learned[0].ids, *tokens), learned[0].start, "g", learned[0].request)
-    with pytest.raises(InvalidInput, match="row 9: the aLoRA would not begin where it should"):
+    with pytest.raises(InvalidInput, match="row 9: the aLoRA would be activated at the wrong place"):
         verified(again, tokens, at)
     with pytest.raises(InvalidInput, match="does not hold the tokens"):
         invocation_of(learned, tokenizer, "<|start_of_role|>certainty<|end_of_role|>")
-    with pytest.raises(InvalidInput, match=r"1 of 3 rows.*\n.*answerability-2.*the aLoRA would not begin"):
+    with pytest.raises(InvalidInput, match=r"1 of 3 rows.*\n.*answerability-2.*the aLoRA would be activated"):
         invocation_of(
             [*learned[:2], *made("answerability", [row("answerability", 2)], tokenizer, "granite-3.3")],
             tokenizer, "<|start_of_role|>assistant<|end_of_role|>",
@@ -146,8 +146,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"result": {"label": "answerable", "probability": 1.0, "degraded": "x"}}, "result.degraded is set"),
     ({"messages": []}, "messages is empty"),
     ({"messages": [{"role": "assistant", "content": "Hi."}]}, "ends with the wrong role"),
-    ({"documents": []}, "nothing would be asked: nothing retrieved"),
-    ({"colour": 1}, "'colour' is no key of a row"),
+    ({"documents": []}, "would not be asked about this row: nothing retrieved"),
+    ({"colour": 1}, "'colour' is not a key of a row"),
     ({"date": 5}, "date is not text"),
 ]
 

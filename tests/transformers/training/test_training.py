@@ -102,9 +102,9 @@ def test_killed_and_resumed_it_ends_as_if_unbroken(
     killed = subprocess.run([sys.executable, "-c", KILLED, json.dumps(arguments)], capture_output=True, text=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert not (tmp_path / "broken/adapter_model.safetensors").exists()
-    with pytest.raises(InvalidInput, match="a training was begun"):
+    with pytest.raises(InvalidInput, match="a training run was started"):
         trained("answerability", **settings, out=tmp_path / "broken")
-    with pytest.raises(InvalidInput, match="it was begun with regime"):
+    with pytest.raises(InvalidInput, match="it was started with regime"):
         trained("answerability", **settings | {"rank": 4}, out=tmp_path / "broken", resume=True)
     resumed = trained("answerability", **settings, out=tmp_path / "broken", resume=True)  # its date is that of the note
     whole = trained("answerability", **settings, out=tmp_path / "whole", date="May 5, 2031")
@@ -132,7 +132,7 @@ def test_the_command(models: Path, tmp_path: Path, write: Callable[..., Path]) -
         done.stdout
     )
     again = CliRunner().invoke(app, arguments)
-    assert again.exit_code == 2 and "a training was begun" in again.output
+    assert again.exit_code == 2 and "a training run was started" in again.output
     import intrinsics_core.training as training
 
     def interrupted(*_: Any, **__: Any) -> None:
