@@ -20,7 +20,8 @@ def _several(value: Any) -> Any:
                  for v in each)  # fmt: skip
 
 
-Compressors = Annotated[tuple[Any, ...], BeforeValidator(_several)]
+# To a type checker they are what a user may write: one or a list of them; here they are always a tuple.
+Compressors = Annotated[Any, BeforeValidator(_several)]
 
 
 def compress(compressor: Any, documents: Sequence[Document], query: str, config: RunnableConfig) -> Sequence[Document]:

@@ -28,7 +28,8 @@ def _fields(value: Any) -> Any:
     return (value,) if isinstance(value, str) else value
 
 
-MetadataFields = Annotated[tuple[str, ...], BeforeValidator(_fields)]
+# To a type checker it is what a user may write: names, one name or a prompt; here it is a tuple of names.
+MetadataFields = Annotated[Any, BeforeValidator(_fields)]
 
 
 class Intrinsic(RunnableSerializable[Any, Any], ABC):

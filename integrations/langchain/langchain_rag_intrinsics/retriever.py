@@ -28,7 +28,8 @@ def _step(value: Any) -> Any:
     return None if value is None else coerce_to_runnable(value)
 
 
-Step = Annotated[Runnable[Any, Any] | None, BeforeValidator(_step)]
+# To a type checker it is what a user may write: a Runnable, a function or None; here it is a Runnable or None.
+Step = Annotated[Any, BeforeValidator(_step)]
 
 
 class IntrinsicsRetriever(BaseRetriever):
@@ -65,7 +66,7 @@ class IntrinsicsRetriever(BaseRetriever):
 
     model_config = ConfigDict(arbitrary_types_allowed=True, hide_input_in_errors=True)
 
-    retriever: Annotated[Runnable[Any, Any], BeforeValidator(coerce_to_runnable)]
+    retriever: Annotated[Any, BeforeValidator(coerce_to_runnable)]
     rewriter: Step = None
     expander: Step = None
     compressors: Compressors = ()
@@ -142,14 +143,16 @@ class IntrinsicsRetriever(BaseRetriever):
         """The rewriter, one of ours asked for all it knows."""
         if isinstance(self.rewriter, QueryRewriter):
             return self.rewriter.returning_result()
-        return self.rewriter
+        rewriter: Runnable[Any, Any] | None = self.rewriter
+        return rewriter
 
     @property
     def _expanding(self) -> Runnable[Any, Any] | None:
         """The expander, one of ours asked for the queries alone."""
         if isinstance(self.expander, QueryExpander):
             return self.expander.returning_result(False)
-        return self.expander
+        expander: Runnable[Any, Any] | None = self.expander
+        return expander
 
     def _to_expand(self, query: Any, found: Sequence[Document]) -> Any:
         """What the expander is given: one of ours, the first results too, each once."""

@@ -27,7 +27,7 @@ def check_names(given: Iterable[str], known: Iterable[str], *, called: str) -> N
     Raises:
         InvalidInput: one is not; the message has the nearest name.
     """
-    names = list(known)
+    names = list(dict.fromkeys(known))
     for name in given:
         if name not in names:
             raise unknown(f"{called} has no setting of that name", name, names)

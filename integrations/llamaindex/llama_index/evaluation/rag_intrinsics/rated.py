@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from llama_index.evaluation.rag_intrinsics._evaluator import EvaluatorInput, IntrinsicEvaluator, Score
@@ -36,7 +37,7 @@ class RatedEvaluator(IntrinsicEvaluator):
 
     intrinsic: ClassVar[str] = "evaluate"
 
-    metrics: tuple[str, ...] | None = None
+    metrics: Sequence[str] | str | None = None
     threshold: float | None = Field(default=None, ge=0, le=1)
 
     def __init__(self, **settings: Any) -> None:

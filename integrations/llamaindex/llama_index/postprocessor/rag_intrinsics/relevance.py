@@ -36,7 +36,7 @@ class ContextRelevancePostprocessor(JudgingPostprocessor):
 
     intrinsic: ClassVar[str] = "context-relevance"
 
-    labels: tuple[Relevance, ...] = ("relevant", "partially relevant")
+    labels: Sequence[Relevance] | Relevance = ("relevant", "partially relevant")
     similarity_cutoff: float | None = None
 
     @field_validator("labels", mode="before")

@@ -1,0 +1,17 @@
+"""The program whose types `.ci/run` checks does what it says."""
+
+from __future__ import annotations
+
+import pytest
+
+from integrations.langchain.tests import typed_program
+
+
+def test_the_typed_program_runs() -> None:
+    assert [document.id for document in typed_program.search()] == ["mill", "mill"]
+    told = typed_program.answer()
+    assert told["answer"].text == typed_program.MILL
+    assert told["audit"]["label"] == "faithful"
+    assert typed_program.judge()[-1] == "unfaithful"
+    pytest.importorskip("langchain.agents", reason="the extra [agents] is not installed")
+    assert typed_program.agent() == "Hello!"
