@@ -6,9 +6,12 @@ from intrinsics_core.cli import options
 from intrinsics_core.cli.run import run
 
 EPILOG = """
-The same as `intrinsics run audit`. A row in: `{"id": any, "messages": [...], "documents": [...]}`, the last message an
-answer. A row out: whether the documents answer the question, a verdict and citations for each sentence, certainty,
-answer relevance, and which of these do not go together.
+The same as `intrinsics run audit`.
+
+An input row: `{"id": any, "messages": [...], "documents": [...]}`. The last message is an answer.
+
+An output row says whether the documents answer the question, and gives a verdict and citations for each sentence,
+certainty, answer relevance, and which of these contradict each other.
 
 Example: `intrinsics audit --input answers.jsonl --output audited.jsonl`
 """

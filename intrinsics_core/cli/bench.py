@@ -29,7 +29,8 @@ EPILOG = f"""
 TABLE is one of {", ".join(NAMES)}, or `all`.
 
 The files in --output are, for each table, `TABLE.jsonl` (the outcome of each case, from which `--resume` continues),
-`TABLE.json`, `TABLE.md` and `TABLE.svg`. Values have 95% bootstrap intervals over cases. Simple baselines are shown too.
+`TABLE.json`, `TABLE.md` and `TABLE.svg`. Values have 95% bootstrap intervals over cases. Simple
+baselines are shown too.
 
 DATA is a folder of the sets that docs/bench.md names, or one .jsonl file of your own: `question` (or `messages`),
 `answer`, `documents`, `label`; `--column label=is_ok` maps a column with another name.

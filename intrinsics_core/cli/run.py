@@ -36,7 +36,8 @@ INTRINSIC is one of {_NAMES};
 or `adapter:NAME`, any adapter that the profile serves: `intrinsics run adapter:requirement-check
 --profile io.yaml:FOLDER --option 'arguments={{"requirement": "Answer in one sentence."}}'`.
 
-An input row: `{{"id": any, "messages": [{{"role", "content"}}], "documents": [{{"id", "text", "title"?, "metadata"?}}]}}`
+An input row: `{{"id": any, "messages": [{{"role", "content"}}],
+"documents": [{{"id", "text", "title"?, "metadata"?}}]}}`
 
 An output row: `{{"id", "result": {{...}}}}` or `{{"id", "error": {{"type", "message", "raw"?}}}}`, in input order.
 Blank lines are skipped, and other keys of a row are ignored.

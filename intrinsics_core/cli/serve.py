@@ -11,8 +11,8 @@ from intrinsics_core.cli.options import NamedRuntimes
 from intrinsics_core.cli.run import one_line_errors
 
 EPILOG = """
-Without --runtime, the embedded default is served. A request names its runtime as `model` or `runtime`. The first runtime
-answers requests that name none.
+Without --runtime, the embedded default is served. A request names its runtime as `model` or `runtime`. The first
+runtime answers requests that name none.
 
 Pages: `/docs` for the requests with examples, `/mcp` for MCP clients, `/metrics` for Prometheus. On SIGTERM the
 service answers the requests it has, then stops.

@@ -51,6 +51,14 @@ def adapter(
         InvalidInput: at once, where the input is wrong, or an argument is no text; when run, where an argument is
             missing or not wanted, with the nearest name that is.
         UnsupportedIntrinsic: when run, where the profile has no adapter of that name; the message has the nearest one.
+
+    Example:
+
+        >>> from intrinsics_core import adapter, run
+        >>> question = [{"role": "user", "content": "Who built the lighthouse?"}]
+        >>> documents = ["Ada Brink built the lighthouse in 1911.", "Fog is common in May."]
+        >>> run(adapter("answerability", question, documents)).label  # a known name has its typed result
+        'answerable'
     """
     if not isinstance(name, str) or not name.strip():
         raise InvalidInput(

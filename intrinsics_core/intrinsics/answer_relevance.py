@@ -60,6 +60,14 @@ def answer_relevance(
         InvalidInput: at once, where the input is wrong.
 
     Source: the answer-relevance classifier and rewriter of IBM's granite-io.
+
+    Example:
+
+        >>> from intrinsics_core import answer_relevance, run
+        >>> question = [{"role": "user", "content": "Who built the lighthouse?"}]
+        >>> answer = [*question, {"role": "assistant", "content": "Ada Brink built the lighthouse in 1911."}]
+        >>> run(answer_relevance(answer)).label
+        'relevant'
     """
     program = partial(_program, rewrite=rewrite, keep=on_error == "fallback")
     made = call("answer-relevance", messages, documents, date=date, program=program, on_error=on_error)

@@ -52,9 +52,21 @@ def answerability(
             stops it; both mark the result as degraded and give no probability.
         date: date text for prompts that carry one; the day of the call where left out.
 
+    Returns:
+        A call whose result has a label (``"answerable"`` or ``"unanswerable"``) and the probability, 0 to 1, that the
+        documents answer the question.
+
     Raises:
         InvalidInput: at once, where the input is wrong.
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), answerability determination.
+
+    Example:
+
+        >>> from intrinsics_core import answerability, run
+        >>> question = [{"role": "user", "content": "Who built the lighthouse?"}]
+        >>> documents = ["Ada Brink built the lighthouse in 1911.", "Fog is common in May."]
+        >>> run(answerability(question, documents)).label
+        'answerable'
     """
     return call("answerability", messages, documents, date=date, on_error=on_error)

@@ -98,6 +98,15 @@ def audit(
 
     Raises:
         InvalidInput: at once, where the input is wrong.
+
+    Example:
+
+        >>> from intrinsics_core import audit, run
+        >>> question = [{"role": "user", "content": "Who built the lighthouse?"}]
+        >>> documents = ["Ada Brink built the lighthouse in 1911.", "Fog is common in May."]
+        >>> answer = [*question, {"role": "assistant", "content": "Ada Brink built the lighthouse in 1911."}]
+        >>> run(audit(answer, documents)).hallucination.label
+        'faithful'
     """
     return audit_of(PARTS, messages, documents, on_error=on_error, date=date)
 

@@ -39,7 +39,20 @@ def call(
 ) -> Call[T]:
     """Check the input and the choice of ``on_error`` against the intrinsic's record; build the call.
 
-    ``options`` are what a format may look at when it renders: :attr:`intrinsics_core.protocol.task.Task.options`.
+    Args:
+        name: name of the intrinsic in the table.
+        messages: the conversation, not empty.
+        documents: the documents, in the caller's order.
+        date: date text for prompts that carry one; the day of the call where left out.
+        program: the generator that asks the profile; by default one exchange.
+        options: what a format may look at when it renders: :attr:`intrinsics_core.protocol.task.Task.options`.
+        on_error: ``"raise"`` or the name of one of the intrinsic's fallbacks.
+
+    Returns:
+        The call, which :func:`~intrinsics_core.run` takes to its result.
+
+    Raises:
+        InvalidInput: the input or ``on_error`` is wrong.
     """
     record = TABLE[name]
     task = check(name, messages, documents, ends_with=record.ends_with, blank_answer=record.empty is not None,

@@ -46,5 +46,14 @@ def citations(
         InvalidInput: at once, where the input is wrong.
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), citation generation.
+
+    Example:
+
+        >>> from intrinsics_core import citations, run
+        >>> question = [{"role": "user", "content": "Who built the lighthouse?"}]
+        >>> documents = ["Ada Brink built the lighthouse in 1911.", "Fog is common in May."]
+        >>> answer = [*question, {"role": "assistant", "content": "Ada Brink built the lighthouse in 1911."}]
+        >>> [citation.document_text for citation in run(citations(answer, documents)).citations]
+        ['Ada Brink built the lighthouse in 1911.']
     """
     return call("citations", messages, documents, date=date, on_error=on_error)

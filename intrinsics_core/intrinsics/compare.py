@@ -50,6 +50,15 @@ def compare(
         UnsupportedIntrinsic: when run, where the profile has no language model to ask.
 
     Source: *REC: Rate, Explain and Cite* (2024), pairwise evaluation.
+
+    Example:
+
+        >>> from intrinsics_core import compare, run
+        >>> from intrinsics_core.runtimes.scripted import Scripted  # a real program passes a server or chat model here
+        >>> question = [{"role": "user", "content": "Who built the lighthouse?"}]
+        >>> replies = [{"preferred": "A", "confidence": 0.9}, {"preferred": "B", "confidence": 0.9}]  # both orders
+        >>> run(compare(question, "Ada Brink built it.", "Fog."), Scripted(replies)).choice
+        'first'
     """
     if on_error not in _ON_ERROR:
         raise InvalidInput("on_error is unknown", intrinsic="compare", expected=f"one of {', '.join(_ON_ERROR)}",

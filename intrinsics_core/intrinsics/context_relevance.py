@@ -42,10 +42,22 @@ def context_relevance(
             dropped and never called irrelevant, and ``missing`` counts it.
         date: date text for prompts that carry one; the day of the call where left out.
 
+    Returns:
+        A call whose result has one judgement for each document, in the order given: a label (``"relevant"``,
+        ``"partially relevant"`` or ``"irrelevant"``) and a score in 0 to 1.
+
     Raises:
         InvalidInput: at once, where the input is wrong.
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), context relevance.
+
+    Example:
+
+        >>> from intrinsics_core import context_relevance, run
+        >>> question = [{"role": "user", "content": "Who built the lighthouse?"}]
+        >>> documents = ["Ada Brink built the lighthouse in 1911.", "Fog is common in May."]
+        >>> [judgement.label for judgement in run(context_relevance(question, documents)).judgements]
+        ['relevant', 'irrelevant']
     """
     return call("context-relevance", messages, documents, date=date,
                 program=partial(_program, keep=on_error == "fallback"), on_error=on_error)  # fmt: skip

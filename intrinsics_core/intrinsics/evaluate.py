@@ -106,6 +106,15 @@ def evaluate(
             no language model to ask in the style of REC.
 
     Source: *REC: Rate, Explain and Cite* (2024); the metrics and their wording, and the replies of appendix C.
+
+    Example:
+
+        >>> from intrinsics_core import evaluate, run
+        >>> question = [{"role": "user", "content": "Who built the lighthouse?"}]
+        >>> documents = ["Ada Brink built the lighthouse in 1911.", "Fog is common in May."]
+        >>> answer = [*question, {"role": "assistant", "content": "Ada Brink built the lighthouse in 1911."}]
+        >>> run(evaluate(answer, documents, metrics="faithfulness")).metrics[0].rating
+        'yes'
     """
     named = _checked(metrics)
     if style not in get_args(Style):

@@ -104,6 +104,15 @@ def fact_check(
         MalformedReply: when run, where a relevance or a score is NaN or infinite.
 
     Source: *Provenance: A Light-weight Fact-checker for RAG* (2024).
+
+    Example:
+
+        >>> from intrinsics_core import fact_check, run
+        >>> question = [{"role": "user", "content": "Who built the lighthouse?"}]
+        >>> documents = ["Ada Brink built the lighthouse in 1911.", "Fog is common in May."]
+        >>> answer = [*question, {"role": "assistant", "content": "Ada Brink built the lighthouse in 1911."}]
+        >>> run(fact_check(answer, documents)).score > 0.5
+        True
     """
     for name, value, fits, want in (
         ("top_k", top_k, top_k is None or top_k >= 1, "a number from 1, or None"),

@@ -52,5 +52,14 @@ def hallucination_detection(
         InvalidInput: at once, where the input is wrong.
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), hallucination detection.
+
+    Example:
+
+        >>> from intrinsics_core import hallucination_detection, run
+        >>> question = [{"role": "user", "content": "Who built the lighthouse?"}]
+        >>> documents = ["Ada Brink built the lighthouse in 1911.", "Fog is common in May."]
+        >>> answer = [*question, {"role": "assistant", "content": "Ada Brink built the lighthouse in 1911."}]
+        >>> run(hallucination_detection(answer, documents)).label
+        'faithful'
     """
     return call("hallucination-detection", messages, documents, date=date, on_error=on_error)

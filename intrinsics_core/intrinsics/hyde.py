@@ -39,11 +39,22 @@ def hyde(
             model to write one.
         date: date text for prompts that carry one; the day of the call where left out.
 
+    Returns:
+        A call whose result's ``passage`` is the passage to search with.
+
     Raises:
         InvalidInput: at once, where the input is wrong.
         UnsupportedIntrinsic: when run, where the profile has no language model.
 
     Source: Gao et al., *Precise Zero-Shot Dense Retrieval without Relevance Labels*, ACL 2023.
+
+    Example:
+
+        >>> from intrinsics_core import hyde, run
+        >>> from intrinsics_core.runtimes.scripted import Scripted  # a real program passes a server or chat model here
+        >>> question = [{"role": "user", "content": "Who built the lighthouse?"}]
+        >>> run(hyde(question), Scripted([{"passage": "Ada Brink built it."}])).passage
+        'Ada Brink built it.'
     """
     program = partial(_program, keep=on_error == "fallback")
     return call("hyde", messages, documents, date=date, program=program, on_error=on_error)

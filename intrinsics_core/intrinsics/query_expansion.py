@@ -42,10 +42,20 @@ def query_expansion(
         on_error: ``"fallback"`` gives the original query alone, marked as degraded.
         date: date text for prompts that carry one; the day of the call where left out.
 
+    Returns:
+        A call whose result has the queries, each with the strategy that made it; the original comes first.
+
     Raises:
         InvalidInput: at once, where the input is wrong.
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), query expansion.
+
+    Example:
+
+        >>> from intrinsics_core import query_expansion, run
+        >>> question = [{"role": "user", "content": "Who built the lighthouse?"}]
+        >>> [query.text for query in run(query_expansion(question)).queries]
+        ['Who built the lighthouse?', 'built lighthouse']
     """
     return call("query-expansion", messages, documents, date=date, program=_program, on_error=on_error)
 

@@ -32,9 +32,21 @@ def query_rewrite(
         on_error: ``"fallback"`` gives the original query, marked as degraded.
         date: date text for prompts that carry one; the day of the call where left out.
 
+    Returns:
+        A call whose result's ``query`` is the standalone question, and ``original`` the user's own.
+
     Raises:
         InvalidInput: at once, where the input is wrong.
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), query rewrite.
+
+    Example:
+
+        >>> from intrinsics_core import query_rewrite, run
+        >>> question = [{"role": "user", "content": "Who built the lighthouse?"}]
+        >>> answer = [*question, {"role": "assistant", "content": "Ada Brink built the lighthouse in 1911."}]
+        >>> messages = [*answer, {"role": "user", "content": "When was it built?"}]
+        >>> run(query_rewrite(messages)).query
+        'When was the lighthouse built?'
     """
     return call("query-rewrite", messages, documents, date=date, on_error=on_error)

@@ -108,6 +108,14 @@ def reranking(
         IntrinsicsError: when run, where no comparison succeeds.
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), passage reranking; for lists see `_listwise`.
+
+    Example:
+
+        >>> from intrinsics_core import reranking, run
+        >>> question = [{"role": "user", "content": "Who built the lighthouse?"}]
+        >>> documents = ["Ada Brink built the lighthouse in 1911.", "Fog is common in May."]
+        >>> [document.index for document in run(reranking(question, documents[::-1])).ranking]
+        [1, 0]
     """
     if mode is not None and mode not in get_args(Mode):
         raise InvalidInput("mode is unknown", intrinsic="reranking", expected=f"one of {', '.join(get_args(Mode))}",

@@ -79,6 +79,15 @@ def revise(
 
     Raises:
         InvalidInput: at once, where the input is wrong, or the verdicts are not about this answer.
+
+    Example:
+
+        >>> from intrinsics_core import revise, run
+        >>> question = [{"role": "user", "content": "Who built the lighthouse?"}]
+        >>> documents = ["Ada Brink built the lighthouse in 1911.", "Fog is common in May."]
+        >>> answer = [*question, {"role": "assistant", "content": "Ada Brink built the lighthouse in 1911."}]
+        >>> run(revise(answer, documents)).answer
+        'Ada Brink built the lighthouse in 1911.'
     """
     made = call(NAME, messages, documents, date=date, program=partial(_program, verdicts=verdicts, mend=mend),
                 on_error=on_error)  # fmt: skip

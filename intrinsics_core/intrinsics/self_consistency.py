@@ -67,6 +67,16 @@ def self_consistency(
 
     Source: Wang et al., *Self-Consistency Improves Chain of Thought Reasoning*, ICLR 2023; for free text, a model says
     which answers agree, after Chen et al., *Universal Self-Consistency* (2023).
+
+    Example:
+
+        >>> from intrinsics_core import run, self_consistency
+        >>> from intrinsics_core.runtimes.scripted import Scripted  # a real program passes a server or chat model here
+        >>> question = [{"role": "user", "content": "Who built the lighthouse?"}]
+        >>> replies = [{"reasoning": "", "answer": text} for text in ("In 1911.", "in 1911", "In 1911.")]
+        >>> found = run(self_consistency(question, samples=3), Scripted(replies))
+        >>> found.answer, found.share
+        ('In 1911.', 1.0)
     """
     if isinstance(samples, bool) or not isinstance(samples, int) or not 1 <= samples <= MOST:
         raise InvalidInput("samples is out of range", intrinsic="self-consistency",

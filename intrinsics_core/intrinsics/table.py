@@ -85,7 +85,13 @@ def register(name: str, *, result: type[Result], ends_with: tuple[Role, ...], **
             return call("haiku", messages, documents, date=date, on_error=on_error)
 
     Args:
+        name: name of the intrinsic, in the spelling of the command line: ``"context-relevance"``.
+        result: type of the result.
+        ends_with: roles that the last turn may have.
         known: further fields of :class:`Record`.
+
+    Returns:
+        A decorator that registers the function and returns it unchanged.
 
     Raises:
         InvalidInput: the name is taken.

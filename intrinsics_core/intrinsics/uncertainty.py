@@ -41,9 +41,21 @@ def uncertainty(
         on_error: ``"fallback"`` gives no certainty, marked as degraded.
         date: date text for prompts that carry one; the day of the call where left out.
 
+    Returns:
+        A call whose result has ``certainty``, one of .05, .15 … .95.
+
     Raises:
         InvalidInput: at once, where the input is wrong.
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), uncertainty quantification.
+
+    Example:
+
+        >>> from intrinsics_core import run, uncertainty
+        >>> question = [{"role": "user", "content": "Who built the lighthouse?"}]
+        >>> documents = ["Ada Brink built the lighthouse in 1911.", "Fog is common in May."]
+        >>> answer = [*question, {"role": "assistant", "content": "Ada Brink built the lighthouse in 1911."}]
+        >>> run(uncertainty(answer, documents)).certainty
+        0.85
     """
     return call("uncertainty", messages, documents, date=date, on_error=on_error)

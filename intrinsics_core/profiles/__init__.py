@@ -70,7 +70,15 @@ def own_names(profile: Profile) -> tuple[str, ...]:
 
 
 def as_profile(spec: Profile | str | None, own: Profile, **at_hand: Any) -> Profile:
-    """A profile from a profile, a name, or None (the runtime's ``own``). ``at_hand``: as :func:`profile` takes it.
+    """A profile from a profile, a name, or None.
+
+    Args:
+        spec: a profile, its name, or None for ``own``.
+        own: the runtime's own profile.
+        at_hand: as :func:`profile` takes it.
+
+    Returns:
+        The profile that is meant.
 
     Raises:
         InvalidInput: no profile has that name.

@@ -185,6 +185,14 @@ class Profile:
         :mod:`intrinsics_core.replies.writers`. Text is written as it is: where it spells a special token, a tokenizer
         must be told not to take it for one.
 
+        Args:
+            name: name of the intrinsic, such as ``"answerability"``.
+            task: the checked input that the reply is for.
+            value: the result that the reply states.
+
+        Returns:
+            The text of the reply.
+
         Raises:
             UnsupportedIntrinsic: no such format, or its replies are no text.
             InvalidInput: the reply cannot say this; names the field.

@@ -40,6 +40,9 @@ def run(call: Call[T], runtime: RuntimeLike = None, *, profile: ProfileLike = No
         runtime: a runtime, a config such as ``{"kind": "server", "base_url": ...}``, or None for the embedded one.
         profile: a profile or its name; the runtime's own where left out.
 
+    Returns:
+        The result that the intrinsic's docstring describes.
+
     Raises:
         IntrinsicsError: see :mod:`intrinsics_core.protocol.errors`.
     """
@@ -48,7 +51,19 @@ def run(call: Call[T], runtime: RuntimeLike = None, *, profile: ProfileLike = No
 
 
 async def arun(call: Call[T], runtime: RuntimeLike = None, *, profile: ProfileLike = None) -> T:
-    """Like :func:`run`, without ever blocking the event loop."""
+    """Like :func:`run`, without ever blocking the event loop.
+
+    Args:
+        call: what an intrinsic function returned.
+        runtime: a runtime, a config such as ``{"kind": "server", "base_url": ...}``, or None for the embedded one.
+        profile: a profile or its name; the runtime's own where left out.
+
+    Returns:
+        The result that the intrinsic's docstring describes.
+
+    Raises:
+        IntrinsicsError: see :mod:`intrinsics_core.protocol.errors`.
+    """
     engine = as_runtime(runtime)
     if engine.blocking:
         with given_up():
@@ -70,6 +85,8 @@ def run_many(
 
     Args:
         calls: consumed lazily. An error among them (a row that was bad from the start) is passed through in its place.
+        runtime: a runtime, a config such as ``{"kind": "server", "base_url": ...}``, or None for the embedded one.
+        profile: a profile or its name; the runtime's own where left out.
         concurrency: how many calls are under way at once; the runtime's own bound where left out.
         on_result: told ``(index, result or error)`` as each one ends, in the order they end.
             A call with much text (over 20,000 characters) of an in-process runtime runs in a thread of its own, which
@@ -79,7 +96,8 @@ def run_many(
             looked at between two waves of requests.
 
     Returns:
-        One result or :class:`IntrinsicsError` per call, in the order of the calls. A failing call never costs another.
+        One result or :class:`IntrinsicsError` per call, in the order of the calls. If a call
+        fails, the results of the others are still returned.
     """
     engine = as_runtime(runtime)
     if not engine.blocking and not engine.threaded:
@@ -101,7 +119,20 @@ async def arun_many(
     keep: bool = True,
     row_timeout: float | None = None,
 ) -> list[T | IntrinsicsError]:
-    """Like :func:`run_many`, without ever blocking the event loop."""
+    """Like :func:`run_many`, without ever blocking the event loop.
+
+    Args:
+        calls: consumed lazily; an error among them is passed through in its place.
+        runtime: a runtime, a config such as ``{"kind": "server", "base_url": ...}``, or None for the embedded one.
+        profile: a profile or its name; the runtime's own where left out.
+        concurrency: how many calls run at the same time; the runtime's own bound where left out.
+        on_result: called with ``(index, result or error)`` as each call ends.
+        keep: False returns an empty list, so that memory does not grow with the number of calls.
+        row_timeout: seconds that a call may take; after them its result is a :class:`RequestTimeout`.
+
+    Returns:
+        One result or :class:`IntrinsicsError` for each call, in the order of the calls.
+    """
     engine = as_runtime(runtime)
     if engine.blocking:
         with given_up():

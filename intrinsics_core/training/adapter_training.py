@@ -72,10 +72,12 @@ def train(
     """Train a LoRA or aLoRA adapter for an intrinsic, on the prompts that will be sent to it.
 
     Args:
+        intrinsic: name of the intrinsic, such as ``"answerability"``.
         base: the base model, a folder or a repository on the hub.
         data: JSON Lines: ``messages``, ``documents``, ``result`` (the JSON of the intrinsic's result); ``id``,
             ``date`` and ``group`` (rows that are held out together) where there are some.
         out: a new folder; with ``resume`` one in which this very training was begun.
+        resume: continue from the last checkpoint in ``out``.
         alora: make it an Activated LoRA, whose base model's cache serves every adapter.
         profile: how it is asked: ``"granite-3.2"``, ``"granite-3.3"``, ``"io.yaml:PLACE"``, ``"granite-4:PLACE"``;
             None: by a file of our own, which is written beside the weights.
@@ -85,6 +87,9 @@ def train(
         device, dtype, revision: of the base model, as the transformers runtime takes them.
         callbacks: transformers' TrainerCallback.
         numbers: see :class:`~intrinsics_core.training.regime.Regime`; the paper's where left out.
+
+    Returns:
+        What was trained: the folder, the profile that asks the adapter, counts of rows, steps and epochs, and the log.
 
     Raises:
         InvalidInput: rows, numbers or folder are wrong; says which, before training begins.
