@@ -131,7 +131,7 @@ def test_the_marker_and_the_fixture_in_tests_of_ones_own(team: Run) -> None:
     assert done.returncode == 1
     assert "2 passed" in done.stdout and "2 failed" in done.stdout
     assert "bound 0.5: FAILS" in done.stdout
-    assert "judged nothing by the fixture" in done.stdout
+    assert "judged nothing with the fixture" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_the_marker_and_the_fixture_in_tests_of_ones_own(team: Run) -> None:
         (GOOD, ("--intrinsics-min", "faith=1"), "a bound cannot be read"),
         ([GOOD[0], GOOD[0]], (), "row 2: the id 'builder' occurs twice"),
         ([{"documents": []}], (), "row 1: the row has no 'question'"),
-        ("[1]\n", (), "line 1: no object"),
+        ("[1]\n", (), "line 1: this is not a JSON object"),
     ],
 )
 def test_what_is_wrong_is_said_before_any_test(team: Run, cases: Any, arguments: tuple[str, ...], told: str) -> None:

@@ -36,6 +36,14 @@ def interval(cases: Sequence[Observed], statistic: Statistic, *, seed: int = 0) 
     """The middle 95% of the statistic over resampled cases (percentile bootstrap); None below two cases.
 
     Cases are drawn, not judgements: the sentences of one answer are not independent of each other.
+
+    Args:
+        cases: what was observed of each case.
+        statistic: a function of such a sequence that gives a number, or None where it has no value.
+        seed: seed of the resampling.
+
+    Returns:
+        The bounds (low, high), or None.
     """
     return _spread(len(cases), lambda drawn: statistic([cases[i] for i in drawn]), seed)
 
@@ -43,7 +51,17 @@ def interval(cases: Sequence[Observed], statistic: Statistic, *, seed: int = 0) 
 def difference(
     first: Sequence[Observed], second: Sequence[Observed], statistic: Statistic, *, seed: int = 0
 ) -> tuple[float, float, float] | None:
-    """(first minus second, low, high) of two systems on the same cases, resampled together."""
+    """(first minus second, low, high) of two systems on the same cases, resampled together.
+
+    Args:
+        first: what was observed of each case with the first system.
+        second: the same cases with the second system, in the same order.
+        statistic: a function of such a sequence that gives a number, or None where it has no value.
+        seed: seed of the resampling.
+
+    Returns:
+        (difference, low, high), or None where there is no interval.
+    """
 
     def gap(drawn: Sequence[int]) -> float | None:
         a, b = (statistic([cases[i] for i in drawn]) for cases in (first, second))

@@ -62,8 +62,15 @@ def report(
     """Fill a table in.
 
     Args:
+        table: the table that is filled in.
         cases, found: in the same order.
+        runtime: name of the runtime, for the heading.
+        profile: name of the profile, for the heading.
+        missing: by name of a set that is missing, the reason.
         other: the name of another runtime, and what it showed on the same cases.
+
+    Returns:
+        The filled-in table.
     """
     lines: list[Line] = []
     costs, errors = {}, {}

@@ -48,10 +48,14 @@ def cases_of(
     """The cases of a table on a data folder, or on one file of the user's own; and the sets that are missing, with why.
 
     Args:
+        table: the table whose cases are wanted.
         data: the folder or the file; a folder that is open already keeps what other tables have read and indexed.
         limit: most cases a set, drawn, always the same.
         sets: those wanted; all that the folder has where left out.
         columns: for a file: by the name that the table knows, the column's own.
+
+    Returns:
+        The cases, and by name of each missing set the reason.
 
     Raises:
         InvalidInput: a set is unknown or asked for and missing, nothing is there at all, or a row cannot be read.
@@ -71,7 +75,7 @@ def cases_of(
         except MissingSet as error:
             if sets:
                 raise
-            missing[name] = str(error)
+            missing[name] = error.message
     if not found:
         raise InvalidInput(f"no data for the table {table.name}: {'; '.join(missing.values())}")
     return found, missing
@@ -106,7 +110,16 @@ def run_cases(
     concurrency: int | None = None,
     skip: int = 0,
 ) -> None:
-    """Run the cases from ``skip`` on; ``put`` is told ``(number, row, failed)`` as each ends, in the order they end."""
+    """Run the cases from ``skip`` on; ``put`` is told ``(number, row, failed)`` as each ends, in the order they end.
+
+    Args:
+        cases: the cases, in order.
+        runtime: what answers the requests.
+        put: called with ``(number, row, failed)``.
+        profile: a profile or its name; the runtime's own where left out.
+        concurrency: how many cases run at the same time; the runtime's own bound where left out.
+        skip: number of cases at the start that are left out.
+    """
     costs: dict[int, Counter[str]] = {}
 
     def calls() -> Iterator[Call[Any] | IntrinsicsError]:

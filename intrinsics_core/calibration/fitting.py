@@ -157,6 +157,9 @@ def calibrate(
             Test*; the exact binomial tail of Clopper & Pearson 1934).
         data: what the promise says of where the examples came from.
 
+    Returns:
+        The fitted calibration, with its threshold, its quality before and after, and its promise if one was asked for.
+
     Raises:
         InvalidInput: lengths differ, fewer than 10 examples, one class only, a score that is not finite, a label that
             is not 0 or 1, an unknown objective, a rate outside 0..1, a rate that so few examples cannot promise (the
@@ -198,7 +201,17 @@ def calibrate(
 
 
 def quality(scores: Sequence[float] | Floats, labels: Sequence[bool | int] | Bools, *, bins: int = 10) -> Quality:
-    """AUROC, ECE, Brier score and reliability table of scores against labels (both classes present)."""
+    """AUROC, ECE, Brier score and reliability table of scores against labels (both classes present).
+
+    Args:
+        scores: finite numbers, one for each example, higher for more likely true.
+        labels: for each score whether the example is true.
+        bins: number of bins of the reliability table.
+
+    Returns:
+        AUROC, ECE and Brier score, each 0 to 1, and the reliability table. Where a score is outside 0 to 1, all but
+        AUROC are None.
+    """
     p, y = np.asarray(scores, np.float64), np.asarray(labels, bool)
     if p.min(initial=0.0) < 0 or p.max(initial=0.0) > 1:
         return Quality(auroc(p, y), None, None, None)
@@ -220,7 +233,16 @@ def auroc(scores: Sequence[float] | Floats, labels: Sequence[bool | int] | Bools
 def reliability(
     probabilities: Sequence[float] | Floats, labels: Sequence[bool | int] | Bools, *, bins: int = 10
 ) -> tuple[Bin, ...]:
-    """Bins of equal width over 0..1, closed above as scikit-learn's are; 0 is in the first; empty ones left out."""
+    """Bins of equal width over 0..1, closed above as scikit-learn's are; 0 is in the first; empty ones left out.
+
+    Args:
+        probabilities: numbers from 0 to 1, one for each example.
+        labels: for each probability whether the example is true.
+        bins: number of bins of equal width.
+
+    Returns:
+        The bins that hold an example, from low to high.
+    """
     p, y = np.asarray(probabilities, np.float64), np.asarray(labels, np.float64)
     place = np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], p)
     return tuple(

@@ -113,6 +113,14 @@ class Comparison:
 def compare(promise: Promise, probabilities: Iterable[float], labels: Iterable[bool]) -> Comparison:
     """Compare calibrated probabilities of new examples, 0 to 1, and their labels with a promise.
 
+    Args:
+        promise: the promise of a fitted calibration.
+        probabilities: calibrated probabilities of the new examples, 0 to 1.
+        labels: for each probability whether the example is true.
+
+    Returns:
+        The counts on the new examples and the p-value under the promised rate.
+
     Raises:
         InvalidInput: the negative examples are too few to contradict the promise, even if all were accepted.
     """
@@ -142,6 +150,9 @@ def allowed_errors(examples: int, rate: float, confidence: float) -> int | None:
         examples: the negative examples, none or more.
         rate, confidence: above 0 and below 1.
 
+    Returns:
+        The largest number of such examples, or None.
+
     Raises:
         InvalidInput: a rate or a confidence outside of that.
     """
@@ -159,6 +170,14 @@ def examples_needed(errors: int, rate: float, confidence: float) -> int:
 
     Without an error it is `log(1 - confidence) / log(1 - rate)`, rounded up: 45 for 5% with 90% confidence.
 
+    Args:
+        errors: negative examples that reach the threshold, none or more.
+        rate: the promised rate, above 0 and below 1.
+        confidence: the confidence of the promise, above 0 and below 1.
+
+    Returns:
+        The number of negative examples.
+
     Raises:
         InvalidInput: a rate or a confidence that is not above 0 and below 1.
     """
@@ -174,7 +193,16 @@ def examples_needed(errors: int, rate: float, confidence: float) -> int:
 
 
 def tail(errors: int, examples: int, rate: float) -> float:
-    """How probable so many errors or fewer are, of independent examples that each are one at this rate (0 to 1)."""
+    """How probable so many errors or fewer are, of independent examples that each are one at this rate (0 to 1).
+
+    Args:
+        errors: number of errors, none or more.
+        examples: number of examples.
+        rate: probability of an error in each example, 0 to 1.
+
+    Returns:
+        The probability, 0 to 1.
+    """
     if errors < 0 or errors >= examples:
         return 0.0 if errors < 0 else 1.0
     if rate <= 0 or rate >= 1:
@@ -183,7 +211,16 @@ def tail(errors: int, examples: int, rate: float) -> float:
 
 
 def interval(errors: int, examples: int, confidence: float) -> tuple[float, float]:
-    """The two-sided interval of Clopper & Pearson (1934) of the rate behind so many errors of so many examples."""
+    """The two-sided interval of Clopper & Pearson (1934) of the rate behind so many errors of so many examples.
+
+    Args:
+        errors: number of errors, none or more.
+        examples: number of examples, at least one.
+        confidence: share of such intervals that contain the rate, above 0 and below 1.
+
+    Returns:
+        The bounds (low, high), each 0 to 1.
+    """
     each = (1 - confidence) / 2
     low = 0.0 if errors == 0 else _rate_where(lambda rate: 1 - tail(errors - 1, examples, rate) < each)
     high = 1.0 if errors == examples else _rate_where(lambda rate: tail(errors, examples, rate) > each)

@@ -84,7 +84,7 @@ def _hint(record: Record, name: str, called: str) -> Any:
         if parameter.kind is parameter.KEYWORD_ONLY and option not in _NOT_OPTIONS
     ]
     if name not in known:
-        raise unknown(f"{called} is not an option of this intrinsic", name, known, intrinsic=record.name)
+        raise unknown(f"{called} names an unknown option", name, known, intrinsic=record.name)
     return hints[name]
 
 

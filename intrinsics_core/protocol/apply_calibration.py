@@ -37,7 +37,16 @@ Calibrations = Mapping[str, Fitted]
 
 
 def recalibrated(name: str, value: Any, fitted: Calibrations) -> Any:
-    """What a format of this name said, after calibration; as it is where there is none for it."""
+    """What a format of this name said, after calibration; as it is where there is none for it.
+
+    Args:
+        name: name of the intrinsic whose format gave the value.
+        value: what the format's ``parse`` returned.
+        fitted: the runtime's calibrations, by intrinsic.
+
+    Returns:
+        The value with calibrated scores.
+    """
     if name == _POINTWISE[0] and (found := fitted.get(_POINTWISE[1])):
         return [found.apply(score) for score in value]
     return _recalibrated(value, fitted)

@@ -151,6 +151,15 @@ def merge(
 
     At most ``width`` programs are under way; one that ends makes room for the next. With ``keep=False``
     results are only told to ``on_result`` and the list stays empty.
+
+    Args:
+        programs: the programs; an error among them is passed through in its place.
+        width: how many programs run at the same time, at least one.
+        on_result: called with ``(index, result or error)`` as each program ends.
+        keep: False returns an empty list.
+
+    Returns:
+        One result or error for each program, in order.
     """
     queue: Iterator[tuple[int, Program[T] | IntrinsicsError]] = enumerate(programs)
     results: dict[int, T | IntrinsicsError] = {}

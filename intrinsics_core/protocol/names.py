@@ -50,7 +50,13 @@ def unknown(
 
     Args:
         what: what is wrong, in words: ``"runtime.kind is unknown"``.
+        name: the name that was given.
+        known: the names that are known.
+        intrinsic: name of the intrinsic in the error, or None.
         otherwise: what else would be right, behind the known names.
+
+    Returns:
+        The error, to be raised by the caller.
     """
     names = list(known)
     close = nearest(name, names)
@@ -63,7 +69,13 @@ def named(what: str, name: Any, known: Iterable[Name], **told: Any) -> Name:
     """The known name that is meant.
 
     Args:
+        what: what the name is called in an error: ``"runtime.kind"``.
+        name: the name that was given.
+        known: the names that are known.
         told: as :func:`unknown` takes it.
+
+    Returns:
+        The known name, in its own spelling.
 
     Raises:
         InvalidInput: none is; the message has the nearest one.
@@ -77,6 +89,15 @@ def named(what: str, name: Any, known: Iterable[Name], **told: Any) -> Name:
 
 def keyed(what: str, given: Mapping[str, T], known: Iterable[str], **told: Any) -> dict[str, T]:
     """A mapping with each key in its known spelling, in the order given.
+
+    Args:
+        what: what the mapping is called in an error.
+        given: the mapping that was given.
+        known: the keys that are known.
+        told: as :func:`unknown` takes it.
+
+    Returns:
+        The mapping with the known keys.
 
     Raises:
         InvalidInput: a key means nothing, or two mean the same.

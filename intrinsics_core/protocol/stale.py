@@ -18,6 +18,9 @@ def judged_turn(turns: Sequence[tuple[str, str]], answer: str, intrinsic: str) -
         answer: the text of the answer that stands beside them.
         intrinsic: the name used in errors.
 
+    Returns:
+        The index of the turn, or None.
+
     Raises:
         InvalidInput: the conversation ends with another answer, and ``answer`` is no earlier turn.
     """

@@ -136,6 +136,9 @@ def check(
         blank_answer: whether a last assistant turn without text is an answer (one that says nothing) or an error.
         date: date text for prompts that carry one; the day of the call where left out.
 
+    Returns:
+        The checked input.
+
     Raises:
         InvalidInput: names the field that was wrong and the fix.
     """
@@ -244,6 +247,17 @@ def documents_of(intrinsic: str, documents: Any, *, content_ids: bool = False) -
 
     ``content_ids`` is for what a retriever gave: a document without an id then gets one made of its text, so that it is
     known again in another list, and comes once.
+
+    Args:
+        intrinsic: the name used in errors.
+        documents: `Document` objects, mappings or plain strings, as :func:`check` takes them.
+        content_ids: give a document without an id one that is made of its text.
+
+    Returns:
+        The checked documents, in the order given.
+
+    Raises:
+        InvalidInput: a document is wrong; names which.
     """
     passages: list[Document] = []
     met: set[str] = set()

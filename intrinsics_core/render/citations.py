@@ -122,6 +122,10 @@ def view(found: Citations, response: str, documents: Iterable[DocumentLike], mod
     Args:
         found: of the intrinsic ``citations``, or of a flow.
         response, documents: the texts that they are of.
+        mode: how the citations are shown: one of ``MODES``.
+
+    Returns:
+        The text with its citations, and the list of sources.
 
     Raises:
         InvalidInput: the mode is unknown, or a citation lies outside the response.
@@ -177,7 +181,12 @@ def metric_view(rated: RatedMetric, texts: Mapping[str, str], mode: Mode = "inli
     """One metric of an evaluation: its explanation and statements, a line each, with what they cite.
 
     Args:
+        rated: one metric of an evaluation.
         texts: by the names that its citations have for them, the texts themselves.
+        mode: how the citations are shown: one of ``MODES``.
+
+    Returns:
+        The text with its citations, and the list of sources.
     """
     places = _Places({name: [text] for name, text in texts.items()})
     lines = [rated.explanation] if rated.explanation else []
@@ -192,7 +201,16 @@ def metric_view(rated: RatedMetric, texts: Mapping[str, str], mode: Mode = "inli
 
 
 def metric_views(found: Evaluation, texts: Mapping[str, str], mode: Mode = "inline-snippet") -> dict[str, View]:
-    """The views of all metrics that were rated, by name."""
+    """The views of all metrics that were rated, by name.
+
+    Args:
+        found: the result of the intrinsic ``evaluate``.
+        texts: by the names that its citations have for them, the texts themselves.
+        mode: how the citations are shown: one of ``MODES``.
+
+    Returns:
+        A view for each rated metric, by the metric's name.
+    """
     return {rated.name: metric_view(rated, texts, mode) for rated in found.metrics if rated.rating is not None}
 
 
@@ -525,7 +543,7 @@ def from_json(value: Any, response: str | None = None) -> View:
     text = value.get("response", response) if isinstance(value, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows) or not isinstance(text, str):
         raise InvalidInput(
-            "the JSON is not a list of citations",
+            "json is not a list of citations",
             expected='{"citations": [{"context_id": ...}], "response": ...}',
             got=repr(value)[:500],
         )

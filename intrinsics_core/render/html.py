@@ -38,7 +38,16 @@ def result(value: Result) -> str:
 
 
 def answer(response: str, verdicts: Sequence[SentenceVerdict] = (), citations: Sequence[Citation] = ()) -> str:
-    """A response with flagged sentences and citation numbers; its offsets are those of the verdicts and citations."""
+    """A response with flagged sentences and citation numbers; its offsets are those of the verdicts and citations.
+
+    Args:
+        response: the text of the response.
+        verdicts: sentence verdicts with offsets in the response.
+        citations: citations with offsets in the response.
+
+    Returns:
+        HTML text.
+    """
     return str(_views().answer(text.pieces(response, verdicts, citations)))
 
 
@@ -48,7 +57,17 @@ def response(
     citations: Sequence[Citation] = (),
     documents: Sequence[Document] = (),
 ) -> str:
-    """A response as `answer` shows it, why sentences were flagged, and the cited quotes with their titles."""
+    """A response as `answer` shows it, why sentences were flagged, and the cited quotes with their titles.
+
+    Args:
+        said: the text of the response.
+        verdicts: sentence verdicts with offsets in the response.
+        citations: citations with offsets in the response.
+        documents: the documents that the citations are from.
+
+    Returns:
+        HTML text.
+    """
     titles = {document.id: document.title for document in documents if document.title}
     citations = text.supporting(verdicts, citations)
     pieces = text.pieces(said, verdicts, citations)
@@ -61,7 +80,16 @@ def tone(label: str | None) -> str | None:
 
 
 def write(template: str, *styles: str, **values: Any) -> str:
-    """A template of this package with these style sheets and values."""
+    """A template of this package with these style sheets and values.
+
+    Args:
+        template: name of the template.
+        styles: names of style sheets.
+        values: the values of the template, by name.
+
+    Returns:
+        HTML text.
+    """
     return environment().get_template(template).render(style=_safe(*styles), **values)
 
 

@@ -21,6 +21,11 @@ def draw(fitted: Calibration, title: str, file: Path) -> None:
 
     Scores that are no probabilities have no curve before calibration.
 
+    Args:
+        fitted: the calibration whose reliability is drawn.
+        title: title of the picture.
+        file: the file to write; its suffix chooses the format.
+
     Raises:
         RuntimeUnavailable: matplotlib is not installed.
     """

@@ -23,6 +23,9 @@ def report(title: str, lead: str, turns: Sequence[Turn], *, notes: Sequence[str]
         lead: what this is, in a sentence or two.
         turns: the conversation, in order.
         notes: paragraphs at the foot.
+
+    Returns:
+        HTML text of a whole page.
     """
     styles = ("style.css", "turn.css", "page.css")
     return _write("page.html", *styles, title=title, lead=lead, turns=turns, notes=notes) + "\n"

@@ -47,7 +47,16 @@ def turn(t: Turn, number: int = 1) -> RenderableType:
 
 
 def answer(response: str, verdicts: Sequence[SentenceVerdict] = (), citations: Sequence[Citation] = ()) -> Text:
-    """A response with flagged sentences and citation numbers."""
+    """A response with flagged sentences and citation numbers.
+
+    Args:
+        response: the text of the response.
+        verdicts: sentence verdicts with offsets in the response.
+        citations: citations with offsets in the response.
+
+    Returns:
+        Text for a rich console.
+    """
     said = Text()
     for piece in pieces(response, verdicts, citations):
         said.append(clean(piece.text), _MARKED[TONES[piece.verdict.label]] if piece.verdict else "")

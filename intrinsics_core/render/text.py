@@ -48,6 +48,14 @@ def pieces(response: str, verdicts: Sequence[SentenceVerdict] = (), citations: S
     """A response cut wherever a verdict or a citation begins or ends. The pieces joined are the response.
 
     No citation is shown at the end of a sentence that is unfaithful: a mark would say that a source supports it.
+
+    Args:
+        response: the text of the response.
+        verdicts: sentence verdicts with offsets in the response.
+        citations: citations with offsets in the response.
+
+    Returns:
+        The pieces, in order.
     """
     citations = supporting(verdicts, citations)
     numbers = numbered(citations)

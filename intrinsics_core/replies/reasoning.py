@@ -36,7 +36,7 @@ def answer(reply: Generated) -> Generated:
     """
     if unfinished(reply):
         raise MalformedReply(
-            "the reply ends before its reasoning does", expected="a verdict after the reasoning. Allow more tokens "
+            "the reply ends inside its reasoning", expected="a verdict after the reasoning; allow more tokens "
             "(reasoning_tokens in the runtime's config) or turn the model's reasoning off",
             got=repr(reply.text or reply.reasoning), raw=reply.text or reply.reasoning or "",
         )  # fmt: skip

@@ -174,7 +174,11 @@ def map_rows(
         checkpoint: a folder that all nodes reach (or ``s3://…``): the ids of rows that were written are kept there, and
             the same program, started again, leaves them out. For rows that are read, mapped and written by Ray, with an
             ``id_column`` of unique values. A row with an ``error`` counts as done.
+        id_column: name of the column with the ids.
         imports: modules to import in each actor first: what registers runtimes, profiles or intrinsics of your own.
+
+    Returns:
+        The dataset of results, not yet computed.
 
     Raises:
         InvalidInput: names the argument.
@@ -224,7 +228,21 @@ def spread(
     gpus: float,
     batch_size: int | None,
 ) -> Dataset:
-    """The dataset through a pool of actors, in order. An actor that dies is started again, and its batch with it."""
+    """The dataset through a pool of actors, in order. An actor that dies is started again, and its batch with it.
+
+    Args:
+        dataset: the rows.
+        actor: the class of the actors.
+        job: what each actor is made from.
+        least: least number of actors.
+        most: largest number of actors.
+        cpus: CPUs that Ray reserves for each actor.
+        gpus: GPUs that Ray reserves for each actor.
+        batch_size: rows in one call of an actor; None: Ray's own number.
+
+    Returns:
+        The dataset of results, not yet computed.
+    """
     from ray.data import ActorPoolStrategy
 
     mapped = dataset.map_batches(
@@ -329,7 +347,16 @@ def checked_config(runtime: Any, cpus: float) -> Config | Mapping[str, Any] | No
 
 
 def row_call(row: Mapping[str, Any], build: Callable[..., Call[Any]], needs_documents: bool) -> Any:
-    """The checked call of a row, or what is wrong with it: whatever a row holds, it costs no other."""
+    """The checked call of a row, or what is wrong with it: whatever a row holds, it costs no other.
+
+    Args:
+        row: one row of the dataset.
+        build: makes the call from messages and documents.
+        needs_documents: whether a row without ``documents`` is wrong.
+
+    Returns:
+        The call, or the error in its place.
+    """
     try:
         for key in ("messages", "documents") if needs_documents else ("messages",):
             if row.get(key) is None:

@@ -109,11 +109,16 @@ def rag(
             documents, it claims nothing). Where none passes, the answer is the ``canned`` one, ``answered`` is False,
             and ``reason`` says why.
         cite: add citations. detect: add sentence verdicts. weigh: add a certainty.
+        detect: add sentence verdicts.
+        weigh: add a certainty.
         answer: who answers: the ``"generator"`` of the tools, or the runtime's own ``"model"``, in the words of the
             profile (those with an ``answer`` format), one sample at temperature 0.
         on_error: ``"fallback"`` goes on where an intrinsic fails: the original query, all documents kept, the gate
             open, a verdict left out; ``degraded`` then says what happened. A failing retriever or generator is raised.
         date: date text for prompts that carry one; the day of the call where left out.
+
+    Returns:
+        A call whose result has the answer, the documents, and what each step found.
 
     Raises:
         InvalidInput: at once, where the input is wrong.
@@ -238,6 +243,9 @@ def fused(
         rankings: each best first.
         constant: how little the first places count above the next ones.
         key: items of one key are the same; left out, Documents by their ids, or, without ids, by their texts.
+
+    Returns:
+        Every item once, best first.
     """
     same: Callable[[Any], Hashable] = key or _identity
     scores: dict[Hashable, float] = {}

@@ -39,6 +39,9 @@ def read(lines: Iterable[bytes], build: Build, *, skip: int = 0, needs_documents
         build: makes the call of a row.
         skip: leave out this many rows from the start, unread.
         needs_documents: whether a row without the key ``documents`` is wrong; an empty list is a list.
+
+    Returns:
+        The rows, one at a time, in the order of the file.
     """
     for number, line in enumerate(lines, start=1):
         if number == 1:
@@ -66,7 +69,17 @@ def ids(lines: Iterable[bytes]) -> Iterator[Any]:
 
 
 def parse(line: bytes, number: int, build: Build, *, needs_documents: bool = False) -> Row:
-    """The row of one line; its number is named in what is wrong with it."""
+    """The row of one line; its number is named in what is wrong with it.
+
+    Args:
+        line: one line of the file, in bytes.
+        number: the line's number, from 1.
+        build: makes the call of a row.
+        needs_documents: whether a row without the key ``documents`` is wrong.
+
+    Returns:
+        The row, with its call or its error.
+    """
     identity = None
     try:
         row = json_object(line)
@@ -80,6 +93,14 @@ def parse(line: bytes, number: int, build: Build, *, needs_documents: bool = Fal
 
 def checked(row: Mapping[str, Any], build: Build, *, needs_documents: bool = False) -> Call[Any]:
     """The call of a row.
+
+    Args:
+        row: the object of one line.
+        build: makes the call of a row.
+        needs_documents: whether a row without the key ``documents`` is wrong.
+
+    Returns:
+        The checked call.
 
     Raises:
         InvalidInput: a key is missing, or what it holds cannot be used.
@@ -114,7 +135,17 @@ def json_object(line: bytes) -> dict[str, Any]:
 def encode(
     identity: Any, outcome: Result | IntrinsicsError, hide: Callable[[str], str] = str, cited: Any = None
 ) -> bytes:
-    """The output line of a row. ``hide`` takes keys out of what errors say; ``cited`` shows a result's citations."""
+    """The output line of a row. ``hide`` takes keys out of what errors say; ``cited`` shows a result's citations.
+
+    Args:
+        identity: the row's id, as it was given.
+        outcome: the result or the error of the row.
+        hide: takes keys out of what errors say.
+        cited: the result's citations as they are shown, or None.
+
+    Returns:
+        One line of JSON in UTF-8.
+    """
     if isinstance(outcome, IntrinsicsError):
         error = {"type": type(outcome).__name__, "message": hide(str(outcome))}
         if outcome.raw is not None:

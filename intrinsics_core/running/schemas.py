@@ -83,6 +83,8 @@ def write(
     """Write the files that are missing.
 
     Args:
+        results: the result types, by name.
+        folder: where the schemas are.
         unreleased: replace files that differ, too.
 
     Returns:

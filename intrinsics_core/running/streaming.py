@@ -91,7 +91,11 @@ class AnswerStream:
         return "".join(self._chunks)
 
     def push(self, chunk: str) -> None:
-        """Take what was written next."""
+        """Take what was written next.
+
+        Raises:
+            InvalidInput: the chunk is not text.
+        """
         if not isinstance(chunk, str):
             raise InvalidInput(
                 "a chunk of the answer is not text", intrinsic=NAME, expected="a string", got=repr(chunk)

@@ -53,6 +53,9 @@ def create_app(
         origins: pages of other origins that may ask (CORS); none by default.
         limits: how much a request may ask for.
 
+    Returns:
+        The ASGI application.
+
     Raises:
         InvalidInput: a runtime's config or name is wrong.
     """

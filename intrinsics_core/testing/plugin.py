@@ -179,7 +179,16 @@ class Judge:
         self.values: dict[str, list[float]] = {}
 
     def faithfulness(self, answer: str, documents: Sequence[Any], *, question: str = "?") -> HallucinationDetection:
-        """The verdict on an answer, counted under ``faithfulness``."""
+        """The verdict on an answer, counted under ``faithfulness``.
+
+        Args:
+            answer: the answer to judge.
+            documents: texts or documents that the answer should rest on.
+            question: the question that is answered.
+
+        Returns:
+            The result of the intrinsic ``hallucination-detection``.
+        """
         from intrinsics_core import hallucination_detection, run
 
         turns = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
@@ -189,7 +198,16 @@ class Judge:
         return verdict
 
     def answerability(self, question: str, documents: Sequence[Any], *, expected: bool | None = None) -> Answerability:
-        """The verdict on a question; whether it is as ``expected`` is counted under ``answerability``."""
+        """The verdict on a question; whether it is as ``expected`` is counted under ``answerability``.
+
+        Args:
+            question: the question.
+            documents: texts or documents.
+            expected: whether the documents answer the question, if the test knows it.
+
+        Returns:
+            The result of the intrinsic ``answerability``.
+        """
         from intrinsics_core import answerability, run
 
         verdict = run(answerability([{"role": "user", "content": question}], documents), self.runtime)

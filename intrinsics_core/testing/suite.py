@@ -120,7 +120,18 @@ def read_cases(file: Path) -> list[Gated]:
 def judge(
     cases: Sequence[Gated], runtime: RuntimeLike = None, *, profile: ProfileLike = None, chain: Chain | None = None
 ) -> list[Outcome]:
-    """Each case's outcome, all judged in one go; a case that fails costs no other."""
+    """Each case's outcome, all judged in one go; a case that fails costs no other.
+
+    Args:
+        cases: the cases, in order.
+        runtime: a runtime, a config, or None for the embedded one.
+        profile: a profile or its name; the runtime's own where left out.
+        chain: called with the messages of each case, for the documents and answer that are judged; None: those of the
+            case.
+
+    Returns:
+        One outcome for each case, in order.
+    """
     outcomes: list[dict[str, Any]] = [{"values": {}, "told": {}, "error": None} for _ in cases]
     calls: list[Call[Any]] = []
     about: list[tuple[int, str]] = []
@@ -152,7 +163,16 @@ def judge(
 
 
 def standing(metric: str, values: Sequence[float], bound: float | None = None) -> Standing:
-    """A metric over the values of the cases that have it."""
+    """A metric over the values of the cases that have it.
+
+    Args:
+        metric: name of the metric.
+        values: the values of the cases that have it, at least one, each 0 to 1.
+        bound: the bound on the metric, 0 to 1, or None.
+
+    Returns:
+        The mean with its 95% interval and the bound.
+    """
     observed = [Observed({metric: value}) for value in values]
     mean = sum(values) / len(values)
     low, high = interval(observed, mean_of(metric)) or (mean, mean)
@@ -179,7 +199,16 @@ def bounds(texts: Sequence[str]) -> dict[str, float]:
 
 
 def summary(file: str, standings: Sequence[Standing], failed: Mapping[str, str]) -> str:
-    """Markdown for GitHub's job summary; ids are shown as code, and nothing else of the cases."""
+    """Markdown for GitHub's job summary; ids are shown as code, and nothing else of the cases.
+
+    Args:
+        file: name of the file with the cases.
+        standings: the metrics.
+        failed: by id of each failed case, the reason.
+
+    Returns:
+        Markdown text.
+    """
     lines = [f"### Intrinsics: {file}", ""]
     lines += ["| metric | value | 95% interval | cases | bound | |", "|---|---|---|---|---|---|"]
     for one in standings:

@@ -145,7 +145,7 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
     file.write_text('{"frage": "?", "documents": ["x"], "ok": "perhaps"}', encoding="utf-8")
     with pytest.raises(InvalidInput, match=r"row 1: label is not a known label.*'perhaps'"):
         cases_of(table("answerability"), file, columns={"question": "frage", "label": "ok"})
-    with pytest.raises(InvalidInput, match="query-rewrite needs the data folder"):
+    with pytest.raises(InvalidInput, match="query-rewrite cannot read a single file"):
         cases_of(table("query-rewrite"), file)
 
 
@@ -171,12 +171,12 @@ def test_what_is_wrong_with_a_data_file_is_told_by_its_line(tmp_path: Path) -> N
         table("rewrite")
     with pytest.raises(InvalidInput, match="no data folder"):
         cases_of(table("answerability"), tmp_path / "nowhere")
-    with pytest.raises(InvalidInput, match="nothing for answerability"):
+    with pytest.raises(InvalidInput, match="no data for the table answerability: the file"):
         cases_of(table("answerability"), tmp_path)
     with pytest.raises(InvalidInput, match="has no set 'x'"):
         cases_of(table("answerability"), tmp_path, sets=["x"])
     (tmp_path / "squad2_dev_b.jsonl").write_text('{"context": "a"}\n\n[1]\n', encoding="utf-8")
-    with pytest.raises(InvalidInput, match=r"squad2_dev_b.jsonl, line 3: no object"):
+    with pytest.raises(InvalidInput, match=r"squad2_dev_b.jsonl, line 3: this is not a JSON object"):
         cases_of(table("answerability"), tmp_path)
 
 

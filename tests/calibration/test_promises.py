@@ -103,7 +103,7 @@ def test_scores_without_a_step_promise_nothing() -> None:
         ({"at_most": 0.1, "confidence": 1}, "confidence"),
         ({"at_most": 0.1, "confidence": math.nan}, "confidence"),
         ({"confidence": 0.9}, "at_most"),
-        ({"at_most": 0.1, "false_acceptance": 0.1}, "exclude each other"),
+        ({"at_most": 0.1, "false_acceptance": 0.1}, "cannot be given together"),
     ],
 )
 def test_a_promise_is_of_two_shares(asked: dict[str, Any], named: str) -> None:

@@ -99,7 +99,7 @@ def test_a_file_of_ones_own_and_a_column_by_another_name(
     [
         (("rewrites",), "there is no table 'rewrites'"),
         (("all", "--set", "everyday"), "--set can be used with one table only"),
-        (("citations", "--resume", "--overwrite"), "exclude each other"),
+        (("citations", "--resume", "--overwrite"), "cannot be used together"),
         (("citations", "--set", "mtrag"), "citations has no set 'mtrag'"),
         (("citations", "--runtime", '{"kind": "none"}'), "kind"),
     ],

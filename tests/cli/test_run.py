@@ -207,7 +207,7 @@ BAD = [
     (b'{"id": "x", "messages": [{"role": "user", "content": "hi"}]}', "x", "no 'documents'"),
     (b'{"id": "x", "messages": [], "documents": []}', "x", "messages is empty"),
     (b'{"id": NaN, "messages": []}', None, "NaN is not a JSON number"),
-    (b'{"id": 1e999, "messages": []}', None, "too large a number"),
+    (b'{"id": 1e999, "messages": []}', None, "a number too large to read"),
     (b'{"id": ' + b"9" * 5000 + b"}", None, "not JSON"),
     (b'{"id": ' + b"[" * 100_000, None, "nested too deeply"),
 ]

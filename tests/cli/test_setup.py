@@ -45,8 +45,8 @@ def test_unknown_intrinsic_lists_the_names(invoke: Any, write: Any, tmp_path: Pa
         (("--runtime", "/"), ("--runtime cannot be read", "directory")),
         (("--option", "both_orders"), ("key=value",)),
         (("--option", "both_orders=maybe"), ("both_orders", "'maybe'", "bool")),
-        (("--option", "top_k=1"), ("names no option", "both_orders")),
-        (("--resume", "--overwrite"), ("exclude each other",)),
+        (("--option", "top_k=1"), ("names an unknown option", "both_orders")),
+        (("--resume", "--overwrite"), ("cannot be used together",)),
     ],
 )
 def test_wrong_settings(

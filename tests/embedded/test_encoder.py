@@ -313,12 +313,12 @@ def test_the_shipped_folder_says_where_it_comes_from():
 @pytest.mark.parametrize(
     ("held", "said"),
     [
-        (None, "is no file"),  # a pipe, which would be waited for
+        (None, "is not a file"),  # a pipe, which would be waited for
         ("[" * 200_000, "nested too deeply"),
-        ('{"max_tokens": 1e999}', "too large a number"),
-        ('{"max_tokens": NaN}', "no JSON number"),
-        ('{"max_tokens": "many"}', "max_tokens is no count"),
-        ('{"batch_tokens": -1}', "batch_tokens is no count"),
+        ('{"max_tokens": 1e999}', "a number too large to read"),
+        ('{"max_tokens": NaN}', "not a JSON number"),
+        ('{"max_tokens": "many"}', "max_tokens is not a count"),
+        ('{"batch_tokens": -1}', "batch_tokens is not a count"),
         ("\xff", "is not JSON"),
     ],
 )

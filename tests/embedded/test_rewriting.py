@@ -191,7 +191,7 @@ def test_the_retrieval_form_repeats_the_question_not_the_history() -> None:
 
 @pytest.mark.parametrize("conversation", [[], [("assistant", "Hello")], [("user", "Hi"), ("assistant", "Hello")]])
 def test_the_last_turn_must_be_the_users(conversation: list[Turn]) -> None:
-    with pytest.raises(ValueError, match="last turn must be the user's"):
+    with pytest.raises(ValueError, match="last turn of the conversation must have role"):
         rewrite(conversation)
 
 

@@ -291,7 +291,7 @@ def test_what_is_written_in_the_style_is_read_back() -> None:
     )
     other = said("yes", ("response", "1911"))  # a snippet of these words would be the document's
     elsewhere = run(evaluate(MESSAGES, DOCUMENTS, metrics="faithfulness"), Scripted([other]))
-    with pytest.raises(InvalidInput, match="without its source"):
+    with pytest.raises(InvalidInput, match="earlier in another text"):
         Scripted.profile.write("evaluate", call.task, elsewhere)
 
 
@@ -393,7 +393,7 @@ def test_what_needs_no_model_asks_none() -> None:
 def test_what_compare_refuses_and_how_it_gives_up() -> None:
     with pytest.raises(InvalidInput, match="second is not text"):
         compare(MESSAGES[:1], "a", None)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="wrong role"):
+    with pytest.raises(InvalidInput, match="role is wrong for the last turn"):
         compare(MESSAGES, "a", "b")
     with pytest.raises(InvalidInput, match="on_error"):
         compare(MESSAGES[:1], "a", "b", on_error="shrug")  # type: ignore[arg-type]

@@ -347,7 +347,7 @@ def test_a_runtime_says_which_model_is_at_hand(library: Path) -> None:
 
 @pytest.mark.parametrize("wrong", ["#", "#a/b", "#lora/alora"])
 def test_a_choice_that_says_nothing_is_refused(library: Path, wrong: str) -> None:
-    with pytest.raises(InvalidInput, match="does not say which"):
+    with pytest.raises(InvalidInput, match="must name a base model"):
         io_yaml.profile(f"{library}{wrong}")
 
 

@@ -582,9 +582,9 @@ def test_a_base_profile_writes_what_is_missing() -> None:
 
 
 def test_formats_without_text_say_so() -> None:
-    with pytest.raises(UnsupportedIntrinsic, match="writes no text"):
+    with pytest.raises(UnsupportedIntrinsic, match="cannot write a reply"):
         embedded.PROFILE.write("answerability", task("answerability"), None)
-    with pytest.raises(UnsupportedIntrinsic, match="writes no text"):
+    with pytest.raises(UnsupportedIntrinsic, match="cannot write a reply"):
         YAML.write("io.yaml:citations", task("citations", answered=True), AdapterOutput(value=[]))
 
 

@@ -132,7 +132,7 @@ def test_what_an_adapter_is_not_given_or_does_not_take() -> None:
         adapter("concise-check", ANSWERED, arguments="Be brief.")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match=r"'requirement'.*not text"):
         adapter("concise-check", ANSWERED, arguments={"requirement": 1})  # type: ignore[dict-item]
-    with pytest.raises(InvalidInput, match="no name of an adapter"):
+    with pytest.raises(InvalidInput, match="not the name of an adapter"):
         adapter("", ANSWERED)
     with pytest.raises(InvalidInput) as told:
         run(adapter("concise-check", ANSWERED, arguments={"requirment": "Be brief."}), Scripted([]), profile=mine())

@@ -78,7 +78,7 @@ def test_needs_of_each_intrinsic(name):
     right, wrong = (ANSWERED, USER) if name in ENDS_WITH_ANSWER else (USER, ANSWERED)
     assert intrinsic(right, DOCUMENTS).task.intrinsic == name
     if name != "uncertainty":  # before answering and after
-        with pytest.raises(InvalidInput, match="wrong role"):
+        with pytest.raises(InvalidInput, match="role is wrong for the last turn"):
             intrinsic(wrong, DOCUMENTS)
     with pytest.raises(InvalidInput, match="documents is not a list"):
         intrinsic(right, None)

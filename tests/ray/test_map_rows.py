@@ -143,7 +143,7 @@ def test_parquet_in_and_the_embedded_default(ray, tmp_path):
         ({"profile": object()}, "profile must be a name"),
         ({"on_error": "never"}, "on_error is unknown"),
         ({"actors": 0}, "actors is not a count"),
-        ({"actors": 4, "concurrency": 3}, "less than one for each"),
+        ({"actors": 4, "concurrency": 3}, "at least the number of actors"),
         ({"batch_size": 0}, "batch_size is not a count"),
         ({"keep": ["error"]}, "keep names error"),
         ({"keep": [], "checkpoint": "x"}, "id_column must be one of the columns in keep"),

@@ -54,10 +54,10 @@ def test_the_same_bytes_as_without(ray, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--actors", 2), "are for --ray"),
+        (("--actors", 2), "require --ray"),
         (("-i", "-", "--ray", "local"), "needs a file"),
         (("--ray", "ray://host:10001"), "client cannot read"),
-        (("--ray", "local", "--actors", 4, "--concurrency", 2), "less than one for each"),
+        (("--ray", "local", "--actors", 4, "--concurrency", 2), "at least the number of actors"),
     ],
 )
 def test_what_is_wrong_is_one_line(tmp_path, arguments, said):

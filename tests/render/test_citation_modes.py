@@ -209,9 +209,9 @@ def test_views_that_cannot_be_are_refused() -> None:
     with pytest.raises(InvalidInput, match="inline-snippet"):
         restored(View("inline", "a"), [])
     found = run(citations([{"role": "assistant", "content": SAID}], [MILL]))
-    with pytest.raises(InvalidInput, match="not of these"):
+    with pytest.raises(InvalidInput, match="not from these"):
         view(found, SAID, [Document("Another text.", id="mill")])
-    with pytest.raises(InvalidInput, match="not of these documents"):
+    with pytest.raises(InvalidInput, match="not from these documents"):
         view(found, SAID, [Document(MILL.text, id="kiln")])
 
 

@@ -140,20 +140,20 @@ def test_of_several_samples_those_that_pass_count():
 def test_where_no_sample_passes_the_answer_is_the_canned_one_and_says_why():
     result = run(sampled(min_faithfulness=0.75, min_certainty=0.75), weighing(texts=["Zed keeps it."] * 3)[1])
     assert (result.answer, result.answered, result.samples) == (CANNED, False, 3)
-    assert result.reason == "no sample passed: faithfulness 0.00 is below 0.75"
+    assert result.reason == "no sample met the requirements: faithfulness 0.00 is below 0.75"
     assert result.hallucination is None and result.uncertainty is None and result.degraded is None
     result = run(sampled(min_certainty=0.9, canned="Ask Ada."), weighing()[1])
     assert result.answer == "Ask Ada."
-    assert result.reason == ("no sample passed: certainty 0.85 is below 0.90; certainty 0.35 is below 0.90; "
-                             "certainty 0.15 is below 0.90")  # fmt: skip
+    assert result.reason == ("no sample met the requirements: certainty 0.85 is below 0.90; "
+                             "certainty 0.35 is below 0.90; certainty 0.15 is below 0.90")  # fmt: skip
 
 
 def test_a_sample_without_the_verdict_does_not_pass():
     result = run(sampled(min_faithfulness=0.1), weighing(sentences=False)[1])
-    assert (result.answered, result.reason) == (False, "no sample passed: no faithfulness was judged")
+    assert (result.answered, result.reason) == (False, "no sample met the requirements: no faithfulness was judged")
     down = Tools(Scripted(fails("certainty")), retrieve=lambda q: ["Ada keeps it."], generate=lambda m, d: "Ada.")
     result = run(rag(QUESTION, rewrite=False, gate=False, min_certainty=0.1, on_error="fallback"), down)
-    assert (result.answered, result.reason) == (False, "no sample passed: no certainty was judged")
+    assert (result.answered, result.reason) == (False, "no sample met the requirements: no certainty was judged")
     assert "no uncertainty" in result.degraded
 
 

@@ -51,7 +51,7 @@ def test_an_alora_that_would_load_as_plain_lora_is_refused(spelling: dict[str, A
 def test_the_invocation_is_its_tokens() -> None:
     assert invocation("gate", PLAIN | SPELLINGS[0]) == (5, 6)
     assert invocation("gate", PLAIN) == invocation("gate", PLAIN | {"alora_invocation_tokens": None}) == ()
-    with pytest.raises(RuntimeUnavailable, match="token numbers"):
+    with pytest.raises(RuntimeUnavailable, match="token ids"):
         invocation("gate", PLAIN | {"alora_invocation_tokens": "5 6"})
 
 

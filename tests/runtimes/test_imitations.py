@@ -380,7 +380,7 @@ def test_check_of_a_server_that_takes_raw_prompts_and_choices(serve):
     assert "prompts" not in found
 
 
-@pytest.mark.parametrize(("key", "said"), [(None, "wants an API key, and none was given"),
+@pytest.mark.parametrize(("key", "said"), [(None, "requires an API key, and none was given"),
                                            ("sk-wrong-0123456789", "refuses the API key")])  # fmt: skip
 @pytest.mark.parametrize("open_list", [False, True])
 def test_check_says_that_the_key_is_wrong_or_missing(serve, monkeypatch, key, said, open_list):

@@ -106,5 +106,5 @@ def test_profiles_travel_by_what_made_them() -> None:
     for name in ("prompted", "granite-3.2", "granite-3.3", "embedded"):
         again = pickle.loads(pickle.dumps(profile(name)))  # noqa: S301  (our own)
         assert again.name == name and set(again.formats) == set(profile(name).formats)
-    with pytest.raises(InvalidInput, match="'mine' cannot travel"):
+    with pytest.raises(InvalidInput, match="'mine' cannot be sent"):
         pickle.dumps(Profile("mine", {}))

@@ -55,7 +55,7 @@ def test_options_are_those_of_the_intrinsic(http):
     checked = http.post("/v1/intrinsics/fact-check", json=ROW | {"options": {"combine": "min", "top_k": 1}}).json()
     own = run(INTRINSICS["fact-check"](ROW["messages"], ROW["documents"], combine="min", top_k=1))
     assert checked["result"] == own.model_dump(mode="json")
-    for options, says in (({"mode": "x"}, "names no option"), ({"top_k": "many"}, "wrong value"),
+    for options, says in (({"mode": "x"}, "names an unknown option"), ({"top_k": "many"}, "the value of"),
                           ({"top_p": 7}, "top_p"), ([], "an object")):  # fmt: skip
         told = http.post("/v1/intrinsics/fact-check", json=ROW | {"options": options})
         assert told.status_code == 400
@@ -86,7 +86,8 @@ def test_a_runtime_by_its_name_and_never_by_a_config(http):
 @pytest.mark.parametrize(
     ("body", "says"),
     [(b"", "not JSON"), (b"{", "not JSON"), (b"[]", "not a JSON object"), (b"\xff", "not UTF-8"), (b"{}", "'messages'"),
-     (b"[" * 100_000, "nested too deeply"), (b'{"messages": NaN}', "no JSON number"), (b'{"messages": 1}', "messages"),
+     (b"[" * 100_000, "nested too deeply"), (b'{"messages": NaN}', "not a JSON number"),
+     (b'{"messages": 1}', "messages"),
      (b'{"messages": [{"role": "user", "content": "?"}]}', "'documents'")],
 )  # fmt: skip
 def test_what_is_no_row(http, body, says):

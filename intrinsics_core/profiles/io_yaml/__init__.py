@@ -64,6 +64,9 @@ def profile(
         model: the base model at hand: of adapters for several, and no choice by ``base``, those for this one.
         technologies: what the runtime at hand can load: chooses where ``technology`` does not.
 
+    Returns:
+        The profile.
+
     Raises:
         InvalidInput: a file is missing, doubled or wrong; the message names file and key.
         RuntimeUnavailable: the hub cannot be reached.
@@ -130,7 +133,16 @@ def published(base: str) -> str:
 def from_specs(
     specs: Mapping[str, Spec], *, name: str = "io.yaml", models: Mapping[str | None, tuple[str, ...]] | None = None
 ) -> AdapterProfile:
-    """A profile from files that are read already, by intrinsic."""
+    """A profile from files that are read already, by intrinsic.
+
+    Args:
+        specs: the checked files, by intrinsic.
+        name: the profile's name.
+        models: by intrinsic, the names that a server may have for its adapter; under None, those of the base model.
+
+    Returns:
+        The profile.
+    """
     formats: dict[str, Format[Any]] = dict(base_model.FORMATS)
     for intrinsic, spec in specs.items():
         formats[RAW + intrinsic] = _format(spec, output, writer(spec, None))

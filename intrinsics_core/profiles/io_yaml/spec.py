@@ -167,6 +167,15 @@ class Spec:
 def load(path: Path, name: str, source: str | None = None, root: Path | None = None) -> Spec:
     """Read and check a file, which must lie within ``root``, links followed (its own folder where left out).
 
+    Args:
+        path: the file.
+        name: the intrinsic, where the file does not say.
+        source: what the file is called in errors; its path where left out.
+        root: the folder that the file must lie in; its own where left out.
+
+    Returns:
+        The checked file.
+
     Raises:
         InvalidInput: it cannot be read, or is not such a file; the message names the key.
     """
@@ -182,7 +191,12 @@ def parse(value: Any, name: str, source: str) -> Spec:
     """Check the content of an ``io.yaml``. Keys that are unknown are left out with a warning.
 
     Args:
+        value: the content of the file, as YAML gives it.
         name: the intrinsic, where the file does not say.
+        source: what the file is called in errors.
+
+    Returns:
+        The checked file.
 
     Raises:
         InvalidInput: the message names the key.

@@ -145,7 +145,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"result": {"label": "maybe", "probability": 1.0}}, "result.label: Input should be 'answerable'"),
     ({"result": {"label": "answerable", "probability": 1.0, "degraded": "x"}}, "result.degraded is set"),
     ({"messages": []}, "messages is empty"),
-    ({"messages": [{"role": "assistant", "content": "Hi."}]}, "ends with the wrong role"),
+    ({"messages": [{"role": "assistant", "content": "Hi."}]}, "role is wrong for the last turn"),
     ({"documents": []}, "would not be asked about this row: nothing retrieved"),
     ({"colour": 1}, "'colour' is not a key of a row"),
     ({"date": 5}, "date is not text"),
@@ -168,11 +168,11 @@ def test_other_rows_that_no_model_could_learn(tokenizer: Any) -> None:
     assert tokenizer.encode("a<|end_of_text|>")[-1] == tokenizer.eos_token_id  # and the tokenizer is as before
     with pytest.raises(InvalidInput, match="original: is not this task's last user turn"):
         made("query-rewrite", [rewrite | {"result": rewrite["result"] | {"original": "?"}}], tokenizer)
-    with pytest.raises(InvalidInput, match="longer than the profile lets a model say"):
+    with pytest.raises(InvalidInput, match="longer than the profile allows"):
         made("query-rewrite", [rewrite | {"result": result | {"query": "word " * 400}}], tokenizer)
     relevance = row("context-relevance")
     one = {"judgements": relevance["result"]["judgements"][:1]}
-    with pytest.raises(InvalidInput, match="not one for each document"):
+    with pytest.raises(InvalidInput, match="must have one entry for each document"):
         made("context-relevance", [relevance | {"result": one}], tokenizer)
     with pytest.raises(InvalidInput, match="asks no adapter"):
         made("answerability", rows("answerability", 1), tokenizer, "prompted")
