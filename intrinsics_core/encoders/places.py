@@ -56,4 +56,6 @@ def read_config(place: str, folder: Path) -> dict[str, Any]:
     try:
         return dict(json.loads((folder / "config.json").read_text("utf-8")))
     except (OSError, TypeError, ValueError) as error:
-        raise RuntimeUnavailable(f"{place!r} holds no model: config.json cannot be read ({error})") from None
+        raise RuntimeUnavailable(
+            f"{place!r} contains no model, because its config.json cannot be read ({error})"
+        ) from None

@@ -1,4 +1,4 @@
-"""What the failure of one question among many costs: its own answer, where the others came."""
+"""What a result says if some of the questions behind it failed: the others are used, and the result names the failures."""
 
 from __future__ import annotations
 

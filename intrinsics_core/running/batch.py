@@ -154,7 +154,7 @@ def map_rows(
 
     A row holds ``messages`` and ``documents``, as lists of objects or as text that is JSON. Out come the columns that
     are kept, ``result`` (JSON text, null where the row failed) and ``error`` (``{type, message, raw}``, null where it
-    did not): the same as the lines of ``intrinsics run``. Rows stay in order, and a failing row costs no other.
+    did not): the same as the lines of ``intrinsics run``. Rows stay in order. If a row fails, the others still get their results.
 
     Args:
         dataset: whatever Ray reads: parquet, JSON Lines, tables.
@@ -347,7 +347,7 @@ def checked_config(runtime: Any, cpus: float) -> Config | Mapping[str, Any] | No
 
 
 def row_call(row: Mapping[str, Any], build: Callable[..., Call[Any]], needs_documents: bool) -> Any:
-    """The checked call of a row, or what is wrong with it: whatever a row holds, it costs no other.
+    """The checked call of a row, or the error in its place. A wrong row does not stop the others.
 
     Args:
         row: one row of the dataset.

@@ -1,4 +1,4 @@
-"""A runtime config as a command line names it: JSON text, or a file that holds it."""
+"""A runtime config as a command line names it: JSON text, or a file that contains it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def runtime_config(text: str | None) -> dict[str, Any] | None:
             why = error.strerror if isinstance(error, OSError) else "not a file name"
             raise InvalidInput(
                 f"--runtime cannot be read: {why}",
-                expected='JSON text such as {"kind": "embedded"}, or a file that holds it',
+                expected='JSON text such as {"kind": "embedded"}, or a file that contains it',
             ) from None
     try:
         config = json.loads(text)

@@ -91,5 +91,5 @@ def _read(file: Path) -> Any:
     except (OSError, ValueError) as error:
         raise InvalidInput(f"runtime.replies cannot be read: {error}", expected="JSON, or JSON Lines") from None
     if not isinstance(value, list | dict):
-        raise InvalidInput("runtime.replies holds no replies", expected="a list, or lists by intrinsic")
+        raise InvalidInput("runtime.replies contains no replies", expected="a list, or lists by intrinsic")
     return value

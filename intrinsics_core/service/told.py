@@ -56,7 +56,7 @@ def ranking(found: Ranking, texts: Sequence[str]) -> str:
 
 def rewrite(found: QueryRewrite) -> str:
     """The question to search with."""
-    lines = [f"{'Standing alone' if found.changed else 'The question stands alone already'}: {found.query}"]
+    lines = [f"{'Standalone question' if found.changed else 'The question is already standalone'}: {found.query}"]
     if found.retrieval_query != found.query:
         lines.append(f"For a search: {found.retrieval_query}")
     return _fitted([*lines, *_odd(found)])

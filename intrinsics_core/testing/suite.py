@@ -120,7 +120,7 @@ def read_cases(file: Path) -> list[Gated]:
 def judge(
     cases: Sequence[Gated], runtime: RuntimeLike = None, *, profile: ProfileLike = None, chain: Chain | None = None
 ) -> list[Outcome]:
-    """Each case's outcome, all judged in one go; a case that fails costs no other.
+    """Each case's outcome. All are judged together; if a case fails, the others are still judged.
 
     Args:
         cases: the cases, in order.

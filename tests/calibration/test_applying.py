@@ -200,7 +200,7 @@ def test_a_model_is_fitted_and_the_fit_is_put_to_work(tmp_path: Path) -> None:
     runtime = Scripted(boastful).calibrate_by({"answerability": path})
     labels = [run(answerability(e["messages"], e["documents"]), runtime).answerable for e in examples()]
     assert labels == [e["label"] for e in examples()]
-    with pytest.raises(InvalidInput, match="calibrated for answerability already"):
+    with pytest.raises(InvalidInput, match="already calibrated for answerability"):
         calibrate("answerability", examples(), runtime)
 
 

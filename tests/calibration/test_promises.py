@@ -216,7 +216,7 @@ def test_new_rows_hold_the_promise_or_break_it() -> None:
     assert breaking.p_value < 0.1 and breaking.interval[0] > 0.05 > holding.interval[0]
     routed = as_runtime({"kind": "mixed", "routes": {"answerability": runtime, "*": {"kind": "embedded"}}})
     assert compare_with_promise("answerability", drifted, routed) == breaking
-    with pytest.raises(InvalidInput, match="calibrated for answerability already"):
+    with pytest.raises(InvalidInput, match="already calibrated for answerability"):
         calibrate("answerability", LABELLED, routed)
 
 
@@ -234,10 +234,10 @@ def test_while_the_promise_holds_it_is_seldom_said_to_be_broken() -> None:
 def test_what_cannot_be_compared_is_named() -> None:
     runtime = Scripted(judge).calibrate_by({"answerability": fitted()})
     for examples, used, named in (
-        (LABELLED, runtime, "these very examples"),
+        (LABELLED, runtime, "with the same examples"),
         ([row(600, label=True)], runtime, "0 negative examples"),
-        (NEW, Scripted(judge), "promises nothing for answerability"),
-        (NEW, Scripted(judge).calibrate_by({"answerability": fit(*apart(45))}), "promises nothing for answerability"),
+        (NEW, Scripted(judge), "no promise for answerability"),
+        (NEW, Scripted(judge).calibrate_by({"answerability": fit(*apart(45))}), "no promise for answerability"),
         ([{"label": True}], runtime, r"examples\[0\]"),
     ):
         with pytest.raises(InvalidInput, match=named):
@@ -299,7 +299,7 @@ def test_the_command_promises_and_watches(tmp_path: Path) -> None:
         (["--watch", "new.jsonl", "--at-most", "0.1"], "--at-most"),
         (["--watch", "new.jsonl", "-o", "out.json"], "--output"),
         (["-i", "in.jsonl"], "--output"),
-        (["--watch", "nowhere.jsonl", "--runtime", '{"kind": "embedded"}'], "promises nothing"),
+        (["--watch", "nowhere.jsonl", "--runtime", '{"kind": "embedded"}'], "no promise for"),
     ],
 )
 def test_what_is_wrong_with_watching_is_one_line(changes: list[str], named: str) -> None:

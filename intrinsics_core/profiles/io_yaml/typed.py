@@ -37,7 +37,9 @@ def _text(value: Any, reply: Generated) -> Any:
     if isinstance(value, dict):
         texts = [item for item in value.values() if isinstance(item, str)]
     if not texts:
-        raise MalformedReply("the reply holds no text", expected="a text field", got=repr(plain(value)), raw=reply.text)
+        raise MalformedReply(
+            "the reply contains no text", expected="a text field", got=repr(plain(value)), raw=reply.text
+        )
     return texts[0]
 
 
