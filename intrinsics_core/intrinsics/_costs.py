@@ -1,4 +1,4 @@
-"""What a result says if some of the questions behind it failed: the others are used, and the result names the failures."""
+"""If some of the questions behind a result fail, the others are used, and the result names the failures."""
 
 from __future__ import annotations
 

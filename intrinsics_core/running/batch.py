@@ -154,7 +154,8 @@ def map_rows(
 
     A row holds ``messages`` and ``documents``, as lists of objects or as text that is JSON. Out come the columns that
     are kept, ``result`` (JSON text, null where the row failed) and ``error`` (``{type, message, raw}``, null where it
-    did not): the same as the lines of ``intrinsics run``. Rows stay in order. If a row fails, the others still get their results.
+    did not): the same as the lines of ``intrinsics run``. Rows stay in order.
+    If a row fails, the others still get their results.
 
     Args:
         dataset: whatever Ray reads: parquet, JSON Lines, tables.

@@ -116,7 +116,7 @@ def test_a_claim_that_is_too_long_is_refused() -> None:
     with (
         Loopback(vllm()) as server,
         as_runtime(config(server)) as runtime,
-        pytest.raises(ContextTooLong, match="never cut"),
+        pytest.raises(ContextTooLong, match="never truncated"),
     ):
         run(hallucination_detection(claim, ["Fog is common in May."]), runtime)
 

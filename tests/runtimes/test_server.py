@@ -710,7 +710,7 @@ def test_bad_configuration_is_named(config, names):
         ("ftp://me:hidden1@host.org/v1?key=hidden2", "'ftp://host.org'"),
         ("me:hidden1@host.org/v1", "text without http://"),
         ("http://me:hid/den1@host.org/v1", "'http://...'"),
-        ("http://[me:hidden1@host.org", "no address"),
+        ("http://[me:hidden1@host.org", "not an address"),
         ("sk-hidden1", "text without http://"),
     ],
 )

@@ -84,7 +84,7 @@ MISTAKES = [
     (("--runtime", f"a={FAST}", "--runtime", f"a={FAST}"), "two runtimes"),
     (("--runtime", '{"kind": "nope"}'), "kind is unknown"),
     (("--token-file", "/nowhere"), "--token-file cannot be read"),
-    (("--host", "no.such.host.invalid", "--token-file", "TOKEN"), "cannot be listened on"),
+    (("--host", "no.such.host.invalid", "--token-file", "TOKEN"), "cannot be opened for listening"),
 ]
 
 
@@ -113,4 +113,4 @@ def test_the_port_is_taken():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         ran = subprocess.run([*command(), "serve", "--port", port], capture_output=True, text=True, timeout=PATIENCE)
-    assert (ran.returncode, "cannot be listened on" in ran.stderr) == (2, True)
+    assert (ran.returncode, "cannot be opened for listening" in ran.stderr) == (2, True)

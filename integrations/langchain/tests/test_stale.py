@@ -58,5 +58,5 @@ def test_an_answer_given_again_is_judged_where_there_is_no_newer_one() -> None:
 
 
 def test_two_answers_to_one_question_are_an_error() -> None:
-    with pytest.raises(InvalidInput, match="'answer' is another"):
+    with pytest.raises(InvalidInput, match="differs from 'answer'"):
         HallucinationDetector(on_error="raise").invoke(state(AIMessage(INVENTED), answer="She painted it blue."))

@@ -174,7 +174,7 @@ def test_other_rows_that_no_model_could_learn(tokenizer: Any) -> None:
     one = {"judgements": relevance["result"]["judgements"][:1]}
     with pytest.raises(InvalidInput, match="must have one entry for each document"):
         made("context-relevance", [relevance | {"result": one}], tokenizer)
-    with pytest.raises(InvalidInput, match="asks no adapter"):
+    with pytest.raises(InvalidInput, match="does not use an adapter"):
         made("answerability", rows("answerability", 1), tokenizer, "prompted")
 
 
