@@ -53,7 +53,7 @@ class EncoderModel:
         self._backend = made_by(row, config, folder, given.file_name, given.device)
 
     def answer(self, requests: Sequence[Score | Tag]) -> list[Outcome]:
-        """One outcome per request. A request fails if its text is too long or its score is NaN; the others are answered."""
+        """One outcome per request. A request fails if its text is too long or a score is NaN; others are answered."""
         prepared: list[tuple[list[Windowed], int] | IntrinsicsError] = []
         for request in requests:
             try:

@@ -336,7 +336,7 @@ MISSING = "The model `x` does not exist."
         (Reply(failure("go away"), status=403), RuntimeUnavailable, "forbids"),
         (Reply(failure("slow down"), status=429), RuntimeUnavailable, "rate"),
         (Reply(b"oops", status=500), RuntimeUnavailable, "500"),
-        (Reply(fault=CUT), RuntimeUnavailable, "cut"),
+        (Reply(fault=CUT), RuntimeUnavailable, "closed the connection"),
         (Reply(fault=HANG), RequestTimeout, "0.3 s"),
     ],
 )  # fmt: skip
