@@ -1,4 +1,5 @@
-"""Each distribution builds, and its wheel works alone: in a clean environment, with only what it declares.
+"""Each distribution builds, passes the registry's check, and its wheel works alone: installed as from a registry, by the
+extra of its framework, into a clean environment, from a wheelhouse and nothing else.
 
 Minutes of installing: runs where RAG_INTRINSICS_WHEELS names a folder to work in (`.ci/run` does).
 """
@@ -39,6 +40,22 @@ DISTRIBUTIONS = {
 }  # fmt: skip
 
 
+EXTRAS = {
+    "langchain-rag-intrinsics": "rag-intrinsics[langchain]",
+    "llama-index-rag-intrinsics": "rag-intrinsics[llamaindex]",
+    "rag-intrinsics-haystack": "rag-intrinsics[haystack]",
+}
+
+
+def from_wheelhouse(python, wheels, requirement):
+    """Fetch all wheels that a requirement needs, then install it with no index at all."""
+    house = Path(str(WORK)) / "wheelhouse"
+    fetch = [sys.executable, "-m", "pip", "download", "-q", "--only-binary=:all:", "-d", str(house)]
+    subprocess.run([*fetch, "--find-links", str(wheels), requirement], check=True)
+    offline = [python, "-m", "pip", "install", "-q", "--no-index", "--find-links", str(house)]
+    subprocess.run([*offline, requirement], check=True)
+
+
 @pytest.fixture(scope="module")
 def wheels():
     folder = Path(str(WORK)) / "wheels"
@@ -66,6 +83,26 @@ def test_the_wheel_holds_the_whole_page_and_the_style_sheets_that_it_shares(whee
     assert page | sheets <= names
 
 
+def test_wheels_and_sources_pass_the_registry_s_check(wheels):
+    folder = Path(str(WORK)) / "dist"
+    for place, *_ in DISTRIBUTIONS.values():
+        subprocess.run([sys.executable, "-m", "build", "-s", "-o", str(folder), str(ROOT / place)], check=True,
+                       capture_output=True)  # fmt: skip
+    files = sorted(map(str, [*wheels.glob("*rag_intrinsics*.whl"), *folder.glob("*.tar.gz")]))
+    assert len(files) == 8
+    subprocess.run([sys.executable, "-m", "twine", "check", "--strict", *files], check=True)
+
+
+def test_the_demo_runs_from_a_wheelhouse(wheels):
+    home = Path(str(WORK)) / "demo"
+    venv.create(home, with_pip=True, clear=True)
+    from_wheelhouse(str(home / "bin" / "python"), wheels, "rag-intrinsics[demo]")
+    command = [str(home / "bin" / "intrinsics"), "demo", "--html", str(home / "page.html")]
+    told = subprocess.run(command, capture_output=True, text=True, check=True, cwd=home).stdout
+    assert "unfaithful" in told
+    assert "<html" in (home / "page.html").read_text("utf-8")
+
+
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_a_wheel_alone(wheels, name):
     _, modules, framework, neighbour = DISTRIBUTIONS[name]
@@ -73,7 +110,7 @@ def test_a_wheel_alone(wheels, name):
     venv.create(home, with_pip=True, clear=True)
     python = str(home / "bin" / "python")
     install = [python, "-m", "pip", "install", "-q", "--find-links", str(wheels)]
-    subprocess.run([*install, name], check=True)
+    from_wheelhouse(python, wheels, EXTRAS.get(name, name))
     check = f"""
 import importlib, importlib.util
 for module in {modules!r}:
