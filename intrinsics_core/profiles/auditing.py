@@ -161,7 +161,7 @@ def _parse(task: Task, replies: Sequence[Reply]) -> AuditParts:
             failed.append((part, error))
     if not found:
         raise failed[0][1]
-    why = "; ".join(f"{part} failed ({type(error).__name__}: {error.message})" for part, error in failed)
+    why = "; ".join(f"no {part}: {type(error).__name__}: {error.message}" for part, error in failed)
     return AuditParts(**found, degraded=why or None)
 
 

@@ -82,7 +82,7 @@ async def _read(response: Any, limit: int) -> Any:
         return _refused(
             response,
             RuntimeUnavailable(
-                "the server's reply uses a compression that was not requested",
+                "the server's reply is compressed in a way that was not requested",
                 expected="gzip or no compression",
                 got=encoding[:100],
             ),
