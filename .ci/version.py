@@ -18,6 +18,7 @@ PLACES = (
     *((f"{folder}/pyproject.toml", rf'"rag-intrinsics>=({VERSION})"') for folder in FOLDERS[1:]),
     ("intrinsics_core/__init__.py", rf'__version__ = "({VERSION})"'),
     ("integrations/langchain/langchain_rag_intrinsics/__init__.py", rf'__version__ = "({VERSION})"'),
+    ("integrations/llamaindex/llama_index/rag_intrinsics/__init__.py", rf'__version__ = "({VERSION})"'),
     ("CITATION.cff", rf"(?m)^version: ({VERSION})$"),
 )
 """Files, and the pattern whose group is the version."""

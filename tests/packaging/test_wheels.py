@@ -1,5 +1,5 @@
-"""Each distribution builds, passes the registry's check, and its wheel works alone: installed as from a registry, by the
-extra of its framework, into a clean environment, from a wheelhouse and nothing else.
+"""Each distribution builds, passes the registry's check, and its wheel works alone: installed as from a registry, by
+the extra of its framework, into a clean environment, from a wheelhouse and nothing else.
 
 Minutes of installing: runs where RAG_INTRINSICS_WHEELS names a folder to work in (`.ci/run` does).
 """
