@@ -16,6 +16,7 @@ from langchain_core.runnables.base import coerce_to_runnable
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from intrinsics_core import InvalidInput
+from intrinsics_core.protocol.query_form import QueryForm, embedding_query, query_form
 from intrinsics_core.protocol.results import QueryRewrite
 from langchain_rag_intrinsics._compressing import Compressors, acompress, compress
 from langchain_rag_intrinsics._inputs import read
@@ -44,13 +45,16 @@ class IntrinsicsRetriever(BaseRetriever):
             refuses them. Fields and alternatives that a config chooses (``configurable_fields``) are chosen for it.
             Also ``base_retriever``.
         rewriter: makes the question stand alone. Where a :class:`QueryRewriter`'s runtime tells its forms apart, the
-            retriever is asked with the one for retrieval, and compressors get the plain question, without keywords.
+            retriever is asked with the one that ``query_form`` names, and compressors get the plain question.
         expander: makes more queries of the question, asked side by side; what each finds is fused by reciprocal rank.
             A :class:`QueryExpander` is given what the question itself found, for pseudo-relevance feedback.
         compressors: rerankers and filters, one or several in order: document compressors, document transformers, or
             Runnables and functions over ``{"query", "documents"}``. Each gets the question, not the expansions. Also
             ``base_compressor``.
         k: return at most this many; None for all. Also an argument of ``invoke``.
+        query_form: which form of a rewritten question the retriever is asked with: ``"question"`` or ``"keywords"``
+            (with keywords of the conversation). ``"auto"`` asks vector stores with the question, where it stands alone,
+            and all others with keywords (:mod:`intrinsics_core.protocol.query_form`).
 
     Example:
         >>> from langchain_core.documents import Document
@@ -71,6 +75,7 @@ class IntrinsicsRetriever(BaseRetriever):
     expander: Step = None
     compressors: Compressors = ()
     k: int | None = Field(default=None, ge=0)
+    query_form: QueryForm = "auto"
 
     @model_validator(mode="before")
     @classmethod
@@ -109,7 +114,7 @@ class IntrinsicsRetriever(BaseRetriever):
     ) -> list[Document]:
         limit, passed = self._limit(kwargs), self._passed(kwargs)
         rewritten = self._rewriting.invoke(query, _within(run_manager, "rewrite")) if self._rewriting else query
-        asked, question = _forms(rewritten)
+        asked, question = _forms(rewritten, self.retriever, self.query_form)
         documents: Sequence[Document] = self.retriever.invoke(asked, _within(run_manager, "retrieve"), **passed)
         if self._expanding:
             given = self._to_expand(question if self.rewriter else query, documents)
@@ -126,7 +131,7 @@ class IntrinsicsRetriever(BaseRetriever):
     ) -> list[Document]:
         limit, passed = self._limit(kwargs), self._passed(kwargs)
         rewritten = await self._rewriting.ainvoke(query, _within(run_manager, "rewrite")) if self._rewriting else query
-        asked, question = _forms(rewritten)
+        asked, question = _forms(rewritten, self.retriever, self.query_form)
         documents: Sequence[Document] = await self.retriever.ainvoke(asked, _within(run_manager, "retrieve"), **passed)
         if self._expanding:
             given = self._to_expand(question if self.rewriter else query, documents)
@@ -198,12 +203,14 @@ def _within(run_manager: Any, step: str) -> RunnableConfig:
     return cast(RunnableConfig, {**chosen, "callbacks": run_manager.get_child(step)})
 
 
-def _forms(value: Any) -> tuple[str, str]:
+def _forms(value: Any, retriever: Any, wanted: QueryForm) -> tuple[str, str]:
     """What to ask the retriever for, and the question as people read it."""
     if isinstance(value, QueryRewrite):
         if value.degraded:
             logging.getLogger(__name__).warning("query not rewritten: %s", value.degraded)
-        return value.retrieval_query, value.query
+        form = query_form(retriever, wanted)
+        asked = {"question": value.query, "keywords": value.retrieval_query, "embedding": embedding_query(value)}
+        return asked[form], value.query
     given = read(value, "retrieval")
     question = next((turn["content"] for turn in reversed(given.messages) if turn["role"] == "user"), None)
     if question is None:

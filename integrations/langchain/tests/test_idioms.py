@@ -17,10 +17,12 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import ConfigurableField, RunnableLambda, RunnablePassthrough
+from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_rag_intrinsics import (
     Audit,
     CitationGenerator,
     HallucinationDetector,
+    IntrinsicsEmbeddings,
     IntrinsicsReranker,
     IntrinsicsRetriever,
     QueryRewriter,
@@ -210,6 +212,38 @@ def test_the_rewriter_of_a_retrieval_chain_sees_the_history() -> None:
     again = asyncio.run(chain.ainvoke({"input": "Who built it?", "chat_history": history}))
     assert again["context"] == found["context"]
     assert len(set(asked)) == 1
+
+
+@pytest.mark.parametrize(
+    ("inner", "form", "keywords"),
+    [("vectors", "auto", False), ("words", "auto", True), ("vectors", "keywords", True), ("words", "question", False)],
+)
+def test_a_vector_store_is_asked_the_plain_question_and_a_search_for_words_with_keywords(
+    inner: str, form: Any, keywords: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = InMemoryVectorStore(IntrinsicsEmbeddings())
+    store.add_texts([MILL, "The harbour of Port Ellery has two cranes."])
+    asked: list[str] = []
+    searched = store.similarity_search
+
+    def search(query: str, **kwargs: Any) -> list[Document]:
+        asked.append(query)
+        return searched(query, **kwargs)
+
+    monkeypatch.setattr(store, "similarity_search", search)
+    finding: Any = store.as_retriever() if inner == "vectors" else RunnableLambda(search)
+    finding = finding.with_config(run_name="search")
+    history = [
+        HumanMessage("Which cranes does the harbour of Port Ellery have?"),
+        AIMessage("Two, and a tide mill."),
+        HumanMessage("Who built the tide mill?"),
+    ]
+    rewriter = QueryRewriter(return_result=True)
+    rewritten = rewriter.invoke(history)
+    assert rewritten.retrieval_query != rewritten.query
+    retriever = IntrinsicsRetriever(retriever=finding, rewriter=rewriter, query_form=form)
+    assert retriever.invoke(history)[0].page_content == MILL
+    assert asked == [rewritten.retrieval_query if keywords else rewritten.query]
 
 
 # --- wrappers and copies ------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, 
 from llama_index.rag_intrinsics import ConversationQuery
 from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator, ResponseReviser
 
+from intrinsics_core.protocol.query_form import embedding_query
 from tests.contract.suite import shown
 
 COMPONENTS: dict[str, Any] = {
@@ -149,7 +150,7 @@ def _why(degraded: str | None) -> dict[str, Any]:
 
 
 def _rewritten(output: QueryBundle) -> dict[str, Any]:
-    assert output.embedding_strs == [output.rewrite.retrieval_query]
+    assert output.embedding_strs == [embedding_query(output.rewrite)]
     return {"query": output.query_str, **_why(output.rewrite.degraded)}
 
 

@@ -73,8 +73,14 @@ def test_the_conversation_comes_three_ways(how: str, asynchronous: bool) -> None
     assert found.rewrite.original == "Who built it?"
 
 
-def test_the_form_for_retrieval_is_what_is_embedded() -> None:
-    found: Any = QueryRewriteTransform().run(ConversationQuery("Who built it?", chat_history=HISTORY))
+def test_a_question_that_stands_alone_is_embedded_without_keywords() -> None:
+    found: Any = QueryRewriteTransform().run(ConversationQuery("Who built the tide mill?", chat_history=HISTORY))
+    assert found.rewrite.retrieval_query != found.query_str == "Who built the tide mill?"
+    assert found.embedding_strs == [found.query_str]
+
+
+def test_a_question_that_leans_on_others_is_embedded_with_its_keywords() -> None:
+    found: Any = QueryRewriteTransform().run(ConversationQuery("And how, and why?", chat_history=HISTORY))
     assert found.query_str == found.rewrite.query != found.rewrite.retrieval_query
     assert "(" not in found.query_str
     assert found.embedding_strs == [found.rewrite.retrieval_query]

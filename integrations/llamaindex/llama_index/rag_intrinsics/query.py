@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from llama_index.core.llms import ChatMessage
 from llama_index.core.schema import QueryBundle
 
+from intrinsics_core.protocol.query_form import embedding_query
 from intrinsics_core.protocol.results import QueryExpansion, QueryRewrite
 
 
@@ -39,7 +40,7 @@ class RewrittenQuery(QueryBundle):
 def says_it(query: QueryBundle) -> set[str]:
     """The texts of a query that are the question itself. Others, such as the passage of HyDE, go beside it."""
     rewrite = query.rewrite if isinstance(query, RewrittenQuery) else None
-    return {query.query_str, *([rewrite.retrieval_query] if rewrite else [])}
+    return {query.query_str, *([rewrite.retrieval_query, embedding_query(rewrite)] if rewrite else [])}
 
 
 @dataclass

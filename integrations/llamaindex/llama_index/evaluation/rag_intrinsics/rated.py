@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from llama_index.evaluation.rag_intrinsics._evaluator import EvaluatorInput, IntrinsicEvaluator, Score
@@ -47,7 +47,9 @@ class RatedEvaluator(IntrinsicEvaluator):
     @field_validator("metrics", mode="before")
     @classmethod
     def _several(cls, metrics: object) -> object:
-        return (metrics,) if isinstance(metrics, str) else metrics
+        if isinstance(metrics, str):
+            return (metrics,)
+        return tuple(metrics) if isinstance(metrics, Iterable) else metrics
 
     def _ask(self, given: EvaluatorInput) -> Call[Evaluation]:
         return evaluate(given.answered, given.documents, metrics=self.metrics, **self._settings())

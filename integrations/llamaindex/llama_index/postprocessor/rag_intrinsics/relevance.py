@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from llama_index.postprocessor.rag_intrinsics._judging import Documents, JudgingPostprocessor, Messages
@@ -42,7 +42,9 @@ class ContextRelevancePostprocessor(JudgingPostprocessor):
     @field_validator("labels", mode="before")
     @classmethod
     def _several(cls, labels: object) -> object:
-        return (labels,) if isinstance(labels, str) else labels  # one label, not its letters
+        if isinstance(labels, str):
+            return (labels,)  # one label, not its letters
+        return tuple(labels) if isinstance(labels, Iterable) else labels
 
     def _ask(self, messages: Messages, documents: Documents) -> Call[ContextRelevance]:
         return context_relevance(messages, documents, **self._settings())

@@ -10,6 +10,7 @@ from llama_index.query_transform.rag_intrinsics._transform import ConversationTr
 from llama_index.rag_intrinsics.query import RewrittenQuery, says_it
 
 from intrinsics_core import Call, query_rewrite
+from intrinsics_core.protocol.query_form import embedding_query
 from intrinsics_core.protocol.results import QueryRewrite
 
 
@@ -41,5 +42,5 @@ class QueryRewriteTransform(ConversationTransform):
     def _tell(self, query: QueryBundle, result: QueryRewrite) -> RewrittenQuery:
         # What else is to be embedded (the passage of HyDE) stays; the question in it is the rewritten one.
         own = says_it(query)
-        texts = [result.retrieval_query if text in own else text for text in query.embedding_strs]
+        texts = [embedding_query(result) if text in own else text for text in query.embedding_strs]
         return RewrittenQuery(result.query, image_path=query.image_path, custom_embedding_strs=texts, rewrite=result)

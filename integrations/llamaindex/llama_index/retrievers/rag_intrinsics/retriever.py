@@ -29,8 +29,9 @@ class IntrinsicsRetriever(QueryFusionRetriever):
 
     Args:
         retrievers: one, or several.
-        rewriter: makes the question stand alone; give it the chat engine's memory, and it sees the conversation. Its
-            form for retrieval, where its runtime gives one, is what the retrievers get.
+        rewriter: makes the question stand alone; give it the chat engine's memory, and it sees the conversation.
+            Retrievers that look for words get its form for retrieval, with keywords, where its runtime gives one;
+            vector stores embed the plain question where it stands alone.
         expander: makes several queries of the rewritten question; None asks one.
         mode: how rankings are fused, where there is more than one; reciprocal rank by default.
         similarity_top_k: return at most this many; None for all.

@@ -21,6 +21,8 @@ from haystack_integrations.components.validators.rag_intrinsics import (
 )
 
 from intrinsics_core import InvalidInput
+from intrinsics_core.protocol.query_form import QueryForm
+from intrinsics_core.protocol.query_form import query_form as query_form_of
 from intrinsics_core.running.flows import CANNED
 
 PROMPT = """\
@@ -79,6 +81,7 @@ class RagIntrinsicsPipeline:
         meta_fields_to_embed: Sequence[str] | None = None,
         stream_verdicts: bool = False,
         on_error: str = "raise",
+        query_form: QueryForm = "auto",
     ) -> None:
         """
         Create the pipeline. Nothing is loaded before `warm_up` or the first run.
@@ -98,6 +101,9 @@ class RagIntrinsicsPipeline:
         :param on_error: What a failing rewriter, ranker or router does: `"raise"`, or `"fallback"`: the question as it
             was, the original order, the gate open. Judges of an answer never cost it: their verdicts then say that they
             are degraded.
+        :param query_form: Which form of the rewritten question the retriever is asked with: `"question"`, or
+            `"keywords"` (with keywords of the conversation). `"auto"` asks embedding retrievers with the
+            question, where it stands alone, and all others with keywords.
         :raises InvalidInput: If `canned` is no text, or a variable of `prompt` has the name of another input.
         """
         if not isinstance(canned, str):
@@ -105,7 +111,8 @@ class RagIntrinsicsPipeline:
         self.retriever, self.chat_generator = retriever, chat_generator
         self.top_k, self.canned, self.prompt, self.system_prompt = top_k, canned, prompt, system_prompt
         self.meta_fields_to_embed, self.on_error = listed("meta_fields_to_embed", meta_fields_to_embed or ()), on_error
-        self.stream_verdicts = stream_verdicts
+        self.stream_verdicts, self.query_form = stream_verdicts, query_form
+        asked = _ASKED[query_form_of(retriever, query_form)]
         self._engine = Engine(runtime)
         asking: dict[str, Any] = {"runtime": self._engine, "on_error": on_error}
         shown: dict[str, Any] = {"meta_fields_to_embed": self.meta_fields_to_embed}
@@ -130,7 +137,8 @@ class RagIntrinsicsPipeline:
         self.pipeline = _Telling()
         for name, part in parts.items():
             self.pipeline.add_component(name, part)
-        for sender, receiver in [*_WIRES, *(_VERDICTS if stream_verdicts else ())]:
+        searching = (f"rewriter.{asked}", "retriever.query")
+        for sender, receiver in [searching, *_WIRES, *(_VERDICTS if stream_verdicts else ())]:
             self.pipeline.connect(sender, receiver)
         self.input_mapping = _inputs(self.pipeline)
         self.output_mapping = dict(_OUTPUTS)
@@ -188,6 +196,7 @@ class RagIntrinsicsPipeline:
             meta_fields_to_embed=self.meta_fields_to_embed,
             stream_verdicts=self.stream_verdicts,
             on_error=self.on_error,
+            query_form=self.query_form,
         )
 
     @classmethod
@@ -258,8 +267,8 @@ _OUTPUTS = {
     "router.result": "answerability",
 }
 _TOLD = {path.partition(".")[0] for path in _OUTPUTS}
+_ASKED = {"question": "query", "keywords": "retrieval_query", "embedding": "embedding_query"}
 _WIRES = [
-    ("rewriter.retrieval_query", "retriever.query"),
     ("rewriter.query", "ranker.query"),
     ("retriever.documents", "ranker.documents"),
     ("rewriter.query", "router.query"),

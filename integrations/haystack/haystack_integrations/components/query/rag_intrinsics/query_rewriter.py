@@ -7,6 +7,7 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic
 
 from intrinsics_core import Profile
+from intrinsics_core.protocol.query_form import embedding_query
 from intrinsics_core.protocol.results import QueryRewrite
 
 
@@ -53,7 +54,7 @@ class RagIntrinsicsQueryRewriter(Intrinsic):
         """
         self._keep(runtime, profile, on_error, date)
 
-    @component.output_types(query=str, retrieval_query=str, result=dict[str, Any])
+    @component.output_types(query=str, retrieval_query=str, embedding_query=str, result=dict[str, Any])
     def run(self, query: str, history: list[ChatMessage] | None = None) -> dict[str, Any]:
         """
         Rewrite a question.
@@ -61,13 +62,14 @@ class RagIntrinsicsQueryRewriter(Intrinsic):
         :param query: The question.
         :param history: Turns before it.
         :returns: `query`: the question, standing alone, for prompts and for people; `retrieval_query`: the form for
-            retrievers, with keywords where the profile adds them; `result`: all of it, with the original and whether it
-            changed.
+            retrievers that look for words, with keywords where the profile adds them; `embedding_query`: the form for
+            those that embed, without keywords where the question stands alone; `result`: all of it, with the original
+            and whether it changed.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
         return self._told(self._result(self._call(self._read(query, None, history))))
 
-    @component.output_types(query=str, retrieval_query=str, result=dict[str, Any])
+    @component.output_types(query=str, retrieval_query=str, embedding_query=str, result=dict[str, Any])
     async def run_async(self, query: str, history: list[ChatMessage] | None = None) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
         return self._told(await self._aresult(self._call(self._read(query, None, history))))
@@ -76,5 +78,6 @@ class RagIntrinsicsQueryRewriter(Intrinsic):
         return {
             "query": result.query,
             "retrieval_query": result.retrieval_query,
+            "embedding_query": embedding_query(result),
             "result": result.model_dump(mode="json"),
         }
