@@ -1,6 +1,6 @@
 """Programs as people write them around retrieval: empty lists, repeated ids, metadata, scores, thresholds, stores.
 
-Numbers are those of the list of what broke; docs/programs_llamaindex.md says which passed before.
+Numbers are those of the list of what broke; benchmarks/results/programs.md says which passed before.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Programs as people write them with LangChain: vector stores, chains, streams, graphs. Numbers are items of one list.
 
-``docs/programs_langchain.md`` says which of them failed before and pass now.
+``benchmarks/results/programs.md`` says which of them failed before and pass now.
 """
 
 from __future__ import annotations
