@@ -85,10 +85,34 @@ def test_the_model_is_told_once_what_is_not_supported(second: str) -> None:
     assert verdict(last)["label"] == ("faithful" if second == FAITHFUL else "unfaithful")
 
 
-def test_what_is_not_judged() -> None:
+def test_an_answer_that_is_wrong_a_second_time_is_blocked_where_that_was_asked_for() -> None:
+    hook = RagIntrinsicsGroundednessHook(judging_runtime(), mode="retry_then_block", answer="I had better not say.")
+    assert run(hook, Script("search", INVENTED, INVENTED))["last_message"].text == "I had better not say."
+    assert run(hook, Script("search", INVENTED, FAITHFUL))["last_message"].text == FAITHFUL
+
+
+def test_an_answer_that_the_model_was_not_asked_for_again_is_blocked_too() -> None:
+    hook = RagIntrinsicsGroundednessHook(judging_runtime(), mode="retry_then_block", answer="I had better not say.")
+    agent = Agent(chat_generator=AsyncGenerator(Script("search", INVENTED)), tools=[search], hooks=hook.hooks,
+                  max_agent_steps=2)  # fmt: skip
+    found = agent.run(messages=[ChatMessage.from_user(QUESTION)])
+    assert found["last_message"].text == "I had better not say."
+
+
+@pytest.mark.parametrize("script", [Script(None, INVENTED), Script("search", INVENTED)])
+def test_what_cannot_be_judged_is_marked(script: Script) -> None:
     hook = RagIntrinsicsGroundednessHook(judging_runtime(), tools=["another"])
-    assert verdict(run(hook, Script(None, INVENTED))["last_message"]) is None
-    assert verdict(run(hook, Script("search", INVENTED))["last_message"]) is None
+    last = run(hook, script)["last_message"]
+    assert last.text == INVENTED
+    assert (verdict(last)["label"], verdict(last)["degraded"]) == ("NA", "nothing retrieved")
+
+
+@pytest.mark.parametrize(("unretrieved", "text"), [("block", "I had better not say."), ("pass", INVENTED)])
+def test_it_is_blocked_or_passes_where_that_is_asked(unretrieved: Any, text: str) -> None:
+    hook = RagIntrinsicsGroundednessHook(judging_runtime(), unretrieved=unretrieved, answer="I had better not say.")
+    last = run(hook, Script(None, INVENTED))["last_message"]
+    assert last.text == text
+    assert (verdict(last) is None) == (unretrieved == "pass")
 
 
 def test_each_tools_text_is_a_document_of_its_own() -> None:
@@ -127,6 +151,8 @@ def test_an_agent_is_saved_with_its_hook() -> None:
 def test_mistakes_are_named() -> None:
     with pytest.raises(InvalidInput, match="mode"):
         RagIntrinsicsGroundednessHook(mode="scold")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="unretrieved"):
+        RagIntrinsicsGroundednessHook(unretrieved="perhaps")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="on_exit"):
         Agent(
             chat_generator=AsyncGenerator(Script(None, "x")),

@@ -37,7 +37,7 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
     The verdict is put into the answer's `meta["rag_intrinsics"]["hallucination_detection"]`. What it is judged by are
     the documents that tools wrote into the Agent's state (`outputs_to_state`), else the texts of tools since the last
     user turn, else those of the latest turn before that has any: a follow-up may be answered from them. An Agent that
-    retrieved nothing is not judged: there is nothing to judge by.
+    retrieved nothing cannot be judged: the verdict is NA and says so.
 
     Give an Agent `hooks=hook.hooks`, or register it at `on_exit` yourself. After a retry neither the first answer nor
     what the model was told is among the messages.
@@ -61,11 +61,12 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         self,
         runtime: Any = None,
         *,
-        mode: Literal["annotate", "block", "retry"] = "annotate",
+        mode: Literal["annotate", "block", "retry", "retry_then_block"] = "annotate",
         labels: Faithfulness | Sequence[Faithfulness] = ("unfaithful",),
         answer: str = BLOCKED,
         documents_key: str = "documents",
         tools: str | Sequence[str] | None = None,
+        unretrieved: Literal["annotate", "block", "pass"] = "annotate",
         meta_fields_to_embed: Sequence[str] | None = None,
         profile: Profile | str | None = None,
         on_error: str | None = None,
@@ -78,10 +79,13 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
             Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
         :param mode: `"annotate"` leaves the answer as it is; `"block"` puts the canned text in the place of one with a
             label in `labels`; `"retry"` tells the model once which sentences are not supported and lets it answer
-            again, and annotates the second answer.
+            again, and annotates the second answer; `"retry_then_block"` puts the canned text in the place of a second
+            answer with such a label, too.
         :param labels: Which labels of the answer as a whole count, one or several.
         :param answer: The canned text.
         :param documents_key: Where in the Agent's state the documents are.
+        :param unretrieved: What becomes of an answer where nothing was retrieved: `"annotate"` gives it the verdict NA,
+            degraded for "nothing retrieved"; `"block"` puts the canned text in its place, too; `"pass"` leaves it.
         :param tools: Names of the tools whose texts count as documents, one or several; None for all.
         :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
             the judge is shown them too, after the title.
@@ -89,20 +93,24 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         :param on_error: `"fallback"`: where the judgement failed the answer passes, and its verdict says that it is
             degraded and why; or `"raise"`. None: `"fallback"` to annotate, `"raise"` to block or to retry.
         :param date: Date text for prompts that carry one; the day of the call where left out.
-        :raises InvalidInput: If `mode`, `labels` or `on_error` is none that it takes.
+        :raises InvalidInput: If `mode`, `labels`, `unretrieved` or `on_error` is none that it takes.
         """
-        if mode not in ("annotate", "block", "retry"):
-            raise InvalidInput("mode is unknown", expected="'annotate', 'block' or 'retry'", got=repr(mode))
+        for name, value, choices in (("mode", mode, _MODES), ("unretrieved", unretrieved, _UNRETRIEVED)):
+            if value not in choices:
+                raise InvalidInput(f"{name} is unknown", expected=f"one of {choices}", got=repr(value))
         own = "fallback" if mode == "annotate" else "raise"
         self._keep(runtime, profile, own if on_error is None else on_error, date, meta_fields_to_embed)
         self.mode, self.labels, self.answer = mode, listed("labels", labels, get_args(Faithfulness)), answer
         self.documents_key, self.tools = documents_key, None if tools is None else listed("tools", tools)
+        self.unretrieved = unretrieved
 
     @property
     def hooks(self) -> dict[str, list[Any]]:
         """Where it goes in an Agent: `Agent(..., hooks=hook.hooks)`."""
-        after = {"after_run": [RagIntrinsicsRetryEnd()]} if self.mode == "retry" else {}
-        return {"on_exit": [self], **after}
+        if self.mode not in _RETRYING:
+            return {"on_exit": [self]}
+        otherwise = self.answer if self.mode == "retry_then_block" else None
+        return {"on_exit": [self], "after_run": [RagIntrinsicsRetryEnd(otherwise)]}
 
     def run(self, state: State) -> None:
         """
@@ -111,8 +119,9 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         :param state: The Agent's live state.
         :raises IntrinsicsError: See `intrinsics_core.protocol.errors`.
         """
-        if (given := self._given(state)) is not None:
-            self._act(state, given, self._result(self._call(given)))
+        if self._answered(state):
+            given = self._given(state)
+            self._act(state, given, _UNJUDGED if given is None else self._result(self._call(given)))
 
     async def run_async(self, state: State) -> None:
         """
@@ -121,20 +130,27 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         :param state: The Agent's live state.
         :raises IntrinsicsError: See `intrinsics_core.protocol.errors`.
         """
-        if (given := self._given(state)) is not None:
-            self._act(state, given, await self._aresult(self._call(given)))
+        if self._answered(state):
+            given = self._given(state)
+            self._act(state, given, _UNJUDGED if given is None else await self._aresult(self._call(given)))
 
-    def _given(self, state: State) -> PipelineInput | None:
+    def _answered(self, state: State) -> bool:
+        """Whether the last message is an answer to a person."""
         messages: list[ChatMessage] = state.data.get("messages") or []
         answer = messages[-1] if messages else None
-        if answer is None or not answer.is_from(ChatRole.ASSISTANT) or answer.tool_calls or not text_of(answer).strip():
-            return None
+        if answer is None or not answer.is_from(ChatRole.ASSISTANT) or answer.tool_calls:
+            return False
+        return bool(text_of(answer).strip()) and _question(messages) >= 0
+
+    def _given(self, state: State) -> PipelineInput | None:
+        """What is judged, and by what; None where nothing was retrieved."""
+        messages: list[ChatMessage] = state.data["messages"]
         at = _question(messages)
         documents = state.data.get(self.documents_key) or self._found(messages)
-        if at < 0 or not documents:
+        if not documents:
             return None
         history = [m for m in messages[:at] if m.role in _SHOWN and text_of(m).strip()]
-        return read(NAME, text_of(messages[at]), documents, history, answer, self.meta_fields_to_embed)
+        return read(NAME, text_of(messages[at]), documents, history, messages[-1], self.meta_fields_to_embed)
 
     def _found(self, messages: Sequence[ChatMessage]) -> list[Document]:
         """What tools said in the latest turn of the conversation in which any did."""
@@ -154,15 +170,19 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
             if (self.tools is None or name in self.tools) and text.strip()
         ]
 
-    def _act(self, state: State, given: PipelineInput, result: HallucinationDetection) -> None:
+    def _act(self, state: State, given: PipelineInput | None, result: HallucinationDetection) -> None:
+        if given is None and self.unretrieved == "pass":
+            return
         messages: list[ChatMessage] = list(state.data["messages"])
         again = any(_retried(m) for m in messages[_question(messages) + 1 :])
-        answer = replace(messages[-1], _meta=verdict(messages[-1].meta, NAME, given.told(result)))
+        told = result.model_dump(mode="json") if given is None else given.told(result)
+        answer = replace(messages[-1], _meta=verdict(messages[-1].meta, NAME, told))
         wrong = result.label in self.labels and result.degraded is None
-        if wrong and self.mode == "block":
+        ends = self.mode == "block" or (self.mode == "retry_then_block" and again)
+        if (wrong and ends) or (given is None and self.unretrieved == "block"):
             answer = replace(answer, _content=[TextContent(self.answer)])
         messages[-1] = answer
-        if wrong and self.mode == "retry" and not again:
+        if wrong and self.mode in _RETRYING and not again:
             lines = "\n".join(f"- {s.text}" for s in result.sentences if s.label in self.labels)
             messages.append(ChatMessage.from_user(RETRY.format(sentences=lines), meta={KEY: {"retry": True}}))
             state.set("continue_run", True)
@@ -176,7 +196,8 @@ class RagIntrinsicsRetryEnd:
     Keeps what a groundedness hook told the model from being an Agent's last message.
 
     Where an Agent's steps ran out, or its model said nothing, before it answered again, the first answer, with its
-    verdict, is the last message. `RagIntrinsicsGroundednessHook.hooks` has it where it is needed.
+    verdict, is the last message, or the text that is given in its place.
+    `RagIntrinsicsGroundednessHook.hooks` has it where it is needed.
 
     Usage example:
 
@@ -192,6 +213,14 @@ class RagIntrinsicsRetryEnd:
 
     allowed_hook_points = ("after_run",)
 
+    def __init__(self, answer: str | None = None) -> None:
+        """
+        Create a hook.
+
+        :param answer: A text in the place of the first answer; None leaves it.
+        """
+        self.answer = answer
+
     def run(self, state: State) -> None:
         """
         Take an unanswered retry back.
@@ -200,19 +229,26 @@ class RagIntrinsicsRetryEnd:
         """
         messages: list[ChatMessage] = state.data.get("messages") or []
         if any(map(_retried, messages)):
-            state.set("messages", _without_retry(messages, draft=True), handler_override=replace_values)
+            kept = _without_retry(messages, draft=True)
+            if self.answer is not None and kept:
+                kept[-1] = replace(kept[-1], _content=[TextContent(self.answer)])
+            state.set("messages", kept, handler_override=replace_values)
 
     async def run_async(self, state: State) -> None:
         """
-        Take an unanswered retry back.
+        Like `run`; nothing in it blocks the event loop.
 
         :param state: The Agent's live state.
         """
         self.run(state)
 
     def to_dict(self) -> dict[str, Any]:
-        """Like `run`, without blocking the event loop."""
-        return default_to_dict(self)
+        """
+        Serialize to a dictionary.
+
+        :returns: Dictionary with serialized data.
+        """
+        return default_to_dict(self, answer=self.answer)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> RagIntrinsicsRetryEnd:
@@ -225,6 +261,10 @@ class RagIntrinsicsRetryEnd:
         return default_from_dict(cls, data)
 
 
+_MODES = ("annotate", "block", "retry", "retry_then_block")
+_RETRYING = ("retry", "retry_then_block")
+_UNRETRIEVED = ("annotate", "block", "pass")
+_UNJUDGED = HallucinationDetection(label="NA", score=None, sentences=(), degraded="nothing retrieved")
 _SHOWN = (ChatRole.SYSTEM, ChatRole.USER, ChatRole.ASSISTANT)
 
 
