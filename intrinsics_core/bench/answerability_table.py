@@ -62,7 +62,7 @@ def retrieved(retriever: str) -> Callable[[DataFolder], Iterator[Case]]:
 
 
 def mine(row: Mapping[str, Any]) -> Case:
-    truth = own.truth(row, others={"answerable": True, "unanswerable": False})
+    truth = own.truth(row, "answerability")
     return case("own", own.conversation(row, answered=False), own.documents(row), truth)
 
 

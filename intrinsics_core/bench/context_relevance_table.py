@@ -50,7 +50,7 @@ def cast(folder: DataFolder) -> Iterator[Case]:
 
 
 def mine(row: Mapping[str, Any]) -> Case:
-    truth = own.truth(row, others={"relevant": True, "partially relevant": True, "irrelevant": False})
+    truth = own.truth(row, "context-relevance")
     return case("own", own.conversation(row, answered=False), own.documents(row)[0], truth)
 
 

@@ -34,7 +34,7 @@ def cases(name: str) -> Callable[[DataFolder], Iterator[Case]]:
 
 
 def mine(row: Mapping[str, Any]) -> Case:
-    truth = own.truth(row, others={"supported": True, "unsupported": False})
+    truth = own.truth(row, "fact-check")
     return case("own", Answered(own.answer(row), own.texts(row), truth, row.get("question") or ""))
 
 

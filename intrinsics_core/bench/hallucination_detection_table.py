@@ -59,7 +59,7 @@ def cases(name: str) -> Callable[[DataFolder], Iterator[Case]]:
 
 
 def mine(row: Mapping[str, Any]) -> Case:
-    truth = own.truth(row, others={"faithful": True, "supported": True, "unfaithful": False, "partial": False})
+    truth = own.truth(row, "hallucination-detection")
     return case("own", Answered(own.answer(row), own.texts(row), truth, row.get("question") or ""))
 
 

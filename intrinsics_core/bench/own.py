@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from intrinsics_core.calibration import truths
 from intrinsics_core.protocol.errors import InvalidInput
 
 Row = Mapping[str, Any]
-
-TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 def conversation(row: Row, *, answered: bool) -> list[dict[str, str]]:
@@ -41,20 +40,13 @@ def answer(row: Row) -> str:
     return found
 
 
-def truth(row: Row, *, column: str = "label", others: Mapping[str, bool] = TRUTHS) -> bool:
-    """The label as true or false.
+def truth(row: Row, intrinsic: str, column: str = "label") -> bool:
+    """The label as true or false, see `intrinsics_core.calibration.truths`.
 
     Raises:
-        InvalidInput: it is neither, and none of the words that stand for one.
+        InvalidInput: there is none, or it is neither.
     """
-    value = needed(row, column)
-    if isinstance(value, bool | int) and value in (0, 1):
-        return bool(value)
-    if isinstance(value, str) and value.casefold() in {**TRUTHS, **others}:
-        return {**TRUTHS, **others}[value.casefold()]
-    raise InvalidInput(
-        f"{column} is not a known label", expected=f"true, false or one of {', '.join(others)}", got=repr(value)[:80]
-    )
+    return truths.truth(needed(row, column), intrinsic, column)
 
 
 def needed(row: Row, column: str) -> Any:

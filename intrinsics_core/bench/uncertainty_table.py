@@ -46,7 +46,7 @@ def recorded(folder: DataFolder) -> Iterator[Case]:
 
 def mine(row: Mapping[str, Any]) -> Case:
     found = own.documents(row) if row.get("documents") is not None else []
-    truth = own.truth(row, others={"right": True, "wrong": False, "correct": True, "incorrect": False})
+    truth = own.truth(row, "uncertainty")
     return case("own", own.conversation(row, answered=True), found, truth)
 
 

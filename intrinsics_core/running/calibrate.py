@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from intrinsics_core.calibration.promises import Comparison, ExampleData, compare
+from intrinsics_core.calibration.truths import truth
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
@@ -40,7 +41,8 @@ def calibrate(
     Args:
         intrinsic: one that has a score; what a label of it says is `intrinsics_core.intrinsics.TABLE[...].judges`, e.g.
             for ``"answerability"`` that the documents answer the question.
-        examples: ``{"messages", "documents", "label": bool}`` each, at least ten, of both labels.
+        examples: ``{"messages", "documents", "label"}`` each, at least ten, of both labels. A label is a boolean, a
+            word such as ``"answerable"``, or a result (:mod:`intrinsics_core.calibration.truths`).
         runtime: what gives the scores: the embedded default where left out. It must not be calibrated for this
             intrinsic already.
         profile: a profile or its name; the runtime's own where left out.
@@ -142,9 +144,7 @@ def _labelled(intrinsic: str, examples: Iterable[Mapping[str, Any]]) -> tuple[li
                                expected='{"messages", "documents", "label"}') from error  # fmt: skip
         except InvalidInput as error:
             raise InvalidInput(f"examples[{number}]: {error}") from error
-        if label not in (0, 1):
-            raise InvalidInput(f"examples[{number}].label is not a boolean", expected="true or false", got=repr(label))
-        labels.append(bool(label))
+        labels.append(truth(label, intrinsic, f"examples[{number}].label"))
     return calls, labels
 
 

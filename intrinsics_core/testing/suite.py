@@ -103,7 +103,7 @@ def read_cases(file: Path) -> list[Gated]:
         try:
             messages = tuple(own.conversation(row, answered=False))
             documents = None if row.get("documents") is None else tuple(own.documents(row))
-            label = None if row.get("answerable") is None else own.truth(row, column="answerable", others={})
+            label = None if row.get("answerable") is None else own.truth(row, "answerability", "answerable")
         except InvalidInput as error:
             where = f"{file.name}, row {number}: {error.message}"
             raise InvalidInput(where, expected=error.expected, got=error.got) from None
