@@ -17,7 +17,7 @@ Ids are the caller's and may repeat: ``index`` is the position of a document amo
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from pydantic import (
@@ -45,8 +45,33 @@ _ADDRESSES = "probability that the answer addresses the question"
 Faithfulness = Literal["faithful", "partial", "unfaithful", "NA"]
 
 
+_BRIEF = 60  # characters of a text, as a result is printed
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, str):
+        return repr(value if len(value) <= _BRIEF else f"{value[:_BRIEF]}…")
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    if isinstance(value, Sequence):
+        return f"<{len(value)}>"
+    return repr(getattr(value, "label", value))
+
+
 class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=BUILT_LATE)
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        """Without the fields that say nothing: those that have their default."""
+        for name, value in super().__repr_args__():
+            field = type(self).model_fields.get(name or "")
+            if field is None or field.is_required() or value != field.default:
+                yield name, value
+
+    def __str__(self) -> str:
+        """One line: of a list its length, of a result in it its label, of a long text its beginning."""
+        parts = (f"{name}={_brief(value)}" for name, value in self.__repr_args__())
+        return f"{type(self).__name__}({', '.join(parts)})"
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
