@@ -128,7 +128,7 @@ def test_the_command(models: Path, tmp_path: Path, write: Callable[..., Path]) -
                  "--target", "q_proj"]  # fmt: skip
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, done.output
-    assert f"2 rows trained on, 0 held, 1 steps, 1 epochs; ask it with --profile io.yaml:{tmp_path / 'out'}" in (
+    assert f"2 rows trained on, 0 held out, 1 steps, 1 epochs; ask it with --profile io.yaml:{tmp_path / 'out'}" in (
         done.stdout
     )
     again = CliRunner().invoke(app, arguments)
