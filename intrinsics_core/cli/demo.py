@@ -46,10 +46,7 @@ def demo(
             "questions are turns of one conversation.",
         ),
     ] = None,
-    html: Annotated[Path, typer.Option(metavar="FILE", help="File in which the report is written.")] = Path(
-        "intrinsics-demo.html"
-    ),
-    no_html: Annotated[bool, typer.Option("--no-html", help="Do not write a report.")] = False,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report, too: a page in this file.")] = None,
     runtime: Annotated[
         str | None,
         typer.Option(metavar="JSON|FILE", help="Runtime config, or a file that contains it.", show_default="embedded"),
@@ -58,7 +55,7 @@ def demo(
         Literal["langchain", "llamaindex", "haystack"], typer.Option(help="Framework of the chain that is run.")
     ] = "langchain",
 ) -> None:
-    """Run a whole RAG chain on text that ships with the package, and write a report."""
+    """Run a whole RAG chain on text that ships with the package. With --html, write a report."""
     from rich.console import Console
     from rich.text import Text
 
@@ -66,7 +63,7 @@ def demo(
     from intrinsics_core.render import report, terminal
 
     with one_line_errors():
-        if not no_html and not html.absolute().parent.is_dir():
+        if html is not None and not html.absolute().parent.is_dir():
             raise InvalidInput(f"--html {html}: its folder does not exist")
         config = settings.runtime_config(runtime)
     with one_line_errors(settings.secrets(config)):
@@ -75,15 +72,14 @@ def demo(
         tale, corpus = story(), passages()
         questions = [Question(text) for text in question] if question else tale.questions
         console = Console()
-        console.print(Text(tale.title, "bold"), Text(tale.lead, "dim"), sep="\n")
+        notes = [_ANSWERER[engine.profile.name == "embedded"]]
+        console.print(Text(tale.title, "bold"), Text(tale.lead, "dim"), Text(notes[0], "dim"), sep="\n")
         turns = []
         with engine:
             for number, turn in enumerate(module.play(tale, questions, corpus, engine), start=1):
                 turns.append(turn)
                 console.print(terminal.turn(turn, number))
-        notes = [_ANSWERER[engine.profile.name == "embedded"]]
-        console.print(Text(notes[0], "dim"))
-        if not no_html:
+        if html is not None:
             html.write_text(report.report(tale.title, tale.lead, turns, notes=notes), encoding="utf-8")
             console.print(Text(f"The same as a page: {html}", "bold"))
 

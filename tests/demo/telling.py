@@ -93,7 +93,7 @@ class TellingTests:
         assert "twenty-three pupils" in own.answer and not own.flagged
 
     def test_the_command(self) -> None:
-        ran = CliRunner().invoke(app, ["demo", "--no-html", "--framework", self.framework])
+        ran = CliRunner().invoke(app, ["demo", "--framework", self.framework])
         assert ran.exit_code == 0, ran.output
         assert [part for part in SHOWN if part not in ran.stdout] == []
 

@@ -51,7 +51,7 @@ def test_the_command_prints_the_story_and_writes_a_page(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_own_questions_as_a_process_without_a_report(tmp_path: Path) -> None:
     ran = subprocess.run(
-        [sys.executable, "-m", "intrinsics_core.cli", "demo", "--no-html", "-q", "[bold]Who counts puffins?[/bold]"],
+        [sys.executable, "-m", "intrinsics_core.cli", "demo", "-q", "[bold]Who counts puffins?[/bold]"],
         cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", timeout=120,
         env=os.environ | {"PYTHONIOENCODING": "utf-8"},
     )  # fmt: skip
@@ -62,7 +62,7 @@ def test_own_questions_as_a_process_without_a_report(tmp_path: Path) -> None:
 
 def test_own_questions_without_a_report(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
-    ran = CliRunner().invoke(app, ["demo", "--no-html", "-q", "[bold]Who counts puffins?[/bold]"])
+    ran = CliRunner().invoke(app, ["demo", "-q", "[bold]Who counts puffins?[/bold]"])
     assert ran.exit_code == 0, ran.output
     assert "[bold]Who counts puffins?[/bold]" in ran.stdout and ran.stderr == ""
     assert list(tmp_path.iterdir()) == []
@@ -72,7 +72,7 @@ def test_own_questions_without_a_report(tmp_path: Path, monkeypatch: Any) -> Non
 def test_a_missing_package_is_one_line_with_the_command_that_mends_it(tmp_path: Path) -> None:
     code = "import sys; sys.modules['langchain_rag_intrinsics'] = None; from intrinsics_core.cli import main; main()"
     ran = subprocess.run(
-        [sys.executable, "-c", code, "demo", "--no-html"], capture_output=True, text=True, timeout=120, cwd=tmp_path
+        [sys.executable, "-c", code, "demo"], capture_output=True, text=True, timeout=120, cwd=tmp_path
     )
     assert ran.returncode == 2
     assert ran.stderr.startswith(
