@@ -9,6 +9,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -27,10 +28,11 @@ MODULES = [
                      "protocol.call", "protocol.names", "protocol.stale", "protocol.task", "render.citations",
                      "render.html", "render.reliability", "render.report", "render.terminal", "render.text",
                      "running.batch", "running.calibrate", "running.flows", "running.rows", "running.schemas",
-                     "running.streaming", "runtimes", "runtimes.scripted", "service.app", "testing.plugin",
-                     "testing.suite", "training")
+                     "running.streaming", "runtimes", "runtimes.scripted", "testing.plugin", "testing.suite", "training")
     ),
 ]  # fmt: skip
+if find_spec("fastapi"):  # the extra `serve`
+    MODULES.append("intrinsics_core.service.app")
 ERRORS = {name for name, kind in vars(errors).items() if inspect.isclass(kind) and issubclass(kind, Exception)}
 
 
