@@ -28,7 +28,8 @@ MODULES = [
                      "protocol.call", "protocol.names", "protocol.stale", "protocol.task", "render.citations",
                      "render.html", "render.reliability", "render.report", "render.terminal", "render.text",
                      "running.batch", "running.calibrate", "running.flows", "running.rows", "running.schemas",
-                     "running.streaming", "runtimes", "runtimes.scripted", "testing.plugin", "testing.suite", "training")
+                     "running.streaming", "runtimes", "runtimes.scripted", "testing.plugin", "testing.suite",
+                     "training")
     ),
 ]  # fmt: skip
 if find_spec("fastapi"):  # the extra `serve`
