@@ -143,4 +143,4 @@ def test_the_command(models: Path, tmp_path: Path, write: Callable[..., Path]) -
         stopped = CliRunner().invoke(app, arguments)
     assert stopped.exit_code == 130 and "--resume goes on" in stopped.output
     other = CliRunner().invoke(app, [*arguments[:-1], "nowhere_proj", "--out", str(tmp_path / "other")])
-    assert other.exit_code == 2 and "the model has no layers 'nowhere_proj'" in other.output
+    assert other.exit_code == 2 and "the model has no layers named 'nowhere_proj'" in other.output
