@@ -46,7 +46,8 @@ def truth(row: Row, intrinsic: str, column: str = "label") -> bool:
     Raises:
         InvalidInput: there is none, or it is neither.
     """
-    return truths.truth(needed(row, column), intrinsic, column)
+    said = truths.label_of(row) if column == "label" else row.get(column)
+    return truths.truth(needed(row, column) if said is None else said, intrinsic, column)
 
 
 def needed(row: Row, column: str) -> Any:

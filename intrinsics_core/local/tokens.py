@@ -9,6 +9,7 @@ from intrinsics_core.protocol.errors import ContextTooLong, InvalidInput
 from intrinsics_core.protocol.requests import Generate
 from intrinsics_core.protocol.task import Message
 from intrinsics_core.runtimes.shown_documents import as_key, into_messages
+from intrinsics_core.runtimes.shown_turns import LEVELS, shown_turns
 
 
 def token_ids(tokenizer: Any, request: Generate) -> list[int]:
@@ -26,6 +27,8 @@ def chat_text(tokenizer: Any, request: Generate) -> str:
     """The messages, with documents and template arguments, in the model's own words, up to the assistant's turn.
 
     Documents stand where the template has a place for them, else in the messages: one that has none says nothing.
+    Where the template refuses turns of one role in a row, or a system turn, they are merged
+    (:mod:`intrinsics_core.runtimes.shown_turns`).
 
     Raises:
         InvalidInput: the model has no chat template, it refuses the messages, or an adapter inside a checkpoint is
@@ -53,15 +56,20 @@ def chat_text(tokenizer: Any, request: Generate) -> str:
 
 
 def _templated(tokenizer: Any, messages: Sequence[Message], arguments: Mapping[str, Any]) -> str:
-    try:
-        text: str = tokenizer.apply_chat_template(
-            [{"role": m.role, "content": m.content} for m in messages], tokenize=False, **arguments
-        )
-    except Exception as error:  # templates raise their own errors, jinja's, and whatever they trip over
-        raise InvalidInput(
-            f"the model's chat template refuses the messages ({type(error).__name__}: {error})"
-        ) from None
-    return text
+    """The text of the messages; where the template refuses their order, of the same messages in one that it takes."""
+    refusal = ""
+    for level in LEVELS:
+        try:
+            text: str = tokenizer.apply_chat_template(
+                [{"role": m.role, "content": m.content} for m in shown_turns(messages, level)],
+                tokenize=False,
+                **arguments,
+            )
+        except Exception as error:  # templates raise their own errors, jinja's, and whatever they trip over
+            refusal = refusal or f"{type(error).__name__}: {error}"
+        else:
+            return text
+    raise InvalidInput(f"the model's chat template refuses the messages ({refusal})")
 
 
 def room(prompt_tokens: int, asked: int | None, default: int, context: int) -> int:

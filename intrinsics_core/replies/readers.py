@@ -28,7 +28,7 @@ FAITHFULNESS = ("faithful", "partial", "unfaithful", "NA")
 DIGITS = tuple("0123456789")
 PERCENTAGES = tuple(f"{5 + 10 * int(d):02d}%" for d in DIGITS)
 
-_RELEVANCE_VALUE = {"relevant": 1.0, "partially relevant": 0.5, "irrelevant": 0.0}
+RELEVANCE_SCORES = {"relevant": 1.0, "partially relevant": 0.5, "irrelevant": 0.0}
 
 
 def generated(replies: Sequence[Reply]) -> Generated:
@@ -142,7 +142,7 @@ def relevance(label: str, reply: Generated, start: int = 0, stated: Any = None) 
     """A relevance label, and its expected value (1, 0.5, 0) over the :func:`probabilities`."""
     chosen = json_reply.label(label, RELEVANCE, reply.text)
     found = probabilities(chosen, RELEVANCE, reply, start, stated)
-    return chosen, min(1.0, sum(_RELEVANCE_VALUE[option] * p for option, p in found.items()))
+    return chosen, min(1.0, sum(RELEVANCE_SCORES[option] * p for option, p in found.items()))
 
 
 def judgement(task: Task, label: str, reply: Generated, start: int = 0, stated: Any = None) -> Judgement:

@@ -13,7 +13,7 @@ from intrinsics_core.protocol.task import Task
 
 Verdict = tuple[Faithfulness, float | None, str | None]  # label, score, explanation
 _SEVERITY: dict[Faithfulness, int] = {"NA": 0, "faithful": 1, "partial": 2, "unfaithful": 3}
-_SCORES: Mapping[Faithfulness, float | None] = {
+FAITHFULNESS_SCORES: Mapping[Faithfulness, float | None] = {
     "faithful": 1.0,
     "partial": 0.5,
     "unfaithful": 0.0,
@@ -49,7 +49,7 @@ def hallucination(
     for i, sentence in enumerate(sentences):
         sentence_label, value, why = found.get(i, ("NA", None, None))
         if value is None:
-            value = _SCORES[sentence_label]
+            value = FAITHFULNESS_SCORES[sentence_label]
         rows.append(
             SentenceVerdict(
                 begin=sentence.begin,

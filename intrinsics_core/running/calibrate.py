@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from intrinsics_core.calibration.promises import Comparison, ExampleData, compare
-from intrinsics_core.calibration.truths import truth
+from intrinsics_core.calibration.truths import label_of, truth
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
@@ -42,7 +42,8 @@ def calibrate(
         intrinsic: one that has a score; what a label of it says is `intrinsics_core.intrinsics.TABLE[...].judges`, e.g.
             for ``"answerability"`` that the documents answer the question.
         examples: ``{"messages", "documents", "label"}`` each, at least ten, of both labels. A label is a boolean, a
-            word such as ``"answerable"``, or a result (:mod:`intrinsics_core.calibration.truths`).
+            word such as ``"answerable"``, or a result (:mod:`intrinsics_core.calibration.truths`); ``result`` may
+            stand in place of ``label``.
         runtime: what gives the scores: the embedded default where left out. It must not be calibrated for this
             intrinsic already.
         profile: a profile or its name; the runtime's own where left out.
@@ -137,7 +138,8 @@ def _labelled(intrinsic: str, examples: Iterable[Mapping[str, Any]]) -> tuple[li
     calls, labels = [], []
     for number, example in enumerate(examples):
         try:
-            label = example["label"]
+            if (label := label_of(example)) is None:
+                raise KeyError("label")
             calls.append(TABLE[intrinsic].function(example["messages"], example.get("documents", ())))
         except (KeyError, TypeError, AttributeError) as error:
             raise InvalidInput(f"examples[{number}] is not an example", got=repr(example),

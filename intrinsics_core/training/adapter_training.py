@@ -74,8 +74,9 @@ def train(
     Args:
         intrinsic: name of the intrinsic, such as ``"answerability"``.
         base: the base model, a folder or a repository on the hub.
-        data: JSON Lines: ``messages``, ``documents``, ``result`` (the JSON of the intrinsic's result); ``id``,
-            ``date`` and ``group`` (rows that are held out together) where there are some.
+        data: JSON Lines: ``messages``, ``documents``, ``label`` (a word, true or false, or the JSON of the intrinsic's
+            result; ``result`` may stand in its place: docs/labels.md); ``id``, ``date`` and ``group`` (rows that are
+            held out together) where there are some.
         out: a new folder; with ``resume`` one in which this very training was begun.
         resume: continue from the last checkpoint in ``out``.
         alora: make it an Activated LoRA, whose base model's cache serves every adapter.
@@ -120,8 +121,9 @@ def train(
     counts = {"trained": len(learned), "held": len(held)}
     outcome = fit(place, learned, held, chosen, folder, tokenizer, invocation=tokens, checkpoint=checkpoint,
                   callbacks=callbacks)  # fmt: skip
-    text = card(intrinsic=intrinsic, base=base, profile=asked.name if asked.file is None else FILE,
-                activated=alora, regime=chosen, counts=counts, outcome=outcome, version=_version())  # fmt: skip
+    text = card(intrinsic=intrinsic, base=base, folder=folder.absolute().name,
+                profile=asked.name if asked.file is None else FILE, activated=alora, regime=chosen, counts=counts,
+                outcome=outcome, version=_version())  # fmt: skip
     (folder / "README.md").write_text(text, encoding="utf-8")
     if asked.file is not None:
         (folder / FILE).write_text(with_name(asked.file, intrinsic), encoding="utf-8")

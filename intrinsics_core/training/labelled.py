@@ -10,13 +10,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from intrinsics_core.bench.folder import read_rows
+from intrinsics_core.calibration.truths import COLUMNS, label_of
 from intrinsics_core.intrinsics.table import Record
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
 from intrinsics_core.protocol.results import Result
+from intrinsics_core.training.labels import whole_result
 
-_KEYS = ("messages", "result")
-_KNOWN = frozenset((*_KEYS, "id", "documents", "date", "group"))
+_KNOWN = frozenset(("messages", *COLUMNS, "id", "documents", "date", "group"))
 _SHOWN = 5  # bad rows that an error names; it counts the others
 
 
@@ -40,9 +41,7 @@ def read(path: Path) -> list[dict[str, Any]]:
         raise InvalidInput(f"there is no file {path}", expected="rows as JSON Lines")
     rows = read_rows(path)
     if not rows:
-        raise InvalidInput(
-            f"{path} contains no rows", expected='{"messages": [...], "documents": [...], "result": {...}}'
-        )
+        raise InvalidInput(f"{path} contains no rows", expected='{"messages": [...], "documents": [...], "label": ...}')
     return rows
 
 
@@ -85,8 +84,10 @@ def named(number: int, row: Mapping[str, Any]) -> str:
 
 def _labelled(number: int, row: Mapping[str, Any], record: Record, date: str) -> LabelledRow:
     name = named(number, row)
-    if missing := [key for key in (*_KEYS, *(("documents",) if record.needs_documents else ())) if key not in row]:
+    if missing := [key for key in ("messages", *(("documents",) if record.needs_documents else ())) if key not in row]:
         raise InvalidInput(f"{name} has no {missing[0]!r}", got=f"keys {', '.join(row)}")
+    if (label := label_of(row)) is None:
+        raise InvalidInput(f"{name} has neither 'label' nor 'result'", got=f"keys {', '.join(row)}")
     if unknown := sorted(set(row) - _KNOWN):
         raise InvalidInput(f"{name}: {unknown[0]!r} is not a key of a row", expected=", ".join(sorted(_KNOWN)))
     own_date = row.get("date", date)
@@ -94,7 +95,7 @@ def _labelled(number: int, row: Mapping[str, Any], record: Record, date: str) ->
         raise InvalidInput(f"{name}: date is not text", got=repr(own_date))
     try:
         call = record.function(row["messages"], row.get("documents", ()), date=own_date)
-        result = record.result.model_validate(row["result"])
+        result = record.result.model_validate(whole_result(label, record.name, call.task.documents))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, ("result", *first["loc"])))

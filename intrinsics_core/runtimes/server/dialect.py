@@ -17,6 +17,7 @@ from intrinsics_core.protocol.requests import Choice, Constraint, Generate, Json
 from intrinsics_core.protocol.task import Message
 from intrinsics_core.runtimes.configs import Constraints
 from intrinsics_core.runtimes.shown_documents import as_key, into_messages
+from intrinsics_core.runtimes.shown_turns import LEVELS, Turns, shown_turns
 
 # Log-probabilities per place: room for ten digits in two spellings (vLLM's own default limit); what others allow; none.
 _ALTERNATIVES = (20, 5, 0)
@@ -35,6 +36,7 @@ class Dialect:
         template: whether ``chat_template_kwargs`` are taken.
         reasoning: tokens that a reply may have beyond what its verdict needs.
         sampling: whether it takes parameters of sampling that only some servers know.
+        turns: which order of turns its chat template takes.
     """
 
     constraints: Constraints = "structured_outputs"
@@ -45,6 +47,7 @@ class Dialect:
     template: bool = True
     reasoning: int = 0
     sampling: bool = True
+    turns: Turns = "as given"
 
     def after(self, complaint: str, body: Mapping[str, Any]) -> Lesson | None:
         """What to try after a 400 with this text; None where nothing said otherwise would mend it."""
@@ -73,6 +76,7 @@ class Dialect:
             self.template and other.template,
             max(self.reasoning, other.reasoning),
             self.sampling and other.sampling,
+            max(self.turns, other.turns, key=LEVELS.index),
         )
 
     def taught(self, before: Dialect, after: Dialect) -> Dialect:
@@ -136,9 +140,20 @@ _OTHERWISE: tuple[tuple[str, re.Pattern[str], Callable[[Dialect], Dialect]], ...
         (key, re.compile(key), lambda d: replace(d, sampling=False))
         for key in ("top_k", "min_p", "repetition_penalty", "frequency_penalty", "presence_penalty")
     ),
+    # The model's chat template speaks: Mistral's and Gemma's words.
+    ("messages", re.compile("roles must alternate"), lambda d: replace(d, turns=_stricter(d.turns))),
+    (
+        "messages",
+        re.compile("System role not supported|[Oo]nly user and assistant roles"),
+        lambda d: replace(d, turns="no system"),
+    ),
     # A mere "max_tokens" is in many a complaint about its value, which no other name would mend.
     ("max_tokens", re.compile("max_completion_tokens"), lambda d: replace(d, length="max_completion_tokens")),
 )
+
+
+def _stricter(turns: Turns) -> Turns:
+    return LEVELS[min(LEVELS.index(turns) + 1, len(LEVELS) - 1)]
 
 
 def _fewer(alternatives: int) -> int:
@@ -181,7 +196,7 @@ def _chat(request: Generate, dialect: Dialect) -> dict[str, Any]:
     if request.documents and not in_template:
         messages = into_messages(messages, request.documents)
     return (
-        {"messages": [{"role": m.role, "content": m.content} for m in messages]}
+        {"messages": [{"role": m.role, "content": m.content} for m in shown_turns(messages, dialect.turns)]}
         | ({"documents": as_key(request.documents)} if request.documents and in_template else {})
         | ({"chat_template_kwargs": dict(request.template)} if request.template and dialect.template else {})
         | ({} if request.max_tokens is None else {dialect.length: request.max_tokens + dialect.reasoning})

@@ -142,7 +142,7 @@ def test_a_row_that_is_too_long_is_refused_by_name_and_nothing_is_written(
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"result": {"label": "maybe", "probability": 1.0}}, "result.label: Input should be 'answerable'"),
+    ({"result": {"label": "maybe", "probability": 1.0}}, "label is not a known label; expected true, false or one of"),
     ({"result": {"label": "answerable", "probability": 1.0, "degraded": "x"}}, "result.degraded is set"),
     ({"messages": []}, "messages is empty"),
     ({"messages": [{"role": "assistant", "content": "Hi."}]}, "role is wrong for the last turn"),
@@ -172,7 +172,7 @@ def test_other_rows_that_no_model_could_learn(tokenizer: Any) -> None:
         made("query-rewrite", [rewrite | {"result": result | {"query": "word " * 400}}], tokenizer)
     relevance = row("context-relevance")
     one = {"judgements": relevance["result"]["judgements"][:1]}
-    with pytest.raises(InvalidInput, match="must have one entry for each document"):
+    with pytest.raises(InvalidInput, match="must have one label for each document"):
         made("context-relevance", [relevance | {"result": one}], tokenizer)
     with pytest.raises(InvalidInput, match="does not use an adapter"):
         made("answerability", rows("answerability", 1), tokenizer, "prompted")
