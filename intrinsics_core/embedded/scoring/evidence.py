@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -22,6 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intrinsics_core.embedded.lexical import Token, background, idf, stem, tokens
+from intrinsics_core.embedded.scoring.quantities import (
+    CARDINALS,
+    NUMBER_WORDS,
+    PARTS_OF_THE_DAY,
+    Quantity,
+    quantities,
+    value_key,
+)
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.text.memory import remembered
 
@@ -45,22 +53,7 @@ _MARKUP = re.compile(
 )
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _COUNTED = re.compile(r"(?<![\w.,])(\d[\d.,]*)(?!(?:st|nd|rd|th|s)\b)([A-Za-z]{1,4})\b")
-_ORDINAL = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
-_DECIMAL = re.compile(r"^\d+(?:\.\d+)?$")
-_DIGIT = re.compile(r"\d")
 
-_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"  # noqa: E501
-_ORDINALS = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"  # noqa: E501
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_WORD_NUMBERS: dict[str, float] = (
-    {word: float(i) for i, word in enumerate(_ONES.split())}
-    | {word: float(i) for i, word in enumerate(_ORDINALS.split())}
-    | {word: 10.0 * i for i, word in enumerate(_TENS.split(), 2)}
-)
-_SCALES: dict[str, float] = {
-    "hundred": 1e2, "thousand": 1e3, "k": 1e3, "million": 1e6, "m": 1e6, "mn": 1e6, "billion": 1e9, "bn": 1e9,
-    "b": 1e9, "trillion": 1e12,
-}  # fmt: skip
 _MONTHS = "january february march april may june july august september october november december"
 _ALIASES: dict[str, str] = {stem(m[:3]): stem(m) for m in _MONTHS.split()} | {
     "sept": stem("september"), "dr": stem("doctor"), "mr": "mr", "st": stem("street"), "km": stem("kilometers"),
@@ -94,34 +87,6 @@ def clean(text: str) -> str:
     return _COUNTED.sub(r"\1 \2", _CAMEL.sub(" ", _MARKUP.sub(" ", text)))
 
 
-def _plain(value: float) -> str:
-    return format(value, ".10g")
-
-
-def spellings(words: Sequence[Token], i: int) -> set[str]:
-    """Values a number may stand for, spelled one way: ``1.2`` in "1.2 million" is 1.2 and 1200000."""
-    token = words[i]
-    lower = token.text.casefold()
-    ordinal = _ORDINAL.match(lower)
-    word = _WORD_NUMBERS.get(lower)
-    if word is not None:
-        values = {word}
-        ones = _WORD_NUMBERS.get(words[i + 1].text.casefold(), 0.0) if i + 1 < len(words) else 0.0
-        if 20 <= word <= 90 and 1 <= ones <= 9:
-            values = {word + ones}
-    elif ordinal:
-        values = {float(ordinal[1])}
-    elif _DECIMAL.match(token.term):
-        values = {float(token.term)}
-    else:
-        return {token.term}
-    if i + 1 < len(words):
-        scale = _SCALES.get(words[i + 1].text.casefold())
-        if scale and words[i + 1].text.casefold() != token.text.casefold():
-            values |= {value * scale for value in values}
-    return {_plain(value) for value in values}
-
-
 @dataclass(frozen=True, slots=True)
 class Unit:
     """One content word of a claim: its surface, the keys that would match it, its idf in nats, its kind."""
@@ -138,15 +103,55 @@ class Unit:
         return self.is_name or self.is_number
 
 
-def _keys(words: Sequence[Token], i: int, text: str) -> set[str]:
-    """The forms under which a word is looked up; a number's begin with ``#``."""
-    token = words[i]
-    if _DIGIT.search(token.text) or token.text.casefold() in _WORD_NUMBERS:
-        found = {"#" + value for value in spellings(words, i)}
-        if text[token.end : token.end + 1] == ":" and token.text.isdigit() and 13 <= int(token.text) <= 23:
-            found.add(f"#{int(token.text) - 12}")  # 22:30 is 10:30 pm
-        return found | {token.term}
-    return {token.term, _ALIASES.get(token.term, token.term)}
+def _is_number(word: Token) -> bool:
+    return word.is_number or word.text.casefold() in NUMBER_WORDS
+
+
+def _held(words: Sequence[Token], text: str) -> Iterator[tuple[Token, list[Quantity]]]:
+    """Each word with the quantities that it is part of."""
+    found = quantities(text)
+    for word in words:
+        yield word, [each for each in found if each.begin < word.end and word.begin < each.end]
+
+
+def _plain(word: Token) -> set[str]:
+    return {word.term, _ALIASES.get(word.term, word.term)}
+
+
+def _values(held: Iterable[Quantity]) -> set[str]:
+    return {value_key(value) for each in held for value in each.values}
+
+
+def _written(held: Iterable[Quantity]) -> set[str]:
+    return {value_key(value) for each in held for value in each.written}
+
+
+def _unmarked(values: set[str]) -> set[str]:
+    """The keys of numbers without a unit or a scale."""
+    return {"?" + value for value in values}
+
+
+def _said(word: Token, held: Sequence[Quantity]) -> set[str]:
+    """The keys under which a word of a source is found; a number's begin with ``#``, without a unit with ``?``."""
+    exact = {key for each in held for key in (*each.keys, *each.implied)}
+    if not _is_number(word):
+        return exact | _plain(word)
+    values = _values(held)
+    bare = all(each.loose for each in held if each.keys)
+    return exact | values | _written(held) | {word.term} | (_unmarked(values) if bare else set())
+
+
+def _looked_up(word: Token, held: Sequence[Quantity]) -> set[str]:
+    """The keys that a word of a claim is looked up by: a number with a unit as this value, or where none has a unit."""
+    exact = {key for each in held for key in each.keys}
+    lower = word.text.casefold()
+    if not _is_number(word):
+        part = {f"part:{lower}"} if lower in PARTS_OF_THE_DAY else set()
+        return exact | _plain(word) | part | _values(each for each in held if not each.keys)
+    values, written = _values(held), _unmarked(_written(held))
+    if all(each.loose for each in held if each.keys):
+        return exact | values | written | ({word.term} if not written else set())
+    return exact | _unmarked(values) | written
 
 
 def _initialisms(words: Sequence[Token]) -> set[str]:
@@ -184,18 +189,21 @@ def claim(sentence: str) -> Claim:
     titled = capitals > 0.7 * len(content) and len(content) > 3
     default = background().default
     units: list[Unit] = []
-    index: dict[str, int] = {}
+    index: dict[tuple[str, frozenset[str]], int] = {}
     order: list[int] = []
+    held = list(_held(words, text))
     for i in content:
         token = words[i]
-        if token.term not in index:
-            index[token.term] = len(units)
+        keys = frozenset(_looked_up(*held[i]))
+        number = token.is_number or token.text.casefold() in CARDINALS
+        entry = (token.term, keys if number else frozenset())  # "5 kg" and "5 m" are two
+        if entry not in index:
+            index[entry] = len(units)
             rare = idf(token.term) > 0.8 * default
-            named = token.is_capitalised and not token.is_number and (rare or (i > 0 and not titled))
-            keys = frozenset(_keys(words, i, text))
+            named = token.is_capitalised and not number and (rare or (i > 0 and not titled))
             weight = idf(token.term) * (0.25 if token.term in _DISCOURSE else 1.0)
-            units.append(Unit(token.text, keys, weight, named, token.is_number))
-        order.append(index[token.term])
+            units.append(Unit(token.text, keys, weight, named, number))
+        order.append(index[entry])
     pairs = tuple(dict.fromkeys((a, b) for a, b in pairwise(order) if a != b))
     return Claim(tuple(units), pairs)
 
@@ -205,7 +213,7 @@ def keys_of(sentence: str) -> frozenset[str]:
     """The keys under which a source sentence is found."""
     text = clean(sentence)
     words = tokens(text)
-    return frozenset({key for i in range(len(words)) for key in _keys(words, i, text)} | _initialisms(words))
+    return frozenset({key for word, held in _held(words, text) for key in _said(word, held)} | _initialisms(words))
 
 
 def _trigrams(term: str) -> set[str]:
