@@ -12,7 +12,9 @@ import unicodedata
 from collections import Counter
 
 _LOOKED_AT = 2_000  # characters of a text; a script or a language shows in less
-_OTHER = 0.5  # share of letters from which on a text is of another script: names and quotes in one are common
+# Share of letters from which on a text is of another script: names and quotes in one are common. Behind an English word
+# ("Who wrote Преступление и наказание?") it may be a long title.
+_OTHER, _OTHER_BEHIND_ENGLISH = 0.5, 0.85
 
 # Words that nearly every sentence has. What English spells alike ("die", "van", "per", "come") is left out.
 _COMMON = {
@@ -61,7 +63,9 @@ def _script(text: str) -> str | None:
     other = [c for c in letters if not c.isascii()]
     names = Counter(unicodedata.name(c, "unknown").split()[0] for c in other)
     del names["LATIN"]
-    if not letters or sum(names.values()) < _OTHER * len(letters):
+    first = _WORD.search(text)
+    english = first is not None and first[0].casefold() in _ENGLISH
+    if not letters or sum(names.values()) < (_OTHER_BEHIND_ENGLISH if english else _OTHER) * len(letters):
         return None
     name = names.most_common(1)[0][0]
     return name if name == "CJK" else name.capitalize()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from intrinsics_core.embedded.scoring.evidence import claim, clean, keys_of
-from intrinsics_core.embedded.scoring.quantities import quantities
+from intrinsics_core.embedded.scoring.quantities import quantities, spelled_as_in
 
 EQUAL = [
     # number
@@ -122,3 +122,26 @@ def test_different_values_are_not(sentence: str, source: str) -> None:
 @pytest.mark.parametrize("text", ["version 1.2.3", "B12", "the 1990s", "192.168.0.1", "it may 10", "", "1/0 of it"])
 def test_what_is_no_quantity_is_left_alone(text: str) -> None:
     assert not any(each.keys for each in quantities(text))
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "spelled"),
+    [
+        ("Open until 21:00.", "It is open until 9 p.m. daily.", "It is open until 21:00 daily."),
+        ("It rose by 12 percent.", "It rose by 12%.", "It rose by 12 percent."),
+        ("It takes 90 minutes.", "It takes an hour and a half.", "It takes 90 minutes."),
+        ("It takes 90 minutes.", "It takes 80 minutes.", "It takes 80 minutes."),
+        ("Shut on Christmas Day.", "Shut on 25 December.", "Shut on 25 December."),
+        ("No number here.", "It takes an hour.", "It takes an hour."),
+    ],
+)
+def test_a_claim_is_read_in_the_spelling_of_its_source(source: str, text: str, spelled: str) -> None:
+    assert spelled_as_in(source, text) == spelled
+
+
+@pytest.mark.parametrize(
+    "piece", ["1 ", "one hundred and ", "9:00 - ", "half a ", "3 May - ", "½", "1.000.", "1 hour "]
+)
+def test_a_text_of_nothing_but_numbers_is_read(piece: str) -> None:
+    """No pattern takes more than linear time: `python -m benchmarks.patterns` measures all of them."""
+    assert keys_of(piece * 500)

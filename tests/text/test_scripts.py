@@ -10,6 +10,7 @@ from intrinsics_core.text.scripts import unfitted_language
         ("Who built it?", None), ("", None), ("42 %", None), ("Où est la bibliothèque?", "French"),
         ("灯塔是谁建的？", "CJK"), ("Кто построил мельницу?", "Cyrillic"), ("من بنى الطاحونة؟", "Arabic"),
         ("The word 灯塔 means lighthouse.", None),
+        ("Who wrote Преступление и наказание?", None), ("Кто поёт песню The End?", "Cyrillic"),
         ("Wann wurde die Mühle gebaut, und von wem?", "German"), ("El molino fue construido en 1911.", "Spanish"),
         ("De molen werd in 1911 gebouwd door Ada Brink.", "Dutch"), ("Quando foi construído o moinho?", "Portuguese"),
         # What only looks foreign: names, titles, one word, a list.

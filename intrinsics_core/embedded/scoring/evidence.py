@@ -12,6 +12,7 @@ inference are not looked at: "Rome beat Carthage" is fully found in "Carthage be
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -107,11 +108,15 @@ def _is_number(word: Token) -> bool:
     return word.is_number or word.text.casefold() in NUMBER_WORDS
 
 
-def _held(words: Sequence[Token], text: str) -> Iterator[tuple[Token, list[Quantity]]]:
+def _held(words: Sequence[Token], text: str) -> list[tuple[Token, list[Quantity]]]:
     """Each word with the quantities that it is part of."""
-    found = quantities(text)
-    for word in words:
-        yield word, [each for each in found if each.begin < word.end and word.begin < each.end]
+    held: list[tuple[Token, list[Quantity]]] = [(word, []) for word in words]
+    for each in quantities(text):
+        i = bisect_right(words, each.begin, key=lambda word: word.end)
+        while i < len(words) and words[i].begin < each.end:
+            held[i][1].append(each)
+            i += 1
+    return held
 
 
 def _plain(word: Token) -> set[str]:
@@ -191,7 +196,7 @@ def claim(sentence: str) -> Claim:
     units: list[Unit] = []
     index: dict[tuple[str, frozenset[str]], int] = {}
     order: list[int] = []
-    held = list(_held(words, text))
+    held = _held(words, text)
     for i in content:
         token = words[i]
         keys = frozenset(_looked_up(*held[i]))

@@ -10,9 +10,11 @@ models of their own; what is needed here is a few dozen everyday units and equal
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
+
+from intrinsics_core.text.memory import remembered
 
 
 class Quantity(NamedTuple):
@@ -397,9 +399,28 @@ def _ordinals(text: str) -> Iterator[Quantity]:
         yield Quantity(*match.span(), frozenset(), frozenset({value}))
 
 
-def quantities(text: str) -> Sequence[Quantity]:
+@remembered(4096)
+def quantities(text: str) -> tuple[Quantity, ...]:
     """The quantities of a text. They may overlap: "1 hour 30 minutes" is three of them."""
-    return [q for find in (_amounts, _singles, _clocks, _days, _ordinals) for q in find(text)]
+    return tuple(q for find in (_amounts, _singles, _clocks, _days, _ordinals) for q in find(text))
 
 
-__all__ = ["CARDINALS", "NUMBER_WORDS", "PARTS_OF_THE_DAY", "Quantity", "quantities", "value_key"]
+def spelled_as_in(source: str, text: str) -> str:
+    """The text with each amount or time in the source's spelling, where the source has the same one.
+
+    A small model does not know that "9 p.m." is "21:00", or that "1.5 kg" are "1500 g".
+    """
+    theirs = {key: each for each in reversed(quantities(source)) for key in each.keys if not key.startswith("date:")}
+    if not theirs:
+        return text
+    parts, at = list[str](), 0
+    for mine in sorted(quantities(text), key=lambda each: (each.begin, -each.end)):
+        same = next((theirs[key] for key in sorted(mine.keys) if key in theirs), None)
+        if same is None or mine.begin < at:
+            continue
+        parts += [text[at : mine.begin], source[same.begin : same.end]]
+        at = mine.end
+    return "".join(parts) + text[at:]
+
+
+__all__ = ["CARDINALS", "NUMBER_WORDS", "PARTS_OF_THE_DAY", "Quantity", "quantities", "spelled_as_in", "value_key"]

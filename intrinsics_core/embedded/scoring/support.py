@@ -46,6 +46,7 @@ from intrinsics_core.embedded.scoring.evidence import (
     measure,
 )
 from intrinsics_core.embedded.scoring.head import SURE, bounded
+from intrinsics_core.embedded.scoring.quantities import spelled_as_in
 from intrinsics_core.embedded.scoring.short_answers import is_bare, stated
 from intrinsics_core.embedded.scoring.small_talk import is_small_talk
 from intrinsics_core.protocol.errors import InvalidInput
@@ -336,7 +337,7 @@ def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule)
     named = keys_of(title) if title else frozenset()
     if any(unit.keys & named and not evidence.found[row, near].any() for row, unit in enumerate(evidence.claim.units)):
         shown = [f"{title}: {source}" for source in shown]  # what the claim is about stands in the title alone
-    return [(source, text) for source in dict.fromkeys(shown)]
+    return [(source, spelled_as_in(source, text)) for source in dict.fromkeys(shown)]
 
 
 def _scores(evidence: Evidence, rule: CitationRule) -> Floats:
