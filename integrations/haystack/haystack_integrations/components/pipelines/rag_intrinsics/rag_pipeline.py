@@ -263,7 +263,7 @@ _TAKEN = {
     "generation_kwargs": ["generator.generation_kwargs"],
 }
 _VERDICTS = [
-    ("rewriter.query", "auditor.query"),
+    ("rewriter.standalone_query", "auditor.query"),
     ("router.answerable", "auditor.documents"),
     ("auditor.streaming_callback", "generator.streaming_callback"),
     ("auditor.streaming_callback", "end.streaming_callback"),
@@ -272,31 +272,31 @@ _VERDICTS = [
 _OUTPUTS = {
     "answers.answers": "answers",
     "replies.value": "replies",
-    "rewriter.query": "query",
+    "rewriter.standalone_query": "query",
     "ranker.documents": "documents",
     "router.result": "answerability",
 }
 _TOLD = {path.partition(".")[0] for path in _OUTPUTS}
-_ASKED = {"question": "query", "keywords": "retrieval_query", "embedding": "embedding_query"}
+_ASKED = {"question": "standalone_query", "keywords": "retrieval_query", "embedding": "embedding_query"}
 _WIRES = [
-    ("rewriter.query", "ranker.query"),
+    ("rewriter.standalone_query", "ranker.query"),
     ("retriever.documents", "ranker.documents"),
-    ("rewriter.query", "router.query"),
+    ("rewriter.standalone_query", "router.query"),
     ("ranker.documents", "router.documents"),
-    ("rewriter.query", "prompt.query"),
+    ("rewriter.standalone_query", "prompt.query"),
     ("router.answerable", "prompt.documents"),
     ("prompt.prompt", "turns.prompt"),
     ("turns.messages", "generator.messages"),
-    ("rewriter.query", "checker.query"),
+    ("rewriter.standalone_query", "checker.query"),
     ("generator.replies", "checker.replies"),
     ("router.answerable", "checker.documents"),
-    ("rewriter.query", "citations.query"),
+    ("rewriter.standalone_query", "citations.query"),
     ("checker.replies", "citations.replies"),
     ("router.answerable", "citations.documents"),
     ("router.unanswerable", "refusal.query"),
     ("citations.replies", "replies.value"),
     ("refusal.replies", "replies.value"),
-    ("rewriter.query", "answers.query"),
+    ("rewriter.standalone_query", "answers.query"),
     ("replies.value", "answers.replies"),
     ("ranker.documents", "answers.documents"),
 ]
