@@ -29,9 +29,7 @@ COPIED = {
     "CHANGELOG.md": "changelog.md",
     "SECURITY.md": "security.md",
     "CONTRIBUTING.md": "contributing.md",
-    **{f"docs/{name}.md": f"{name}.md" for name in (
-        "adapters", "bench", "haystack", "how_it_works", "intrinsics", "langchain", "llamaindex", "measured", "ray",
-        "runtimes", "servers", "service", "stores", "training")},
+    **{f"docs/{page.name}": page.name for page in sorted((ROOT / "docs").glob("*.md"))},
     **{f"integrations/{name}/README.md": f"{name}_components.md" for name in ("haystack", "langchain", "llamaindex")},
     **{f"notebooks/{name}.ipynb": f"notebook_{name}.md" for name in ("haystack", "langchain", "llamaindex")},
 }  # fmt: skip

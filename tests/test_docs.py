@@ -54,3 +54,8 @@ def test_the_readmes_table_is_the_table_of_intrinsics() -> None:
     readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
     for name, record in TABLE.items():
         assert f"| `{record.function.__name__}` | `{name}` | {record.needs} | {record.gives} |" in readme, name
+
+
+def test_each_page_is_in_the_sites_navigation() -> None:
+    navigation = (DOCS.parent / "zensical.toml").read_text(encoding="utf-8")
+    assert [page.name for page in DOCS.glob("*.md") if f'"{page.name}"' not in navigation] == []

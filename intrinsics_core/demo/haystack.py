@@ -126,8 +126,8 @@ def pipeline(documents: Sequence[conversation.Document], runtime: Runtime) -> Pi
     asked = ("ranker", "filter", "router", "answerer", "checker", "uncertainty", "facts", "citations")
     judges = ("checker", "uncertainty", "facts", "citations")
     wires = [
-        ("rewriter.query", "retriever.query"),  # whole and without keywords: it is meaning that is compared
-        *[("rewriter.query", f"{name}.query") for name in asked],
+        ("rewriter.standalone_query", "retriever.query"),  # whole and without keywords: it is meaning that is compared
+        *[("rewriter.standalone_query", f"{name}.query") for name in asked],
         ("retriever.documents", "ranker.documents"),
         ("ranker.documents", "filter.documents"),
         ("ranker.documents", "best.documents"),

@@ -234,13 +234,32 @@ def _outside_code(response: str, references: Sequence[Reference]) -> list[Refere
     blocks, starts = _apart(fenced(response)), stops.starts(response)
     found = []
     for reference in references:
-        begin, end = reference.begin or 0, _behind_code(response, blocks, reference.end or 0)
-        if end is None and (said := response[: blocks[-1][0]].rstrip()):  # in the block that the text ends with
-            end = _behind_code(response, blocks, len(said)) or 0
-            begin = _start(starts, end)
+        begin, end = reference.begin or 0, _mark_place(response, blocks, reference.end or 0)
         if end is not None:
+            begin = begin if end >= (reference.end or 0) else _start(starts, end)
             found.append(replace(reference, begin=begin, end=end))
     return found
+
+
+def mark_place(response: str, end: int) -> int | None:
+    """Where a mark for a claim may stand that ends at ``end``: not within a block of code, where it would be code.
+
+    Args:
+        response: the whole answer.
+        end: offset in it, in characters.
+
+    Returns:
+        The same place; the beginning of the line behind the block; where the answer ends with the block, the end of
+        what is said before it. None where there is nothing but code.
+    """
+    return _mark_place(response, _apart(fenced(response)), end)
+
+
+def _mark_place(response: str, blocks: Sequence[tuple[int, int]], end: int) -> int | None:
+    place = _behind_code(response, blocks, end)
+    if place is None and (said := response[: blocks[-1][0]].rstrip()):  # in the block that the text ends with
+        return _behind_code(response, blocks, len(said)) or 0
+    return place
 
 
 def _apart(blocks: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -9,7 +9,7 @@ audit of the whole answer, the same as without a stream.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -202,6 +202,9 @@ class StreamChecker:
         runtime, profile: as :func:`intrinsics_core.run` takes them.
         on_error: ``"fallback"``: a sentence that cannot be judged is NA, and its ``explanation`` says why.
         date: date text for prompts that carry one; the day of the call where left out.
+        hold: whether :meth:`check` and :meth:`acheck` keep each sentence back until it is judged. Its verdict then
+            comes before its text, so a reader that stops at an unfaithful sentence has not seen it. It costs time: a
+            sentence is seen when it has closed and was judged, not while it is written.
 
     A language model is asked once for the sentences that close together, and once more for the whole answer.
 
@@ -218,16 +221,27 @@ class StreamChecker:
         profile: ProfileLike = None,
         on_error: OnError = "raise",
         date: str | None = None,
+        hold: bool = False,
     ) -> None:
         self._runtime = as_runtime(runtime)
         self._profile = self._runtime.profile_of(profile)
         self._stream = AnswerStream(messages, documents, split=_splitter(self._profile), on_error=on_error, date=date)
+        self._hold = hold
+        self._released = 0  # characters that `release` gave
         self._ended = False
 
     @property
     def text(self) -> str:
         """The answer so far."""
         return self._stream.text
+
+    def release(self) -> str:
+        """The text of the sentences that were judged since the last time; of a closed answer all that is left.
+
+        For those who hold an answer back: what was released adds up to the answer.
+        """
+        begin, self._released = self._released, len(self.text) if self._ended else self._stream.taken
+        return self.text[begin : self._released]
 
     def feed(self, chunk: str) -> list[AuditedSentence]:
         """Take what was written next; the verdicts and citations of the sentences that closed with it.
@@ -264,16 +278,18 @@ class StreamChecker:
         return tuple(sentence for sentence in whole.sentences if sentence.begin >= self._stream.taken)
 
     def check(self, chunks: Iterable[str]) -> Iterator[StreamEvent]:
-        """A whole stream: each chunk, then the sentences that closed with it, those left at the end, and the audit."""
+        """A whole stream: each chunk, then the sentences that closed with it, those left at the end, and the audit.
+
+        With ``hold``: the sentences that closed, then their text.
+        """
         for chunk in chunks:
-            if chunk:
+            if chunk and not self._hold:
                 yield StreamEvent(text=chunk)
-            if judged := self.feed(chunk):
-                yield StreamEvent(sentences=tuple(judged))
+            yield from self._told(self.feed(chunk))
         yield from self._last(self.close())
 
     async def acheck(self, chunks: AsyncIterable[str]) -> AsyncIterator[StreamEvent]:
-        """Like :meth:`check`; chunks are passed on at once, however long a verdict takes.
+        """Like :meth:`check`; without ``hold`` chunks are passed on at once, however long a verdict takes.
 
         Sentences that close while others are judged are judged together next.
         """
@@ -285,14 +301,15 @@ class StreamChecker:
                 waited = [task for task in (coming, judging) if task is not None]
                 await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
                 if judging is not None and judging.done():
-                    judged, judging = tuple(judging.result()), None
-                    yield StreamEvent(sentences=judged)
+                    judged, judging = judging.result(), None
+                    for event in self._told(judged):
+                        yield event
                 if coming is not None and coming.done():
                     chunk, coming = coming.result(), None
                     if chunk is not None:
                         self._push(chunk)
                         coming = asyncio.create_task(_next(source))
-                        if chunk:
+                        if chunk and not self._hold:
                             yield StreamEvent(text=chunk)
                 if judging is None and coming is not None and (taken := self._stream.take()) is not None:
                     judging = asyncio.create_task(self._ajudged(*taken))
@@ -304,9 +321,14 @@ class StreamChecker:
                 task.cancel()
             await asyncio.gather(*left, return_exceptions=True)
 
+    def _told(self, judged: Sequence[AuditedSentence]) -> Iterator[StreamEvent]:
+        if judged:
+            yield StreamEvent(sentences=tuple(judged))
+        if self._hold and (judged or self._ended) and (text := self.release()):
+            yield StreamEvent(text=text)
+
     def _last(self, whole: Audit) -> Iterator[StreamEvent]:
-        if left := self.left(whole):
-            yield StreamEvent(sentences=left)
+        yield from self._told(self.left(whole))
         yield StreamEvent(audit=whole)
 
     async def _ajudged(self, begin: int, call: Call[Audit]) -> list[AuditedSentence]:

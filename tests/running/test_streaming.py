@@ -290,3 +290,53 @@ def test_a_long_answer_costs_as_much_late_as_early() -> None:
             assert stream.text[begin:].startswith(messages[-1].content)
             assert len(messages) == 2 or stream.text[:begin].endswith(messages[-2].content)
     assert 2_000 < longest < 2_300
+
+
+# --- held back until judged ---------------------------------------------------------------------------------------
+
+
+def events_of(text: str, cuts: Sequence[int], asynchronous: bool, **settings: Any) -> list[StreamEvent]:
+    checker = StreamChecker(ASKED, DOCUMENTS, hold=True, **settings)
+
+    async def written() -> AsyncIterator[str]:
+        for chunk in chunked(text, cuts):
+            yield chunk
+
+    async def main() -> list[StreamEvent]:
+        return [event async for event in checker.acheck(written())]
+
+    return asyncio.run(main()) if asynchronous else list(checker.check(chunked(text, cuts)))
+
+
+@settings(derandomize=True, deadline=None, max_examples=drawn(40))
+@given(text=answers, cuts=st.lists(st.integers(0, 400), max_size=20), asynchronous=st.booleans())
+def test_a_sentence_that_is_held_back_is_seen_after_its_verdict(text: str, cuts: list[int], asynchronous: bool) -> None:
+    shown, judged = "", 0
+    events = events_of(text, cuts, asynchronous)
+    for event in events:
+        for sentence in event.sentences:
+            assert len(shown) <= sentence.begin, "its text was seen before its verdict"
+            judged = max(judged, sentence.end)
+        shown += event.text
+        assert not text[judged : len(shown)].strip()
+    assert shown == text and events[-1].audit == whole(text)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_reader_that_stops_at_an_invention_has_not_shown_it(asynchronous: bool) -> None:
+    shown = ""
+    for event in events_of(ANSWER, range(0, len(ANSWER), 5), asynchronous):
+        if any(sentence.label == "unfaithful" for sentence in event.sentences):
+            break
+        shown += event.text
+    assert "1911." in shown and "gold" not in shown
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_judge_that_is_down_holds_nothing_back_for_good(asynchronous: bool) -> None:
+    down = Scripted(lambda request: RuntimeUnavailable("refused"))
+    events = events_of(ANSWER, range(0, len(ANSWER), 9), asynchronous, runtime=down, on_error="fallback")
+    assert "".join(event.text for event in events) == ANSWER
+    sentences = [sentence for event in events for sentence in event.sentences]
+    assert {sentence.label for sentence in sentences} == {"NA"}
+    assert any("refused" in (sentence.explanation or "") for sentence in sentences)

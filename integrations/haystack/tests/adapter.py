@@ -84,7 +84,7 @@ class HaystackAdapter:
         if "replies" in output:
             return _replied(intrinsic, inputs, output)
         return {
-            "query-rewrite": lambda: {"query": output["query"], **_degraded(output["result"])},
+            "query-rewrite": lambda: {"query": output["standalone_query"], **_degraded(output["result"])},
             "query-expansion": lambda: {"queries": output["queries"], **_degraded(output["result"])},
             "reranking": lambda: _ranked(output),
             "context-relevance": lambda: _judged(output),

@@ -8,13 +8,21 @@ from typing import Any
 
 import pytest
 from haystack import Document, Pipeline
-from haystack.dataclasses import ChatMessage
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.core.errors import PipelineConnectError
+from haystack.dataclasses import ChatMessage, ToolCall
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.utils import Secret
 from haystack_integrations.components.embedders.rag_intrinsics import RagIntrinsicsTextEmbedder
 from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsFaithfulnessEvaluator
 from haystack_integrations.components.query.rag_intrinsics import RagIntrinsicsQueryRewriter
 from haystack_integrations.components.rankers.rag_intrinsics import RagIntrinsicsRanker
-from haystack_integrations.components.validators.rag_intrinsics import RagIntrinsicsAuditor
+from haystack_integrations.components.validators.rag_intrinsics import (
+    RagIntrinsicsAuditor,
+    RagIntrinsicsCitationBuilder,
+    RagIntrinsicsGroundednessChecker,
+    RagIntrinsicsReviser,
+)
 
 QUESTION, MILL = "Who built the tide mill?", "Ada Brink built the tide mill in 1911."
 SEARCHED = {"query": QUESTION, "documents": [Document(content=MILL)]}
@@ -55,6 +63,49 @@ def test_a_secret_that_need_not_be_set_stays_so(monkeypatch: pytest.MonkeyPatch)
 def test_a_rewriter_tells_a_retriever_which_form_to_take() -> None:
     history = [ChatMessage.from_user("Tell me about the mill."), ChatMessage.from_assistant("It is at the harbour.")]
     alone = RagIntrinsicsQueryRewriter().run(query="How high is the tower of the old town hall?", history=history)
-    assert alone["embedding_query"] == alone["query"]
+    assert alone["embedding_query"] == alone["standalone_query"]
     leaning = RagIntrinsicsQueryRewriter().run(query="And how, and why?", history=history)
-    assert leaning["embedding_query"] == leaning["retrieval_query"] != leaning["query"]
+    assert leaning["embedding_query"] == leaning["retrieval_query"] != leaning["standalone_query"]
+
+
+def test_an_unnamed_wire_from_a_rewriter_is_not_guessed() -> None:
+    pipeline = Pipeline()
+    pipeline.add_component("rewriter", RagIntrinsicsQueryRewriter())
+    pipeline.add_component("retriever", InMemoryBM25Retriever(InMemoryDocumentStore()))
+    with pytest.raises(PipelineConnectError, match="retrieval_query"):
+        pipeline.connect("rewriter", "retriever")
+    pipeline.connect("rewriter.retrieval_query", "retriever")
+
+
+STRUCTURED = '{"builder": "Ada Brink", "year_built": 1911, "why": "She sold forty purple umbrellas to sailors."}'
+
+
+@pytest.mark.parametrize("kind", [RagIntrinsicsCitationBuilder, RagIntrinsicsAuditor, RagIntrinsicsReviser])
+def test_a_structured_answer_is_read_by_its_fields_and_stays_as_it_was(kind: Any) -> None:
+    """What a generator with a `response_format` writes."""
+    checked = RagIntrinsicsGroundednessChecker().run(QUESTION, [STRUCTURED], SEARCHED["documents"])
+    sentences = checked["results"][0]["sentences"]
+    assert sentences[0]["text"] == "builder: Ada Brink"
+    assert (sentences[0]["label"], sentences[-1]["label"]) == ("faithful", "unfaithful")
+    found = kind().run(QUESTION, checked["replies"], SEARCHED["documents"])
+    assert found["replies"][0].text == STRUCTURED
+    assert (
+        RagIntrinsicsGroundednessChecker().run(QUESTION, ["{not JSON"], SEARCHED["documents"])["replies"][0].text
+        == "{not JSON"
+    )
+
+
+def test_a_call_of_a_tool_beside_the_text_stays() -> None:
+    reply = ChatMessage.from_assistant(MILL, tool_calls=[ToolCall("search", {"q": "mill"})])
+    [audited] = RagIntrinsicsAuditor().run(QUESTION, [reply], SEARCHED["documents"])["replies"]
+    assert audited.tool_calls == reply.tool_calls and audited.text == MILL.replace(".", " [1].")
+
+
+@pytest.mark.parametrize("kind", [RagIntrinsicsCitationBuilder, RagIntrinsicsAuditor])
+def test_no_reference_stands_in_code(kind: Any) -> None:
+    code = f"```python\nsaid = '{MILL}'\n```"
+    [reply] = kind().run(QUESTION, [f"This says it:\n\n{code}\n\nFog is common in May."], SEARCHED["documents"])[
+        "replies"
+    ]
+    text = reply.text or ""
+    assert code in text and "[1]" in text

@@ -32,6 +32,7 @@ PACKAGES = {
         "RagIntrinsicsGroundednessChecker",
         "RagIntrinsicsReviser",
         "RagIntrinsicsStreamAuditor",
+        "RagIntrinsicsStreamEnd",
     ],
     "components.pipelines": ["RagIntrinsicsPipeline"],
     "common": ["ChatGeneratorRuntime"],

@@ -63,19 +63,19 @@ def by_hand(generator: Any = None) -> Pipeline:
     pipeline.add_component("answers", AnswerBuilder(reference_pattern=r"\[(\d+)\]"))
     for sender, receiver in [
         ("rewriter.retrieval_query", "retriever.query"),
-        ("rewriter.query", "ranker.query"),
+        ("rewriter.standalone_query", "ranker.query"),
         ("retriever", "ranker"),
         ("ranker", "router.documents"),
-        ("rewriter.query", "router.query"),
+        ("rewriter.standalone_query", "router.query"),
         ("router.answerable", "prompt.documents"),
-        ("rewriter.query", "prompt.query"),
+        ("rewriter.standalone_query", "prompt.query"),
         ("prompt", "generator.messages"),
         ("generator.replies", "citations.replies"),
         ("router.answerable", "citations.documents"),
-        ("rewriter.query", "citations.query"),
+        ("rewriter.standalone_query", "citations.query"),
         ("citations.replies", "answers.replies"),
         ("router.answerable", "answers.documents"),
-        ("rewriter.query", "answers.query"),
+        ("rewriter.standalone_query", "answers.query"),
     ]:
         pipeline.connect(sender, receiver)
     return pipeline

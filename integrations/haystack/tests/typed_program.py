@@ -58,9 +58,9 @@ def retrieve() -> list[Document]:
     pipeline.add_component("rewriter", RagIntrinsicsQueryRewriter(on_error="fallback"))
     pipeline.add_component("ranker", RagIntrinsicsRanker(top_k=1, score_threshold=0.1, mode="pointwise"))
     pipeline.add_component("filter", RagIntrinsicsContextRelevanceFilter(labels="relevant"))
-    pipeline.connect("rewriter.query", "ranker.query")
+    pipeline.connect("rewriter.standalone_query", "ranker.query")
     pipeline.connect("ranker.documents", "filter.documents")
-    pipeline.connect("rewriter.query", "filter.query")
+    pipeline.connect("rewriter.standalone_query", "filter.query")
     given = {"rewriter": {"query": QUESTION}, "ranker": {"documents": DOCUMENTS}}
     kept: list[Document] = pipeline.run(given)["filter"]["documents"]
     queries: list[str] = RagIntrinsicsQueryExpander().run(query=QUESTION)["queries"]

@@ -110,11 +110,14 @@ class AnswerIntrinsic(Intrinsic):
 class AnswerStream:
     """The state of one streamed answer; no I/O.
 
-    ``value`` is the whole input so far, ``passed`` the sum of what went out.
+    ``value`` is the whole input so far, ``passed`` the sum of what went out. With ``hold`` the answer's text goes out
+    by `release` alone.
     """
 
-    def __init__(self, intrinsic: AnswerIntrinsic) -> None:
-        self.intrinsic = intrinsic
+    def __init__(self, intrinsic: AnswerIntrinsic, hold: bool = False) -> None:
+        self.intrinsic, self.hold = intrinsic, hold
+        self.text = ""
+        self._id: str | None = None
         self.value: Any = None
         self.passed: AIMessageChunk | None = None
 
@@ -127,7 +130,17 @@ class AnswerStream:
         self.value = AddableDict(self.value or {}) + AddableDict(piece)
         part = next((piece[name] for name in ANSWER if piece.get(name) is not None), None)
         if part is not None and not self.intrinsic.return_result and not self.intrinsic._holds_back:
-            yield self._out(as_answer(part, self.intrinsic.intrinsic))
+            answer = as_answer(part, self.intrinsic.intrinsic)
+            self.text, self._id = self.text + str(answer.text), self._id or answer.id
+            if not self.hold:
+                yield self._out(answer)
+            elif rest := _beside_text(answer):
+                yield self._out(rest)
+
+    def release(self, text: str) -> Iterator[AIMessageChunk]:
+        """Text that was held back."""
+        if text:
+            yield self._out(AIMessageChunk(content=text, id=self._id))
 
     def canned(self, given: ChainInput) -> bool:
         """Whether the answer is to pass unjudged."""
@@ -160,6 +173,14 @@ class AnswerStream:
         chunk = self.intrinsic._passed(_chunk(part))
         self.passed = chunk if self.passed is None else self.passed + chunk
         return chunk
+
+
+def _beside_text(message: AIMessage) -> AIMessageChunk | None:
+    """What a message has beside its text: tool calls, usage, other blocks; None for nothing."""
+    others = [block for block in message.content if isinstance(block, dict) and block.get("type") != "text"]
+    rest = _chunk(message.model_copy(update={"content": others or ""}))
+    told = (rest.content, rest.tool_call_chunks, rest.usage_metadata, rest.response_metadata, rest.additional_kwargs)
+    return rest if any(told) else None
 
 
 def _chunk(message: AIMessage) -> AIMessageChunk:

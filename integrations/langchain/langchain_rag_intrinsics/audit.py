@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from langchain_core.messages import AIMessage
@@ -34,6 +34,12 @@ class Audit(CitationGenerator):
         live: judge each sentence of a streaming answer as it closes: the stream then has pieces ``{"sentences":
             [verdict]}`` between the answer's chunks, so that what is made up can be marked while the model writes. A
             language model is asked once more for each of these.
+        hold: with ``live``, keep each sentence back until it is judged: its verdict comes before its text, so that a
+            reader that stops at an unfaithful sentence has not shown it. A sentence is then seen when it has closed and
+            was judged, not while it is written.
+
+    Raises:
+        InvalidInput: ``hold`` without ``live``.
 
     Example:
         >>> from langchain_rag_intrinsics import Audit
@@ -51,6 +57,12 @@ class Audit(CitationGenerator):
     intrinsic: ClassVar[str] = "audit"
 
     live: bool = False
+    hold: bool = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.hold and not self.live:
+            raise InvalidInput("hold=True requires live=True", intrinsic=self.intrinsic)
 
     def _judge(self, given: ChainInput) -> Call[Any]:
         return audit(given.messages, given.passages, **self._settings(given))
@@ -76,36 +88,33 @@ class Audit(CitationGenerator):
         return {**told, ANSWER[0]: answer} if isinstance(answer, AIMessage) and not _is_structured(before) else told
 
     def _pass(self, pieces: Iterator[Any]) -> Iterator[Any]:
-        stream, checker = AnswerStream(self), None
+        sentences = _Sentences(self)
         for piece in pieces:
             yield from _rest(piece, self.return_result)
-            for chunk in stream.take(piece):
-                yield Piece({ANSWER[0]: chunk})
-                checker = checker or self._checker(stream)
-                if checker and (judged := checker.feed(str(chunk.text))):
-                    yield Piece({"sentences": [sentence.model_dump(mode="json") for sentence in judged]})
-        given = self._read(stream.value)
-        yield from self._last(stream, given, self._result(given))
+            yield from sentences.passed(piece)
+            if (checker := sentences.checker()) is not None:
+                yield from sentences.told(checker.feed(sentences.unheard()))
+        given = self._read(sentences.stream.value)
+        yield from self._last(sentences, given, self._result(given))
 
     async def _apass(self, pieces: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        stream, checker = AnswerStream(self), None
+        sentences = _Sentences(self)
         async for piece in pieces:
-            for other in _rest(piece, self.return_result):
-                yield other
-            for chunk in stream.take(piece):
-                yield Piece({ANSWER[0]: chunk})
-                checker = checker or self._checker(stream)
-                if checker and (judged := await checker.afeed(str(chunk.text))):
-                    yield Piece({"sentences": [sentence.model_dump(mode="json") for sentence in judged]})
-        given = self._read(stream.value)
-        for last in self._last(stream, given, await self._aresult(given)):
+            for shown in (*_rest(piece, self.return_result), *sentences.passed(piece)):
+                yield shown
+            if (checker := sentences.checker()) is not None:
+                for shown in sentences.told(await checker.afeed(sentences.unheard())):
+                    yield shown
+        given = self._read(sentences.stream.value)
+        for last in self._last(sentences, given, await self._aresult(given)):
             yield last
 
-    def _last(self, stream: AnswerStream, given: ChainInput, result: core.Audit) -> Iterator[Any]:
+    def _last(self, sentences: _Sentences, given: ChainInput, result: core.Audit) -> Iterator[Any]:
         if self.return_result:
             yield result
             return
-        for chunk in stream.close(given, None if is_canned(given.answer) else result):
+        yield from sentences.left(result)
+        for chunk in sentences.stream.close(given, None if is_canned(given.answer) else result):
             yield Piece({ANSWER[0]: chunk})
         yield Piece({self.intrinsic: result.model_dump(mode="json")})
 
@@ -119,6 +128,51 @@ class Audit(CitationGenerator):
             return None
         return StreamChecker(given.messages[:-1], given.passages, runtime=self.engine, profile=self.profile,
                              **self._settings(given))  # fmt: skip
+
+
+class _Sentences:
+    """The sentences of a streaming answer: what of it was judged, and what goes out. No I/O."""
+
+    def __init__(self, judge: Audit) -> None:
+        self.stream = AnswerStream(judge, judge.hold)
+        self._judge = judge
+        self._checker: StreamChecker | None = None
+        self._heard = self._released = 0  # characters of the answer
+
+    def passed(self, piece: Any) -> Iterator[Piece]:
+        """What of a piece goes out at once."""
+        for chunk in self.stream.take(piece):
+            yield Piece({ANSWER[0]: chunk})
+
+    def checker(self) -> StreamChecker | None:
+        """What is to hear the text that is `unheard`; None where there is nothing to judge yet."""
+        if self._heard == len(self.stream.text):
+            return None
+        self._checker = self._checker or self._judge._checker(self.stream)
+        return self._checker
+
+    def unheard(self) -> str:
+        begin, self._heard = self._heard, len(self.stream.text)
+        return self.stream.text[begin:]
+
+    def told(self, judged: Sequence[core.AuditedSentence]) -> Iterator[Piece]:
+        """The verdicts of sentences that closed, and their text where it was held back."""
+        if judged:
+            yield Piece({"sentences": [sentence.model_dump(mode="json") for sentence in judged]})
+            if self._checker and self._judge.hold:
+                yield from self._out(self._checker.release())
+
+    def left(self, whole: core.Audit) -> Iterator[Piece]:
+        """The sentences that closed with the end alone, and their text where it was held back."""
+        if self._checker and (left := self._checker.left(whole)):
+            yield Piece({"sentences": [sentence.model_dump(mode="json") for sentence in left]})
+        if self._judge.hold:
+            yield from self._out(self.stream.text[self._released :])
+
+    def _out(self, text: str) -> Iterator[Piece]:
+        self._released += len(text)
+        for chunk in self.stream.release(text):
+            yield Piece({ANSWER[0]: chunk})
 
 
 def _is_structured(value: Mapping[str, Any]) -> bool:

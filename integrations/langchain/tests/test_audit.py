@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, ChatMessage, HumanMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, ChatMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langchain_rag_intrinsics import (
     AnswerabilityGate,
@@ -213,3 +213,46 @@ def test_a_language_model_mends() -> None:
     assert (
         Reviser(runtime=judging(), mend=False).invoke({"messages": messages, "documents": documents()}).text == FAITHFUL
     )
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_streaming_answer_can_be_held_back_until_it_is_judged(asynchronous: bool) -> None:
+    writer = RunnableLambda(lambda x: x["question"]) | GenericFakeChatModel(messages=iter([f"{ANSWER} {FAITHFUL}"]))
+    chain = RunnablePassthrough.assign(answer=writer) | Audit(runtime=judging(), live=True, hold=True)
+
+    async def collect() -> list[Any]:
+        return [piece async for piece in chain.astream(ASKED)]
+
+    pieces = asyncio.run(collect()) if asynchronous else list(chain.stream(ASKED))
+    seen, labels = "", []
+    for piece in pieces:
+        labels += [sentence["label"] for sentence in piece.get("sentences", ())]
+        if labels == ["faithful"]:
+            assert "umbrellas" not in seen  # a reader that stops at the next label has not shown it
+        seen += piece["answer"].text if "answer" in piece else ""
+    assert labels == ["faithful", "unfaithful", "faithful"] and seen == f"{ANSWER} {FAITHFUL}"
+    assert [list(p) for p in pieces if set(p) & {"sentences", "answer"}][:4] == [
+        ["sentences"], ["answer"], ["sentences"], ["answer"],
+    ]  # fmt: skip
+    total = pieces[0]
+    for piece in pieces[1:]:
+        total = total + piece
+    assert total["answer"].text == seen and total["audit"]["label"] == "unfaithful"
+
+
+def test_what_is_held_back_is_not_lost() -> None:
+    chunks = [{"question": QUESTION, "documents": documents()}, {"answer": AIMessageChunk(content="", id="a")},
+              {"answer": AIMessageChunk(content=f"{FAITHFUL} It", id="a")},
+              {"answer": AIMessageChunk(content=" is red", usage_metadata={"input_tokens": 1, "output_tokens": 2,
+                                                                           "total_tokens": 3}, id="a")}]  # fmt: skip
+    pieces = list(Audit(runtime=judging(), live=True, hold=True).transform(iter(chunks)))
+    answer = [piece["answer"] for piece in pieces if "answer" in piece]
+    total = answer[0]
+    for chunk in answer[1:]:
+        total = total + chunk
+    assert (total.text, total.id, total.usage_metadata["total_tokens"]) == (f"{FAITHFUL} It is red", "a", 3)
+    canned = AnswerabilityGate(runtime=judging(), otherwise="I do not know.") | Audit(live=True, hold=True)
+    refused = list(canned.stream({"question": "Which umbrellas?", "documents": documents()}))
+    assert "".join(piece["answer"].text for piece in refused if "answer" in piece) == "I do not know."
+    with pytest.raises(InvalidInput, match="hold=True requires live=True"):
+        Audit(hold=True)

@@ -151,6 +151,48 @@ def test_a_judge_that_is_out_while_tokens_pass_stops_no_token(asynchronous: bool
     assert "connection refused" in response.metadata["rag_intrinsics"]["citations"]["degraded"]
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_sentence_can_be_held_back_until_it_is_judged(asynchronous: bool) -> None:
+    grounded: Any = GroundedSynthesizer(
+        Says(ANSWER, streaming=True), stream_verdicts=True, hold=True, runtime=judging()
+    )
+    seen, steps = "", []
+
+    async def main() -> None:
+        nonlocal seen
+        response: Any = await grounded.asynthesize(QUESTION, nodes())
+        async for token in response.async_response_gen():
+            steps.append((seen, [row["label"] for row in response.metadata["rag_intrinsics"]["sentences"]]))
+            seen += token
+
+    if asynchronous:
+        asyncio.run(main())
+    else:
+        response = grounded.synthesize(QUESTION, nodes())
+        for token in response.response_gen:
+            steps.append((seen, [row["label"] for row in response.metadata["rag_intrinsics"]["sentences"]]))
+            seen += token
+    assert seen.strip() == ANSWER
+    # When the text of a sentence comes, its verdict is there.
+    assert [labels for _, labels in steps] == [["faithful"], ["faithful", "unfaithful"]]
+    with pytest.raises(InvalidInput, match="hold=True requires stream_verdicts=True"):
+        GroundedSynthesizer(Says(ANSWER, streaming=True), hold=True)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_judge_that_is_out_holds_nothing_back_for_good(asynchronous: bool) -> None:
+    down = Scripted(lambda request: RuntimeUnavailable("connection refused"))
+    inner = Says(ANSWER, streaming=True)
+    grounded = GroundedSynthesizer(inner, answerability=False, stream_verdicts=True, hold=True, runtime=down)
+
+    async def main() -> list[str]:
+        response: Any = await grounded.asynthesize(QUESTION, nodes())
+        return [token async for token in response.async_response_gen()]
+
+    tokens = asyncio.run(main()) if asynchronous else list(grounded.synthesize(QUESTION, nodes()).response_gen)
+    assert "".join(tokens).strip() == ANSWER
+
+
 def test_an_audited_stream() -> None:
     response: Any = AuditedQueryEngine(engine(Says(ANSWER, streaming=True)), stream_verdicts=True).query(QUESTION)
     assert "".join(response.response_gen).strip() == ANSWER

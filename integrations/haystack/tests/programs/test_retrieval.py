@@ -163,7 +163,7 @@ def test_07_brackets_go_to_the_retriever_alone() -> None:
     template = [ChatMessage.from_user("{% for d in documents %}{{ d.content }}{% endfor %} {{ query }}")]
     pipeline.add_component("prompt", ChatPromptBuilder(template, required_variables="*"))
     pipeline.connect("rewriter.retrieval_query", "retriever.query")
-    pipeline.connect("rewriter.query", "prompt.query")
+    pipeline.connect("rewriter.standalone_query", "prompt.query")
     pipeline.connect("retriever", "prompt.documents")
     history = [
         ChatMessage.from_user("Tell me of the tide mill at Port Ellery."),
@@ -172,7 +172,7 @@ def test_07_brackets_go_to_the_retriever_alone() -> None:
     data = {"rewriter": {"query": "When was it built?", "history": history}}
     found = pipeline.run(data, include_outputs_from={"rewriter"})
     assert "(" not in found["prompt"]["prompt"][0].text and "mill" in found["prompt"]["prompt"][0].text
-    assert found["rewriter"]["query"] == found["rewriter"]["result"]["query"]
+    assert found["rewriter"]["standalone_query"] == found["rewriter"]["result"]["query"]
 
 
 def test_14_twenty_documents_are_one_call_and_a_sloppy_list_is_read() -> None:

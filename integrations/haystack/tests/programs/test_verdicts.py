@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 from typing import Any
 
 import pytest
-from haystack import Document, Pipeline
+from haystack import Document, Pipeline, component
 from haystack.components.builders import AnswerBuilder
 from haystack.components.generators.chat import MockChatGenerator
-from haystack.dataclasses import ChatMessage, StreamingChunk, ToolCall
+from haystack.dataclasses import ChatMessage, StreamingCallbackT, StreamingChunk, ToolCall, ToolCallDelta
 from haystack.evaluation import EvaluationRunResult
 from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsAnswerEvaluator
 from haystack_integrations.components.pipelines.rag_intrinsics import RagIntrinsicsPipeline
@@ -20,6 +21,7 @@ from haystack_integrations.components.validators.rag_intrinsics import (
     RagIntrinsicsGroundednessChecker,
     RagIntrinsicsReviser,
     RagIntrinsicsStreamAuditor,
+    RagIntrinsicsStreamEnd,
 )
 
 from integrations.haystack.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging, retriever
@@ -265,3 +267,87 @@ class TestStreams:
         callback(StreamingChunk(FAITHFUL))
         callback(StreamingChunk("", meta=last))
         assert chunks[-1].meta["rag_intrinsics"]["audit"]["label"] == "faithful"
+
+    @pytest.mark.parametrize("asynchronous", [False, True])
+    def test_a_sentence_can_be_held_back_until_it_is_judged(self, asynchronous: bool) -> None:
+        rag = RagIntrinsicsPipeline(retriever(), MockChatGenerator(BOTH), stream_verdicts=True, hold=True)
+        seen, labels = "", []
+        for chunk in self.heard(rag, asynchronous, {"query": QUESTION}):
+            labels += [s["label"] for s in chunk.meta.get("rag_intrinsics", {}).get("sentences", [])]
+            if labels == ["faithful"]:
+                assert "umbrellas" not in seen  # a callback that raises at the next label has not shown it
+            seen += chunk.content
+        assert (seen, labels) == (BOTH, ["faithful", "unfaithful"])
+        with pytest.raises(InvalidInput, match="hold=True requires stream_verdicts=True"):
+            RagIntrinsicsPipeline(retriever(), MockChatGenerator(BOTH), hold=True)
+
+    @pytest.mark.parametrize("hold", [False, True])
+    def test_a_call_of_a_tool_is_no_end_and_nothing_is_lost(self, hold: bool) -> None:
+        chunks: list[Any] = []
+        callback: Any = RagIntrinsicsStreamAuditor(hold=hold).run(
+            QUESTION, [Document(content=FAITHFUL)], chunks.append
+        )["streaming_callback"]
+        call = StreamingChunk("", tool_calls=[ToolCallDelta(index=0, tool_name="search", arguments="{}")], index=0)
+        sent = [call, StreamingChunk("", finish_reason="tool_calls"), StreamingChunk(FAITHFUL[:9], start=True, index=1),
+                StreamingChunk(FAITHFUL[9:]), StreamingChunk("", finish_reason="stop"),
+                StreamingChunk("", meta={"usage": {"total_tokens": 9}})]  # fmt: skip
+        for chunk in sent:
+            callback(chunk)
+        assert "".join(chunk.content for chunk in chunks) == FAITHFUL and chunks[0] is call
+        assert [c.finish_reason for c in chunks if c.finish_reason] == ["tool_calls", "stop"]
+        assert sum(chunk.start for chunk in chunks) == 1 and chunks[-1] is sent[-1]
+        [audit] = [c.meta["rag_intrinsics"]["audit"] for c in chunks if "audit" in c.meta.get("rag_intrinsics", {})]
+        assert audit["label"] == "faithful"
+
+    @pytest.mark.parametrize("hold", [False, True])
+    @pytest.mark.parametrize("asynchronous", [False, True])
+    def test_a_stream_that_names_no_end_is_ended_by_what_runs_behind_it(self, hold: bool, asynchronous: bool) -> None:
+        pipeline = Pipeline()
+        pipeline.add_component("auditor", RagIntrinsicsStreamAuditor(hold=hold))
+        pipeline.add_component("generator", Endless())
+        pipeline.add_component("end", RagIntrinsicsStreamEnd())
+        pipeline.connect("auditor.streaming_callback", "generator.streaming_callback")
+        pipeline.connect("auditor.streaming_callback", "end.streaming_callback")
+        pipeline.connect("generator.replies", "end.replies")
+        chunks: list[Any] = []
+
+        async def aheard(chunk: Any) -> None:
+            chunks.append(chunk)
+
+        data: dict[str, Any] = {
+            "auditor": {"query": QUESTION, "documents": [Document(content=FAITHFUL)],
+                        "streaming_callback": aheard if asynchronous else chunks.append},
+            "generator": {"messages": [ChatMessage.from_user(QUESTION)]},
+        }  # fmt: skip
+        found = asyncio.run(pipeline.run_async(data)) if asynchronous else pipeline.run(data)
+        assert found["end"]["replies"][0].text == BOTH == "".join(chunk.content for chunk in chunks)
+        assert [s["label"] for s in chunks[-1].meta["rag_intrinsics"]["audit"]["sentences"]] == [
+            "faithful",
+            "unfaithful",
+        ]
+        told = [s for c in chunks for s in c.meta.get("rag_intrinsics", {}).get("sentences", [])]
+        assert len(told) == 2
+
+
+@component
+class Endless:
+    """A generator whose stream names no reason to end, as some local ones do."""
+
+    def _chunks(self) -> list[StreamingChunk]:
+        return [StreamingChunk(word, meta={"model": "local"}) for word in re.findall(r"\S+\s*", BOTH)]
+
+    @component.output_types(replies=list[ChatMessage])
+    def run(self, messages: list[ChatMessage], streaming_callback: StreamingCallbackT | None = None) -> dict[str, Any]:
+        for chunk in self._chunks():
+            if streaming_callback:
+                streaming_callback(chunk)
+        return {"replies": [ChatMessage.from_assistant(BOTH)]}
+
+    @component.output_types(replies=list[ChatMessage])
+    async def run_async(
+        self, messages: list[ChatMessage], streaming_callback: StreamingCallbackT | None = None
+    ) -> dict[str, Any]:
+        for chunk in self._chunks():
+            if streaming_callback:
+                await streaming_callback(chunk)  # type: ignore[misc]
+        return {"replies": [ChatMessage.from_assistant(BOTH)]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,6 +13,7 @@ from haystack.dataclasses import ChatMessage, TextContent, ToolCallResult
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.protocol.results import Result
+from intrinsics_core.text.fields import as_lines
 
 KEY = "rag_intrinsics"  # where verdicts are, in the `meta` of messages
 RETRIEVED = "retrieval_score"  # the score that a document came with, in the `meta` of one that we scored
@@ -31,7 +33,7 @@ class PipelineInput:
     @property
     def messages(self) -> list[dict[str, str]]:
         """The turns as the core takes them."""
-        return [{"role": turn.role.value, "content": text_of(turn)} for turn in self.turns]
+        return [{"role": turn.role.value, "content": said_in(turn)} for turn in self.turns]
 
     @property
     def passages(self) -> list[dict[str, Any]]:
@@ -114,6 +116,21 @@ def as_replies(replies: Sequence[str] | Sequence[ChatMessage] | None, intrinsic:
 def text_of(message: ChatMessage) -> str:
     """The text of a turn; what tools returned, where it is a tool's."""
     return "\n".join(message.texts or map(text_of_result, message.tool_call_results))
+
+
+def said_in(turn: ChatMessage) -> str:
+    """The text of a turn as a person would read it: of a structured answer its fields, a line each."""
+    return "\n".join(as_lines(json.loads(text_of(turn)))) if is_structured(turn) else text_of(turn)
+
+
+def is_structured(turn: ChatMessage) -> bool:
+    """Whether an assistant's turn is a JSON object, as generators with a `response_format` write it."""
+    if turn.role.value != "assistant" or not text_of(turn).lstrip().startswith("{"):
+        return False
+    try:
+        return isinstance(json.loads(text_of(turn)), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def text_of_result(result: ToolCallResult) -> str:

@@ -24,7 +24,7 @@ class AuditedQueryEngine(InnerPrompts, BaseQueryEngine):
         stream_verdicts: whether each sentence of a stream is judged as it closes; see
             :class:`~llama_index.response_synthesizers.rag_intrinsics.ResponseAnnotator`.
         settings: further ones of the annotator: ``runtime``, ``api_key``, ``profile``, ``on_error``, ``metadata_mode``,
-            ``date``.
+            ``date``, ``hold``.
 
     Example:
         >>> from llama_index.core import VectorStoreIndex

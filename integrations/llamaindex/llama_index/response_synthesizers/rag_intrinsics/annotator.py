@@ -19,7 +19,7 @@ from llama_index.rag_intrinsics._inputs import History, conversation, distinct, 
 from llama_index.rag_intrinsics._responses import answer_of, noted_on, sources_of, under_way
 from llama_index.response_synthesizers.rag_intrinsics.streams import AnnotatedChatStream
 
-from intrinsics_core import Call, arun_many, audit, citations, hallucination_detection, run_many
+from intrinsics_core import Call, InvalidInput, arun_many, audit, citations, hallucination_detection, run_many
 from intrinsics_core.intrinsics import OnError
 from intrinsics_core.protocol.results import Audit, AuditedSentence, Result
 from intrinsics_core.running.streaming import StreamChecker, StreamEvent
@@ -55,6 +55,9 @@ class ResponseAnnotator(IntrinsicComponent):
         stream_verdicts: whether each sentence of a stream is judged as it closes: ``"sentences"`` grows while tokens
             pass and has every sentence once at the end; the other verdicts come then. A language model is asked once
             more for each sentence.
+        hold: with ``stream_verdicts``, whether each sentence is kept back until it is judged: when its text comes, its
+            verdict is in ``"sentences"`` already. A sentence is then seen when it has closed and was judged, not while
+            it is written.
         metadata_mode: which metadata of the nodes is read beside their text: what LLMs are shown, by default.
         on_error: ``"fallback"``, or ``"raise"`` where a judge's failure is to reach you in place of the answer.
 
@@ -76,7 +79,13 @@ class ResponseAnnotator(IntrinsicComponent):
     hallucination: bool | None = None
     audit: bool = False
     stream_verdicts: bool = False
+    hold: bool = False
     metadata_mode: MetadataMode = MetadataMode.LLM
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        if self.hold and not self.stream_verdicts:
+            raise InvalidInput("hold=True requires stream_verdicts=True")
 
     def annotate(self, query: QueryType, response: Shown, *, chat_history: History = None) -> Shown:
         """The response with verdicts.
@@ -170,13 +179,23 @@ class ResponseAnnotator(IntrinsicComponent):
         verdicts: Verdicts,
         history: History,
     ) -> Iterator[str]:
-        checker, said = self._checker(query, nodes, history), []
+        checker, said, shown = self._checker(query, nodes, history), "", 0
+        hold = self.hold and checker is not None
         for token in tokens:
-            said.append(token)
-            yield token
+            said += token
+            if not hold:
+                yield token
+            told = len(verdicts.get(SENTENCES, ()))
             checker = self._fed(checker, token, verdicts)
+            if hold and (checker is None or len(verdicts.get(SENTENCES, ())) > told):
+                # Where the judge failed, nothing is lost: the rest passes as it comes, and the verdicts say why.
+                text, hold = said[shown:] if checker is None else checker.release(), checker is not None
+                shown += len(text)
+                yield text
         if checker is None or not self._closed(checker, verdicts):
-            verdicts.update(self.verdicts(query, "".join(said), nodes, history))
+            verdicts.update(self.verdicts(query, said, nodes, history))
+        if hold and said[shown:]:
+            yield said[shown:]
 
     async def _atokens(
         self,
@@ -211,7 +230,13 @@ class ResponseAnnotator(IntrinsicComponent):
             documents = passages(distinct(nodes), self.metadata_mode)
             turns, choice = conversation(query, history=history), cast(OnError, self.on_error)
             return StreamChecker(
-                turns, documents, runtime=self.engine, profile=self.profile, on_error=choice, date=self.date
+                turns,
+                documents,
+                runtime=self.engine,
+                profile=self.profile,
+                on_error=choice,
+                date=self.date,
+                hold=self.hold,
             )
         except Exception as error:
             self._failed(error)

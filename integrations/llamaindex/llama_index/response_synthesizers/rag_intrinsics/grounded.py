@@ -53,6 +53,7 @@ class GroundedSynthesizer(InnerPrompts, BaseSynthesizer):
         audit: whether to judge the answer in every way at once (``"audit"``); see :class:`ResponseAnnotator`.
         stream_verdicts: whether each sentence of a stream is judged as it closes, in ``"sentences"``, while tokens
             pass; see :class:`ResponseAnnotator`.
+        hold: with ``stream_verdicts``, whether each sentence is kept back until it is judged.
         canned: the answer to what the nodes do not answer: a text, a function of the question that gives it (in
             asynchronous use it may be awaited), or, for structured answers, an object of their class. A structured
             answer that is refused with a text is a response without an object, whose fields read as None.
@@ -70,8 +71,8 @@ class GroundedSynthesizer(InnerPrompts, BaseSynthesizer):
         streaming: whether the synthesizer that is made of an LLM streams; one that is given does as it was made to.
 
     Raises:
-        InvalidInput: there is no such setting, ``mode``, ``on_error`` or ``on_judging_error`` is unknown, or
-            ``inner`` is neither a synthesizer nor an LLM.
+        InvalidInput: there is no such setting, ``mode``, ``on_error`` or ``on_judging_error`` is unknown, ``hold`` has
+            no ``stream_verdicts``, or ``inner`` is neither a synthesizer nor an LLM.
 
     Example:
         >>> from llama_index.core.llms import MockLLM
@@ -95,6 +96,7 @@ class GroundedSynthesizer(InnerPrompts, BaseSynthesizer):
         hallucination: bool | None = None,
         audit: bool = False,
         stream_verdicts: bool = False,
+        hold: bool = False,
         canned: Canned = CANNED,
         memory: BaseMemory | None = None,
         metadata_mode: MetadataMode = MetadataMode.LLM,
@@ -121,6 +123,7 @@ class GroundedSynthesizer(InnerPrompts, BaseSynthesizer):
             hallucination=hallucination,
             audit=audit,
             stream_verdicts=stream_verdicts,
+            hold=hold,
             metadata_mode=metadata_mode,
             runtime=runtime,
             api_key=api_key,

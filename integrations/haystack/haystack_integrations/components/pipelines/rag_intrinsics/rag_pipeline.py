@@ -18,6 +18,7 @@ from haystack_integrations.components.validators.rag_intrinsics import (
     RagIntrinsicsCitationBuilder,
     RagIntrinsicsGroundednessChecker,
     RagIntrinsicsStreamAuditor,
+    RagIntrinsicsStreamEnd,
 )
 
 from intrinsics_core import InvalidInput
@@ -80,6 +81,7 @@ class RagIntrinsicsPipeline:
         system_prompt: str | None = None,
         meta_fields_to_embed: Sequence[str] | None = None,
         stream_verdicts: bool = False,
+        hold: bool = False,
         on_error: str = "raise",
         query_form: QueryForm = "auto",
     ) -> None:
@@ -98,20 +100,24 @@ class RagIntrinsicsPipeline:
             by the default prompt, and to the judges.
         :param stream_verdicts: Whether a stream tells verdicts too, as `RagIntrinsicsStreamAuditor` does: after each
             sentence, and at the end the audit of the answer.
+        :param hold: With `stream_verdicts`, whether a sentence is kept back until it is judged.
         :param on_error: What a failing rewriter, ranker or router does: `"raise"`, or `"fallback"`: the question as it
             was, the original order, the gate open. Judges of an answer never cost it: their verdicts then say that they
             are degraded.
         :param query_form: Which form of the rewritten question the retriever is asked with: `"question"`, or
             `"keywords"` (with keywords of the conversation). `"auto"` asks embedding retrievers with the
             question, where it stands alone, and all others with keywords.
-        :raises InvalidInput: If `canned` is no text, or a variable of `prompt` has the name of another input.
+        :raises InvalidInput: If `canned` is no text, `hold` has no `stream_verdicts`, or a variable of `prompt` has the
+            name of another input.
         """
         if not isinstance(canned, str):
             raise InvalidInput("canned is not text", expected="a string", got=type(canned).__name__)
+        if hold and not stream_verdicts:
+            raise InvalidInput("hold=True requires stream_verdicts=True")
         self.retriever, self.chat_generator = retriever, chat_generator
         self.top_k, self.canned, self.prompt, self.system_prompt = top_k, canned, prompt, system_prompt
         self.meta_fields_to_embed, self.on_error = listed("meta_fields_to_embed", meta_fields_to_embed or ()), on_error
-        self.stream_verdicts, self.query_form = stream_verdicts, query_form
+        self.stream_verdicts, self.hold, self.query_form = stream_verdicts, hold, query_form
         asked = _ASKED[query_form_of(retriever, query_form)]
         self._engine = Engine(runtime)
         asking: dict[str, Any] = {"runtime": self._engine, "on_error": on_error}
@@ -133,7 +139,8 @@ class RagIntrinsicsPipeline:
             "answers": AnswerBuilder(reference_pattern=r"\[(\d+)\]"),
         }
         if stream_verdicts:
-            parts["auditor"] = RagIntrinsicsStreamAuditor(self._engine, **shown)
+            parts["auditor"] = RagIntrinsicsStreamAuditor(self._engine, **shown, hold=hold)
+            parts["end"] = RagIntrinsicsStreamEnd()
         self.pipeline = _Telling()
         for name, part in parts.items():
             self.pipeline.add_component(name, part)
@@ -195,6 +202,7 @@ class RagIntrinsicsPipeline:
             system_prompt=self.system_prompt,
             meta_fields_to_embed=self.meta_fields_to_embed,
             stream_verdicts=self.stream_verdicts,
+            hold=self.hold,
             on_error=self.on_error,
             query_form=self.query_form,
         )
@@ -255,38 +263,40 @@ _TAKEN = {
     "generation_kwargs": ["generator.generation_kwargs"],
 }
 _VERDICTS = [
-    ("rewriter.query", "auditor.query"),
+    ("rewriter.standalone_query", "auditor.query"),
     ("router.answerable", "auditor.documents"),
     ("auditor.streaming_callback", "generator.streaming_callback"),
+    ("auditor.streaming_callback", "end.streaming_callback"),
+    ("generator.replies", "end.replies"),
 ]
 _OUTPUTS = {
     "answers.answers": "answers",
     "replies.value": "replies",
-    "rewriter.query": "query",
+    "rewriter.standalone_query": "query",
     "ranker.documents": "documents",
     "router.result": "answerability",
 }
 _TOLD = {path.partition(".")[0] for path in _OUTPUTS}
-_ASKED = {"question": "query", "keywords": "retrieval_query", "embedding": "embedding_query"}
+_ASKED = {"question": "standalone_query", "keywords": "retrieval_query", "embedding": "embedding_query"}
 _WIRES = [
-    ("rewriter.query", "ranker.query"),
+    ("rewriter.standalone_query", "ranker.query"),
     ("retriever.documents", "ranker.documents"),
-    ("rewriter.query", "router.query"),
+    ("rewriter.standalone_query", "router.query"),
     ("ranker.documents", "router.documents"),
-    ("rewriter.query", "prompt.query"),
+    ("rewriter.standalone_query", "prompt.query"),
     ("router.answerable", "prompt.documents"),
     ("prompt.prompt", "turns.prompt"),
     ("turns.messages", "generator.messages"),
-    ("rewriter.query", "checker.query"),
+    ("rewriter.standalone_query", "checker.query"),
     ("generator.replies", "checker.replies"),
     ("router.answerable", "checker.documents"),
-    ("rewriter.query", "citations.query"),
+    ("rewriter.standalone_query", "citations.query"),
     ("checker.replies", "citations.replies"),
     ("router.answerable", "citations.documents"),
     ("router.unanswerable", "refusal.query"),
     ("citations.replies", "replies.value"),
     ("refusal.replies", "replies.value"),
-    ("rewriter.query", "answers.query"),
+    ("rewriter.standalone_query", "answers.query"),
     ("replies.value", "answers.replies"),
     ("ranker.documents", "answers.documents"),
 ]

@@ -16,6 +16,10 @@ class RagIntrinsicsQueryRewriter(Intrinsic):
     """
     Makes the last question of a conversation stand alone, so that a retriever needs no history.
 
+    It has a form of the question for each reader of it, none of which is called `query`: so Haystack refuses to guess
+    which of them a retriever is to take. Connect `rewriter.retrieval_query` with one that looks for words,
+    `rewriter.embedding_query` with one that embeds, and `rewriter.standalone_query` with rankers, gates and prompts.
+
     Usage example:
 
     ```python
@@ -28,7 +32,7 @@ class RagIntrinsicsQueryRewriter(Intrinsic):
     ]
     rewriter = RagIntrinsicsQueryRewriter()
     result = rewriter.run(query="When was it built?", history=history)
-    print(result["query"])
+    print(result["standalone_query"])
     # When was the tide mill built?
     ```
     """
@@ -54,29 +58,29 @@ class RagIntrinsicsQueryRewriter(Intrinsic):
         """
         self._keep(runtime, profile, on_error, date)
 
-    @component.output_types(query=str, retrieval_query=str, embedding_query=str, result=dict[str, Any])
+    @component.output_types(standalone_query=str, retrieval_query=str, embedding_query=str, result=dict[str, Any])
     def run(self, query: str, history: list[ChatMessage] | None = None) -> dict[str, Any]:
         """
         Rewrite a question.
 
         :param query: The question.
         :param history: Turns before it.
-        :returns: `query`: the question, standing alone, for prompts and for people; `retrieval_query`: the form for
-            retrievers that look for words, with keywords where the profile adds them; `embedding_query`: the form for
-            those that embed, without keywords where the question stands alone; `result`: all of it, with the original
-            and whether it changed.
+        :returns: `standalone_query`: the question, standing alone, for prompts, rankers and people; `retrieval_query`:
+            the form for retrievers that look for words, with keywords where the profile adds them; `embedding_query`:
+            the form for those that embed, without keywords where the question stands alone; `result`: all of it, with
+            the original and whether it changed.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
         return self._told(self._result(self._call(self._read(query, None, history))))
 
-    @component.output_types(query=str, retrieval_query=str, embedding_query=str, result=dict[str, Any])
+    @component.output_types(standalone_query=str, retrieval_query=str, embedding_query=str, result=dict[str, Any])
     async def run_async(self, query: str, history: list[ChatMessage] | None = None) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
         return self._told(await self._aresult(self._call(self._read(query, None, history))))
 
     def _told(self, result: QueryRewrite) -> dict[str, Any]:
         return {
-            "query": result.query,
+            "standalone_query": result.query,
             "retrieval_query": result.retrieval_query,
             "embedding_query": embedding_query(result),
             "result": result.model_dump(mode="json"),

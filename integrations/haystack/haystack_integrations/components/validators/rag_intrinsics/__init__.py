@@ -6,7 +6,10 @@ from haystack_integrations.components.validators.rag_intrinsics.groundedness_che
     RagIntrinsicsGroundednessChecker,
 )
 from haystack_integrations.components.validators.rag_intrinsics.reviser import RagIntrinsicsReviser
-from haystack_integrations.components.validators.rag_intrinsics.stream_auditor import RagIntrinsicsStreamAuditor
+from haystack_integrations.components.validators.rag_intrinsics.stream_auditor import (
+    RagIntrinsicsStreamAuditor,
+    RagIntrinsicsStreamEnd,
+)
 
 __all__ = [
     "RagIntrinsicsAuditor",
@@ -14,4 +17,5 @@ __all__ = [
     "RagIntrinsicsGroundednessChecker",
     "RagIntrinsicsReviser",
     "RagIntrinsicsStreamAuditor",
+    "RagIntrinsicsStreamEnd",
 ]

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from haystack import component
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
-from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, text_of
+from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, is_structured, text_of
 from haystack_integrations.components.validators.rag_intrinsics.markers import (
     marked,
     unsupported,
@@ -92,7 +92,7 @@ class RagIntrinsicsCitationBuilder(ReplyIntrinsic):
         wrong = unsupported(verdict_on(reply, "hallucination_detection"))
         if self.citations is None:
             return marked(reply, told["citations"], wrong) if self.markers else reply
-        if not text_of(reply).strip():
+        if not text_of(reply).strip() or is_structured(reply):
             return reply
         kept = tuple(c for c in result.citations if (c.response_begin, c.response_end) not in wrong)
         shown = view(Citations(citations=kept), text_of(reply), given.passages, self.citations)

@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from haystack.dataclasses import ChatMessage, TextContent
-from haystack_integrations.common.rag_intrinsics.pipeline_input import KEY, text_of
+from haystack_integrations.common.rag_intrinsics.pipeline_input import KEY, is_structured, text_of
+
+from intrinsics_core.render.citations import mark_place
 
 Place = tuple[int, int]  # of a sentence in an answer
 
@@ -15,8 +17,11 @@ Place = tuple[int, int]  # of a sentence in an answer
 def marked(reply: ChatMessage, citations: Iterable[Mapping[str, Any]], wrong: Collection[Place]) -> ChatMessage:
     """A copy of the reply with a marker for each citation, except on sentences that were judged ``wrong``.
 
-    n counts the documents from 1, in the order in which they came in.
+    n counts the documents from 1, in the order in which they came in. A marker for what stands in a block of code is
+    put behind the block. A structured answer stays as it is.
     """
+    if is_structured(reply):
+        return reply
     text = text_of(reply)
     places: dict[int, set[int]] = {}
     for row in citations:
@@ -25,9 +30,14 @@ def marked(reply: ChatMessage, citations: Iterable[Mapping[str, Any]], wrong: Co
             continue
         number = row["document_index"] + 1
         if f"[{number}]" not in text[begin : end + _LOOK]:  # the model may have cited it already
-            places.setdefault(begin + len(_claim(text[begin:end])), set()).add(number)
+            place = mark_place(text, begin + len(_claim(text[begin:end])))
+            if place is not None:
+                places.setdefault(place, set()).add(number)
     for place in sorted(places, reverse=True):
-        text = f"{text[:place]} {''.join(f'[{n}]' for n in sorted(places[place]))}{text[place:]}"
+        marks, rest = "".join(f"[{n}]" for n in sorted(places[place])), text[place:]
+        own_line = place > 0 and text[place - 1] == "\n"  # behind a block of code
+        marks = f"{marks}\n" if own_line and rest.strip() else marks if own_line else f" {marks}"
+        text = f"{text[:place]}{marks}{rest}"
     return with_text(reply, text) if places else reply
 
 

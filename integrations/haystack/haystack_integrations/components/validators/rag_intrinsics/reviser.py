@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from haystack import component
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
-from haystack_integrations.common.rag_intrinsics.pipeline_input import KEY, PipelineInput, text_of
+from haystack_integrations.common.rag_intrinsics.pipeline_input import KEY, PipelineInput, is_structured, text_of
 from haystack_integrations.components.validators.rag_intrinsics.markers import verdict_on, with_text
 
 from intrinsics_core import Profile
@@ -73,7 +73,7 @@ class RagIntrinsicsReviser(ReplyIntrinsic):
         return {"mend": self.mend, "verdicts": None if reply is None else _verdicts(reply)}
 
     def _shown(self, reply: ChatMessage, told: dict[str, Any], given: PipelineInput, result: Any) -> ChatMessage:
-        if not told["changes"]:
+        if not told["changes"] or is_structured(reply):  # an object is not rewritten: `results` has the changes
             return reply
         meta = {**reply.meta, KEY: {"revise": told}}  # what else was said there is about another text
         return replace(with_text(reply, told["answer"]), _meta=meta)

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from haystack import Document, component
@@ -26,6 +27,14 @@ class RagIntrinsicsStreamAuditor(Intrinsic):
     verdict and citations, for the last sentence, too. Then comes a chunk with the whole
     `meta["rag_intrinsics"]["audit"]`. Offsets are those of the whole answer. The end is the chunk that names a reason
     (`finish_reason`); what follows it, such as the usage, is passed on. Without a callback it does nothing.
+
+    A few generators name no reason. Only what runs after such a generator knows that the stream is over: connect
+    `RagIntrinsicsStreamEnd` behind it, or call the `finish` of the callback that you got (`afinish`, where yours is
+    asynchronous). Of an answer that was audited already they do nothing.
+
+    With `hold=True` a sentence is kept back until it is judged: your callback gets its verdict, then its text. One that
+    raises at an unfaithful sentence has not shown it. A sentence is then seen when it has closed and was judged, not
+    while it is written.
 
     Usage example:
 
@@ -65,6 +74,7 @@ class RagIntrinsicsStreamAuditor(Intrinsic):
         profile: Profile | str | None = None,
         on_error: str = "fallback",
         date: str | None = None,
+        hold: bool = False,
     ) -> None:
         """
         Create a stream auditor. Nothing is loaded before `warm_up` or the first run.
@@ -77,8 +87,10 @@ class RagIntrinsicsStreamAuditor(Intrinsic):
         :param on_error: `"fallback"`: a sentence whose judgement failed is NA, with the reason as its explanation; or
             `"raise"`, which ends the stream.
         :param date: Date text for prompts that carry one; the day of the call where left out.
+        :param hold: Whether a sentence is kept back until it is judged.
         """
         self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
+        self.hold = hold
 
     @component.output_types(streaming_callback=StreamingCallbackT | None)
     def run(
@@ -121,32 +133,156 @@ class RagIntrinsicsStreamAuditor(Intrinsic):
         """A callback of the same kind as the one that it calls: Haystack refuses to await in a thread."""
         checker = StreamChecker(given.messages, given.passages, runtime=self._engine.runtime, profile=self.profile,
                                 on_error=self.on_error, date=self.date)  # type: ignore[arg-type]  # fmt: skip
-
-        ended = False
+        audited = _Audited(given, checker, self.hold)
 
         def heard(chunk: StreamingChunk) -> None:
-            nonlocal ended
-            tell(chunk)
-            if ended:
-                return
-            if judged := checker.feed(chunk.content):
-                tell(_sentences(given, judged))
-            if (ended := _ends(chunk)) and checker.text.strip():
-                for piece in _last(given, checker, checker.close()):
+            for piece in audited.passed(chunk):
+                tell(piece)
+            if not audited.ended and chunk.content:
+                for piece in audited.judged(checker.feed(chunk.content)):
+                    tell(piece)
+            if _ends(chunk):
+                finish()
+                for piece in audited.after():
+                    tell(piece)
+
+        def finish() -> None:
+            if audited.ends():
+                for piece in audited.last(checker.close()):
                     tell(piece)
 
         async def aheard(chunk: StreamingChunk) -> None:
-            nonlocal ended
-            await tell(chunk)
-            if ended:
-                return
-            if judged := await checker.afeed(chunk.content):
-                await tell(_sentences(given, judged))
-            if (ended := _ends(chunk)) and checker.text.strip():
-                for piece in _last(given, checker, await checker.aclose()):
+            for piece in audited.passed(chunk):
+                await tell(piece)
+            if not audited.ended and chunk.content:
+                for piece in audited.judged(await checker.afeed(chunk.content)):
+                    await tell(piece)
+            if _ends(chunk):
+                await afinish()
+                for piece in audited.after():
                     await tell(piece)
 
-        return aheard if _is_async(tell) else heard
+        async def afinish() -> None:
+            if audited.ends():
+                for piece in audited.last(await checker.aclose()):
+                    await tell(piece)
+
+        if _is_async(tell):
+            aheard.afinish = afinish  # type: ignore[attr-defined]
+            return aheard
+        heard.finish = finish  # type: ignore[attr-defined]
+        return heard
+
+
+class _Audited:
+    """What goes out of one stream, and in which order. No I/O."""
+
+    def __init__(self, given: PipelineInput, checker: StreamChecker, hold: bool) -> None:
+        self._given, self._checker, self._hold = given, checker, hold
+        self._like = StreamingChunk("")  # the last chunk with text that was held back
+        self._end: StreamingChunk | None = None  # the one that ends it, held back
+        self.ended = False
+
+    def passed(self, chunk: StreamingChunk) -> Iterator[StreamingChunk]:
+        """What of a chunk goes out at once: all of it; of an answer that is held back what is no text."""
+        if not self._hold or self.ended or not (chunk.content or _ends(chunk)):
+            yield chunk
+            return
+        self._like = chunk if chunk.content else self._like
+        if _ends(chunk):
+            self._end = replace(chunk, content="")
+        elif chunk.start:
+            yield replace(chunk, content="")
+
+    def judged(self, sentences: Sequence[AuditedSentence]) -> Iterator[StreamingChunk]:
+        """The verdicts of sentences that closed, and then their text where it was held back."""
+        if sentences:
+            yield _sentences(self._given, sentences)
+        if self._hold and (sentences or self.ended) and (text := self._checker.release()):
+            yield replace(self._like, content=text, start=False, finish_reason=None)
+
+    def ends(self) -> bool:
+        """Whether this is the end of an answer that was not audited yet."""
+        first = not self.ended and bool(self._checker.text.strip())
+        self.ended = self.ended or first
+        return first
+
+    def last(self, whole: Audit) -> Iterator[StreamingChunk]:
+        """The sentences that closed with the end, and the audit."""
+        yield from self.judged(self._checker.left(whole))
+        yield _chunk({"audit": self._given.told(whole)})
+
+    def after(self) -> Iterator[StreamingChunk]:
+        """The chunk that ended an answer that was held back."""
+        end, self._end = self._end, None
+        if end is not None:
+            yield end
+
+
+@component
+class RagIntrinsicsStreamEnd:
+    """
+    Ends the stream of a generator that does not say when it is over: the audit follows, and what was held back.
+
+    It stands behind the generator and takes the callback of `RagIntrinsicsStreamAuditor`. Where the generator names a
+    `finish_reason` it does nothing.
+
+    Usage example:
+
+    ```python
+    from haystack import Document, Pipeline
+    from haystack.components.generators.chat import MockChatGenerator
+    from haystack.dataclasses import ChatMessage
+    from haystack_integrations.components.validators.rag_intrinsics import (
+        RagIntrinsicsStreamAuditor,
+        RagIntrinsicsStreamEnd,
+    )
+
+    pipeline = Pipeline()
+    pipeline.add_component("auditor", RagIntrinsicsStreamAuditor())
+    pipeline.add_component("generator", MockChatGenerator("Ada Brink built it in 1911."))
+    pipeline.add_component("end", RagIntrinsicsStreamEnd())
+    pipeline.connect("auditor.streaming_callback", "generator.streaming_callback")
+    pipeline.connect("auditor.streaming_callback", "end.streaming_callback")
+    pipeline.connect("generator.replies", "end.replies")
+    question = "Who built the tide mill?"
+    result = pipeline.run({
+        "auditor": {
+            "query": question,
+            "documents": [Document(content="Ada Brink built the tide mill in 1911.")],
+            "streaming_callback": lambda chunk: None,
+        },
+        "generator": {"messages": [ChatMessage.from_user(question)]},
+    })
+    print(result["end"]["replies"][0].text)
+    # Ada Brink built it in 1911.
+    ```
+    """
+
+    @component.output_types(replies=list[ChatMessage])
+    def run(self, replies: list[ChatMessage], streaming_callback: StreamingCallbackT | None = None) -> dict[str, Any]:
+        """
+        End the stream.
+
+        :param replies: What the generator returned, which says that it has ended.
+        :param streaming_callback: The auditor's; None where nothing was streamed.
+        :returns: `replies`, as they came.
+        :raises IntrinsicsError: The answer could not be judged, and the auditor has `on_error="raise"`.
+        """
+        if finish := getattr(streaming_callback, "finish", None):
+            finish()
+        return {"replies": replies}
+
+    @component.output_types(replies=list[ChatMessage])
+    async def run_async(
+        self, replies: list[ChatMessage], streaming_callback: StreamingCallbackT | None = None
+    ) -> dict[str, Any]:
+        """Like `run`, without blocking the event loop."""
+        if afinish := getattr(streaming_callback, "afinish", None):
+            await afinish()
+            return {"replies": replies}
+        found: dict[str, Any] = self.run(replies, streaming_callback)
+        return found
 
 
 def _is_async(tell: Any) -> bool:
@@ -155,14 +291,9 @@ def _is_async(tell: Any) -> bool:
 
 def _ends(chunk: StreamingChunk) -> bool:
     """Whether a chunk says that it is the last one with text; what follows, such as the usage, says nothing of it."""
+    if chunk.finish_reason in ("tool_calls", "tool_call_results"):
+        return False  # the answer comes when the tools have been called
     return bool(chunk.finish_reason or any(chunk.meta.get(name) for name in _ENDS))
-
-
-def _last(given: PipelineInput, checker: StreamChecker, whole: Audit) -> Iterator[StreamingChunk]:
-    """The sentences that closed with the end, and the audit."""
-    if left := checker.left(whole):
-        yield _sentences(given, left)
-    yield _chunk({"audit": given.told(whole)})
 
 
 def _sentences(given: PipelineInput, judged: Sequence[AuditedSentence]) -> StreamingChunk:
