@@ -46,7 +46,7 @@ def test_exclusions_of_the_caller_are_kept_and_not_written_into() -> None:
     given = nodes()
     given[1].node.excluded_llm_metadata_keys = ["page"]
     (best, *_) = IntrinsicsRerank().postprocess_nodes(given, query_str=QUESTION)
-    ours = ["retrieval_score", "judged_for", "reranking_rank", "reranking_score", "reranking_prior"]
+    ours = ["retrieval_score", "reranking_rank", "reranking_score", "reranking_prior", "judged_for"]
     assert best.node.excluded_llm_metadata_keys == ["page", *ours]
     assert given[1].node.excluded_llm_metadata_keys == ["page"]
     again = IntrinsicsRerank().postprocess_nodes([best], query_str=QUESTION)

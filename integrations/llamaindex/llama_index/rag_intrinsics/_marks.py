@@ -19,6 +19,8 @@ _FIELDS = ("rank", "score", "wins", "degraded", "cut", "unread", "prior")
 _SCORES = tuple(f"{name}_score" for name in _INTRINSICS)
 KEYS = (RETRIEVAL_SCORE, JUDGED_FOR, "context_relevance", *(f"{n}_{f}" for n in _INTRINSICS for f in _FIELDS))
 
+_OURS = frozenset(KEYS)
+
 
 def flat(intrinsic: str, row: Mapping[str, Any]) -> dict[str, Any]:
     """One verdict as keys of metadata. A label has the intrinsic's own name."""
@@ -48,7 +50,7 @@ def marked(item: NodeWithScore, asked: str, verdict: Mapping[str, Any], score: f
         metadata[RETRIEVAL_SCORE] = item.score
     metadata |= verdict
     metadata[JUDGED_FOR] = asked
-    ours = [key for key in KEYS if key in metadata]
+    ours = [key for key in metadata if key in _OURS]
     copy = node.model_copy(
         update={
             "metadata": metadata,

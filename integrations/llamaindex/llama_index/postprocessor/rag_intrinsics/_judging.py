@@ -85,11 +85,12 @@ class JudgingPostprocessor(IntrinsicComponent, BaseNodePostprocessor):
         self, nodes: Sequence[NodeWithScore], documents: Documents, result: Result, asked: str
     ) -> list[NodeWithScore]:
         odd = {name: value for name in ("cut", "unread", "prior") if (value := getattr(result, name, None))}
-        found = []
-        for row in self._rows(result):
+        rows, found = self._rows(result), []
+        shown = [name for name in _SHOWN if rows and name in type(rows[0]).model_fields]
+        for row in rows:
             item = nodes[row.index]
             why = _own_reason(row, result)
-            verdict = _marks.flat(self.intrinsic, {name: getattr(row, name, None) for name in _SHOWN} | odd | why)
+            verdict = _marks.flat(self.intrinsic, {name: getattr(row, name) for name in shown} | odd | why)
             # A fallback has no score of its own, at best the one that it was given: the node's then stands.
             fallen = row.score is None or (why and row.score == documents[row.index]["score"])
             found.append(_marks.marked(item, asked, verdict, item.score if fallen else row.score))
