@@ -151,13 +151,23 @@ def _tell_fit(fitted: Calibration) -> None:
         typer.echo(f"{name:10}" + "".join(f"{'-' if cell is None else format(cell, '.3f'):>8}" for cell in cells))
     if fitted.promise is not None:
         typer.echo(f"promise: {fitted.promise}")
-        typer.echo(f"threshold {fitted.threshold:.4f}; {fitted.objective_value:.1%} of the true examples reach it")
-    else:
-        typer.echo(f"threshold {fitted.threshold:.4f} ({fitted.objective}: {fitted.objective_value:.3f})")
+    typer.echo(f"threshold: {fitted.threshold:.4f}. {_reached(fitted)}")
     typer.echo(
         "These numbers are measured on the examples that were fitted, so they are somewhat "
         "too good. Hold some examples back to measure the true ones."
     )
+
+
+def _reached(fitted: Calibration) -> str:
+    """What the threshold was chosen for, and what it gives there, as a sentence."""
+    name, value = fitted.objective, fitted.objective_value
+    if not name.startswith("false acceptance"):
+        return f"The labels that it gives have the largest {name.replace('_', ' ')} on the examples: {value:.3f}."
+    reached = f"{value:.1%} of the examples labelled true reach it"
+    if fitted.promise is not None:
+        return f"{reached}."
+    share = float(name.rsplit(" ", 1)[1])
+    return f"At most {share:.1%} of the examples labelled false reach it, and {reached}."
 
 
 def _tell_comparison(found: Comparison) -> None:

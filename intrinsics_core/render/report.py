@@ -65,6 +65,7 @@ def ranked(t: Turn) -> dict[str, Any]:
                 "before": 40 + _ROW * place,
                 "after": 40 + _ROW * places[identity],
                 "place": places[identity] + 1,
+                "was": f"retrieved as number {place + 1};",
                 "name": _short(names[identity]),
                 "kind": label.split()[0] if label else "relevant",
                 "kept": identity in kept,

@@ -25,7 +25,7 @@ from intrinsics_core import (
     run,
     uncertainty,
 )
-from intrinsics_core.calibration.fitting import Calibration
+from intrinsics_core.calibration.fitting import Bin, Calibration
 from intrinsics_core.calibration.fitting import calibrate as fit
 from intrinsics_core.calibration.loading import CALIBRATED
 from intrinsics_core.cli import app
@@ -34,6 +34,7 @@ from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.profiles.prompted import PROFILE as PROMPTED
 from intrinsics_core.protocol.requests import Generate
+from intrinsics_core.render.reliability import joined
 from intrinsics_core.runtimes.mixed import Mixed
 from tests.contract.judge import judge
 from tests.scripted import Scripted
@@ -250,12 +251,26 @@ def labelled(path: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize(
+    ("counts", "joined_to"),
+    [([], []), ([3], [3]), ([1, 1, 1, 21], [24]), ([9, 1, 1, 13], [9, 15]), ([40] * 10, [80] * 5)],
+)
+def test_bins_of_a_picture_have_enough_examples(counts: list[int], joined_to: list[int]) -> None:
+    """24 examples in ten bins of equal width made a zigzag."""
+    table = [Bin(i / 10, (i + 1) / 10, n, (i + 0.5) / 10, 0.5) for i, n in enumerate(counts)]
+    assert [point.count for point in joined(table)] == joined_to
+    assert sum(p.count * p.predicted for p in joined(table)) == pytest.approx(sum(b.count * b.predicted for b in table))
+
+
 def test_the_command_writes_a_calibration_and_a_picture(tmp_path: Path) -> None:
     given, out, drawn = labelled(tmp_path / "in.jsonl"), tmp_path / "fitted.json", tmp_path / "fit.svg"
     command = ["calibrate", "answerability", "-i", str(given), "-o", str(out), "--false-acceptance", "0.1"]
     ran = CliRunner().invoke(app, [*command, "--picture", str(drawn)])
     assert ran.exit_code == 0, ran.output
-    assert "20 examples, 10 of them true" in ran.output and "false acceptance at most 0.1" in ran.output
+    assert (
+        "20 examples, 10 of them true" in ran.output
+        and "At most 10.0% of the examples labelled false reach it" in ran.output
+    )
     fitted = Calibration.from_json(out.read_text())
     assert run(answerability(ASKED, DOCUMENTS), {"kind": "embedded", "calibrations": {"answerability": str(out)}})
     root = ElementTree.fromstring(drawn.read_text())
