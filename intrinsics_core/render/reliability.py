@@ -47,7 +47,7 @@ def draw(fitted: Calibration, title: str, file: Path) -> None:
     for name, quality, marker, aside in (("before", fitted.before, "s", -_APART), ("after", fitted.after, "o", _APART)):
         points = joined(quality.table or ())
         ranges = [interval(round(point.observed * point.count), point.count, _CONFIDENCE) for point in points]
-        axes.errorbar(
+        drawn = axes.errorbar(
             [point.predicted + aside for point in points],
             [point.observed for point in points],
             yerr=[
@@ -58,6 +58,7 @@ def draw(fitted: Calibration, title: str, file: Path) -> None:
             capsize=3,
             label=f"{name}: {_measured(quality)}",
         )
+        drawn.lines[0].set_gid(f"points-{name}")
     words = f"threshold {fitted.threshold:.3f} ({fitted.objective}), {fitted.examples} examples"
     axes.axvline(fitted.threshold, color="#a51d2d", label=words)
     axes.grid(alpha=0.3)

@@ -274,8 +274,11 @@ def test_the_command_writes_a_calibration_and_a_picture(tmp_path: Path) -> None:
     fitted = Calibration.from_json(out.read_text())
     assert run(answerability(ASKED, DOCUMENTS), {"kind": "embedded", "calibrations": {"answerability": str(out)}})
     root = ElementTree.fromstring(drawn.read_text())
-    points = [point for group in root.iterfind(".//{*}g") if "PathCollection" in group.get("id", "") for point in group]
-    assert root.tag.endswith("svg") and len(points) == len([*(fitted.before.table or ()), *(fitted.after.table or ())])
+    points = [
+        p for g in root.iterfind(".//{*}g") if g.get("id", "").startswith("points-") for p in g.iterfind(".//{*}use")
+    ]
+    tables = (fitted.before.table or (), fitted.after.table or ())
+    assert root.tag.endswith("svg") and len(points) == sum(len(joined(table)) for table in tables)
     again = CliRunner().invoke(app, command)
     assert again.exit_code == 2 and "--overwrite" in again.output
     assert CliRunner().invoke(app, [*command, "--overwrite"]).exit_code == 0
