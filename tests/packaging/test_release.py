@@ -105,3 +105,24 @@ def test_what_contributing_names_is_there():
         assert (ROOT / link).exists(), link
     for file in re.findall(r"`(?:pytest |python |bash )?((?:\.ci|tests)/[\w./]+)", text):
         assert (ROOT / file).exists(), file
+
+
+def test_every_address_of_the_repository_is_the_one_of_the_metadata() -> None:
+    """Whoever moves it changes pyproject.toml, and this names the other places."""
+    home = project(".")["project"]["urls"]["Repository"]
+    owner, name = home.removeprefix("https://github.com/").split("/")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("this is no clone")
+    files = [ROOT / file for file in listed.stdout.splitlines() if Path(file).suffix in TEXT or "CODEOWNERS" in file]
+    wrong = {}
+    for file in files:
+        said = file.read_text(encoding="utf-8")
+        found = set(re.findall(rf"github\.com/([\w-]+)/{name}\b", said))
+        found |= set(re.findall(r"@([\w-]+)/", said)) if file.name == "CODEOWNERS" else set()
+        if found - {owner}:
+            wrong[str(file.relative_to(ROOT))] = found
+    assert wrong == {}
+
+
+TEXT = (".md", ".toml", ".yml", ".yaml", ".cff", ".py", ".ipynb")
