@@ -54,8 +54,8 @@ class TellingTests:
 
     def test_answers_quote_the_passages_they_cite(self, turns: Sequence[Turn]) -> None:
         texts = {d.id: d.text for d in passages()}
-        assert [t.blocked for t in turns] == [False, False, False, True]
-        for t in turns[:3]:
+        assert [t.blocked for t in turns] == [False, False, False, False, True]
+        for t in turns[:4]:
             assert t.citations and t.citations.citations and t.certainty and t.fact_check
             for c in t.citations.citations:
                 assert t.answer[c.response_begin : c.response_end] == c.response_text
@@ -66,7 +66,7 @@ class TellingTests:
     def test_the_invented_sentence_alone_is_flagged_and_explained(self, turns: Sequence[Turn]) -> None:
         told = [q for q in story().questions if q.invented]
         assert [t.question for t in turns if t.flagged] == [q.ask for q in told]
-        assert [[f.text for f in t.flagged] for t in turns] == [[], [], [told[0].invented], []]
+        assert [[f.text for f in t.flagged] for t in turns] == [[], [], [told[0].invented], [], []]
         (flag,) = turns[2].flagged
         assert flag.label == "unfaithful" and flag.explanation
         assert turns[2].answer[flag.begin : flag.end] == told[0].invented
@@ -75,7 +75,13 @@ class TellingTests:
         last = turns[-1]
         assert last.blocked and last.answer == story().refusal
         assert last.citations is None and last.hallucination is None
-        assert [t.gate.label for t in turns if t.gate] == ["answerable"] * 3 + ["unanswerable"]
+        assert [t.gate.label for t in turns if t.gate] == ["answerable"] * 4 + ["unanswerable"]
+
+    def test_reranking_lifts_the_passage_that_answers(self, turns: Sequence[Turn]) -> None:
+        lifted = turns[3]
+        assert lifted.ranking and lifted.ranking.ranking[0].document_id == "mill-today"
+        assert [document.id for document in lifted.retrieved].index("mill-today") >= 2
+        assert "small generator" in lifted.answer
 
     def test_reranking_changes_the_order_and_loses_nothing(self, turns: Sequence[Turn]) -> None:
         assert all(t.ranking and t.relevance and t.gate for t in turns)
