@@ -256,7 +256,7 @@ def _turns(value: Any, intrinsic: str, name: str) -> tuple[BaseMessage, ...]:
         if isinstance(value, PromptValue | Sequence) and not isinstance(value, bytes):
             return tuple(convert_to_messages(value))
     except (ValueError, NotImplementedError, TypeError) as error:
-        raise InvalidInput(f"{name} holds something that is no message: {error}", intrinsic=intrinsic,
+        raise InvalidInput(f"{name} has something that is not a message: {error}", intrinsic=intrinsic,
                            expected="a list of messages") from error  # fmt: skip
     raise InvalidInput(f"{name} cannot be read", intrinsic=intrinsic, expected="text or a list of messages",
                        got=type(value).__name__)  # fmt: skip

@@ -91,7 +91,7 @@ class GroundednessMiddleware(AgentMiddleware):
         self.unretrieved, self.documents = unretrieved, documents
         self.labels = frozenset([labels] if isinstance(labels, str) else labels)
         if unknown := self.labels - set(get_args(Faithfulness)):
-            raise InvalidInput("labels holds one that there is not", expected=f"some of {get_args(Faithfulness)}",
+            raise InvalidInput("labels has an unknown label", expected=f"some of {get_args(Faithfulness)}",
                                got=", ".join(map(repr, sorted(unknown))))  # fmt: skip
         self.mode, self.answer, self.retrievers = mode, answer, names(tools)
         self.detector = HallucinationDetector(

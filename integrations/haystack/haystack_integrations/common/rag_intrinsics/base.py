@@ -249,5 +249,5 @@ def listed(name: str, values: str | Sequence[str], allowed: Sequence[str] | None
         return [named(name, value, allowed) for value in found]
     for value in found:
         if not isinstance(value, str):
-            raise InvalidInput(f"{name} has what it does not take", expected="text", got=repr(value))
+            raise InvalidInput(f"{name} has a value of the wrong type", expected="text", got=repr(value))
     return found

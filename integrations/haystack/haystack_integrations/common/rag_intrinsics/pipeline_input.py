@@ -179,7 +179,7 @@ def _all(name: str, values: Any, kind: type[Any], intrinsic: str) -> list[Any]:
     found = [] if values is None else list(values)
     for index, value in enumerate(found):
         if not isinstance(value, kind):
-            raise InvalidInput(f"{name}[{index}] is no {kind.__name__}", intrinsic=intrinsic,
+            raise InvalidInput(f"{name}[{index}] is not a {kind.__name__}", intrinsic=intrinsic,
                                expected=f"a list of {kind.__name__}", got=type(value).__name__)  # fmt: skip
     return found
 

@@ -100,7 +100,7 @@ class RagIntrinsicsDocumentEmbedder(Embedder):
     def _batches(self, documents: list[Document]) -> Iterable[tuple[str, ...]]:
         for index, document in enumerate(documents):
             if not isinstance(document, Document):
-                raise InvalidInput(f"documents[{index}] is no Document", got=type(document).__name__,
+                raise InvalidInput(f"documents[{index}] is not a Document", got=type(document).__name__,
                                    expected="a list of them; a query goes to RagIntrinsicsTextEmbedder")  # fmt: skip
         batches = list(_batched([self._text(document) for document in documents], self.batch_size))
         shown: Iterable[tuple[str, ...]] = tqdm(batches, disable=not self.progress_bar, desc="Embedding")

@@ -57,7 +57,7 @@ class RowEvaluator(Intrinsic):
             name: len(_listed(name, values, self.intrinsic)) for name, values in zip(_NAMES, columns, strict=False)
         }
         if len(set(lengths.values())) > 1:
-            raise InvalidInput("lists of different lengths", intrinsic=self.intrinsic,
+            raise InvalidInput("the lists have different lengths", intrinsic=self.intrinsic,
                                expected="one entry a row in each", got=repr(lengths))  # fmt: skip
         return [self._row(at, *row) for at, row in enumerate(zip(*columns, strict=True))]
 
