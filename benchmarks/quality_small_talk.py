@@ -18,13 +18,13 @@ from unittest.mock import patch
 from benchmarks.quality_everyday import Answered, detected, read
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.runtime import EmbeddedRuntime
-from intrinsics_core.embedded.scoring import support
+from intrinsics_core.embedded.scoring import claims
 from intrinsics_core.embedded.scoring.reports import reports_a_call
 from intrinsics_core.protocol.results import SentenceVerdict
 from intrinsics_core.protocol.task import check
 from training.small_talk import REPORTS, TALK, Row, rows
 
-BY_PHRASES = patch.object(support, "is_small_talk", lambda text, listed, *rest: listed)
+BY_PHRASES = patch.object(claims, "is_small_talk", lambda text, listed, *rest: listed)
 METHODS = ("phrases", "words", "vector")
 
 
@@ -32,7 +32,7 @@ def claims(encoder: BiEncoder, method: str, row: Row) -> bool:
     vectors = encoder.encode([row.text])[0] if method == "vector" else None
     if method == "phrases":
         with BY_PHRASES:
-            return support.makes_claim(row.text)
+            return claims.makes_claim(row.text)
     if row.calls:
         said = {"role": "assistant", "content": row.text, "tool_calls": row.calls}
         task = check(
@@ -40,7 +40,7 @@ def claims(encoder: BiEncoder, method: str, row: Row) -> bool:
         )
         if reports_a_call(row.text, task, vectors):
             return False
-    return support.makes_claim(row.text, vectors)
+    return claims.makes_claim(row.text, vectors)
 
 
 def judged(answers: Sequence[Answered], runtime: EmbeddedRuntime) -> list[SentenceVerdict]:

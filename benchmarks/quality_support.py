@@ -21,16 +21,16 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
-from intrinsics_core.embedded.scoring.support import (
+from intrinsics_core.embedded.scoring.citing import cite
+from intrinsics_core.embedded.scoring.claims import makes_claim
+from intrinsics_core.embedded.scoring.support_head import (
     SupportHead,
-    cite,
     just_below,
     label_of,
     load_head,
-    makes_claim,
     response_probability,
     uncovered,
-)  # fmt: skip
+)
 from training.support import LIMIT, SUPPORT_SETS, sentence_f1
 from training.support_data import SETS, Measured, Vectors, load, measured
 

@@ -27,7 +27,7 @@ from intrinsics_core import (
     run_many,
     uncertainty,
 )
-from intrinsics_core.embedded.scoring.support import label_of, load_head
+from intrinsics_core.embedded.scoring.support_head import label_of, load_head
 from intrinsics_core.intrinsics import TABLE
 
 MILL = "The tide mill at Port Ellery was built in 1911 by the engineer Ada Brink. It ground flour until 1958."

@@ -32,7 +32,9 @@ from scipy.optimize import minimize
 from sklearn.metrics import roc_auc_score
 
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
-from intrinsics_core.embedded.scoring.support import CitationRule, SupportHead, cite, load_head, makes_claim, uncovered
+from intrinsics_core.embedded.scoring.citing import CitationRule, cite
+from intrinsics_core.embedded.scoring.claims import makes_claim
+from intrinsics_core.embedded.scoring.support_head import SupportHead, load_head, uncovered
 from training.reader.data import CLAIMS, LICENCES, Claim, summedits_whole, written_claims
 from training.support_data import Example, Measured, Vectors, load, measured, split
 

@@ -44,7 +44,7 @@ def answering_the_question(standing: Callable[[Task], Program[str]]) -> Callable
 
 def _claimed(task: Task) -> str:
     """The sentences of the answer that claim something."""
-    from intrinsics_core.embedded.scoring.support import makes_claim
+    from intrinsics_core.embedded.scoring.claims import makes_claim
 
     return " ".join(s.text for s in task.response_sentences if makes_claim(s.text))
 

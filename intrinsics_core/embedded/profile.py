@@ -41,8 +41,9 @@ if TYPE_CHECKING:
     from intrinsics_core.embedded.query.chooser import ChoiceOfReading
     from intrinsics_core.embedded.query.rewriting import Rewrite
     from intrinsics_core.embedded.scoring.answering import Relevance as PassageRelevance
+    from intrinsics_core.embedded.scoring.citing import CitationRule
     from intrinsics_core.embedded.scoring.evidence import Evidence, Sources
-    from intrinsics_core.embedded.scoring.support import CitationRule, ResponseSupport
+    from intrinsics_core.embedded.scoring.support import ResponseSupport
 
 
 @dataclass(frozen=True)
@@ -223,7 +224,8 @@ def _query_expansion(own: Overrides, task: Task) -> Program[QueryExpansion]:
 
 def _supported(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[ResponseSupport]:
     """The verdicts on a response, from the vectors of its sentences and of the documents'."""
-    from intrinsics_core.embedded.scoring.support import load_head, look_up, support
+    from intrinsics_core.embedded.scoring.support import look_up, support
+    from intrinsics_core.embedded.scoring.support_head import load_head
 
     response, documents = _vectors(replies)
     head = load_head(reads=bool(own.reads))
@@ -296,7 +298,8 @@ def _hallucination(own: Overrides, task: Task) -> Program[HallucinationDetection
 
 
 def _citations(own: Overrides, task: Task) -> Program[Citations]:
-    from intrinsics_core.embedded.scoring.support import load_head, support
+    from intrinsics_core.embedded.scoring.support import support
+    from intrinsics_core.embedded.scoring.support_head import load_head
 
     response, documents = _vectors((yield _sentences(task)))  # type: ignore[arg-type]  # only replies come
     sentences, sources = [s.text for s in task.response_sentences], _sources(task, documents)
@@ -310,7 +313,8 @@ def _citations(own: Overrides, task: Task) -> Program[Citations]:
 
 def _entailment(own: Overrides, task: Task) -> Program[float]:
     from intrinsics_core.embedded.scoring.short_answers import stated
-    from intrinsics_core.embedded.scoring.support import entailment, load_head, look_up
+    from intrinsics_core.embedded.scoring.support import entailment, look_up
+    from intrinsics_core.embedded.scoring.support_head import load_head
 
     text = stated(task.response, task.query)
     sentences = tuple(s.text for each in task.document_sentences for s in each)

@@ -177,12 +177,12 @@ class EmbeddedRuntime(BlockingRuntime):
         """Load what first calls would wait for: models, table of rarities, heads, results."""
         from intrinsics_core.embedded import lexical
         from intrinsics_core.embedded.query import chooser
-        from intrinsics_core.embedded.scoring import answering, head, support
+        from intrinsics_core.embedded.scoring import answering, head, support_head
 
         self.encoder.dim  # noqa: B018  (asking for it loads the model)
         lexical.idf(lexical.stem("warm"))
         answering.shipped_head(reads=self.has_reader)
-        support.load_head(reads=self.has_reader)
+        support_head.load_head(reads=self.has_reader)
         if self.has_reader:
             self.reader.warm_up()
         for name in ("rewrite", "rewrite_terms", "rewrite_dependence"):

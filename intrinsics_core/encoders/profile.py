@@ -213,9 +213,9 @@ def _standing(task: Task, sentence: str) -> str:
 
 
 def _claims(task: Task, sentence: str) -> bool:
+    from intrinsics_core.embedded.scoring.claims import listed, makes_claim
     from intrinsics_core.embedded.scoring.reports import reports_a_call
     from intrinsics_core.embedded.scoring.small_talk import is_small_talk
-    from intrinsics_core.embedded.scoring.support import listed, makes_claim
 
     if reports_a_call(sentence, task):
         return False

@@ -10,7 +10,7 @@ from typing import Any
 from intrinsics_core._support.hub import HubPlace
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.profiles import own_names, ships
-from intrinsics_core.profiles.io_yaml.names import PUBLISHED, intrinsic_of
+from intrinsics_core.profiles.adapter_names import PUBLISHED, intrinsic_of
 from intrinsics_core.profiles.routed import ELSE, FLOW
 from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable, UnknownAdapter
 from intrinsics_core.protocol.names import find, plain, unknown

@@ -6,8 +6,8 @@ import pytest
 
 from intrinsics_core import hallucination_detection, run
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
+from intrinsics_core.embedded.scoring.claims import makes_claim
 from intrinsics_core.embedded.scoring.reports import reports_a_call
-from intrinsics_core.embedded.scoring.support import makes_claim
 from intrinsics_core.protocol.task import check
 from training.small_talk import REPORTS, TALK, rows
 

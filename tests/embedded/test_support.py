@@ -16,22 +16,12 @@ from hypothesis import strategies as st
 from intrinsics_core import hallucination_detection, run
 from intrinsics_core.calibration.probabilities import logit
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
+from intrinsics_core.embedded.scoring.citing import cite
+from intrinsics_core.embedded.scoring.claims import makes_claim
 from intrinsics_core.embedded.scoring.evidence import FEATURES, Sources, claim, clean, keys_of, measure
 from intrinsics_core.embedded.scoring.short_answers import contrary, stated
-from intrinsics_core.embedded.scoring.support import (
-    ResponseSupport,
-    SupportHead,
-    cite,
-    entailment,
-    label_of,
-    load_head,
-    look_up,
-    makes_claim,
-    quotes,
-    response_probability,
-    support,
-    to_read,
-)
+from intrinsics_core.embedded.scoring.support import ResponseSupport, entailment, look_up, quotes, support, to_read
+from intrinsics_core.embedded.scoring.support_head import SupportHead, label_of, load_head, response_probability
 from intrinsics_core.protocol.errors import InvalidInput
 from tests.drawing import drawn
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from intrinsics_core._support.hub import HubPlace
-from intrinsics_core.profiles.io_yaml.names import intrinsic_of
+from intrinsics_core.profiles.adapter_names import intrinsic_of
 from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 
 FILE = "io.yaml"

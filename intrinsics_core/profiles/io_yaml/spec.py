@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StrictInt, StrictStr
 
+from intrinsics_core.profiles.adapter_names import intrinsic_of
 from intrinsics_core.profiles.io_yaml import safe_files, schemas, yaml_loader
 from intrinsics_core.profiles.io_yaml.checked import Number, Part, check, wrong
-from intrinsics_core.profiles.io_yaml.names import intrinsic_of
 from intrinsics_core.profiles.io_yaml.sentences import LOCATIONS
 from intrinsics_core.profiles.io_yaml.template import Template
 from intrinsics_core.profiles.io_yaml.transformations import AnyRule, DecodeSentences, Likelihood, Rule

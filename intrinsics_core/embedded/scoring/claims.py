@@ -1,0 +1,111 @@
+"""Which sentences of an answer claim something that sources could support: by English phrases and a small head."""
+
+from __future__ import annotations
+
+import re
+
+from intrinsics_core.embedded.scoring.evidence import Floats, claim
+from intrinsics_core.embedded.scoring.short_answers import is_bare
+from intrinsics_core.embedded.scoring.small_talk import is_small_talk
+from intrinsics_core.text.layout import is_fence
+
+# Sentences that say something about the answer instead of claiming something about the world. Each run of spaces is one
+# by then (see `_SPACES`): patterns with many stretches of optional spaces try every way to share them out.
+_NO_CLAIM = re.compile(
+    r"""
+      ^(?:sure|certainly|of\scourse|absolutely|great\squestion|thank\syou|thanks|hello|hi|hey)\b.{0,60}$
+    | \b(?:i\shope|hope\s(?:this|that|it)\shelps|let\sme\sknow|feel\sfree\sto|happy\sto\shelp|glad\sto)\b
+    | ^(?:\w+,?\s){0,4}?(?:i|we)(?:\sam|\swas|\swere|\sare|'m|’m|'re|\sdo|\shave)?\s?(?:
+        un(?:able|aware|sure|certain)\b
+        |sorry\b|apologi[sz]e|can(?:not|['’]t|\snot)\b|could(?:\snot|n['’]t)\b|(?:not|n['’]t)\s(?:able|aware|sure
+        |certain|know(?!\sof\san?(?:y)?\b)|have|find|see)\b|don['’]t\s(?:know(?!\sof\san?(?:y)?\b)|have|find|see
+        |think)\b|couldn['’]t\b|only\shave\b
+        |(?:have|found|see|saw)\s(?:no\s(?:\w+\s)?(?:information|details?|knowledge|idea|data|mention|answers?)\b|nothing\b))
+    | \bfor\s(?:more|further|additional)\s(?:\w+\s)?(?:information|details?|help|assistance)\b
+        .{0,80}?\b(?:consult|contact|refer|visit|see|check)\b
+    | ^(?:sorry|unfortunately)?,?\s?unable\sto\s(?:answer|find|determine|provide)
+    | ^(?:this|the|your)?\s?(?:question|query)?\s?(?:can\s?not|can['’]t)\sbe\s(?:answered|determined)\b
+    | \b(?:document|passage|source|context|text|article|excerpt|information|data|paragraph|material|report)s?\b
+        (?:\s\S+){0,4}?\s(?:do(?:es)?|did|is|are|was|were|has|have)(?:\snot\b|n['’]t\b)(?:\s\w+){0,2}?
+        \s(?:mention|provide|specif|contain|include|state|say|explain|give|discuss|indicate|address|describe|cover
+        |enough|sufficient|offer|clarif|answer|list|refer|detail|available|known|clear)
+    | \b(?:no|not\senough|insufficient|limited)\s(?:\w+\s){0,2}(?:information|details?|data|mention|evidence)\b
+        .{0,40}\b(?:document|passage|source|context|text|article|excerpt|provided|given|available|here)
+    | \b(?:is|are|was|were)(?:\snot|n['’]t)\s(?:\w+\s)?(?:mentioned|specified|stated|provided|discussed|given)\b
+    | ^(?:here(?:\sis|\sare|['’]s)|below\s(?:is|are)|the\sfollowing\s(?:is|are))\b.{0,120}:\s?$
+    | ^(?:\W*(?:summary|answer|response|output|conclusion|note|overview|introduction))\W*$
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+# Of these phrases the one that claims often begin with, too: "Sure, it opens at nine."
+_GREETS = re.compile(
+    r"^(?:sure|certainly|of\scourse|absolutely|great\squestion|thank\syou|thanks|hello|hi|hey)\b", re.IGNORECASE
+)
+
+
+# What a list or a layout puts between claims: "[1]", "(Passage 2)", "Page 3 of 10", "a)".
+_MARKER = re.compile(
+    r"\A\W*+(?:(?:passage|document|doc|source|page|chunk|section|figure|fig|table|item|ref|citation|step)s?\b\W*+)?"
+    r"(?:\d{1,4}|[a-zA-Z])?+(?:\W++(?:(?:of|and|to)\W++)?\d{1,4}\b)*+\W*+\Z",
+    re.IGNORECASE,
+)
+NUMBERING = re.compile(r"\A\W*+\d{1,3}\W*+\Z")
+
+_PIECES = re.compile(r"[^.!?。！？]*[.!?。！？]+[\"'”’)*\s]*|[^.!?。！？]+$")
+_CLOSING = "\"'”’)* \t\r\n"
+_BUT = re.compile(r"\b(?:but|however|though|although|yet)\b", re.IGNORECASE)
+# A run of spaces counts as one, or as a line end where it holds one.
+_SPACES = re.compile(r"\s+")
+
+
+def _one_space(run: re.Match[str]) -> str:
+    return "\n" if "\n" in run[0] else " "
+
+
+def makes_claim(sentence: str, vectors: Floats | None = None, found: bool = False) -> bool:
+    """Whether a sentence asserts something that sources could support.
+
+    Questions, courtesy, offers of help, announcements ("Here is a summary:"), refusals and remarks on what the
+    documents do not say make none, nor does a yes or no by itself, the fence of a block of code or text without content
+    words. Told from English phrases and by `is_small_talk`; a sentence in another language counts as a claim unless it
+    is a question or has no words.
+
+    Args:
+        sentence: one sentence of an answer.
+        vectors: its vectors by the encoder that ships; None: it is told from its words alone.
+        found: whether all content of it stands in the sources, see `is_small_talk`.
+    """
+    text = sentence.strip()
+    if len(text.split()) == 1 and is_fence(text):
+        return False
+    if is_bare(text) or not claim(text).units or (_MARKER.match(text) and not NUMBERING.match(text)):
+        return False
+    if text.rstrip(_CLOSING).endswith(("?", "？")):
+        pieces = _PIECES.findall(text)
+        while pieces and pieces[-1].rstrip(_CLOSING).endswith(("?", "？")):
+            pieces.pop()
+        text, vectors = "".join(pieces), None  # "It is red. And yours?" claims something before it asks
+        if len(claim(text).units) < 2:
+            return False
+    return not (surely_none(text) or is_small_talk(text, listed(text), vectors, found))
+
+
+def surely_none(text: str) -> bool:
+    """Whether the phrases say for sure that a sentence claims nothing: all but those that greet."""
+    return listed(text) and not _GREETS.search(text)
+
+
+def listed(sentence: str) -> bool:
+    """Whether the phrases of `_NO_CLAIM` say that a sentence claims nothing."""
+    text = _SPACES.sub(_one_space, sentence)
+    found = _NO_CLAIM.search(text)
+    if found is None:
+        return False
+    # "I am not sure, but it was built in 1889" claims something after all.
+    turn = _BUT.search(text, found.end())
+    if turn is None:
+        return True
+    rest = text[turn.end() :]
+    return len(claim(rest).units) <= 2 or _NO_CLAIM.search(rest) is not None
