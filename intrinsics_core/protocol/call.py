@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -26,6 +26,8 @@ from intrinsics_core.protocol.task import Split, Task
 from intrinsics_core.protocol.telemetry import Judging
 
 T = TypeVar("T")
+Asked = TypeVar("Asked")
+Sent = TypeVar("Sent")
 OnResult = Callable[[int, Any], None]
 Unread = dict[tuple[int, str], dict[tuple[str, ...], int]]  # by wave and what was asked: tokens, by texts
 
@@ -216,18 +218,18 @@ def _raising(error: IntrinsicsError) -> Program[Any]:
     raise error
 
 
-def step(program: Program[T], outcomes: Sequence[Outcome] | None) -> tuple[Sequence[Request] | None, Any]:
-    """(next requests, None), or (None, result). StopIteration itself cannot cross threads or coroutines."""
+def step(program: Generator[Asked, Sent, T], sent: Sent | None) -> tuple[Asked | None, Any]:
+    """(what is asked next, None), or (None, result). StopIteration itself cannot cross threads or coroutines."""
     try:
         # None starts a generator; the type of `send` has no word for that.
-        return program.send(outcomes), None  # type: ignore[arg-type]
+        return program.send(sent), None  # type: ignore[arg-type]
     except StopIteration as stop:
         return None, stop.value
 
 
-def settled(program: Program[T], outcomes: Sequence[Outcome] | None) -> tuple[Sequence[Request] | None, Any]:
+def settled(program: Generator[Asked, Sent, T], sent: Sent | None) -> tuple[Asked | None, Any]:
     """Like :func:`step`, an exception becoming a result: in a batch it is one row's own."""
     try:
-        return step(program, outcomes)
+        return step(program, sent)
     except Exception as error:
         return None, as_intrinsics_error(error)

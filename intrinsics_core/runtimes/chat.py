@@ -18,12 +18,12 @@ from typing import Any, ClassVar
 from intrinsics_core._support.cancellation import result_of
 from intrinsics_core._support.fork_safety import renew_in_child
 from intrinsics_core.profiles import profile as named_profile
+from intrinsics_core.protocol.call import settled
 from intrinsics_core.protocol.errors import (
     ContextTooLong,
     IntrinsicsError,
     RequestTimeout,
     RuntimeUnavailable,
-    as_intrinsics_error,
 )
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Generate, JsonSchema, Outcome, Request, TokenLogprob
@@ -132,36 +132,26 @@ class ChatRuntime(Runtime):
     def _answer(self, request: Request) -> Outcome:
         steps = self._exchange(request)
         with self._threads:
-            try:
-                asked = next(steps)
-                while True:
-                    try:
-                        got: Any = self.ask(*asked)
-                    except Exception as error:
-                        got = error
-                    asked = steps.send(got)
-            except StopIteration as stop:
-                outcome: Outcome = stop.value
-                return outcome
-            except Exception as error:  # an outcome, so that the other requests of the wave go on
-                return as_intrinsics_error(error)
+            asked, outcome = settled(steps, None)
+            while asked:
+                try:
+                    got: Any = self.ask(*asked)
+                except Exception as error:
+                    got = error
+                asked, outcome = settled(steps, got)
+        return outcome  # type: ignore[no-any-return]
 
     async def _aanswer(self, request: Request) -> Outcome:
         steps = self._exchange(request)
         async with self._limiter.place():
-            try:
-                asked = next(steps)
-                while True:
-                    try:
-                        got: Any = await self.aask(*asked)
-                    except Exception as error:
-                        got = error
-                    asked = steps.send(got)
-            except StopIteration as stop:
-                outcome: Outcome = stop.value
-                return outcome
-            except Exception as error:  # an outcome, so that the other requests of the wave go on
-                return as_intrinsics_error(error)
+            asked, outcome = settled(steps, None)
+            while asked:
+                try:
+                    got: Any = await self.aask(*asked)
+                except Exception as error:
+                    got = error
+                asked, outcome = settled(steps, got)
+        return outcome  # type: ignore[no-any-return]
 
     def _exchange(self, request: Request) -> Generator[tuple[Generate, frozenset[str]], Any, Outcome]:
         """One request, sans I/O: yields what to ask for, is sent the framework's reply or exception."""
