@@ -66,11 +66,17 @@ def test_a_workflow_says_that_it_has_never_run_and_asks_for_little(file):
     read = yaml.safe_load(text)
     assert read["permissions"] == {"contents": "read"}
     for job in read["jobs"].values():
-        for step in job["steps"]:
-            if "uses" in step:
-                assert re.search(r"@\S+$", step["uses"]), step
         for script in (step["run"] for step in job["steps"] if "run" in step):
             assert "${{" not in script, "text of an event does not go into a script"
+
+
+def test_an_action_is_named_by_its_commit():
+    """A tag can be moved to other code; a commit cannot."""
+    used = re.findall(r"uses: (\S+)(.*)", "\n".join(file.read_text("utf-8") for file in WORKFLOWS))
+    assert used
+    for action, version in used:
+        assert re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40}", action), action
+        assert re.fullmatch(r" # v\d+(\.\d+){2}", version), action
 
 
 def test_the_paths_of_the_owners_exist():

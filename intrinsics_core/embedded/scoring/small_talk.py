@@ -1,7 +1,7 @@
 """Whether a sentence is small talk: courtesy, an offer, a question back, "I don't know", a refusal.
 
 What it is: a logistic regression over what the sentence says plainly (its frequent words, one and two at a time, the
-rest by their kind; who speaks to whom; how much content there is; whether the list of phrases in `support` knows it)
+rest by their kind; who speaks to whom; how much content there is; whether the list of phrases in `claims` knows it)
 and, where the encoder that ships has made one, its vector. Fitted by `training/small_talk.py` on English sentences
 that were written for it, beside as many that look alike and do claim something. Without a vector it is less sure and
 calls fewer sentences small talk.
@@ -44,7 +44,7 @@ def features(text: str, frequent: Mapping[str, object], listed: bool) -> dict[st
 
     Args:
         frequent: the words that are known by themselves.
-        listed: whether the phrases in `support` know the sentence.
+        listed: whether the phrases in `claims` know the sentence.
     """
     said = words(text)
     shown = ["^", *(word if word in frequent else kind for word, kind in said), "$"]
@@ -70,7 +70,7 @@ def is_small_talk(text: str, listed: bool, vectors: Floats | None = None, found:
 
     Args:
         text: the sentence.
-        listed: whether the phrases in `support` know it.
+        listed: whether the phrases in `claims` know it.
         vectors: its vectors by the encoder that ships, (windows, dim); None: it is told from its words alone.
         found: whether all content of it stands in the sources. Such a sentence is judged, unless the phrases know it or
             somebody says it of themselves.
