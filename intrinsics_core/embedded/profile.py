@@ -253,9 +253,10 @@ def _reported(own: Overrides, task: Task, vectors: Sequence[Any]) -> Collection[
 def _told(
     task: Task, said: Sequence[str], evidence: Sequence[Evidence], sources: Sources, rule: CitationRule
 ) -> Program[list[Any]]:
-    """What the reader says of each sentence of an answer: a logit, that of its best evidence; None without sources."""
+    """What the reader says of each sentence of an answer: one logit of its readings; None without sources."""
     from intrinsics_core.embedded.scoring.short_answers import contrary, in_context, stated, weighed
     from intrinsics_core.embedded.scoring.support import to_read
+    from intrinsics_core.embedded.scoring.support_head import of_readings
 
     texts = [in_context(text, task.query) for text in said]
     against = [contrary(text) if task.query.strip() else None for text in said]
@@ -265,21 +266,24 @@ def _told(
         for pairs, other in zip(shown, against, strict=True)
     ]
     logits = yield from _read(task, [*shown, *others])
-    mine, theirs = logits[: len(said)], logits[len(said) :]
+    found = [of_readings(some, one.seen) for some, one in zip(logits, [*evidence, *evidence], strict=True)]
+    mine, theirs = found[: len(said)], found[len(said) :]
     return [
         z if z is None or other is None else weighed(text, z, other)
         for text, z, other in zip(said, mine, theirs, strict=True)
     ]
 
 
-def _read(task: Task, pairs: Sequence[Sequence[tuple[str, str]]], as_: ScoreTask = "entailment") -> Program[list[Any]]:
-    """The reader's largest logit of each group of pairs; None for an empty one."""
+def _read(
+    task: Task, pairs: Sequence[Sequence[tuple[str, str]]], as_: ScoreTask = "entailment"
+) -> Program[list[list[float]]]:
+    """The reader's logits of each group of pairs."""
     asked = list(dict.fromkeys(pair for group in pairs for pair in group))
     if not asked:
-        return [None] * len(pairs)
+        return [[] for _ in pairs]
     (scored,) = yield [Score(task.intrinsic, tuple(asked), as_, own=True)]
     logits = dict(zip(asked, yes_logits([scored]), strict=True))  # type: ignore[list-item]  # only replies are sent in
-    return [max(map(logits.__getitem__, group)) if group else None for group in pairs]
+    return [[logits[pair] for pair in group] for group in pairs]
 
 
 def _hallucination(own: Overrides, task: Task) -> Program[HallucinationDetection]:
@@ -375,7 +379,7 @@ def _looked_at(own: Overrides, task: Task, text: str, replies: Sequence[Reply]) 
             [(text, to_read(text, document.text, document.title))] if text.strip() and document.text.strip() else []
             for document in task.documents
         ]
-        logits = yield from _read(task, shown, "answers")
+        logits = [said[0] if said else None for said in (yield from _read(task, shown, "answers"))]
     return Asked(text, question, passages, logits)
 
 

@@ -220,7 +220,7 @@ def support(
         given: the question the response answers; its words need no source, but its names and numbers do, because a
             question may presume what is not so.
         evidence: what `look_up` gave, where that was asked before.
-        logits: per sentence a reader's largest logit over `to_read`, for a head that reads.
+        logits: per sentence what `of_readings` makes of a reader's logits of `to_read`, for a head that reads.
         reported: the sentences that report what a tool call has done, and so claim nothing.
         own_encoder: the vectors are not of the encoder that ships, so nothing is told from them alone.
 
@@ -298,7 +298,7 @@ def entailment(
         head: fitted numbers; None: the shipped ones.
         given: the question; its words need no source, names and numbers excepted.
         evidence: what `look_up` gave, where that was asked before.
-        logit: a reader's largest logit over `to_read`, for a head that reads.
+        logit: what `of_readings` makes of a reader's logits of `to_read`, for a head that reads.
     """
     if not sources.texts:
         return 0.0

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +20,9 @@ from intrinsics_core.embedded.scoring.head import SURE, bounded
 from intrinsics_core.protocol.errors import InvalidInput
 
 Label = Literal["faithful", "partial", "unfaithful", "NA"]
+
+NEAR = 0.25
+"""What the distance of a claim counts where the reader was shown all of its sources."""
 
 READ = ("novel_unseen", "novel_names", "novel_numbers", "unpaired_unseen", "distant", "assured", "doubted")
 """The columns of a head that reads; see `beside`."""
@@ -99,15 +103,30 @@ def beside(evidence: Evidence, logit: float) -> tuple[float, ...]:
     """The columns `READ`: what is measured, weighed by what a reader saw, and the reader's logit of *supported*.
 
     Words that are not found, or not together, count by the share of the sources that the reader was not shown: of the
-    rest it says itself whether they matter. They and the distance are squared, as a right paraphrase lacks a few words
-    and so does a wrong one. ``assured`` is -.5 where the reader is sure that the claim is supported, and 0 where it
-    doubts; ``doubted`` .5 where it is sure that the claim is not, times the share that it has seen: what it finds is
-    there, what it does not find in a short text is not, of many passages it may stand in a sentence that was not shown.
+    rest it says itself whether they matter. The distance counts a quarter (`NEAR`) of the rest. They and the distance
+    are squared, as a right paraphrase lacks a few words and so does a wrong one. ``assured`` is -.5 where the reader is
+    sure that the claim is supported, and 0 where it doubts; ``doubted`` .5 where it is sure that the claim is not,
+    times the share that it has seen: what it finds is there, what it does not find in a short text is not, of many
+    passages it may stand in a sentence that was not shown.
     """
     novel, names, numbers, unpaired, distance = map(float, evidence.features)
     unseen, sure = 1.0 - evidence.seen, bounded(logit) / (2 * SURE)
     doubted = max(-sure, 0.0) * evidence.seen
-    return novel**2 * unseen, names, numbers, unpaired**2 * unseen, distance**2, -max(sure, 0.0), doubted
+    far = distance**2 * (NEAR + (1.0 - NEAR) * unseen)
+    return novel**2 * unseen, names, numbers, unpaired**2 * unseen, far, -max(sure, 0.0), doubted
+
+
+def of_readings(logits: Sequence[float], seen: float) -> float | None:
+    """One logit of what a reader said of a claim beside several parts of its sources; None where it read nothing.
+
+    Of sources that it was shown whole each part counts alike: a part that lacks the support is no excuse for one that
+    seems to hold it. Of longer ones the best part counts, as the support may stand in it alone.
+
+    Args:
+        logits: of each part, that it supports the claim.
+        seen: the share of the sources that the parts hold, 0..1.
+    """
+    return max(logits) * (1.0 - seen) + fmean(logits) * seen if logits else None
 
 
 @lru_cache(maxsize=2)
