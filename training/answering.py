@@ -31,7 +31,7 @@ from training.reader.data import LICENCES, QUESTIONS, Question, written_question
 
 FOLDS = 5
 LIMIT = 1000
-RIDGE = 20.0
+RIDGE = {"answering": 2.0, "answering_read": 20.0}
 REFUSED = 0.2  # share of questions with an answer in the passage that the gate may refuse
 FALSE_ACCEPTANCE = 0.2  # share of questions without an answer that may score above the band in which the head doubts
 FALSE_REFUSAL = 0.1  # share of questions with one that may score below it
@@ -90,7 +90,7 @@ def measured(pairs: list[Pair], encoder: BiEncoder, reader: CrossEncoder | None)
     return x, np.array([p.label for p in pairs]), folds
 
 
-def fit(parts: dict[str, tuple[Array, Array]]) -> tuple[Array, float]:
+def fit(parts: dict[str, tuple[Array, Array]], ridge: float) -> tuple[Array, float]:
     """Weights over raw features, and bias; a set counts by `SAY`, however many rows it has.
 
     The sets can hardly tell apart how much each feature is worth, so shares are drawn towards equal ones, which
@@ -102,7 +102,7 @@ def fit(parts: dict[str, tuple[Array, Array]]) -> tuple[Array, float]:
     say = np.concatenate([np.full(len(y), SAY[name] / len(y)) for name, (_, y) in parts.items()])
     say *= len(y) / say.sum()
     mean, spread = x.mean(0), x.std(0) + 1e-9
-    model = LogisticRegression(C=RIDGE / len(y), max_iter=2000).fit((x - mean) / spread, y, sample_weight=say)
+    model = LogisticRegression(C=ridge / len(y), max_iter=2000).fit((x - mean) / spread, y, sample_weight=say)
     weights = model.coef_[0] / spread
     along = LogisticRegression(C=1e6, max_iter=2000).fit((x @ weights)[:, None], y, sample_weight=say)
     return weights * along.coef_[0, 0], float(along.intercept_[0])
@@ -124,9 +124,10 @@ def scores(y: Array, p: Array, threshold: float = 0.5) -> dict[str, float]:
 def head(name: str, data: dict[str, tuple[Array, Array, Array]]) -> dict[str, Any]:
     """The content of a head file."""
     validation: dict[str, Any] = {}
+    ridge = RIDGE[name]
     held: dict[str, Array] = {name: np.zeros(len(y)) for name, (_, y, _) in data.items()}
     for fold in range(FOLDS):
-        weights, bias = fit({set_: (x[f != fold], y[f != fold]) for set_, (x, y, f) in data.items()})
+        weights, bias = fit({set_: (x[f != fold], y[f != fold]) for set_, (x, y, f) in data.items()}, ridge)
         for set_, (x, _, f) in data.items():
             held[set_][f == fold] = predict(x[f == fold], weights, bias)
     for set_, (x, y, _) in data.items():
@@ -134,11 +135,11 @@ def head(name: str, data: dict[str, tuple[Array, Array, Array]]) -> dict[str, An
         cosine = {other: (a[:, :1], b) for other, (a, b, _) in data.items()}
         validation[set_] = {
             "five folds": scores(y, held[set_]),
-            "fitted on the other sets": scores(y, predict(x, *fit(others))),
-            "cosine alone": scores(y, predict(x[:, :1], *fit(cosine))),
+            "fitted on the other sets": scores(y, predict(x, *fit(others, ridge))),
+            "cosine alone": scores(y, predict(x[:, :1], *fit(cosine, ridge))),
             "word coverage alone": round(quality(x[:, 1], y).auroc, 3),
         }
-    weights, bias = fit({set_: (x, y) for set_, (x, y, _) in data.items()})
+    weights, bias = fit({set_: (x, y) for set_, (x, y, _) in data.items()}, ridge)
     accepted, refused = (
         _at(held, data, label, rate) for label, rate in ((False, FALSE_ACCEPTANCE), (True, FALSE_REFUSAL))
     )
