@@ -24,10 +24,10 @@ from intrinsics_core.embedded.models.cross_encoder import CrossEncoder as Shippe
 from tests.training.small import write
 from training.build_encoder import source_folder
 from training.reader import nearest
-from training.reader.bfloat16 import cast, forward, leaves
 from training.reader.evaluate import onnx_scorer, torch_scorer
 from training.reader.export import CALIBRATION, build, fed, mean, reader_graph, run
 from training.reader.lanes import Lanes, batches, rows
+from training.reader.layers import cast, forward, leaves
 from training.reader.limits import TOKENIZER
 from training.reader.mixture import chunk, streams
 from training.reader.model import CrossEncoder, Encoding, load, logits, padded, upstream
@@ -112,13 +112,14 @@ def test_the_parts_of_a_batch_give_the_gradient_of_the_whole(data):
     torch.testing.assert_close(model.head.weight.grad, whole, rtol=1e-3, atol=1e-6)
 
 
-def test_the_layers_in_bfloat16_are_the_same_layers():
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
+def test_the_layers_of_training_are_those_of_the_model(dtype):
     model = pretrained()
     torch.nn.init.normal_(model.head.weight, std=0.1, generator=torch.Generator().manual_seed(1))
     read = padded(Encoding()(CALIBRATION))
     expected = model(*read)
     expected.square().sum().backward()
-    mine = leaves(cast(model), model)
+    mine = leaves(cast(model, dtype), model)
     close = forward(mine, *read)
     torch.testing.assert_close(close, expected, rtol=0.02, atol=0.03)
     close.square().sum().backward()

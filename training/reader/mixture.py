@@ -20,7 +20,7 @@ from training.reader.makers import Answers, Meant, Support
 from training.reader.pairs import Unit
 from training.reader.splits import Part
 from training.reader.wordnet import WordNet
-from training.reader.written import answered, claimed, said
+from training.reader.written import answered, claimed, said_at_length, said_of_roles, said_plainly
 from training.reader.written import questions as open_questions
 
 SHARES: dict[str, float] = {
@@ -34,7 +34,9 @@ SHARES: dict[str, float] = {
     # short texts of the everyday kind, written for this
     "everyday": 5,
     "everyday asked": 2,
-    "written": 130,
+    "written": 90,
+    "written roles": 40,
+    "written long": 30,
     "written asked": 26,
     # as people labelled them
     "snli_devtest": 3,
@@ -61,6 +63,9 @@ SHARES: dict[str, float] = {
     "meant": 13,
 }
 """Weights by pairs; they are normalised."""
+
+WRITTEN = ("written", "written roles", "written long", "written asked")
+"""The streams of the texts that were written for this."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +113,9 @@ def streams(folder: Path, wanted: Part, net: WordNet, seed: int) -> dict[str, St
         "exchanged": (texts, support.exchanged),
         "everyday": (written, everyday.claimed),
         "everyday asked": ([fact for fact in written if fact.asked], everyday.asked),
-        "written": (said(wanted), claimed),
+        "written": (said_plainly(wanted), claimed),
+        "written roles": (said_of_roles(wanted), claimed),
+        "written long": (said_at_length(wanted), claimed),
         "written asked": (open_questions(wanted), answered),
         "own words": (supported + conclusions, support.paraphrase_edited),
         "short answer": (
@@ -155,7 +162,7 @@ def sets(found: dict[str, Stream]) -> list[dict[str, Any]]:
     if "everyday" in found:
         counts["fictional"] = len(found["everyday"].rows)
     if "written" in found:
-        counts["written"] = len(found["written"].rows) + len(found["written asked"].rows)
+        counts["written"] = sum(len(found[name].rows) for name in WRITTEN if name in found)
     for row in (
         *(found["edited"].rows if "edited" in found else ()),
         *(found["meant"].rows if "meant" in found else ()),

@@ -23,8 +23,8 @@ from torch import Tensor, nn
 
 from intrinsics_core.calibration.fitting import auroc
 from training.build_encoder import LAYERS, SHA256
-from training.reader.bfloat16 import Weights, cast, forward, leaves
 from training.reader.lanes import Counters, Lanes, Rows, batches
+from training.reader.layers import Weights, cast, forward, leaves
 from training.reader.mixture import SHARES, Stream, sets, streams
 from training.reader.model import CrossEncoder, Encoding, load, logits, padded, upstream
 from training.reader.pairs import TASKS, Pair

@@ -19,7 +19,8 @@ A file of `written/` holds blocks:
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -45,7 +46,8 @@ _MOST = 85  # words that are read beside a claim or a question: more would be cu
 class Written:
     """One text in its sentences, with (true, false) claims, (question, right, wrong) and questions left open.
 
-    key: the text as it is written, on one line: what its part is decided by.
+    key: the text as it is written, on one line: what its part is decided by. roles: whether it was written about who
+    does what to whom, in words of its own (the files `roles-*.txt`).
     """
 
     topic: str
@@ -54,12 +56,13 @@ class Written:
     claims: tuple[tuple[str, str], ...]
     asked: tuple[tuple[str, str, str], ...]
     unanswered: tuple[str, ...]
+    roles: bool = False
 
 
 @cache
 def _all() -> tuple[Written, ...]:
     return tuple(
-        read(block)
+        replace(read(block), roles=file.stem.startswith("roles-"))
         for file in sorted(FOLDER.glob("*.txt"))
         for block in re.split(r"\n\s*\n(?=# )", file.read_text("utf-8").strip())
     )
@@ -155,9 +158,28 @@ def long_answers() -> tuple[tuple[str, tuple[Said, ...]], ...]:
 
 def said(wanted: Part) -> list[Said]:
     """What is claimed and answered in the texts of a part, one row a twin."""
-    rows = [Said(t.sentences, true, false) for t in texts(wanted) for true, false in t.claims]
-    rows += [Said(t.sentences, right, wrong, q) for t in texts(wanted) for q, right, wrong in t.asked]
-    return rows + [row for key, answer in long_answers() if part("written", key) == wanted for row in answer]
+    return [*_said(texts(wanted)), *said_at_length(wanted)]
+
+
+def said_plainly(wanted: Part) -> list[Said]:
+    """What is claimed and answered in the short texts of a part that are not about roles."""
+    return _said(text for text in texts(wanted) if not text.roles)
+
+
+def said_of_roles(wanted: Part) -> list[Said]:
+    """What is claimed and answered in the texts of a part that are about who does what to whom."""
+    return _said(text for text in texts(wanted) if text.roles)
+
+
+def said_at_length(wanted: Part) -> list[Said]:
+    """The sentences of the long answers of a part, each behind its question."""
+    return [row for key, answer in long_answers() if part("written", key) == wanted for row in answer]
+
+
+def _said(some: Iterable[Written]) -> list[Said]:
+    some = list(some)
+    rows = [Said(t.sentences, true, false) for t in some for true, false in t.claims]
+    return rows + [Said(t.sentences, right, wrong, q) for t in some for q, right, wrong in t.asked]
 
 
 def questions(wanted: Part) -> list[Asked]:

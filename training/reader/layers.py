@@ -1,7 +1,8 @@
-"""The reader's layers written out in bfloat16, for training: the same numbers as `model.CrossEncoder`, a fifth faster.
+"""The reader's layers written out for training: the same numbers as `model.CrossEncoder`, a fifth faster.
 
-Weights stay in float32 where the optimiser moves them; a step casts them once for all replicas, and nothing is cast
-between the layers. Query, key and value are one product; rows of one length need no mask.
+Weights stay in float32 where the optimiser moves them. A step casts them once for all replicas to the type that the
+processor multiplies fastest (`model.working_type`), and nothing is cast between the layers. Query, key and value are
+one product; rows of one length need no mask.
 """
 
 from __future__ import annotations
@@ -11,19 +12,20 @@ from torch import Tensor
 from torch.nn import functional
 
 from training.build_encoder import EPSILON
-from training.reader.model import CrossEncoder
+from training.reader.model import CrossEncoder, working_type
 
 Weights = dict[str, Tensor]
 
 
-def cast(model: CrossEncoder) -> Weights:
-    """The model's weights in bfloat16; those that are trained, as leaves of their own."""
+def cast(model: CrossEncoder, dtype: torch.dtype | None = None) -> Weights:
+    """The model's weights in a type, by default the one that is fastest where the model is."""
+    dtype = dtype or working_type(model.device)
     found: Weights = {}
     for name, value in model.named_parameters():
         if name == "bert.embeddings.word_embeddings.weight":
             found[name] = value.detach()  # rows are picked before they are cast
         else:
-            found[name] = value.detach().to(torch.bfloat16)
+            found[name] = value.detach().to(dtype)
     return found
 
 
@@ -37,13 +39,14 @@ def forward(w: Weights, ids: Tensor, types: Tensor, mask: Tensor, heads: int = 1
     """Logits (pairs, tasks) in float32; the arguments of `model.padded`."""
     e = "bert.embeddings."
     pairs, tokens = ids.shape
-    words = functional.embedding(ids, w[e + "word_embeddings.weight"]).to(torch.bfloat16)
+    dtype = w[e + "position_embeddings.weight"].dtype
+    words = functional.embedding(ids, w[e + "word_embeddings.weight"]).to(dtype)
     x = words + w[e + "position_embeddings.weight"][:tokens] + w[e + "token_type_embeddings.weight"][types]
     x = _norm(x, w, e + "LayerNorm.").view(pairs * tokens, -1)
     size = x.shape[1]
     hidden = None
     if not bool(mask.all()):
-        hidden = torch.zeros(pairs, 1, 1, tokens, dtype=torch.bfloat16, device=x.device)
+        hidden = torch.zeros(pairs, 1, 1, tokens, dtype=dtype, device=x.device)
         hidden = hidden.masked_fill_(mask[:, None, None] == 0, -1e9)
     layer = 0
     while f"bert.encoder.layer.{layer}.output.dense.weight" in w:
@@ -63,7 +66,7 @@ def forward(w: Weights, ids: Tensor, types: Tensor, mask: Tensor, heads: int = 1
         layer += 1
     states = x.view(pairs, tokens, size)
     seen = mask.unsqueeze(-1)
-    mean = (states * seen.to(torch.bfloat16)).sum(1, dtype=torch.float32) / seen.sum(1)
+    mean = (states * seen.to(dtype)).sum(1, dtype=torch.float32) / seen.sum(1)
     both = torch.cat([states[:, 0].float(), mean], 1)
     return functional.linear(both, w["head.weight"].float(), w["head.bias"].float())
 
