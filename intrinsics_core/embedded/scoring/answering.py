@@ -2,8 +2,9 @@
 
 A passage's score is a logistic regression over the cosine of question and passage, how much of the question's idf mass
 its best sentence holds and, where there is a reader, what it makes of the question beside the window of sentences that
-hold most of its words. The weights were fitted by `training/answering.py` on SQuAD 2.0 and CLAPNQ with equal say:
-``answering.json`` without the reader, ``answering_read.json`` with it. A question is as answerable as its best passage.
+hold most of its words. The weights were fitted by `training/answering.py`: without the reader on SQuAD 2.0 and CLAPNQ
+(``answering.json``), with it on the texts written for this, too (``answering_read.json``). A question is as answerable
+as its best passage.
 
 What this is not: a language model. Without the reader it knows that a passage is about the matter, hardly whether the
 one fact asked for is stated; with it a question with a plausible false premise ("Who was the second king of ...", where
