@@ -54,7 +54,8 @@ class Gate:
     """Judges whether nodes answer a question, on the runtime of an annotator.
 
     Where they do not, but hold the answers to sub-questions that LlamaIndex made of the question, each of these is
-    judged by its own answer and the sources: where all are answered, so is the question.
+    judged by its own answer and the sources: where all are answered, so is the question. Where the judge is unsure of
+    the question, and sure that a sub-question is not answered, that counts.
 
     Args:
         mode: ``"block"``, or ``"annotate"``: the verdict is noted and nothing is blocked.
@@ -130,8 +131,11 @@ class Gate:
         found: Sequence[Any],
     ) -> Passed:
         results = [settled(call, result) for call, result in zip(calls, found, strict=True)]
-        if results and all(result.answerable for result in results):
-            whole = min(results, key=lambda result: -1.0 if result.probability is None else result.probability)
+        if all(result.answerable for result in results):
+            decisive = sorted(results, key=lambda result: -1.0 if result.probability is None else result.probability)
+        else:
+            decisive = [result for result in results if whole.unsure and not result.answerable and not result.unsure]
+        whole = decisive[0] if decisive else whole
         doubted = whole.unsure and not self._block_unsure
         blocks = self._mode == "block" and not whole.answerable and not doubted
         return Passed(whole, tuple(zip(asked, results, strict=True)), blocks)
