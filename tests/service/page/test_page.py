@@ -3,26 +3,45 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 
 import pytest
 
+from intrinsics_core import audit, run
+from intrinsics_core.embedded.runtime import EmbeddedRuntime
+from intrinsics_core.protocol.results import Audit
 from tests.service.page.conftest import SAMPLES, judged, load, verdicts, write
 
 MILL = ("mill", "The tide mill was built in 1911 by the engineer Ada Brink. It ground flour until 1958.")
-SHOWN = {
-    "A made-up sentence": ["ok", "ok", "bad"],
-    "A wrong number": ["bad", "ok"],
-    "A question that leans on the last one": ["ok"],
+HOLDS = {  # of each sample, which sentences of its answer its documents hold
+    "A made-up sentence": [True, True, False],
+    "A wrong number": [False, True],
+    "A question that leans on the last one": [True],
     "No answer in the documents": [],
-    "The right words, the wrong way round": ["bad", "ok"],
+    "The right words, the wrong way round": [False, True],
 }
+TONES = {"faithful": "ok", "partial": "warn", "unfaithful": "bad", "NA": "na"}
+ROLES = {"User": "user", "Assistant": "assistant"}
+
+
+@cache
+def audited(name: str, *, reader: bool | None = None) -> Audit:
+    """What the core says of a sample."""
+    sample = next(sample for sample in SAMPLES if sample["name"] == name)
+    turns = [line.partition(": ") for line in sample["conversation"].splitlines()]
+    messages = [{"role": ROLES[who], "content": text} for who, _, text in turns if who in ROLES]
+    messages = messages or [{"role": "user", "content": sample["conversation"]}]
+    messages.append({"role": "assistant", "content": sample["answer"]})
+    return run(audit(messages, sample["documents"]), EmbeddedRuntime(reader=reader))
 
 
 def test_samples_load_with_a_click_and_show_what_they_say(page):
-    assert [sample["name"] for sample in SAMPLES] == list(SHOWN)
-    for name, tones in SHOWN.items():
+    assert [sample["name"] for sample in SAMPLES] == list(HOLDS)
+    for name, holds in HOLDS.items():
         sample = load(page, name)
-        assert [tone for _, tone in verdicts(page)] == tones
+        tones = [tone for _, tone in verdicts(page)]
+        assert tones == [TONES[sentence.label] for sentence in audited(name).sentences]
+        assert [tone == "ok" for tone in tones] == holds
         assert page.get_by_label("Question or conversation").input_value() == sample["conversation"]
         assert page.locator(".document").count() == len(sample["documents"])
 
@@ -200,16 +219,20 @@ def test_the_ranking_has_new_and_old_places_and_the_search_its_question(page):
 
 def test_what_does_not_go_together_is_said(page):
     load(page, "A wrong number")
-    trust = page.locator('[data-part="trust"]')
-    assert "do not go together: cited, but unfaithful to the documents." in trust.inner_text()
-    assert trust.locator('.bar[aria-label="certainty 0.45"]').count() == 1
+    trust, said = page.locator('[data-part="trust"]'), audited("A wrong number")
+    assert said.disagreements
+    assert f"do not go together: {said.disagreements[0]}" in trust.inner_text()
+    assert trust.locator(f'.bar[aria-label="certainty {said.certainty:.2f}"]').count() == 1
 
 
 def test_two_runtimes_side_by_side(page):
-    load(page, "The right words, the wrong way round")
+    name = "The right words, the wrong way round"
+    load(page, name)
     page.get_by_label("Beside it").select_option("fast")
     page.locator("#differences li").wait_for()
-    assert "unfaithful by default, faithful by fast" in page.locator("#differences").inner_text()
+    labels = [audited(name, reader=reader).sentences[0].label for reader in (None, False)]
+    assert labels[0] != labels[1] == "faithful"
+    assert f"{labels[0]} by default, {labels[1]} by fast" in page.locator("#differences").inner_text()
     one, other = (panel.bounding_box() for panel in page.locator(".panel").all())
     assert one["y"] == other["y"] and one["x"] + one["width"] <= other["x"]
     assert page.locator("#summary").inner_text() == (
