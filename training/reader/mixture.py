@@ -20,7 +20,7 @@ from training.reader.makers import Answers, Meant, Support
 from training.reader.pairs import Unit
 from training.reader.splits import Part
 from training.reader.wordnet import WordNet
-from training.reader.written import answered, claimed, said_at_length, said_of_roles, said_plainly
+from training.reader.written import answered, claimed, said_against_words, said_at_length, said_plainly
 from training.reader.written import questions as open_questions
 
 SHARES: dict[str, float] = {
@@ -34,10 +34,11 @@ SHARES: dict[str, float] = {
     # short texts of the everyday kind, written for this
     "everyday": 5,
     "everyday asked": 2,
-    "written": 90,
-    "written roles": 40,
+    "written": 60,
+    "written hard": 70,
     "written long": 30,
-    "written asked": 26,
+    "written asked": 22,
+    "written hard asked": 22,
     # as people labelled them
     "snli_devtest": 3,
     "mnli_dev": 13,
@@ -64,7 +65,7 @@ SHARES: dict[str, float] = {
 }
 """Weights by pairs; they are normalised."""
 
-WRITTEN = ("written", "written roles", "written long", "written asked")
+WRITTEN = ("written", "written hard", "written long", "written asked", "written hard asked")
 """The streams of the texts that were written for this."""
 
 
@@ -114,9 +115,10 @@ def streams(folder: Path, wanted: Part, net: WordNet, seed: int) -> dict[str, St
         "everyday": (written, everyday.claimed),
         "everyday asked": ([fact for fact in written if fact.asked], everyday.asked),
         "written": (said_plainly(wanted), claimed),
-        "written roles": (said_of_roles(wanted), claimed),
+        "written hard": (said_against_words(wanted), claimed),
         "written long": (said_at_length(wanted), claimed),
-        "written asked": (open_questions(wanted), answered),
+        "written asked": (open_questions(wanted, hard=False), answered),
+        "written hard asked": (open_questions(wanted, hard=True), answered),
         "own words": (supported + conclusions, support.paraphrase_edited),
         "short answer": (
             [q for n in ("squad2_dev_b", "clapnq_dev") for q in questions[n] if q.answerable],

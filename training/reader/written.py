@@ -46,8 +46,8 @@ _MOST = 85  # words that are read beside a claim or a question: more would be cu
 class Written:
     """One text in its sentences, with (true, false) claims, (question, right, wrong) and questions left open.
 
-    key: the text as it is written, on one line: what its part is decided by. roles: whether it was written about who
-    does what to whom, in words of its own (the files `roles-*.txt`).
+    key: the text as it is written, on one line: what its part is decided by. hard: whether most of what is true of it
+    is in other words, or a step away, and most of what is false in its own words (the files `hard-*` and `roles-*`).
     """
 
     topic: str
@@ -56,13 +56,13 @@ class Written:
     claims: tuple[tuple[str, str], ...]
     asked: tuple[tuple[str, str, str], ...]
     unanswered: tuple[str, ...]
-    roles: bool = False
+    hard: bool = False
 
 
 @cache
 def _all() -> tuple[Written, ...]:
     return tuple(
-        replace(read(block), roles=file.stem.startswith("roles-"))
+        replace(read(block), hard=file.stem.startswith(("hard-", "roles-")))
         for file in sorted(FOLDER.glob("*.txt"))
         for block in re.split(r"\n\s*\n(?=# )", file.read_text("utf-8").strip())
     )
@@ -162,13 +162,13 @@ def said(wanted: Part) -> list[Said]:
 
 
 def said_plainly(wanted: Part) -> list[Said]:
-    """What is claimed and answered in the short texts of a part that are not about roles."""
-    return _said(text for text in texts(wanted) if not text.roles)
+    """What is claimed and answered in the short texts of a part that are not hard."""
+    return _said(text for text in texts(wanted) if not text.hard)
 
 
-def said_of_roles(wanted: Part) -> list[Said]:
-    """What is claimed and answered in the texts of a part that are about who does what to whom."""
-    return _said(text for text in texts(wanted) if text.roles)
+def said_against_words(wanted: Part) -> list[Said]:
+    """What is claimed and answered in the hard texts of a part."""
+    return _said(text for text in texts(wanted) if text.hard)
 
 
 def said_at_length(wanted: Part) -> list[Said]:
@@ -182,10 +182,11 @@ def _said(some: Iterable[Written]) -> list[Said]:
     return rows + [Said(t.sentences, right, wrong, q) for t in some for q, right, wrong in t.asked]
 
 
-def questions(wanted: Part) -> list[Asked]:
-    """The questions of a part."""
-    rows = [Asked(t.sentences, q, right) for t in texts(wanted) for q, right, _ in t.asked]
-    return rows + [Asked(t.sentences, q, None) for t in texts(wanted) for q in t.unanswered]
+def questions(wanted: Part, hard: bool | None = None) -> list[Asked]:
+    """The questions of a part; ``hard``: those of the hard texts alone, or of the others."""
+    some = [t for t in texts(wanted) if hard in (None, t.hard)]
+    rows = [Asked(t.sentences, q, right) for t in some for q, right, _ in t.asked]
+    return rows + [Asked(t.sentences, q, None) for t in some for q in t.unanswered]
 
 
 def claimed(row: Said, rng: Random) -> Unit:
