@@ -27,7 +27,7 @@ from intrinsics_core.calibration.fitting import quality, weighted_f1
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
 from intrinsics_core.embedded.scoring.answering import FEATURES, READ, features, read_as, to_read, with_title
-from training.reader.data import LICENCES, QUESTIONS, Question, written_questions
+from training.reader.data import LICENCES, QUESTIONS, Question, hard_questions, written_questions
 
 FOLDS = 5
 LIMIT = 1000
@@ -71,8 +71,12 @@ def written(folder: Path) -> list[Pair]:
     return [_pair(q, None) for part in ("dev", "held") for q in written_questions(folder, part)]
 
 
-SETS = {"squad2_dev_b": squad, "clapnq_dev": clapnq, "written": written}
-SAY = {"squad2_dev_b": 1.0, "clapnq_dev": 1.0, "written": 0.5}
+def hard(folder: Path) -> list[Pair]:
+    return [_pair(q, None) for part in ("dev", "held") for q in hard_questions(folder, part)]
+
+
+SETS = {"squad2_dev_b": squad, "clapnq_dev": clapnq, "written": written, "written_hard": hard}
+SAY = {"squad2_dev_b": 1.0, "clapnq_dev": 1.0, "written": 0.5, "written_hard": 0.5}
 """What each set counts in a fit. Every open question of the written texts is about the very topic of its text: only the
 reader tells it from one that is answered, and with more say the head would leave out the cosine, which tells what is
 off the topic. The head without a reader is not fitted on them."""

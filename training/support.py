@@ -35,7 +35,15 @@ from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
 from intrinsics_core.embedded.scoring.citing import CitationRule, cite
 from intrinsics_core.embedded.scoring.claims import makes_claim
 from intrinsics_core.embedded.scoring.support_head import SupportHead, load_head, uncovered
-from training.reader.data import CLAIMS, LICENCES, Claim, summedits_whole, written_claims
+from training.reader.data import (
+    CLAIMS,
+    LICENCES,
+    Claim,
+    hard_claims,
+    long_claims,
+    summedits_whole,
+    written_claims,
+)
 from training.support_data import Example, Measured, Vectors, load, measured, split
 
 Array = NDArray[np.float64]
@@ -43,8 +51,10 @@ Array = NDArray[np.float64]
 # How much each set counts; less for what is further from the answers of a RAG chain.
 SUPPORT_SETS: dict[str, float] = {
     "begin": 1.0, "expertqa_claims": 1.0, "wice": 1.0, "summedits": 0.5, "halueval": 0.25, "fm2": 0.5,
-    "fever_dev_nli": 0.5, "cad_nli": 0.25, "mnli_dev": 0.5, "written": 1.0,
+    "fever_dev_nli": 0.5, "cad_nli": 0.25, "mnli_dev": 0.5, "written": 0.5,
+    "written_hard": 0.5, "written_long": 0.5,
 }  # fmt: skip
+WRITTEN = {"written": written_claims, "written_hard": hard_claims, "written_long": long_claims}
 CITATION_SETS = ("wice", "clapnq")
 RIDGE = 0.5
 LIMIT = 1000
@@ -60,7 +70,7 @@ FALSE_REJECTION = 0.15  # share of supported sentences that may be called unfait
 
 def examples(folder: Path, name: str, limit: int = LIMIT) -> list[Example]:
     """Claims of the parts that no reader was trained on, evenly spaced over the set."""
-    read = {"summedits": summedits_whole, "written": written_claims}.get(name) or CLAIMS[name]
+    read = (WRITTEN | {"summedits": summedits_whole}).get(name) or CLAIMS[name]
     rows = [row for part in ("dev", "held") for row in read(folder, part) if row.sources and row.claim.strip()]
     step = max(1.0, len(rows) / limit)
     return [_example(rows[int(i * step)]) for i in range(int(len(rows) / step))]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,7 +19,15 @@ from intrinsics_core.bench.datasets import REWRITES, QuestionRow, whole, wikiped
 from intrinsics_core.bench.folder import DataFolder
 from training.reader.prose import sentences, untokenised
 from training.reader.splits import Part, part
-from training.reader.written import conversations, questions, said
+from training.reader.written import (
+    Asked,
+    Said,
+    conversations,
+    questions,
+    said_against_words,
+    said_at_length,
+    said_plainly,
+)
 from training.support_data import halueval_once
 
 LICENCES = {
@@ -45,6 +53,8 @@ LICENCES = {
     "fictional": "Apache-2.0 (written for this project: training/reader/fictional.txt)",
     "conversations": "Apache-2.0 (written for this project: training/reader/conversations)",
     "written": "Apache-2.0 (written for this project: training/reader/written)",
+    "written_hard": "Apache-2.0 (written for this project: training/reader/written, the files hard-* and roles-*)",
+    "written_long": "Apache-2.0 (written for this project: training/reader/long_answers)",
 }
 
 
@@ -306,14 +316,37 @@ def turns(folder: Path, wanted: Part) -> list[Turn]:
 
 
 def written_claims(folder: Path, wanted: Part) -> Iterator[Claim]:
-    """Claims and answers about the texts written for this; ``folder`` is not read."""
-    for row in said(wanted):
+    """Claims and answers about the texts written for this that are not hard; ``folder`` is not read."""
+    return _twins("written", said_plainly(wanted))
+
+
+def hard_claims(folder: Path, wanted: Part) -> Iterator[Claim]:
+    """Those about the hard texts; ``folder`` is not read."""
+    return _twins("written_hard", said_against_words(wanted))
+
+
+def long_claims(folder: Path, wanted: Part) -> Iterator[Claim]:
+    """The sentences of the long answers over several passages; ``folder`` is not read."""
+    return _twins("written_long", said_at_length(wanted))
+
+
+def _twins(name: str, rows: Iterable[Said]) -> Iterator[Claim]:
+    for row in rows:
         for text, label in ((row.true, 1.0), (row.false, 0.0)):
-            yield Claim("written", row.sentences, text, label, row.question)
+            yield Claim(name, row.sentences, text, label, row.question)
 
 
 def written_questions(folder: Path, wanted: Part) -> Iterator[Question]:
-    """Questions about the texts written for this, answered or left open; ``folder`` is not read."""
-    for row in questions(wanted):
+    """Questions about the texts written for this that are not hard, answered or left open; ``folder`` is not read."""
+    return _asked("written", questions(wanted, hard=False))
+
+
+def hard_questions(folder: Path, wanted: Part) -> Iterator[Question]:
+    """Those about the hard texts; ``folder`` is not read."""
+    return _asked("written_hard", questions(wanted, hard=True))
+
+
+def _asked(name: str, rows: Iterable[Asked]) -> Iterator[Question]:
+    for row in rows:
         answers = (row.answer,) if row.answer else ()
-        yield Question("written", row.sentences, row.question, bool(row.answer), answers, title="")
+        yield Question(name, row.sentences, row.question, bool(row.answer), answers, title="")

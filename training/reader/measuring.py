@@ -23,6 +23,9 @@ from training.reader.data import (
     QUESTIONS,
     Claim,
     Question,
+    hard_claims,
+    hard_questions,
+    long_claims,
     passages,
     summedits_whole,
     turns,
@@ -221,15 +224,19 @@ def meant(folder: Path, net: WordNet) -> Iterator[Example]:
             yield Example("meant", ((pair.text, pair.query),), pair.label, covered(pair.query, before(row)))
 
 
-def written(folder: Path, net: WordNet) -> Iterator[Example]:
+def written(read: Callable[[Path, Part], Iterator[Claim]]) -> Callable[[Path, WordNet], Iterator[Example]]:
     """Claims and answers about texts written by hand, those never trained on."""
-    for row in written_claims(folder, "held"):
-        yield replace(_claim(row), kind="answer" if row.question else "claim")
+
+    def held(folder: Path, net: WordNet) -> Iterator[Example]:
+        for row in read(folder, "held"):
+            yield replace(_claim(row), kind="answer" if row.question else "claim")
+
+    return held
 
 
-def written_gate(folder: Path, net: WordNet) -> Iterator[Example]:
+def written_gate(read: Callable[[Path, Part], Iterator[Question]]) -> Callable[[Path, WordNet], Iterator[Example]]:
     """Questions about them, answered or left open."""
-    yield from map(_question, written_questions(folder, "held"))
+    return lambda folder, net: map(_question, read(folder, "held"))
 
 
 TABLES: dict[str, tuple[Callable[[Path, WordNet], Iterator[Example]], str]] = {
@@ -243,8 +250,11 @@ TABLES: dict[str, tuple[Callable[[Path, WordNet], Iterator[Example]], str]] = {
     "COVID-Fact": (evidence_pairs("covid-fact"), "never"),
     "LingNLI": (evidence_pairs("lingnli"), "never"),
     "CAsT answerability": (cast, "never"),
-    "written texts, claims": (written, "held texts"),
-    "written texts, gate": (written_gate, "held texts"),
+    "written texts, claims": (written(written_claims), "held texts"),
+    "written texts, gate": (written_gate(written_questions), "held texts"),
+    "hard texts, claims": (written(hard_claims), "held texts"),
+    "hard texts, gate": (written_gate(hard_questions), "held texts"),
+    "long answers, sentences": (written(long_claims), "held texts"),
     "SummEdits": (labelled("summedits"), "held half"),
     "WiCE": (labelled("wice"), "held half"),
     "BEGIN": (labelled("begin"), "held half"),
