@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from intrinsics_core import answerability, hallucination_detection, run_many
-from intrinsics_core.calibration.fitting import auroc
+from intrinsics_core.calibration.fitting import auroc, f1, quality
 from intrinsics_core.embedded.lexical import coverage, terms
 from intrinsics_core.embedded.runtime import EmbeddedRuntime
 from intrinsics_core.protocol.results import HallucinationDetection
@@ -78,6 +78,13 @@ def passed(scores: Sequence[float], truth: Sequence[bool], kept: float) -> float
     return sum(s >= least for s in wrong) / len(wrong)
 
 
+def flagged(scores: Sequence[float], faithful: Sequence[bool], truth: Sequence[bool]) -> str:
+    """F1 of *anything but faithful* as it is labelled, and at the best threshold of the score."""
+    wrong, points = ~np.array(truth), np.unique(scores)
+    best = max(f1(wrong, np.array(scores) < point) for point in (*points, points[-1] + 1))
+    return f"{f1(wrong, ~np.array(faithful)):.3f}; {best:.3f}"
+
+
 def share(flags: Sequence[bool], truth: Sequence[bool], of: bool) -> float:
     chosen = [flag for flag, t in zip(flags, truth, strict=True) if t == of]
     return sum(chosen) / len(chosen)
@@ -114,9 +121,12 @@ def detected(answers: Sequence[Answered], runtime: EmbeddedRuntime) -> list[Hall
 def show_answers(name: str, answers: Sequence[Answered], kinds: Sequence[tuple[str, EmbeddedRuntime]]) -> None:
     kept, truth, texts = KEPT[name], [row.supported for row in answers], [row.text for row in answers]
     print(f"| {name}: {len(answers)} answers | AUROC | wrong passed at {kept:.0%} of the right kept "
-          "| labelled faithful: right | wrong | unsure |\n|---|---|---|---|---|---|")  # fmt: skip
+          "| labelled faithful: right | wrong | unsure | ECE | F1: label; best threshold |\n"
+          "|---|---|---|---|---|---|---|---|")  # fmt: skip
     words = [coverage(terms(row.answer), terms(" ".join(row.documents))) for row in answers]
-    print(f"| word coverage | {with_interval(auroc, words, truth, texts)} | {passed(words, truth, kept):.2f} | | | |")
+    print(
+        f"| word coverage | {with_interval(auroc, words, truth, texts)} | {passed(words, truth, kept):.2f} | | | | | |"
+    )
     found = {kind: detected(answers, runtime) for kind, runtime in kinds}
     for kind, results in found.items():
         scores = [0.0 if result.score is None else result.score for result in results]
@@ -124,7 +134,8 @@ def show_answers(name: str, answers: Sequence[Answered], kinds: Sequence[tuple[s
         print(
             f"| {kind} | {with_interval(auroc, scores, truth, texts)} | {passed(scores, truth, kept):.2f} "
             f"| {share(faithful, truth, True):.2f} | {share(faithful, truth, False):.2f} "
-            f"| {sum(result.unsure for result in results)} |"
+            f"| {sum(result.unsure for result in results)} "
+            f"| {quality(scores, truth).ece or 0.0:.3f} | {flagged(scores, faithful, truth)} |"
         )
     if name == "long":
         show_sentences(answers, found, kept)
