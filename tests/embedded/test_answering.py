@@ -138,6 +138,11 @@ def test_what_is_read_is_the_window_with_most_of_the_question_behind_its_title()
     shown = to_read("What does mooring cost?", text, "Harbour")
     assert shown.startswith("Harbour: ") and "twelve crowns" in shown and len(shown.split()) <= 92
     assert to_read("What does mooring cost?", "One word", None) == "One word"
+    table = "Mooring\n| Boat | Night |\n|---|---|\n| Yacht | 30 euros |\n| Dinghy | 9 euros |"
+    assert (
+        to_read("What does mooring cost?", table)
+        == "Mooring Boat: Yacht; Night: 30 euros. Boat: Dinghy; Night: 9 euros."
+    )
     assert to_read("", "", None) == ""
 
 

@@ -219,6 +219,25 @@ def test_the_label_of_a_response_is_read_from_its_score_and_agrees_with_its_clai
     assert label == "unfaithful" if "unfaithful" in labels else label != "unfaithful"
 
 
+PRICES = [
+    "Day hire",
+    "| Bike | Half day | Full day |",
+    "|---|---|---|",
+    "| City bike | €9 | €14 |",
+    "| Tandem | €18 | €28 |",
+]
+
+
+def test_a_row_of_a_table_is_looked_up_and_read_with_the_names_of_its_columns(encoder: BiEncoder) -> None:
+    text = "A tandem costs €28 for a full day."
+    sources = Sources(PRICES, encoder.encode(PRICES))
+    (found,) = look_up([text], encoder.encode([text]), sources)
+    assert [unit.text for unit in found.missing] == ["costs"] and not found.stray
+    shown = [source for source, _ in to_read(text, found, sources, load_head().citations)]
+    assert shown[0] == "Bike: Tandem; Half day: €18; Full day: €28."
+    assert all("|" not in source and "---" not in source for source in shown)
+
+
 def test_a_record_is_read_by_its_fields(encoder: BiEncoder) -> None:
     assert judge(encoder, ["Quill Inn is open from 5 pm to 10 pm."], RECORD).sentences[0].missing[:1] != ("5",)
 

@@ -27,6 +27,7 @@ from random import Random
 from typing import Any
 
 from intrinsics_core.text.layout import laid_out
+from intrinsics_core.text.tables import in_words
 from training.reader.nearest import nearest
 from training.reader.pairs import Pair, Unit
 from training.reader.prose import content
@@ -80,11 +81,17 @@ def read(block: str) -> Written:
     return Written(
         head[2:].strip(),
         " ".join(" ".join(rest[:begin]).split()),
-        tuple(" ".join(span.text.split()) for span in laid_out("\n".join(rest[:begin]))),
+        read_as("\n".join(rest[:begin])),
         tuple(zip(lines["+"], lines["-"], strict=True)),
         tuple(zip(lines["?"], lines["="], lines["!"], strict=True)),
         tuple(lines["*"]),
     )
+
+
+def read_as(text: str) -> tuple[str, ...]:
+    """The sentences of a text as the product reads them: the rows of a table in words."""
+    found = in_words([" ".join(span.text.split()) for span in laid_out(text)])
+    return tuple(sentence for sentence in found if sentence)
 
 
 def texts(wanted: Part | None = None) -> list[Written]:
@@ -147,7 +154,7 @@ def long_answers() -> tuple[tuple[str, tuple[Said, ...]], ...]:
             if not passages[0].startswith("[") or not re.fullmatch(r"(\+-~)+", "".join(line[0] for line in marked)):
                 raise ValueError(f"not a long answer: {head[:60]!r} in {file.name}")
             text = "\n".join("" if line.startswith("[") else line for line in passages)
-            sentences = tuple(" ".join(span.text.split()) for span in laid_out(text))
+            sentences = read_as(text)
             rows = zip(marked[::3], marked[1::3], strict=False)
             said = tuple(
                 Said(sentences, true[1:].strip(), false[1:].strip(), asked[1:].strip()) for true, false in rows

@@ -26,6 +26,7 @@ from intrinsics_core.embedded.scoring.head import SURE, LinearHead, bounded, loa
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.memory import remembered
+from intrinsics_core.text.tables import in_words
 
 Vectors = NDArray[np.float32]
 Label = Literal["relevant", "partially relevant", "irrelevant"]
@@ -163,20 +164,23 @@ def read_as(logit: float) -> float:
 
 def to_read(question: str, text: str, title: str | None = None) -> str:
     """The window of a passage that a reader is shown: neighbouring sentences of at most 90 words (one longer sentence
-    alone) that hold most of the question's words, behind the title; of equals the first."""
+    alone) that hold most of the question's words, rows of tables in words, behind the title; of equals the first."""
     asked = _asked(question)
-    spans = laid_out(text)
-    have = tuple(_sentences(text))
+    spans, have = laid_out(text), tuple(_sentences(text))
+    plain = [span.text for span in spans]
+    said = in_words(plain)
     best, shown = -1.0, text
     begin = 0
     while begin < len(spans):
-        end, size = begin + 1, len(spans[begin].text.split())
-        while end < len(spans) and (size := size + len(spans[end].text.split())) <= _WINDOW:
+        end, size = begin + 1, len(said[begin].split())
+        while end < len(spans) and (size := size + len(said[end].split())) <= _WINDOW:
             end += 1
         words = frozenset().union(*have[begin:end])
         held = sum(weight for term, weight in asked.weights.items() if term in words)
         if held > best:
             best, shown = held, text[spans[begin].begin : spans[end - 1].end]
+            if said[begin:end] != plain[begin:end]:
+                shown = " ".join(filter(None, said[begin:end]))
         if end == len(spans):
             break
         begin = max(begin + 1, end - 1)

@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ from intrinsics_core.embedded.scoring.quantities import (
 )
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.text.memory import remembered
+from intrinsics_core.text.tables import in_words
 
 Floats = NDArray[np.float32]
 
@@ -255,15 +256,22 @@ class Sources:
     def postings(self) -> dict[str, list[int]]:
         """For each key, the sentences that hold it."""
         found: dict[str, list[int]] = defaultdict(list)
-        for i, text in enumerate(self.texts):
+        for i, text in enumerate(self.read_as):
             for key in keys_of(text):
                 found[key].append(i)
         return dict(found)
 
     @cached_property
+    def read_as(self) -> Sequence[str]:
+        """The sentences with the rows of tables in words; "" where nothing is to be read."""
+        owner = self.documents or [0] * len(self.texts)
+        grouped = groupby(range(len(self.texts)), key=lambda i: owner[i])
+        return [text for _, some in grouped for text in in_words([self.texts[i] for i in some])]
+
+    @cached_property
     def seen(self) -> float:
         """The share of all sentences' words that a reader is shown beside one claim, 0..1; 1 for short sources."""
-        return min(1.0, READ_WORDS / max(1, sum(len(text.split()) for text in self.texts)))
+        return min(1.0, READ_WORDS / max(1, sum(len(text.split()) for text in self.read_as)))
 
     @cached_property
     def entitled(self) -> frozenset[str]:

@@ -86,23 +86,23 @@ def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule)
 
     The last are the sentences with the best scores, of whatever document and in their order, of `READ_WORDS` words.
     """
-    if not sources.texts:
-        return []
     scores = scores_of(evidence, rule)
-    ranked = [int(i) for i in np.argsort(-scores, kind="stable")]
+    ranked = [int(i) for i in np.argsort(-scores, kind="stable") if sources.read_as[int(i)]]
+    if not ranked:
+        return []
     best, owner = ranked[0], sources.documents
     near = [
         i
         for i in (best - 1, best, best + 1)
         if 0 <= i < len(sources.texts) and (owner is None or owner[i] == owner[best])
     ]
-    few, words = [best], len(sources.texts[best].split())
+    few, words = [best], len(sources.read_as[best].split())
     for i in ranked[1:]:
-        words += len(sources.texts[i].split())
+        words += len(sources.read_as[i].split())
         if words > READ_WORDS:
             break
         few.append(i)
-    shown = [" ".join(sources.texts[i] for i in some) for some in ([best], near, sorted(few))]
+    shown = [" ".join(filter(None, (sources.read_as[i] for i in some))) for some in ([best], near, sorted(few))]
     title = sources.titles[owner[best] if owner is not None else 0] if sources.titles else ""
     named = keys_of(title) if title else frozenset()
     if any(unit.keys & named and not evidence.found[row, near].any() for row, unit in enumerate(evidence.claim.units)):

@@ -1,0 +1,66 @@
+"""Rows of a table in words: each cell behind the name of its column, so that a row says by itself what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from intrinsics_core.text.layout import ended
+
+_RULED = frozenset("|:-=+ ")
+
+
+def in_words(sentences: Sequence[str]) -> list[str]:
+    """The sentences of one document as they are read: ``Bike: Tandem; Day: €28.`` for ``| Tandem | €28 |``.
+
+    A table is a run of sentences that begin with ``|``, or have two or more of it. Its first row names the columns
+    where a rule follows it, or where it holds no digit and a later row does. A row with another number of cells stays
+    as it is.
+
+    Args:
+        sentences: the sentences of the document in order, a row of a table being one (`layout.laid_out`).
+
+    Returns:
+        As many texts. Only rows of such tables differ from what was given: rules, and the row that names the columns,
+        become "".
+    """
+    found, i = list(sentences), 0
+    while i < len(found):
+        end = i
+        while end < len(found) and _is_row(found[end]):
+            end += 1
+        if end - i > 1:
+            found[i:end] = _rows(found[i:end])
+        i = max(end, i + 1)
+    return found
+
+
+def _is_row(text: str) -> bool:
+    return text.startswith("|") or text.count("|") > 1
+
+
+def _is_rule(row: str) -> bool:
+    return _RULED.issuperset(row) and ("-" in row or "=" in row)
+
+
+def _rows(rows: Sequence[str]) -> list[str]:
+    names = _cells(rows[0])
+    plain = not any(map(str.isdigit, rows[0])) and any(c.isdigit() for row in rows[1:] for c in row)
+    if not (plain or _is_rule(rows[1])):
+        return ["" if _is_rule(row) else row for row in rows]
+    if all(map(_is_rule, rows[1:])):
+        return list(rows)  # names alone
+    return ["", *(_row(names, row) for row in rows[1:])]
+
+
+def _row(names: Sequence[str], row: str) -> str:
+    if _is_rule(row):
+        return ""
+    cells = _cells(row)
+    if len(cells) != len(names):
+        return row
+    said = "; ".join(f"{name}: {cell}" if name else cell for name, cell in zip(names, cells, strict=True) if cell)
+    return ended(said) if said else ""
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row.strip().strip("|").split("|")]

@@ -1,0 +1,58 @@
+"""Rows of tables as they are read: each cell behind the name of its column."""
+
+import pytest
+
+from intrinsics_core.text.layout import laid_out
+from intrinsics_core.text.tables import in_words
+
+PRICES = """Kettle Bay Cycle Hire
+
+| Bike | Half day | Full day |
+|---|:---:|---|
+| City bike | €9 | €14 |
+| Tandem | €18 | |
+| out of order |
+
+A half day is four hours."""
+
+
+def sentences(text: str) -> list[str]:
+    return [span.text for span in laid_out(text)]
+
+
+def test_a_row_names_its_columns_and_all_else_stays() -> None:
+    assert in_words(sentences(PRICES)) == [
+        "Kettle Bay Cycle Hire",
+        "",
+        "",
+        "Bike: City bike; Half day: €9; Full day: €14.",
+        "Bike: Tandem; Half day: €18.",
+        "| out of order |",
+        "A half day is four hours.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "read"),
+    [
+        (
+            ["| Drink | Price |", "| Tea | 3 |"],
+            ["", "Drink: Tea; Price: 3."],
+        ),  # no rule: names have no digit, a row has
+        (["Drink | Price | Size", "Tea | 3 | small"], ["", "Drink: Tea; Price: 3; Size: small."]),
+        (["| Anna | Porto |", "| Bo | Lund |"], ["| Anna | Porto |", "| Bo | Lund |"]),  # nothing says what is a name
+        (["| 2023 | 2024 |", "| 3 | 4 |"], ["| 2023 | 2024 |", "| 3 | 4 |"]),
+        (["| Drink | Price |", "|---|---|"], ["| Drink | Price |", "|---|---|"]),
+        (["| Drink | Price |", "|---|---|", "| | |"], ["", "", ""]),
+        (["| only | row |"], ["| only | row |"]),
+        (["a || b", "x"], ["a || b", "x"]),
+        ([], []),
+    ],
+)
+def test_what_is_a_table(rows: list[str], read: list[str]) -> None:
+    assert in_words(rows) == read
+
+
+def test_two_tables_have_columns_of_their_own() -> None:
+    rows = ["| Tea | Price |", "| green | 3 |", "Cakes:", "| Cake | Price |", "| plum | 4 |"]
+    assert in_words(rows) == ["", "Tea: green; Price: 3.", "Cakes:", "", "Cake: plum; Price: 4."]
