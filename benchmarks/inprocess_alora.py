@@ -4,7 +4,7 @@
 
 Also: requests for different adapters in one batch, and one by one. The model is a random Granite of that shape, built
 on the spot; time does not depend on what the weights are. Each kind of run is repeated in turn with the others, and
-medians are told: a machine that slows down then slows all of them. In brackets: CPU seconds, which other work on the
+medians are shown: a machine that slows down then slows all of them. In brackets: CPU seconds, which other work on the
 machine does not lengthen.
 """
 
@@ -134,7 +134,7 @@ def main() -> None:
         print(f"## Four intrinsics on one context of {len(words.encode(context))} tokens\n")
         print("| reply | LoRA, one by one (s) | LoRA, one batch (s) | aLoRA, one by one (s) | aLoRA, one batch (s) | "
               "aLoRA is faster, one by one | aLoRA is faster, one batch |\n|---|---|---|---|---|---|---|")  # fmt: skip
-        for reply, told in ((1, "one digit"), (16, "16 tokens")):
+        for reply, label in ((1, "one digit"), (16, "16 tokens")):
             lora, alora = requests(context, "lora", reply), requests(context, "alora", reply)
 
             def fresh(work: Callable[[], list[Any]]) -> Callable[[], list[Any]]:
@@ -154,14 +154,14 @@ def main() -> None:
                 },
             )
             print(
-                f"| {told} | {found['lora']} | {found['lora batch']} | {found['alora']} | {found['alora batch']} | "
+                f"| {label} | {found['lora']} | {found['lora batch']} | {found['alora']} | {found['alora batch']} | "
                 f"{found['lora'].over(found['alora'])} | {found['lora batch'].over(found['alora batch'])} |",
                 flush=True,
             )
 
         print("\n## Sixteen requests to four LoRA adapters, contexts of about 60 and 250 tokens\n")
         print("| reply | one by one (s) | mixed batches (s) | mixed is faster |\n|---|---|---|---|")
-        for reply, told in ((1, "one digit"), (16, "16 tokens")):
+        for reply, label in ((1, "one digit"), (16, "16 tokens")):
             mixed = [
                 request
                 for length, subject in ((60, "bridge"), (250, "tower"), (60, "road"), (250, "harbour"))
@@ -174,7 +174,7 @@ def main() -> None:
                     "mixed": lambda mixed=mixed: runtime.handle(mixed),
                 },
             )
-            print(f"| {told} | {found['one']} | {found['mixed']} | {found['one'].over(found['mixed'])} |", flush=True)
+            print(f"| {label} | {found['one']} | {found['mixed']} | {found['one'].over(found['mixed'])} |", flush=True)
 
 
 if __name__ == "__main__":

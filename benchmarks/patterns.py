@@ -85,9 +85,9 @@ def main() -> None:
     print("|---|---|---|---|---|---|")
     for name, found in sorted(rows, key=lambda row: -row[1].ratio):
         shown = name.removeprefix("intrinsics_core.")
-        told = f"{found.ratio:.1f}" if found.four > 0.005 else "too short to tell"
+        ratio = f"{found.ratio:.1f}" if found.four > 0.005 else "too short to tell"
         print(
-            f"| `{shown}` | `{found.text}` | {found.how} | {found.once * 1e3:.1f} | {found.four * 1e3:.1f} | {told} |"
+            f"| `{shown}` | `{found.text}` | {found.how} | {found.once * 1e3:.1f} | {found.four * 1e3:.1f} | {ratio} |"
         )
 
 

@@ -1,6 +1,6 @@
 """LlamaIndex's own reranker and faithfulness evaluator beside ours: ``python -m benchmarks.peers_llamaindex``.
 
-Both ask the same LLM, which replies what it is told to; each is told in the format that it asks for. Counted: chats;
+Both ask the same LLM, which gives fixed replies, to each in the format that it asks for. Counted: chats;
 what comes of replies with the same fault; what is kept of the nodes. No quality is measured here.
 """
 
@@ -67,7 +67,7 @@ def ranked(order: Sequence[int]) -> str:
     return json.dumps({"ranking": [f"d{i}" for i in order]})
 
 
-# Fault of a reply about three nodes -> what LLMRerank is told, what ours is told.
+# Fault of a reply about three nodes -> the reply to LLMRerank, the reply to ours.
 RANKINGS = {
     "none": (listed([1, 0, 2]), ranked([1, 0, 2])),
     "nothing": ("", ""),
@@ -135,8 +135,8 @@ def reranking() -> None:
 
 def kept(rerank: Any) -> str:
     found = rerank.postprocess_nodes(nodes(3), query_str=QUESTION)
-    told = next((n.metadata["reranking_degraded"] for n in found if "reranking_degraded" in n.metadata), None)
-    return f"{', '.join(n.node_id for n in found) or 'no nodes'}{'; says that it fell back' if told else ''}"
+    degraded = next((n.metadata["reranking_degraded"] for n in found if "reranking_degraded" in n.metadata), None)
+    return f"{', '.join(n.node_id for n in found) or 'no nodes'}{'; says that it fell back' if degraded else ''}"
 
 
 def said(holds: bool) -> str:

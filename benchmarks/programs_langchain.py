@@ -112,8 +112,8 @@ def main() -> None:
     for name, said in REPLIES.items():
         row = [outcome(make(Ranker(said=said))) for make in (listwise, ours)]
         print(f"| {name}, 10 documents | {row[0]} | {row[1]} |")
-    told = outcome(IntrinsicsReranker(runtime=Ranker(said=REPLIES["prose"]), on_error="fallback"))
-    print(f'| prose, 10 documents, `on_error="fallback"` | no such choice | {told}: the order that came, told |')
+    fallback = outcome(IntrinsicsReranker(runtime=Ranker(said=REPLIES["prose"]), on_error="fallback"))
+    print(f'| prose, 10 documents, `on_error="fallback"` | no such choice | {fallback}: the order that came, told |')
     for name, given in (("no documents", []), ("one document", documents(1))):
         cells = []
         for make in (listwise, ours):

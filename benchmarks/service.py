@@ -165,7 +165,7 @@ UNCACHED = ("--runtime", '{"kind": "embedded", "cache_size": 0}')
 async def soaked(minutes: float, clients: int = 32) -> None:
     """Whether anything leaks, and whether every request is answered or refused with a type, also around a kill."""
     until = time.monotonic() + 60 * minutes
-    told: Counter[str] = Counter()
+    tally: Counter[str] = Counter()
     with in_process(*UNCACHED) as (url, process):
         port, now = int(url.rsplit(":", 1)[1]), process
         async with httpx.AsyncClient(base_url=url, timeout=120, trust_env=False) as http:
@@ -177,28 +177,28 @@ async def soaked(minutes: float, clients: int = 32) -> None:
                         method, path, headers, content = malformed(draw.randrange(10**6))
                         answer = await once(http, method, path, headers=headers, content=content)
                         fine = answer is not None and is_refused(answer.status_code, answer.content)
-                        told["broken: refused" if fine else "broken: NOT refused"] += 1
+                        tally["broken: refused" if fine else "broken: NOT refused"] += 1
                         continue
                     body = {"query": text(draw, 6), "documents": [text(draw, 15) for _ in range(3)]}
                     answer = await once(http, "POST", "/v1/rerank", json=body)
                     if answer is None:
-                        told["whole: no answer"] += 1
+                        tally["whole: no answer"] += 1
                     elif answer.status_code == 200:
-                        told["whole: answered"] += 1
+                        tally["whole: answered"] += 1
                     else:
-                        told[f"whole: {answer.status_code} {answer.json().get('title')}"] += 1
+                        tally[f"whole: {answer.status_code} {answer.json().get('title')}"] += 1
 
             async def watch() -> None:
                 begun = time.monotonic()
                 while time.monotonic() < until:
                     gc.collect()
-                    print(f"{time.monotonic() - begun:5.0f} s: {rss_of(now.pid):.0f} MiB, {sum(told.values())} "
+                    print(f"{time.monotonic() - begun:5.0f} s: {rss_of(now.pid):.0f} MiB, {sum(tally.values())} "
                           "requests", flush=True)  # fmt: skip
                     await asyncio.sleep(30)
 
             await asyncio.gather(watch(), *(client(i) for i in range(clients)))
             print(f"at the end: {rss_of(now.pid):.0f} MiB")
-            for name, count in sorted(told.items()):
+            for name, count in sorted(tally.items()):
                 print(f"{name}: {count}")
             now.kill()
             now.wait()
@@ -228,15 +228,15 @@ async def again(url: str, tries: int = 200) -> str:
 
 
 def malformed_all(url: str, count: int) -> None:
-    told: Counter[str] = Counter()
+    tally: Counter[str] = Counter()
     with httpx.Client(base_url=url, timeout=120, trust_env=False) as http:
         for seed in range(count):
             method, path, headers, content = malformed(seed)
             answer = http.request(method, path, headers=headers, content=content)
             refused = is_refused(answer.status_code, answer.content)
-            told[f"{answer.status_code}{'' if refused else ' NOT refused'}"] += 1
+            tally[f"{answer.status_code}{'' if refused else ' NOT refused'}"] += 1
         alive = http.get("/health").status_code
-    print(f"{count} malformed requests: {dict(sorted(told.items()))}; afterwards /health says {alive}")
+    print(f"{count} malformed requests: {dict(sorted(tally.items()))}; afterwards /health says {alive}")
 
 
 def main() -> None:

@@ -25,5 +25,5 @@ chain = (
     | Audit()
 )
 for question in ("Who built the mill?", "What is the speed of light?"):
-    told = chain.invoke({"question": question})
-    print(told["answer"].text, [sentence["label"] for sentence in told["audit"]["sentences"]])
+    result = chain.invoke({"question": question})
+    print(result["answer"].text, [sentence["label"] for sentence in result["audit"]["sentences"]])

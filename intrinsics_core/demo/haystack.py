@@ -151,12 +151,12 @@ def play(
 ) -> Iterator[Turn]:
     """Ask the questions in one conversation; each turn as it ends."""
     chain = pipeline(documents, runtime)
-    told = {"rewriter", "retriever", "ranker", "filter", "router", "context", "citations"}
+    wanted = {"rewriter", "retriever", "ranker", "filter", "router", "context", "citations"}
     history: list[ChatMessage] = []
     for question in questions:
         started = time.perf_counter()
         data = {"rewriter": {"query": question.ask, "history": history}, "answerer": {"invented": question.invented}}
-        found = chain.run(data, include_outputs_from=told)
+        found = chain.run(data, include_outputs_from=wanted)
         turn = _turn(question, tale.refusal, found, time.perf_counter() - started)
         yield turn
         history += [ChatMessage.from_user(question.ask), ChatMessage.from_assistant(turn.answer)]

@@ -43,8 +43,8 @@ def passages() -> list[Document]:
 
 
 def story() -> Story:
-    told = json.loads(files(__package__).joinpath("story.json").read_text(encoding="utf-8"))
-    return Story(**told | {"questions": tuple(Question(**q) for q in told["questions"])})
+    fields = json.loads(files(__package__).joinpath("story.json").read_text(encoding="utf-8"))
+    return Story(**fields | {"questions": tuple(Question(**q) for q in fields["questions"])})
 
 
 _VERDICTS: dict[str, tuple[str, type[Result]]] = {

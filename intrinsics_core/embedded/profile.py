@@ -233,7 +233,7 @@ def _supported(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[
         head = replace(head, thresholds={**head.thresholds, **thresholds})
     sentences, sources = [s.text for s in task.response_sentences], _sources(task, documents)
     evidence = look_up(sentences, response, sources, task.query)
-    logits = (yield from _told(task, sentences, evidence, sources, head.citations)) if own.reads else None
+    logits = (yield from _reader_logits(task, sentences, evidence, sources, head.citations)) if own.reads else None
     return support(
         sentences, response, sources, head, given=task.query, evidence=evidence, logits=logits,
         reported=_reported(own, task, response), own_encoder=own.own_encoder,
@@ -250,7 +250,7 @@ def _reported(own: Overrides, task: Task, vectors: Sequence[Any]) -> Collection[
     return {i for i, (s, rows) in said if reports_a_call(s.text, task, None if own.own_encoder else rows)}
 
 
-def _told(
+def _reader_logits(
     task: Task, said: Sequence[str], evidence: Sequence[Evidence], sources: Sources, rule: CitationRule
 ) -> Program[list[Any]]:
     """What the reader says of each sentence of an answer: one logit of its readings; None without sources."""
@@ -331,7 +331,7 @@ def _entailment(own: Overrides, task: Task) -> Program[float]:
     (found,) = look_up([task.response], [claim[0]], sources, task.query)
     said = None
     if own.reads:
-        (said,) = yield from _told(task, [task.response], [found], sources, head.citations)
+        (said,) = yield from _reader_logits(task, [task.response], [found], sources, head.citations)
     return entailment(task.response, claim[0], sources, head, given=task.query, evidence=found, logit=said)
 
 

@@ -21,7 +21,7 @@ def checked(answers: Sequence[Any]) -> list[IntrinsicsError]:
     return failures
 
 
-def told(failures: Sequence[IntrinsicsError], of: int, what: str) -> str | None:
+def failure_note(failures: Sequence[IntrinsicsError], of: int, what: str) -> str | None:
     """What a result says of them: how many of how many, the first by name. Short, however many there are."""
     if not failures:
         return None

@@ -46,7 +46,7 @@ def listwise(
                 raise answer
     failures = _costs.checked(answers)
     dropped = sum(answer.dropped for answer in answers if isinstance(answer, Ranking))
-    degraded = _costs.told(failures, len(answers), "lists kept their order")
+    degraded = _costs.failure_note(failures, len(answers), "lists kept their order")
     missing = len(task.documents) - len(named)
     return ranking(task, order, dropped=dropped, cut=cut, degraded=degraded, missing=missing)
 

@@ -45,7 +45,7 @@ def pairwise(task: Task, profile: Profile, *, both_orders: bool) -> Program[Rank
     for beaten in reversed(beaten_rounds):
         place = {winner: at for at, winner in enumerate(order)}
         order += sorted(beaten, key=lambda loser, by=beaten, at=place: at[by[loser]])  # type: ignore[misc]
-    degraded = _costs.told(held.failures, held.asked, "comparisons failed and count as ties")
+    degraded = _costs.failure_note(held.failures, held.asked, "comparisons failed and count as ties")
     return ranking(task, order, wins=held.wins, degraded=degraded)
 
 

@@ -84,11 +84,11 @@ def record(name: str) -> Record:
         on_error: str = "raise",
         date: str | None = None,
     ) -> Call[Any]:
-        told.chosen(on_error)
+        entry.chosen(on_error)
         return adapter(name, messages, documents, arguments=arguments, as_json=as_json, date=date)
 
-    told = Record(f"{PREFIX}{name}", asked, AdapterOutput, _ENDS_WITH, needs_model=True)
-    return told
+    entry = Record(f"{PREFIX}{name}", asked, AdapterOutput, _ENDS_WITH, needs_model=True)
+    return entry
 
 
 def _texts(name: str, arguments: Any) -> dict[str, str]:
@@ -105,6 +105,6 @@ def _texts(name: str, arguments: Any) -> dict[str, str]:
 def _program(task: Task, profile: Profile, *, name: str) -> Program[Any]:
     found = find(name, profile.served)
     if found is None:
-        told = unknown(f"profile {profile.name!r} cannot serve it", name, sorted(profile.served))
-        raise UnsupportedIntrinsic(told.message, intrinsic=task.intrinsic, expected=told.expected, got=told.got)
+        error = unknown(f"profile {profile.name!r} cannot serve it", name, sorted(profile.served))
+        raise UnsupportedIntrinsic(error.message, intrinsic=task.intrinsic, expected=error.expected, got=error.got)
     return (yield from profile.ask(found, task))

@@ -158,7 +158,7 @@ def _program(task: Task, profile: Profile, *, named: bool, keep: bool) -> Progra
         metrics=tuple(rated),
         dropped=sum(each.dropped for each in found if isinstance(each, Evaluation)),
         missing=len(failures),
-        degraded=_costs.told(failures, len(found), "metrics were not rated"),
+        degraded=_costs.failure_note(failures, len(found), "metrics were not rated"),
     )
 
 

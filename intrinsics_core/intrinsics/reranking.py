@@ -190,6 +190,6 @@ def _pointwise(
     scores = dict(zip(judged, moved, strict=True))
     best_first = iter(sorted(judged, key=lambda i: -scores[i]))
     order = [next(best_first) if i in scores else i for i in range(len(found))]
-    degraded = _costs.told(failures, len(found), "documents kept their place")
+    degraded = _costs.failure_note(failures, len(found), "documents kept their place")
     return ranking(task, order, [scores.get(i) for i in range(len(found))], prior=way, degraded=degraded,
                    missing=len(found) - len(judged))  # fmt: skip

@@ -102,7 +102,7 @@ def _program(task: Task, profile: Profile, *, samples: int) -> Program[SelfConsi
         answer=texts[largest[0]],
         share=len(largest) / len(texts),
         samples=tuple(Sample(text=text, agrees=number in largest) for number, text in enumerate(texts)),
-        degraded=_costs.told(failures, samples, "samples failed"),
+        degraded=_costs.failure_note(failures, samples, "samples failed"),
     )
 
 

@@ -92,8 +92,8 @@ def _(value: HallucinationDetection, fitted: Calibrations) -> Any:
     if changed is value or len(claims) != 1:
         return changed
     # The one claim of an answer has the answer's verdict.
-    told = {"score": changed.score, "label": changed.label, "unsure": changed.unsure}
-    rows = tuple(s.model_copy(update=told) if i in claims else s for i, s in enumerate(value.sentences))
+    verdict = {"score": changed.score, "label": changed.label, "unsure": changed.unsure}
+    rows = tuple(s.model_copy(update=verdict) if i in claims else s for i, s in enumerate(value.sentences))
     return changed.model_copy(update={"sentences": rows})
 
 
@@ -141,5 +141,5 @@ def _changed(value: Any, found: Fitted | None, field: str, label: Callable[[Fitt
     if found is None or score is None:
         return value
     probability = found.apply(score)
-    told = {"unsure": found.unsure(probability)} if isinstance(value, Result) else {}
-    return value.model_copy(update={field: probability, "label": label(found, probability)} | told)
+    unsure = {"unsure": found.unsure(probability)} if isinstance(value, Result) else {}
+    return value.model_copy(update={field: probability, "label": label(found, probability)} | unsure)

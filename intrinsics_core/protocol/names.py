@@ -65,14 +65,14 @@ def unknown(
     return InvalidInput(f"{what}{meant}", intrinsic=intrinsic, expected=expected, got=repr(name)[: _SHOWN + 2])
 
 
-def named(what: str, name: Any, known: Iterable[Name], **told: Any) -> Name:
+def named(what: str, name: Any, known: Iterable[Name], **details: Any) -> Name:
     """The known name that is meant.
 
     Args:
         what: what the name is called in an error: ``"runtime.kind"``.
         name: the name that was given.
         known: the names that are known.
-        told: as :func:`unknown` takes it.
+        details: as :func:`unknown` takes them.
 
     Returns:
         The known name, in its own spelling.
@@ -83,18 +83,18 @@ def named(what: str, name: Any, known: Iterable[Name], **told: Any) -> Name:
     names = list(known)
     found = find(name, names)
     if found is None:
-        raise unknown(f"{what} is unknown", name, names, **told)
+        raise unknown(f"{what} is unknown", name, names, **details)
     return found
 
 
-def keyed(what: str, given: Mapping[str, T], known: Iterable[str], **told: Any) -> dict[str, T]:
+def keyed(what: str, given: Mapping[str, T], known: Iterable[str], **details: Any) -> dict[str, T]:
     """A mapping with each key in its known spelling, in the order given.
 
     Args:
         what: what the mapping is called in an error.
         given: the mapping that was given.
         known: the keys that are known.
-        told: as :func:`unknown` takes it.
+        details: as :func:`unknown` takes them.
 
     Returns:
         The mapping with the known keys.
@@ -104,7 +104,7 @@ def keyed(what: str, given: Mapping[str, T], known: Iterable[str], **told: Any) 
     """
     names, found = list(known), dict[str, T]()
     for key, value in given.items():
-        name = named(f"{what}.{key}", key, names, **told)
+        name = named(f"{what}.{key}", key, names, **details)
         if name in found:
             raise InvalidInput(
                 f"{what} names {name!r} twice", expected="each name once", got=", ".join(map(repr, given))

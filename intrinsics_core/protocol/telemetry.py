@@ -60,27 +60,31 @@ class Judging:
 def verdicts(intrinsic: str, value: Result) -> Iterator[dict[str, Any]]:
     """The attributes of each event: one for the whole result where it has a label or a score, one for each document
     judged and each metric rated. ``rag_intrinsics.score.meaning`` says what the number is a probability of."""
-    if told := _told(value):
-        yield {"gen_ai.evaluation.name": intrinsic, **told, **({"error.type": "degraded"} if value.degraded else {})}
+    if attributes := _verdict_attributes(value):
+        yield {
+            "gen_ai.evaluation.name": intrinsic,
+            **attributes,
+            **({"error.type": "degraded"} if value.degraded else {}),
+        }
     for metric in getattr(value, "metrics", ()):
-        if told := _told(metric, label="rating"):
-            yield {"gen_ai.evaluation.name": intrinsic, **told, "rag_intrinsics.metric": metric.name}
+        if attributes := _verdict_attributes(metric, label="rating"):
+            yield {"gen_ai.evaluation.name": intrinsic, **attributes, "rag_intrinsics.metric": metric.name}
     for judgement in getattr(value, "judgements", ()):
         yield {
             "gen_ai.evaluation.name": intrinsic,
-            **_told(judgement),
+            **_verdict_attributes(judgement),
             "rag_intrinsics.document.index": judgement.index,
         }
 
 
-def _told(verdict: Any, label: str = "label") -> dict[str, Any]:
+def _verdict_attributes(verdict: Any, label: str = "label") -> dict[str, Any]:
     name = next((n for n in _SCORES if isinstance(getattr(verdict, n, None), int | float)), None)
-    told = {
+    attributes = {
         "gen_ai.evaluation.score.label": getattr(verdict, label, None),
         "gen_ai.evaluation.score.value": getattr(verdict, name) if name else None,
         "rag_intrinsics.score.meaning": type(verdict).model_fields[name].description if name else None,
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in attributes.items() if value is not None}
 
 
 def _emit(span: Any, attributes: dict[str, Any]) -> None:

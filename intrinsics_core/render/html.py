@@ -125,8 +125,8 @@ def _body(value: Result) -> Any:
 
 
 def _fields(value: Result) -> list[tuple[str, str]]:
-    told = value.model_dump(mode="json", exclude={"schema_version"})
-    return [(name, json.dumps(field, ensure_ascii=False)) for name, field in told.items()]
+    fields = value.model_dump(mode="json", exclude={"schema_version"})
+    return [(name, json.dumps(field, ensure_ascii=False)) for name, field in fields.items()]
 
 
 def _numbered_sources(citations: Sequence[Citation]) -> Iterator[tuple[int, Citation]]:

@@ -46,7 +46,7 @@ _MUST_HAVE = ("role", "content", "text")  # keys that are not left out where a c
 
 
 class BatchJob:
-    """What an actor is told. It is pickled, and shown nowhere: a config may hold a key.
+    """What an actor is given. It is pickled, and shown nowhere: a config may hold a key.
 
     A plain class on purpose: Ray writes the fields of dataclasses and mappings into its own records.
     """
@@ -83,8 +83,8 @@ class BatchActor:
             self.runtime = as_runtime(job.runtime)
             self.profile = self.runtime.profile_of(job.profile)
         except Exception as error:  # Ray writes it to its logs: without the key, and without what led to it
-            told = error.message if isinstance(error, IntrinsicsError) else f"{type(error).__name__}: {error}"
-            raise RuntimeUnavailable(hide(f"the runtime cannot be set up in an actor: {told}", self.hidden)) from None
+            reason = error.message if isinstance(error, IntrinsicsError) else f"{type(error).__name__}: {error}"
+            raise RuntimeUnavailable(hide(f"the runtime cannot be set up in an actor: {reason}", self.hidden)) from None
         if job.concurrency:
             self.runtime.concurrency = job.concurrency
         record = record_of(job.intrinsic)
@@ -283,8 +283,10 @@ def cluster(address: str, *, actors: int) -> Iterator[Any]:
     try:
         ray.init(**settings, log_to_driver=False, logging_level="ERROR")
     except Exception as error:
-        told = f"Ray cannot be reached: {type(error).__name__}: {error}".splitlines()[0]
-        raise RuntimeUnavailable(told, expected="local, auto or the address of a cluster", got=repr(address)) from None
+        message = f"Ray cannot be reached: {type(error).__name__}: {error}".splitlines()[0]
+        raise RuntimeUnavailable(
+            message, expected="local, auto or the address of a cluster", got=repr(address)
+        ) from None
     try:
         yield ray
     finally:
@@ -396,8 +398,8 @@ def _result(outcome: Result | IntrinsicsError) -> str | None:
 def _error(outcome: Result | IntrinsicsError, hidden: set[str]) -> dict[str, str | None] | None:
     if not isinstance(outcome, IntrinsicsError):
         return None
-    told = {"type": type(outcome).__name__, "message": str(outcome), "raw": outcome.raw}
-    return {name: text and hide(text, hidden).encode("utf-8", "replace").decode() for name, text in told.items()}
+    fields = {"type": type(outcome).__name__, "message": str(outcome), "raw": outcome.raw}
+    return {name: text and hide(text, hidden).encode("utf-8", "replace").decode() for name, text in fields.items()}
 
 
 def _writable(text: str) -> bool:

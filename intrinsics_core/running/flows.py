@@ -189,7 +189,8 @@ def _program(task: Task, profile: Profile, *, options: _Options) -> Program[RagR
         found["answerability"] = gate
         if not gate.answerable:
             if options.unanswerable != "without-documents":
-                return _told(RagResult(answer=options.canned, answered=False, documents=tuple(documents), **found), [])
+                result = RagResult(answer=options.canned, answered=False, documents=tuple(documents), **found)
+                return _with_disagreements(result, [])
             documents = []
     texts = yield from _answers(task, profile, documents, options)
     checked, missing = yield from _checked(task, profile, texts, documents, options)
@@ -197,23 +198,24 @@ def _program(task: Task, profile: Profile, *, options: _Options) -> Program[RagR
     passed = [i for i, why in enumerate(lacking) if not why]
     if not passed:
         why = f"no sample met the requirements: {'; '.join(dict.fromkeys(lacking))}"
-        return _told(RagResult(answer=options.canned, answered=False, documents=tuple(documents), samples=len(texts),
-                               reason=why, **found), missing)  # fmt: skip
+        result = RagResult(answer=options.canned, answered=False, documents=tuple(documents), samples=len(texts),
+                           reason=why, **found)  # fmt: skip
+        return _with_disagreements(result, missing)
     best = max(passed, key=lambda i: _worth(checked[i]))
     result = RagResult(
         answer=texts[best], answered=True, documents=tuple(documents), samples=len(texts), **found, **checked[best]
     )
-    return _told(result, missing)
+    return _with_disagreements(result, missing)
 
 
-def _told(result: RagResult, missing: Sequence[str]) -> RagResult:
+def _with_disagreements(result: RagResult, missing: Sequence[str]) -> RagResult:
     """The result with what its parts disagree about, and with every fallback in it said at the top too."""
     names = ("rewrite", "relevance", "answerability", "uncertainty", "hallucination", "citations")
     parts = [getattr(result, name) for name in names]
     notes = [part.degraded for part in parts if part is not None and part.degraded] + list(missing)
     unjudged = sum(part.missing for part in parts if part is not None)
-    told = {"disagreements": tuple(disagreements(result)), "degraded": "; ".join(notes) or None, "missing": unjudged}
-    return result.model_copy(update=told)
+    update = {"disagreements": tuple(disagreements(result)), "degraded": "; ".join(notes) or None, "missing": unjudged}
+    return result.model_copy(update=update)
 
 
 def _answers(task: Task, profile: Profile, documents: Sequence[Document], options: _Options) -> Program[list[str]]:

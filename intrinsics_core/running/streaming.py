@@ -285,7 +285,7 @@ class StreamChecker:
         for chunk in chunks:
             if chunk and not self._hold:
                 yield StreamEvent(text=chunk)
-            yield from self._told(self.feed(chunk))
+            yield from self._events(self.feed(chunk))
         yield from self._last(self.close())
 
     async def acheck(self, chunks: AsyncIterable[str]) -> AsyncIterator[StreamEvent]:
@@ -302,7 +302,7 @@ class StreamChecker:
                 await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
                 if judging is not None and judging.done():
                     judged, judging = judging.result(), None
-                    for event in self._told(judged):
+                    for event in self._events(judged):
                         yield event
                 if coming is not None and coming.done():
                     chunk, coming = coming.result(), None
@@ -321,14 +321,14 @@ class StreamChecker:
                 task.cancel()
             await asyncio.gather(*left, return_exceptions=True)
 
-    def _told(self, judged: Sequence[AuditedSentence]) -> Iterator[StreamEvent]:
+    def _events(self, judged: Sequence[AuditedSentence]) -> Iterator[StreamEvent]:
         if judged:
             yield StreamEvent(sentences=tuple(judged))
         if self._hold and (judged or self._ended) and (text := self.release()):
             yield StreamEvent(text=text)
 
     def _last(self, whole: Audit) -> Iterator[StreamEvent]:
-        yield from self._told(self.left(whole))
+        yield from self._events(self.left(whole))
         yield StreamEvent(audit=whole)
 
     async def _ajudged(self, begin: int, call: Call[Audit]) -> list[AuditedSentence]:

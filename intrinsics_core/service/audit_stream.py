@@ -158,8 +158,8 @@ def routes(serving: Service) -> APIRouter:
     return router
 
 
-def _line(**told: Any) -> bytes:
-    return written({kind: value.model_dump(mode="json") for kind, value in told.items()})
+def _line(**event: Any) -> bytes:
+    return written({kind: value.model_dump(mode="json") for kind, value in event.items()})
 
 
 def _said(part: Any) -> str:

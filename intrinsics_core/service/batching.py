@@ -1,4 +1,4 @@
-"""Calls that come together are asked together; what does not fit into the line is told to come again.
+"""Calls that come together are asked together; what does not fit into the line is asked to come again.
 
 A runtime in this process does better with many requests than with one, and its work would stand in each other's way.
 So one batch is under way at a time, and what comes meanwhile is the next one. A server runtime batches by itself: its
@@ -150,11 +150,11 @@ class Batcher:
     async def _together(self, batch: list[_Queued[Any]]) -> None:
         loop = asyncio.get_running_loop()
 
-        def told(index: int, outcome: Any) -> None:  # in the thread that works
+        def settle(index: int, outcome: Any) -> None:  # in the thread that works
             loop.call_soon_threadsafe(_settle, batch[index].answer, outcome)
 
         work = asyncio.create_task(
-            arun_many(batch, self.runtime, profile=self.profile, concurrency=len(batch), on_result=told, keep=False)
+            arun_many(batch, self.runtime, profile=self.profile, concurrency=len(batch), on_result=settle, keep=False)
         )
 
         def left(_: asyncio.Future[Any]) -> None:
@@ -167,7 +167,7 @@ class Batcher:
             await asyncio.wait({work})
         finally:
             work.cancel()  # where this lane itself is ended
-        await asyncio.sleep(0)  # what was told from the thread is settled first
+        await asyncio.sleep(0)  # what the thread handed over is settled first
         failed = None if work.cancelled() else work.exception()
         for asked in batch:
             error = (

@@ -23,7 +23,7 @@ class Limits:
         documents: documents, pairs or texts of one request.
         tokens: tokens of all texts of one request, as the shipped encoder's tokenizer counts them.
         seconds: how long a request may take, reading its body and waiting in line included.
-        waiting: requests that may wait for one runtime; more are told to come again.
+        waiting: requests that may wait for one runtime; more are asked to come again.
         sessions: audits of answers that are being written, open at once.
         idle: seconds after which a session that hears nothing is forgotten.
     """
@@ -105,8 +105,8 @@ class Bounded:
     async def _read(self, scope: Scope, receive: Receive) -> bytes | None:
         """The body; None where the client left before its end."""
         most = self.limits.body
-        told = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-        pieces, size = [], int(told) if told.isdigit() and int(told) > most else 0
+        length = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+        pieces, size = [], int(length) if length.isdigit() and int(length) > most else 0
         while size <= most:
             message = await receive()
             if message["type"] == "http.disconnect":

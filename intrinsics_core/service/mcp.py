@@ -22,7 +22,7 @@ from intrinsics_core import IntrinsicsError, InvalidInput, __version__
 from intrinsics_core.protocol.errors import as_intrinsics_error
 from intrinsics_core.service.problems import name_of
 from intrinsics_core.service.serving import Service, not_here
-from intrinsics_core.service.told import MOST
+from intrinsics_core.service.short_results import MOST
 from intrinsics_core.service.tools import TOOLS, Tool, structured
 
 PATH = "/mcp"

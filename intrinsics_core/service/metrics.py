@@ -1,4 +1,4 @@
-"""What Prometheus is told: requests, latency, verdicts by label, the line before each runtime."""
+"""What Prometheus reads: requests, latency, verdicts by label, the line before each runtime."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class Metrics:
     def judged(self, intrinsic: str, value: Any) -> None:
         """Count the labels of a result."""
         if isinstance(value, Result):
-            for told in verdicts(intrinsic, value):
-                self._verdicts.labels(intrinsic, "degraded" if value.degraded else told.get(_LABEL, "none")).inc()
+            for attributes in verdicts(intrinsic, value):
+                self._verdicts.labels(intrinsic, "degraded" if value.degraded else attributes.get(_LABEL, "none")).inc()
 
     def answered(self, route: str, status: int, seconds: float) -> None:
         """Count a request."""

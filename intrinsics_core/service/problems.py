@@ -34,7 +34,7 @@ class TooMuch(InvalidInput):
     """A request is larger than this service takes."""
 
 
-# The first that fits counts. What the library raises has its own name; these two are told as what they are made of.
+# The first that fits counts. What the library raises has its own name; these two are reported as InvalidInput.
 _STATUS: tuple[tuple[type[IntrinsicsError], int], ...] = (
     (NotHere, 404),
     (TooMuch, 413),
@@ -77,13 +77,13 @@ def of_error(error: IntrinsicsError, hide: Hide = str, **more: Any) -> Response:
     Args:
         hide: takes keys out of what is said.
     """
-    told: dict[str, Any] = {"expected": error.expected, "got": error.got, "raw": error.raw}
-    told = {name: value and hide(value) for name, value in told.items()}
-    return problem(status_of(error), name_of(error), hide(str(error)), intrinsic=error.intrinsic, **told, **more)
+    details: dict[str, Any] = {"expected": error.expected, "got": error.got, "raw": error.raw}
+    details = {name: value and hide(value) for name, value in details.items()}
+    return problem(status_of(error), name_of(error), hide(str(error)), intrinsic=error.intrinsic, **details, **more)
 
 
 def install(app: FastAPI, hide: Hide) -> None:
-    """Have every error of an app told as a problem."""
+    """Have every error of an app answered as a problem."""
 
     @app.exception_handler(IntrinsicsError)
     async def ours(request: Request, error: IntrinsicsError) -> Response:

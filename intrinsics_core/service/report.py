@@ -60,10 +60,10 @@ def routes(serving: Service) -> APIRouter:
         calls = _calls(row)
         await serving.bounded(next(iter(calls.values())))
         found = await asyncio.gather(*(serving.ask(served, call) for call in calls.values()), return_exceptions=True)
-        told, notes = _sorted(dict(zip(calls, found, strict=True)), serving)
+        results, notes = _sorted(dict(zip(calls, found, strict=True)), serving)
         notes.append(f"Judged by the runtime {served.name}.")
         headers = {"content-disposition": 'attachment; filename="report.html"'}
-        page = page_of(_TITLE, _LEAD, [_turn(next(iter(calls.values())), told)], notes=notes)
+        page = page_of(_TITLE, _LEAD, [_turn(next(iter(calls.values())), results)], notes=notes)
         return Response(page, media_type="text/html; charset=utf-8", headers=headers)
 
     return router

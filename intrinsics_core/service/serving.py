@@ -44,7 +44,7 @@ class Served:
         try:
             await self.runtime.awarm_up()
             self.warm, self.failure = True, None
-        except Exception as error:  # told by /ready, and to each request anew
+        except Exception as error:  # reported by /ready, and to each request anew
             self.failure = as_intrinsics_error(error)
 
 
@@ -140,8 +140,8 @@ def serving(runtimes: Any, limits: Limits) -> Service:
 
 def not_here(what: str, name: str, known: Sequence[str]) -> NotHere:
     """The error for a name that nothing here has."""
-    told = unknown(f"{what} is unknown", name, known)
-    return NotHere(told.message, expected=told.expected, got=told.got)
+    error = unknown(f"{what} is unknown", name, known)
+    return NotHere(error.message, expected=error.expected, got=error.got)
 
 
 def _is_named(runtimes: Any) -> bool:

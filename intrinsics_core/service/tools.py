@@ -1,4 +1,4 @@
-"""The tools of the MCP server: what a model is told of each, what it gives, and what is asked with it."""
+"""The tools of the MCP server: how each is described to a model, what it gives, and what is asked with it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from intrinsics_core import Call, answerability, audit, citations, fact_check, query_rewrite, reranking
 from intrinsics_core.protocol.results import Answerability, Audit, Citations, FactCheck, QueryRewrite, Ranking, Result
-from intrinsics_core.service import told
+from intrinsics_core.service import short_results
 
 
 class GivenDocument(BaseModel):
@@ -129,7 +129,7 @@ TOOLS: tuple[Tool, ...] = (
         AuditAnswer,
         Audit,
         lambda a: audit(a.messages(("user", a.question), ("assistant", a.answer)), _shown(a.documents)),
-        lambda found, a: told.audit(found),
+        lambda found, a: short_results.audit(found),
     ),
     Tool(
         "is_answerable",
@@ -137,7 +137,7 @@ TOOLS: tuple[Tool, ...] = (
         IsAnswerable,
         Answerability,
         lambda a: answerability(a.messages(("user", a.question)), _shown(a.documents)),
-        lambda found, a: told.answerability(found),
+        lambda found, a: short_results.answerability(found),
     ),
     Tool(
         "rerank",
@@ -146,7 +146,7 @@ TOOLS: tuple[Tool, ...] = (
         Rerank,
         Ranking,
         lambda a: reranking(a.messages(("user", a.query)), _shown(a.documents)),
-        lambda found, a: told.ranking(_first(found, a), _texts(a.documents)),
+        lambda found, a: short_results.ranking(_first(found, a), _texts(a.documents)),
     ),
     Tool(
         "rewrite_question",
@@ -155,7 +155,7 @@ TOOLS: tuple[Tool, ...] = (
         RewriteQuestion,
         QueryRewrite,
         lambda a: query_rewrite([*(turn.model_dump() for turn in a.conversation), *a.messages(("user", a.question))]),
-        lambda found, a: told.rewrite(found),
+        lambda found, a: short_results.rewrite(found),
     ),
     Tool(
         "cite",
@@ -164,7 +164,7 @@ TOOLS: tuple[Tool, ...] = (
         Cite,
         Citations,
         lambda a: citations(a.messages(("user", a.question), ("assistant", a.answer)), _shown(a.documents)),
-        lambda found, a: told.citations(found),
+        lambda found, a: short_results.citations(found),
     ),
     Tool(
         "check_facts",
@@ -173,7 +173,7 @@ TOOLS: tuple[Tool, ...] = (
         CheckFacts,
         FactCheck,
         lambda a: fact_check(a.messages(("user", a.question), ("assistant", a.answer)), _shown(a.sources)),
-        lambda found, a: told.facts(found),
+        lambda found, a: short_results.facts(found),
     ),
 )
 

@@ -131,7 +131,7 @@ class _Item(pytest.Item):
 
 
 class _Failed(Exception):
-    """A bound does not hold, or a case could not be judged: told without a traceback."""
+    """A bound does not hold, or a case could not be judged: reported without a traceback."""
 
 
 class _CaseItem(_Item):
@@ -140,7 +140,7 @@ class _CaseItem(_Item):
 
     def runtest(self) -> None:
         outcome = self.parent.outcomes(self._request)[self.index]
-        self.user_properties += [*outcome.values.items(), *((f"{name} label", v) for name, v in outcome.told.items())]
+        self.user_properties += [*outcome.values.items(), *((f"{name} label", v) for name, v in outcome.labels.items())]
         if outcome.error:
             self.gate.failed.setdefault(self.path.name, {})[self.parent.cases[self.index].id] = outcome.error
             raise _Failed(outcome.error)

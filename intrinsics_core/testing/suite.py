@@ -65,7 +65,7 @@ class Outcome:
     """What became of one case: values by metric, the labels behind them, or the error."""
 
     values: Mapping[str, float] = field(default_factory=dict)
-    told: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
     error: str | None = None
 
 
@@ -132,7 +132,7 @@ def judge(
     Returns:
         One outcome for each case, in order.
     """
-    outcomes: list[dict[str, Any]] = [{"values": {}, "told": {}, "error": None} for _ in cases]
+    outcomes: list[dict[str, Any]] = [{"values": {}, "labels": {}, "error": None} for _ in cases]
     calls: list[Call[Any]] = []
     about: list[tuple[int, str]] = []
     for i, case in enumerate(cases):
@@ -154,7 +154,7 @@ def judge(
         if isinstance(result, IntrinsicsError):
             outcomes[i]["error"] = f"{type(result).__name__}: {result}"
             continue
-        outcomes[i]["told"][metric] = result.label
+        outcomes[i]["labels"][metric] = result.label
         if metric == "answerability":
             outcomes[i]["values"][metric] = float((result.label == "answerable") == cases[i].answerable)
         elif result.score is not None:

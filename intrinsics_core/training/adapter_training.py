@@ -100,17 +100,17 @@ def train(
     needed()
     folder, place = Path(out), Base(base, revision, device, dtype)
     before = noted(folder) if resume else None
-    told_date = date or (before or {}).get("date") or today()
+    prompt_date = date or (before or {}).get("date") or today()
     asked = asked_by(intrinsic, profile, base)
     chosen = regime(intrinsic, asked.name, **numbers)
     tokenizer = tokenizer_of(place)
     window = longest or context_of(place)
     if window is None:
         raise InvalidInput("the model's config does not give its context length", expected="longest: tokens")
-    rows = examples(labelled(read(Path(data)), TABLE[intrinsic], told_date), asked.profile, tokenizer, window)
+    rows = examples(labelled(read(Path(data)), TABLE[intrinsic], prompt_date), asked.profile, tokenizer, window)
     tokens = invocation_of(rows, tokenizer, invocation) if alora else ()
     note = {
-        "intrinsic": intrinsic, "base": base, "revision": revision, "profile": asked.name, "date": told_date,
+        "intrinsic": intrinsic, "base": base, "revision": revision, "profile": asked.name, "date": prompt_date,
         "invocation": list(tokens), "regime": json.loads(json.dumps(asdict(chosen))), "examples": digest(rows),
     }  # fmt: skip
     checkpoint = begin(folder, note, resume=resume)
@@ -128,9 +128,9 @@ def train(
     if asked.file is not None:
         (folder / FILE).write_text(with_name(asked.file, intrinsic), encoding="utf-8")
         _asked_alike(asked, served, intrinsic)
-    told: dict[str, Any] = {"counts": counts} | {name: outcome[name] for name in ("steps", "epochs", "best", "log")}
-    (folder / LOG).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-    return Trained(folder, served, **told)
+    summary: dict[str, Any] = {"counts": counts} | {name: outcome[name] for name in ("steps", "epochs", "best", "log")}
+    (folder / LOG).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    return Trained(folder, served, **summary)
 
 
 def _asked_alike(asked: AskedBy, served: str, intrinsic: str) -> None:

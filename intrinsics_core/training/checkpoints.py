@@ -18,10 +18,10 @@ WHOLE = "whole"  # an empty file, written into a checkpoint when all else is
 
 def digest(rows: Sequence[Example]) -> str:
     """What tells one set of examples from another: all their tokens."""
-    told = hashlib.sha256()
+    sha = hashlib.sha256()
     for row in rows:
-        told.update(json.dumps([row.start, row.ids]).encode())
-    return f"sha256:{told.hexdigest()}"
+        sha.update(json.dumps([row.start, row.ids]).encode())
+    return f"sha256:{sha.hexdigest()}"
 
 
 def noted(folder: Path) -> dict[str, Any] | None:
@@ -53,9 +53,9 @@ def begin(folder: Path, note: Mapping[str, Any], *, resume: bool) -> Path | None
     if not resume:
         raise InvalidInput(f"a training run was started in {folder}", expected="resume=True, or another folder")
     if different := [name for name in note if before.get(name) != note[name]]:
-        told = "; ".join(f"{name} {before.get(name)!r}, not {note[name]!r}" for name in different)
+        changes = "; ".join(f"{name} {before.get(name)!r}, not {note[name]!r}" for name in different)
         raise InvalidInput(
-            f"{folder} cannot be resumed, because it was started with {told}",
+            f"{folder} cannot be resumed, because it was started with {changes}",
             expected="the same settings, or a new folder",
         )
     return last_checkpoint(folder)

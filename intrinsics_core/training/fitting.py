@@ -109,14 +109,14 @@ def fit(
         # A trainer that left rows out would not say so.
         if len(trainer.train_dataset) != len(rows):
             raise RuntimeUnavailable("trl dropped rows", expected=f"{len(rows)}", got=f"{len(trainer.train_dataset)}")
-        told = trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+        trained = trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     trainer.model.save_pretrained(str(folder), safe_serialization=True)
     state = trainer.state
     return {
         "steps": state.global_step,
         "epochs": round(state.epoch or 0, 4),
         "best": state.best_metric,
-        "seconds": told.metrics["train_runtime"],
+        "seconds": trained.metrics["train_runtime"],
         "log": state.log_history,
     }
 

@@ -10,7 +10,7 @@ import intrinsics_core
 from intrinsics_core.embedded.lexical import tokens
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
 from intrinsics_core.embedded.query import readings as of
-from intrinsics_core.embedded.query.chooser import OPTIONS, ChoiceOfReading, choice, told
+from intrinsics_core.embedded.query.chooser import OPTIONS, ChoiceOfReading, as_read, choice
 from intrinsics_core.embedded.query.readings import MOST
 
 LIGHT = [("user", "Who built the Marram Light?"), ("assistant", "Ada Quill built it on a reef off Brinmouth in 1874.")]
@@ -155,4 +155,4 @@ def test_what_the_rules_say_is_the_first_reading():
 
 
 def test_the_end_of_a_long_conversation_is_told():
-    assert told([("user", "a " * 100), ("assistant", "b c"), ("user", "d?")], most=5) == "/ b c / d?"
+    assert as_read([("user", "a " * 100), ("assistant", "b c"), ("user", "d?")], most=5) == "/ b c / d?"

@@ -12,7 +12,7 @@ from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol import results
 from intrinsics_core.protocol.telemetry import verdicts
 from intrinsics_core.render.html import result as page
-from intrinsics_core.service import told
+from intrinsics_core.service import short_results
 
 UNCERTAIN = results.Uncertainty(certainty=0.85, expected=0.8)
 RATED = results.Evaluation(metrics=(results.RatedMetric(name="coherence", rating="yes", score=0.9),))
@@ -56,9 +56,9 @@ def test_events_say_it() -> None:
 def test_what_is_printed_says_it() -> None:
     assert "probability that the answer is right" in page(UNCERTAIN)
     assert "probability that it addresses the question" in page(AUDITED)
-    assert "Probability that the answer is right: 0.85." in told.audit(AUDITED)
+    assert "Probability that the answer is right: 0.85." in short_results.audit(AUDITED)
     document = results.RankedDocument(document_id="d", index=0, rank=1, score=0.9)
     assert "probability of relevance" in page(results.Ranking(ranking=(document,), mode="pointwise"))
     assert "share of the others" in page(results.Ranking(ranking=(document,), mode="listwise"))
-    assert "probability" not in told.ranking(results.Ranking(ranking=(document,), mode="listwise"), ["text"])
+    assert "probability" not in short_results.ranking(results.Ranking(ranking=(document,), mode="listwise"), ["text"])
     assert json.loads(UNCERTAIN.model_dump_json())["certainty"] == 0.85

@@ -12,7 +12,7 @@ import pytest
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from intrinsics_core import audit, run
-from intrinsics_core.service.told import MOST
+from intrinsics_core.service.short_results import MOST
 from tests.service.running import PATIENCE, command
 
 DOCUMENTS = [

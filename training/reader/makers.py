@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
-from intrinsics_core.embedded.query.chooser import told
+from intrinsics_core.embedded.query.chooser import as_read
 from intrinsics_core.embedded.query.phrases import runs
 from intrinsics_core.embedded.query.readings import readings
 from training.reader.data import Claim, Passage, Question, Turn
@@ -465,7 +465,7 @@ def _fuller(reading: str, rewrite: str, gained: frozenset[str]) -> set[str]:
 
 def before(row: Turn) -> str:
     """The turns before and the last question, as the product shows them."""
-    return told(row.dialog)
+    return as_read(row.dialog)
 
 
 Maker = Callable[..., Unit]

@@ -179,8 +179,8 @@ def _beside_text(message: AIMessage) -> AIMessageChunk | None:
     """What a message has beside its text: tool calls, usage, other blocks; None for nothing."""
     others = [block for block in message.content if isinstance(block, dict) and block.get("type") != "text"]
     rest = _chunk(message.model_copy(update={"content": others or ""}))
-    told = (rest.content, rest.tool_call_chunks, rest.usage_metadata, rest.response_metadata, rest.additional_kwargs)
-    return rest if any(told) else None
+    parts = (rest.content, rest.tool_call_chunks, rest.usage_metadata, rest.response_metadata, rest.additional_kwargs)
+    return rest if any(parts) else None
 
 
 def _chunk(message: AIMessage) -> AIMessageChunk:

@@ -34,20 +34,20 @@ class Compressor(BaseDocumentCompressor, Intrinsic):
         return found
 
     def _verdicts(
-        self, given: ChainInput, rows: Sequence[Any], told: Mapping[str, Any], *, scored: bool = True
+        self, given: ChainInput, rows: Sequence[Any], shared: Mapping[str, Any], *, scored: bool = True
     ) -> list[Document]:
         """Copies of the documents that the rows name, in the rows' order, each with its score and verdict.
 
         A row without a score leaves the one that is there. A score of the retriever's that is written over is kept.
 
         Args:
-            told: what is said with every one of them.
+            shared: what is said with every one of them.
             scored: whether the rows' scores are verdicts, or, of a fallback, those that were there.
         """
         copies = []
         for row in rows:
             document = given.documents[row.index]
-            verdict = row.model_dump(mode="json", exclude={"document_id"}) | told
+            verdict = row.model_dump(mode="json", exclude={"document_id"}) | shared
             if why := getattr(row, "failure", None):  # of this document's judgement alone
                 verdict["degraded"] = why
             metadata = {

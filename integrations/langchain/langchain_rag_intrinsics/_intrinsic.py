@@ -125,13 +125,13 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
         given = self._read(value)
         if (nothing := self._without_asking(given)) is not None:
             return nothing
-        return self._told(value, given, self._result(given))
+        return self._output(value, given, self._result(given))
 
     async def _arun(self, value: Any) -> Any:
         given = self._read(value)
         if (nothing := self._without_asking(given)) is not None:
             return nothing
-        return self._told(value, given, await self._aresult(given))
+        return self._output(value, given, await self._aresult(given))
 
     def _read(self, value: Any) -> ChainInput:
         return read(value, self.intrinsic, self.metadata_fields)
@@ -150,7 +150,7 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
         """The result, less what other verdicts on the same input rule out."""
         return result
 
-    def _told(self, value: Any, given: ChainInput, result: Result) -> Any:
+    def _output(self, value: Any, given: ChainInput, result: Result) -> Any:
         return result if self.return_result else self._tell(value, given, result)
 
     def _settings(self, given: ChainInput) -> dict[str, Any]:

@@ -72,7 +72,7 @@ class AnswerabilityGate(Intrinsic):
         route = self._chosen(result)
         if isinstance(route, Runnable) and not self.return_result:
             return self._returned(value, route, route.invoke(self._passed(value, result)), result)
-        return self._told(value, given, result)
+        return self._output(value, given, result)
 
     async def _arun(self, value: Any) -> Any:
         given = self._read(value)
@@ -80,7 +80,7 @@ class AnswerabilityGate(Intrinsic):
         route = self._chosen(result)
         if isinstance(route, Runnable) and not self.return_result:
             return self._returned(value, route, await route.ainvoke(self._passed(value, result)), result)
-        return self._told(value, given, result)
+        return self._output(value, given, result)
 
     def _tell(self, value: Any, given: ChainInput, result: Answerability) -> Any:
         route = self._chosen(result)
@@ -120,7 +120,7 @@ class AnswerabilityGate(Intrinsic):
             result = self._result(given)
             route = self._chosen(result)
             if not isinstance(route, Runnable) or self.return_result:
-                yield self._told(value, given, result)
+                yield self._output(value, given, result)
                 return
             chunk, text = None, []
             for chunk in route.stream(self._passed(value, result)):
@@ -138,7 +138,7 @@ class AnswerabilityGate(Intrinsic):
             result = await self._aresult(given)
             route = self._chosen(result)
             if not isinstance(route, Runnable) or self.return_result:
-                yield self._told(value, given, result)
+                yield self._output(value, given, result)
                 return
             chunk, text = None, []
             async for chunk in route.astream(self._passed(value, result)):

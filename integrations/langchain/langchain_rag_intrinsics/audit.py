@@ -83,9 +83,9 @@ class Audit(CitationGenerator):
         answer = given.answer if is_canned(given.answer) else super()._tell(value, given, result)
         before = as_mapping(value)
         before = before if isinstance(before, Mapping) else {}
-        told = {**before, self.intrinsic: result.model_dump(mode="json")}
+        output = {**before, self.intrinsic: result.model_dump(mode="json")}
         # A structured answer stays what it was, for whoever reads its fields; marks go into text alone.
-        return {**told, ANSWER[0]: answer} if isinstance(answer, AIMessage) and not _is_structured(before) else told
+        return {**output, ANSWER[0]: answer} if isinstance(answer, AIMessage) and not _is_structured(before) else output
 
     def _pass(self, pieces: Iterator[Any]) -> Iterator[Any]:
         sentences = _Sentences(self)
@@ -93,7 +93,7 @@ class Audit(CitationGenerator):
             yield from _rest(piece, self.return_result)
             yield from sentences.passed(piece)
             if (checker := sentences.checker()) is not None:
-                yield from sentences.told(checker.feed(sentences.unheard()))
+                yield from sentences.closed(checker.feed(sentences.unheard()))
         given = self._read(sentences.stream.value)
         yield from self._last(sentences, given, self._result(given))
 
@@ -103,7 +103,7 @@ class Audit(CitationGenerator):
             for shown in (*_rest(piece, self.return_result), *sentences.passed(piece)):
                 yield shown
             if (checker := sentences.checker()) is not None:
-                for shown in sentences.told(await checker.afeed(sentences.unheard())):
+                for shown in sentences.closed(await checker.afeed(sentences.unheard())):
                     yield shown
         given = self._read(sentences.stream.value)
         for last in self._last(sentences, given, await self._aresult(given)):
@@ -155,7 +155,7 @@ class _Sentences:
         begin, self._heard = self._heard, len(self.stream.text)
         return self.stream.text[begin:]
 
-    def told(self, judged: Sequence[core.AuditedSentence]) -> Iterator[Piece]:
+    def closed(self, judged: Sequence[core.AuditedSentence]) -> Iterator[Piece]:
         """The verdicts of sentences that closed, and their text where it was held back."""
         if judged:
             yield Piece({"sentences": [sentence.model_dump(mode="json") for sentence in judged]})

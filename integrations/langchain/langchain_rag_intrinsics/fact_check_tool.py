@@ -50,16 +50,16 @@ class FactCheckTool(BaseTool):
     ) -> tuple[str, dict[str, Any]]:
         given = {"question": question, "answer": answer, "documents": sources}
         config: Any = {"callbacks": run_manager.get_child()} if run_manager else None
-        return _told(self.checker.returning_result().invoke(given, config))
+        return _content_and_artifact(self.checker.returning_result().invoke(given, config))
 
     async def _arun(
         self, question: str, answer: str, sources: list[str], run_manager: AsyncCallbackManagerForToolRun | None = None
     ) -> tuple[str, dict[str, Any]]:
         given = {"question": question, "answer": answer, "documents": sources}
         config: Any = {"callbacks": run_manager.get_child()} if run_manager else None
-        return _told(await self.checker.returning_result().ainvoke(given, config))
+        return _content_and_artifact(await self.checker.returning_result().ainvoke(given, config))
 
 
-def _told(result: Any) -> tuple[str, dict[str, Any]]:
+def _content_and_artifact(result: Any) -> tuple[str, dict[str, Any]]:
     found = result.model_dump(mode="json")
     return json.dumps(found), found

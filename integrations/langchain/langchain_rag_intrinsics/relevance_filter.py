@@ -54,8 +54,8 @@ class ContextRelevanceFilter(Compressor):
             row for row in result.judgements if row.label in self.labels and (row.score is None or row.score >= floor)
         ]
         # Why others failed is no matter of this document's: each row tells its own.
-        told = result.model_dump(mode="json", exclude={"judgements", "degraded", "schema_version"})
-        copies = self._verdicts(given, kept, told)
+        shared = result.model_dump(mode="json", exclude={"judgements", "degraded", "schema_version"})
+        copies = self._verdicts(given, kept, shared)
         for row, copy in zip(kept, copies, strict=True):
             if row.failure is None:
                 copy.metadata["context_relevance"] = row.label

@@ -73,17 +73,17 @@ class IntrinsicsReranker(Compressor):
         return reranking(given.messages, given.passages, **how, **self._settings(given))
 
     def _tell(self, value: Any, given: ChainInput, result: Ranking) -> list[Document]:
-        told = result.model_dump(mode="json", exclude={"ranking", "schema_version"})
-        told |= {"mode": result.mode} if result.mode else {}
+        shared = result.model_dump(mode="json", exclude={"ranking", "schema_version"})
+        shared |= {"mode": result.mode} if result.mode else {}
         kept = list(result.ranking)
         absolute = result.mode == "pointwise" and result.degraded is None
         if self.score_threshold is not None and absolute:
             kept = [row for row in kept if row.score is not None and row.score >= self.score_threshold]
         elif self.score_threshold is not None:
-            told["warning"] = "score_threshold left out: " + (
+            shared["warning"] = "score_threshold left out: " + (
                 "the ranking is degraded" if result.degraded else "these scores are places in one ranking"
             )
-        copies = self._verdicts(given, kept[: self.top_n], told, scored=result.mode is not None)
+        copies = self._verdicts(given, kept[: self.top_n], shared, scored=result.mode is not None)
         for row, copy in zip(kept, copies, strict=False):
             copy.metadata["reranking_rank"] = row.rank
         return copies

@@ -63,8 +63,8 @@ class Reviser(Intrinsic):
             # Blocks that are no text (thoughts, images) stay; citations in the text were of the old one.
             others = [b for b in content if isinstance(b, dict) and b.get("type") != "text"]
             content = [*others, {"type": "text", "text": result.answer}] if others else result.answer
-        told = with_verdict(metadata, verdict(self.intrinsic, result))
-        return answer.model_copy(update={"content": content, "response_metadata": told})
+        metadata = with_verdict(metadata, verdict(self.intrinsic, result))
+        return answer.model_copy(update={"content": content, "response_metadata": metadata})
 
 
 def _judged(answer: AIMessage) -> HallucinationDetection | None:

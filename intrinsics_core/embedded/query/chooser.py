@@ -37,17 +37,17 @@ class ChoiceOfReading:
     Attributes:
         asked: the last turn as it stands, then each reading that a reader may choose.
         by_rules: what the rules choose among them.
-        told: the conversation as a reader is shown it.
+        as_read: the conversation as a reader is shown it.
     """
 
     asked: tuple[str, ...]
     by_rules: str
-    told: str = ""
+    as_read: str = ""
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """What a reader is asked for *meant*, one logit for each of ``asked``; empty where there is no choice."""
-        return tuple((self.told, text) for text in self.asked) if len(self.asked) > 1 else ()
+        return tuple((self.as_read, text) for text in self.asked) if len(self.asked) > 1 else ()
 
     def options(self, logits: Sequence[float]) -> list[tuple[float, ...]]:
         """`OPTIONS` of leaving the question alone, and of each reading."""
@@ -111,7 +111,7 @@ def choice(conversation: Sequence[Turn], threshold: float | None = None) -> Choi
     by_rules = sure.text if sure and (leans or (sure.rule == "fragment" and threshold is None)) else last
     is_short = is_elliptic(last) and len(tokens(last)) <= _FEW  # to `_ELLIPSIS`, Chinese is one word
     asked = found if leans or is_short else []
-    return ChoiceOfReading((last, *(each.text for each in asked)), by_rules, told(turns))
+    return ChoiceOfReading((last, *(each.text for each in asked)), by_rules, as_read(turns))
 
 
 def is_elliptic(text: str) -> bool:
@@ -119,7 +119,7 @@ def is_elliptic(text: str) -> bool:
     return _ELLIPSIS.match(text) is not None
 
 
-def told(conversation: Sequence[Turn], most: int = SHOWN) -> str:
+def as_read(conversation: Sequence[Turn], most: int = SHOWN) -> str:
     """The turns as one text, as the reader was trained on them: the last ``most`` words, " / " between turns."""
     *history, last = conversation
     turns = [*(turn for turn in history[-most:] if turn[0] in ("user", "assistant")), last]

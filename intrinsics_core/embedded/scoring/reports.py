@@ -4,7 +4,7 @@ Such a sentence says nothing about the documents' world: what makes it true is t
 report (a fitted head, see `small_talk`), a call of that effect was made after the last user turn, and its names and
 numbers stand in the call, in what the call returned or in the user's turn. Without such a call it is a claim.
 
-What it is not: a check that the call did what it says. A tool's effect is told from the words of its name.
+What it is not: a check that the call did what it says. A tool's effect is read from the words of its name.
 """
 
 from __future__ import annotations
@@ -49,18 +49,20 @@ def reports_a_call(sentence: str, task: Task, vectors: Floats | None = None) -> 
     Args:
         sentence: one sentence of the response.
         task: the conversation, with its tool calls.
-        vectors: the sentence's vectors by the encoder that ships; None: it is told from its words alone.
+        vectors: the sentence's vectors by the encoder that ships; None: the words alone decide.
     """
     made = [call for call in task.tool_calls if not _only_reads(call)]
     if not made or not is_report(sentence, vectors):
         return False
-    known = " ".join([task.query, *(f"{call.name} {call.arguments} {call.result}" for call in made), *_told(task)])
+    known = " ".join(
+        [task.query, *(f"{call.name} {call.arguments} {call.result}" for call in made), *_tool_outputs(task)]
+    )
     keys = keys_of(_CASE.sub(" ", known)) | keys_of(known)
     details = [unit for unit in claim(sentence).units if unit.is_detail]
     return all(unit.keys & keys for unit in details) and any(_effects_agree(sentence, call) for call in made)
 
 
-def _told(task: Task) -> Sequence[str]:
+def _tool_outputs(task: Task) -> Sequence[str]:
     """What tools said after the last user turn, where that stands in turns of its own."""
     last = max((i for i, m in enumerate(task.messages) if m.role == "user"), default=-1)
     return [m.content for m in task.messages[last + 1 :] if m.role == "tool"]

@@ -1,7 +1,7 @@
 """Hallucination and citations from passages: an answer is made of a passage's sentences, some edited, some without the
 sentence that they rest on.
 
-Of three sentences one is told as it stands (faithful, and cited), one with a number or a word turned round
+Of three sentences one is repeated as it stands (faithful, and cited), one with a number or a word turned round
 (unfaithful), one that was taken out of the document (unfaithful: nothing says it). Which is which changes from passage
 to passage. Citations are of answers without edits: what is edited rests on nothing that a label should point to.
 """
@@ -72,11 +72,11 @@ def _row(name: str, task: Task, result: dict[str, object]) -> Row:
 
 def verdicts(folder: DataFolder) -> Iterator[Row]:
     for number, name, sentences in _passages(folder):
-        told, changed, removed = (sentences[(number + i) % len(sentences)] for i in (0, 2, 4))
+        unchanged, changed, removed = (sentences[(number + i) % len(sentences)] for i in (0, 2, 4))
         wrong = edited(changed, number)
         if wrong is None:
             continue
-        answer = [(told, "faithful", 1.0, None), (wrong, "unfaithful", 0.0, "The document says otherwise."),
+        answer = [(unchanged, "faithful", 1.0, None), (wrong, "unfaithful", 0.0, "The document says otherwise."),
                   (removed, "unfaithful", 0.0, "The document does not say this.")]  # fmt: skip
         answer = [answer[(i + number) % 3] for i in range(3)]
         task = _task("hallucination-detection", [s for s in sentences if s != removed], [text for text, *_ in answer])

@@ -20,7 +20,7 @@ from langchain_rag_intrinsics.fusion import identity
 
 Tools = Collection[str] | None
 
-_told: set[str] = set()
+_warned: set[str] = set()
 
 
 def names(tools: Tools | str) -> frozenset[str] | None:
@@ -86,8 +86,8 @@ def _once(documents: Iterable[Document]) -> list[Document]:
 def _tell_of_texts(messages: Iterable[AnyMessage]) -> None:
     """Once for each tool: that what it says in words is judged only where it is named."""
     for message in messages:
-        if isinstance(message, ToolMessage) and message.name and message.name not in _told:
-            _told.add(message.name)
+        if isinstance(message, ToolMessage) and message.name and message.name not in _warned:
+            _warned.add(message.name)
             logging.getLogger(__name__).warning(
                 "the tool %r returned text and no documents, which is not judged: name it (tools=[%r]) where it "
                 'retrieves, or let it return documents (response_format="content_and_artifact")',

@@ -175,8 +175,8 @@ class AnswerabilityMiddleware(AgentMiddleware):
             return {"messages": [_found(found, result)]}
         if result.answerable or (result.unsure and not self.block_unsure):
             return None
-        told = verdict(self.gate.intrinsic, result)[KEY]
-        return {"jump_to": "end", "messages": [canned(spoken(self.answer, state), told)]}
+        verdicts = verdict(self.gate.intrinsic, result)[KEY]
+        return {"jump_to": "end", "messages": [canned(spoken(self.answer, state), verdicts)]}
 
 
 def _query(args: Mapping[str, Any]) -> str | None:
@@ -189,14 +189,14 @@ def _judged(message: Any) -> bool:
     """Whether a tool's message carries the verdict that it answers the question."""
     if not isinstance(message, ToolMessage):
         return False
-    told = message.response_metadata.get(KEY)
-    found = told.get(AnswerabilityGate.intrinsic) if isinstance(told, Mapping) else None
+    verdicts = message.response_metadata.get(KEY)
+    found = verdicts.get(AnswerabilityGate.intrinsic) if isinstance(verdicts, Mapping) else None
     return isinstance(found, Mapping) and found.get("label") == "answerable"
 
 
 def _found(message: ToolMessage, result: Answerability, query: str | None = None) -> ToolMessage:
     """The tool's message with the verdict on it, and the query where that was not the model's."""
-    told = verdict(AnswerabilityGate.intrinsic, result)
+    metadata = verdict(AnswerabilityGate.intrinsic, result)
     if query is not None:
-        told[KEY]["query"] = query
-    return message.model_copy(update={"response_metadata": with_verdict(message.response_metadata, told)})
+        metadata[KEY]["query"] = query
+    return message.model_copy(update={"response_metadata": with_verdict(message.response_metadata, metadata)})

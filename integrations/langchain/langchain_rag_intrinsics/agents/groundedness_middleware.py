@@ -130,7 +130,7 @@ class GroundednessMiddleware(AgentMiddleware):
         return {"messages": turns, "documents": documents, "answer": final.text, "tool_calls": done}
 
     def _named(self, state: AgentState[Any]) -> Sequence[Document]:
-        """The documents that the user has told us the place of."""
+        """The documents at the place that the user has named."""
         where = self.documents
         found = where(state) if callable(where) else state.get(where) if where is not None else None
         return as_documents(found, self.detector.intrinsic)
@@ -140,16 +140,15 @@ class GroundednessMiddleware(AgentMiddleware):
         if self.unretrieved == "pass" or is_canned(final.message):
             return None
         result = HallucinationDetection(label="NA", score=None, sentences=(), degraded="nothing retrieved")
-        return self._told(state, final, result, block=self.unretrieved == "block")
+        return self._update(state, final, result, block=self.unretrieved == "block")
 
     def _judged(self, state: AgentState[Any], final: FinalAnswer, result: HallucinationDetection) -> dict[str, Any]:
-        return self._told(state, final, result, block=self.mode == "block" and result.label in self.labels)
+        return self._update(state, final, result, block=self.mode == "block" and result.label in self.labels)
 
-    def _told(
+    def _update(
         self, state: AgentState[Any], final: FinalAnswer, result: HallucinationDetection, *, block: bool
     ) -> dict[str, Any]:
-        told = verdict(self.detector.intrinsic, result)
-        metadata = with_verdict(final.message.response_metadata, told)
+        metadata = with_verdict(final.message.response_metadata, verdict(self.detector.intrinsic, result))
         if not block:
             # The same id: it takes the place of the answer.
             return {"messages": [final.message.model_copy(update={"response_metadata": metadata})]}

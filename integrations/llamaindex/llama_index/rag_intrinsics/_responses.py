@@ -27,8 +27,8 @@ def answer_of(response: Any) -> str:
         return "\n".join([*words, *as_lines(response.structured_response)])
     if isinstance(response, StreamingResponse | AsyncStreamingResponse):
         return response.response_txt or ""
-    told = response.response
-    return told if isinstance(told, str) else "\n".join(as_lines(told))
+    answer = response.response
+    return answer if isinstance(answer, str) else "\n".join(as_lines(answer))
 
 
 def is_structured(response: Any) -> bool:

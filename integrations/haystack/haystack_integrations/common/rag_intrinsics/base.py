@@ -203,17 +203,17 @@ class ReplyIntrinsic(Intrinsic):
         """Further arguments of the intrinsic."""
         return {}
 
-    def _shown(self, reply: ChatMessage, told: dict[str, Any], given: PipelineInput, result: Any) -> ChatMessage:
+    def _shown(self, reply: ChatMessage, dump: dict[str, Any], given: PipelineInput, result: Any) -> ChatMessage:
         """A reply with its verdict, as it comes out."""
         return reply
 
     def _judged(self, query: str, replies: Any, documents: Any, history: Any) -> dict[str, Any]:
         rows = self._rows(query, replies, documents, history)
-        return self._told(rows, self._outcomes([call for _, _, call in rows]))
+        return self._outputs(rows, self._outcomes([call for _, _, call in rows]))
 
     async def _ajudged(self, query: str, replies: Any, documents: Any, history: Any) -> dict[str, Any]:
         rows = self._rows(query, replies, documents, history)
-        return self._told(rows, await self._aoutcomes([call for _, _, call in rows]))
+        return self._outputs(rows, await self._aoutcomes([call for _, _, call in rows]))
 
     def _rows(self, query: str, replies: Any, documents: Any, history: Any) -> list[_Row]:
         rows = []
@@ -222,16 +222,16 @@ class ReplyIntrinsic(Intrinsic):
             rows.append((reply, given, self._call(given, **self._settings(reply))))
         return rows
 
-    def _told(self, rows: Sequence[_Row], outcomes: Sequence[Result | IntrinsicsError]) -> dict[str, Any]:
+    def _outputs(self, rows: Sequence[_Row], outcomes: Sequence[Result | IntrinsicsError]) -> dict[str, Any]:
         replies, results = [], []
         for (reply, given, _), outcome in zip(rows, outcomes, strict=True):
             if isinstance(outcome, IntrinsicsError):
                 raise outcome
-            told = given.told(outcome)
-            results.append(told)
+            dump = given.as_dict(outcome)
+            results.append(dump)
             if reply is not None:
-                signed = replace(reply, _meta=verdict(reply.meta, self.intrinsic, told))
-                replies.append(self._shown(signed, told, given, outcome))
+                signed = replace(reply, _meta=verdict(reply.meta, self.intrinsic, dump))
+                replies.append(self._shown(signed, dump, given, outcome))
         return {"replies": replies, "results": results}
 
 

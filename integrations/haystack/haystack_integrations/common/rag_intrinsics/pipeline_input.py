@@ -61,7 +61,7 @@ class PipelineInput:
         """The documents, each once."""
         return [self.documents[position] for position in self.positions]
 
-    def told(self, result: Result) -> dict[str, Any]:
+    def as_dict(self, result: Result) -> dict[str, Any]:
         """A result as plain values; positions in it are those of the documents as they came."""
         dump: dict[str, Any] = self.placed(result.model_dump(mode="json"))
         return dump

@@ -175,8 +175,8 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
             return
         messages: list[ChatMessage] = list(state.data["messages"])
         again = any(_retried(m) for m in messages[_question(messages) + 1 :])
-        told = result.model_dump(mode="json") if given is None else given.told(result)
-        answer = replace(messages[-1], _meta=verdict(messages[-1].meta, NAME, told))
+        dump = result.model_dump(mode="json") if given is None else given.as_dict(result)
+        answer = replace(messages[-1], _meta=verdict(messages[-1].meta, NAME, dump))
         wrong = result.label in self.labels and result.degraded is None
         ends = self.mode == "block" or (self.mode == "retry_then_block" and again)
         if (wrong and ends) or (given is None and self.unretrieved == "block"):

@@ -43,7 +43,7 @@ class ConversationTransform(IntrinsicComponent, BaseQueryTransform):
     def _run(self, query_bundle: QueryBundle, metadata: dict[str, Any]) -> QueryBundle:
         history = _given(query_bundle, metadata) or (self.memory.get() if self.memory else ())
         call = self._ask(conversation(query_bundle, history=history), _first_results(metadata))
-        return self._told(query_bundle, self._result(call))
+        return self._transformed(query_bundle, self._result(call))
 
     async def arun(self, query_bundle_or_str: QueryType, metadata: dict[str, Any] | None = None) -> QueryBundle:
         """Like ``run``, without ever blocking the event loop."""
@@ -53,9 +53,9 @@ class ConversationTransform(IntrinsicComponent, BaseQueryTransform):
     async def _arun(self, query_bundle: QueryBundle, metadata: dict[str, Any]) -> QueryBundle:
         history = _given(query_bundle, metadata) or (await self.memory.aget() if self.memory else ())
         call = self._ask(conversation(query_bundle, history=history), _first_results(metadata))
-        return self._told(query_bundle, await self._aresult(call))
+        return self._transformed(query_bundle, await self._aresult(call))
 
-    def _told(self, query: QueryBundle, result: Result) -> QueryBundle:
+    def _transformed(self, query: QueryBundle, result: Result) -> QueryBundle:
         if result.degraded:
             logging.getLogger(__name__).warning("%s fell back: %s", self.intrinsic, result.degraded)
         return self._tell(query, result)

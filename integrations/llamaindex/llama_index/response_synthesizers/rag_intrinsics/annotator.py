@@ -120,7 +120,7 @@ class ResponseAnnotator(IntrinsicComponent):
         """What :meth:`annotate` adds, for an answer and its nodes."""
         try:
             calls = self._calls(query, answer, nodes, history)
-            return self._told(calls, run_many(calls.values(), self.engine, profile=self.profile))
+            return self._as_verdicts(calls, run_many(calls.values(), self.engine, profile=self.profile))
         except Exception as error:  # the answer is there: whatever a judge does wrong does not cost it
             return self._failed(error)
 
@@ -135,7 +135,7 @@ class ResponseAnnotator(IntrinsicComponent):
         """Like :meth:`verdicts`, without ever blocking the event loop."""
         try:
             calls = self._calls(query, answer, nodes, history)
-            return self._told(calls, await arun_many(calls.values(), self.engine, profile=self.profile))
+            return self._as_verdicts(calls, await arun_many(calls.values(), self.engine, profile=self.profile))
         except Exception as error:
             return self._failed(error)
 
@@ -185,9 +185,9 @@ class ResponseAnnotator(IntrinsicComponent):
             said += token
             if not hold:
                 yield token
-            told = len(verdicts.get(SENTENCES, ()))
+            before = len(verdicts.get(SENTENCES, ()))
             checker = self._fed(checker, token, verdicts)
-            if hold and (checker is None or len(verdicts.get(SENTENCES, ())) > told):
+            if hold and (checker is None or len(verdicts.get(SENTENCES, ())) > before):
                 # Where the judge failed, nothing is lost: the rest passes as it comes, and the verdicts say why.
                 text, hold = said[shown:] if checker is None else checker.release(), checker is not None
                 shown += len(text)
@@ -281,7 +281,7 @@ class ResponseAnnotator(IntrinsicComponent):
         wanted = {"citations": self.citations, "hallucination-detection": self.hallucination, "audit": self.audit}
         return [name for name, is_wanted in wanted.items() if (not self.audit if is_wanted is None else is_wanted)]
 
-    def _told(self, calls: Mapping[str, Call[Any]], results: Sequence[Any]) -> Verdicts:
+    def _as_verdicts(self, calls: Mapping[str, Call[Any]], results: Sequence[Any]) -> Verdicts:
         verdicts = {}
         for (name, call), result in zip(calls.items(), results, strict=True):
             result = settled(call, result)

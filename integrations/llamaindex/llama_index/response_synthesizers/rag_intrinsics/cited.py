@@ -37,17 +37,17 @@ def cited(response: Any, mode: Mode = "postfix", style: Style = "text") -> str:
         Citations:
         [1] mill
     """
-    told = noted_on(response).get("rag_intrinsics") or {}
-    verdict = told.get("citations", told.get("audit", {}))
+    verdicts = noted_on(response).get("rag_intrinsics") or {}
+    verdict = verdicts.get("citations", verdicts.get("audit", {}))
     if set(verdict) == {"degraded"}:  # not even a fallback could be made
         raise InvalidInput("the response has no citations: citing failed", got=verdict["degraded"])
-    if "citations" in told:
-        found = Citations.model_validate(told["citations"])
-    elif "audit" in told:
-        rows = [row for sentence in Audit.model_validate(told["audit"]).sentences for row in sentence.citations]
+    if "citations" in verdicts:
+        found = Citations.model_validate(verdicts["citations"])
+    elif "audit" in verdicts:
+        rows = [row for sentence in Audit.model_validate(verdicts["audit"]).sentences for row in sentence.citations]
         found = Citations(citations=tuple(rows))
     else:
         raise InvalidInput("the response has no citations", expected="one that was annotated with them",
-                           got=f"verdicts {list(told)}")  # fmt: skip
+                           got=f"verdicts {list(verdicts)}")  # fmt: skip
     documents = passages(distinct(sources_of(response)), MetadataMode.NONE)
     return write(view(found, answer_of(response), documents, mode), style)

@@ -92,7 +92,7 @@ class Gate:
         whole = run(self._call(query, documents, history), self._annotator.engine, **settings)
         asked = () if whole.answerable else sub_answers(nodes)
         calls = self._sub_calls(asked, sources)
-        return self._told(whole, asked, calls, run_many(calls, self._annotator.engine, **settings) if calls else ())
+        return self._decision(whole, asked, calls, run_many(calls, self._annotator.engine, **settings) if calls else ())
 
     async def ajudge(
         self,
@@ -108,7 +108,7 @@ class Gate:
         asked = () if whole.answerable else sub_answers(nodes)
         calls = self._sub_calls(asked, sources)
         found = await arun_many(calls, self._annotator.engine, **settings) if calls else ()
-        return self._told(whole, asked, calls, found)
+        return self._decision(whole, asked, calls, found)
 
     def _call(
         self, query: QueryType, documents: Sequence[Any], history: Sequence[ChatMessage] = ()
@@ -123,7 +123,7 @@ class Gate:
         behind = passages(distinct(sources or ()), self._annotator.metadata_mode)
         return [self._call(part.question, [{"text": part.answer}, *behind]) for part in asked]
 
-    def _told(
+    def _decision(
         self,
         whole: Answerability,
         asked: Sequence[SubAnswer],

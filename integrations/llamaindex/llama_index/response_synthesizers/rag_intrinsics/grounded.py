@@ -153,7 +153,7 @@ class GroundedSynthesizer(InnerPrompts, BaseSynthesizer):
         if gate and gate.blocks:
             canned = self._said(query)
             return self._refusal(query, [*nodes, *(additional_source_nodes or ())], gate, canned, "stream")
-        _ = self._annotator.engine  # what is wrong with the runtime is told before an answer is paid for
+        _ = self._annotator.engine  # what is wrong with the runtime is reported before an answer is paid for
         response = self._inner.synthesize(query, nodes, additional_source_nodes, **response_kwargs)
         if isinstance(response, StreamingResponse | AsyncStreamingResponse):
             streaming: RESPONSE_TYPE = self._annotator.on_the_way(query, response, nodes, _signed(gate), history)
@@ -227,8 +227,8 @@ class GroundedSynthesizer(InnerPrompts, BaseSynthesizer):
         dispatcher.event(SynthesizeStartEvent(query=query))
         structured = self._output_cls is not None or isinstance(self._llm, StructuredLLM)
         metadata = self._get_metadata_for_response([item.node for item in nodes]) or {}
-        told = refusal(canned, nodes, metadata, stream if self._streaming else "whole", structured)
-        response = annotated(told, _signed(gate))
+        refused = refusal(canned, nodes, metadata, stream if self._streaming else "whole", structured)
+        response = annotated(refused, _signed(gate))
         dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
 

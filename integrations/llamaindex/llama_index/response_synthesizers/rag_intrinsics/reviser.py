@@ -63,12 +63,12 @@ class ResponseReviser(IntrinsicComponent):
             InvalidInput: it is an object or has one, or is a stream that has not ended: neither has a text to revise.
             IntrinsicsError: with ``on_error="raise"``; see :mod:`intrinsics_core.protocol.errors`.
         """
-        return self._told(response, self._result(self._call(query, response, chat_history)))
+        return self._revised(response, self._result(self._call(query, response, chat_history)))
 
     @dispatcher.span
     async def arevise(self, query: QueryType, response: Shown, *, chat_history: History = None) -> Shown:
         """Like :meth:`revise`, without ever blocking the event loop."""
-        return self._told(response, await self._aresult(self._call(query, response, chat_history)))
+        return self._revised(response, await self._aresult(self._call(query, response, chat_history)))
 
     def _call(self, query: QueryType, response: Any, history: History) -> Call[RevisedAnswer]:
         if is_structured(response) or under_way(response):
@@ -78,7 +78,7 @@ class ResponseReviser(IntrinsicComponent):
         messages = conversation(query, answer_of(response), history)
         return revise(messages, documents, mend=self.mend, **self._settings())
 
-    def _told(self, response: Shown, result: RevisedAnswer) -> Shown:
+    def _revised(self, response: Shown, result: RevisedAnswer) -> Shown:
         if result.degraded:
             logger.warning("%s fell back: %s", self.intrinsic, result.degraded)
         verdict = {self.intrinsic: result.model_dump(mode="json")}

@@ -84,16 +84,16 @@ class RagIntrinsicsDocumentEmbedder(Embedder):
         """
         batches, encoder = self._batches(documents), self._encoder()
         vectors = [vector for texts in batches for vector in encoder.embed(texts, kind="passage")]
-        return self._told(documents, vectors, self._meta(encoder))
+        return self._outputs(documents, vectors, self._meta(encoder))
 
     @component.output_types(documents=list[Document], meta=dict[str, Any])
     async def run_async(self, documents: list[Document]) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
         batches, encoder = self._batches(documents), await self._aencoder()
         vectors = [vector for texts in batches for vector in await aembed(encoder, texts, "passage")]
-        return self._told(documents, vectors, self._meta(encoder))
+        return self._outputs(documents, vectors, self._meta(encoder))
 
-    def _told(self, documents: list[Document], vectors: list[list[float]], meta: dict[str, Any]) -> dict[str, Any]:
+    def _outputs(self, documents: list[Document], vectors: list[list[float]], meta: dict[str, Any]) -> dict[str, Any]:
         pairs = zip(documents, vectors, strict=True)
         return {"documents": [replace(document, embedding=vector) for document, vector in pairs], "meta": meta}
 

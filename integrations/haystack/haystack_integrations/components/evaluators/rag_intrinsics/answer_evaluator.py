@@ -56,7 +56,7 @@ class RagIntrinsicsAnswerEvaluator(RowEvaluator):
             Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
         :param metrics: Which of the four, one or several; those that the runtime can rate where left out.
         :param profile: A profile or its name; the runtime's own where left out.
-        :param on_error: `"fallback"`: a row whose judgement failed is told as an error and the others stand; or
+        :param on_error: `"fallback"`: a row whose judgement failed is reported as an error and the others stand; or
             `"raise"`.
         :param date: Date text for prompts that carry one; the day of the call where left out.
         """

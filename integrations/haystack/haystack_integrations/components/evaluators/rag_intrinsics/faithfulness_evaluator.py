@@ -59,6 +59,6 @@ class RagIntrinsicsFaithfulnessEvaluator(RowEvaluator):
     def _score(self, result: HallucinationDetection) -> float | None:
         return None if result.reason else result.score
 
-    def _told(self, result: HallucinationDetection) -> dict[str, Any]:
+    def _extras(self, result: HallucinationDetection) -> dict[str, Any]:
         claims = [sentence for sentence in result.sentences if sentence.score is not None]
         return {"statements": [s.text for s in claims], "statement_scores": [s.score for s in claims]}

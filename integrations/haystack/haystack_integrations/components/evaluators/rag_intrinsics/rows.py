@@ -30,7 +30,7 @@ class RowEvaluator(Intrinsic):
         :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
             Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
         :param profile: A profile or its name; the runtime's own where left out.
-        :param on_error: `"fallback"`: a row whose judgement failed is told as an error and the others stand; or
+        :param on_error: `"fallback"`: a row whose judgement failed is reported as an error and the others stand; or
             `"raise"`.
         :param date: Date text for prompts that carry one; the day of the call where left out.
         """
@@ -44,7 +44,7 @@ class RowEvaluator(Intrinsic):
         """Further arguments of the intrinsic."""
         return {}
 
-    def _told(self, result: Any) -> dict[str, Any]:
+    def _extras(self, result: Any) -> dict[str, Any]:
         """What else a row says."""
         return {}
 
@@ -94,8 +94,8 @@ class RowEvaluator(Intrinsic):
         dump = outcome.model_dump(mode="json")
         score = self._score(outcome)
         why = {"reason": outcome.reason or _NOTHING} if score is None else {}
-        told = {"status": EVALUATED if score is not None else NOTHING, "score": score}
-        return {**dump, **told, **why, **self._told(outcome)}
+        status = {"status": EVALUATED if score is not None else NOTHING, "score": score}
+        return {**dump, **status, **why, **self._extras(outcome)}
 
 
 class ContextEvaluator(RowEvaluator):

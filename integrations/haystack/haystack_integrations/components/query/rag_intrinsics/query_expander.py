@@ -67,14 +67,14 @@ class RagIntrinsicsQueryExpander(Intrinsic):
         :returns: `queries`: the original first, all different; `result`: with the strategy of each.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
-        return self._told(self._result(self._call(self._read(query, documents, history))))
+        return self._outputs(self._result(self._call(self._read(query, documents, history))))
 
     @component.output_types(queries=list[str], result=dict[str, Any])
     async def run_async(
         self, query: str, history: list[ChatMessage] | None = None, documents: list[Document] | None = None
     ) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
-        return self._told(await self._aresult(self._call(self._read(query, documents, history))))
+        return self._outputs(await self._aresult(self._call(self._read(query, documents, history))))
 
-    def _told(self, result: QueryExpansion) -> dict[str, Any]:
+    def _outputs(self, result: QueryExpansion) -> dict[str, Any]:
         return {"queries": [query.text for query in result.queries], "result": result.model_dump(mode="json")}

@@ -71,14 +71,14 @@ class RagIntrinsicsQueryRewriter(Intrinsic):
             the original and whether it changed.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
-        return self._told(self._result(self._call(self._read(query, None, history))))
+        return self._outputs(self._result(self._call(self._read(query, None, history))))
 
     @component.output_types(standalone_query=str, retrieval_query=str, embedding_query=str, result=dict[str, Any])
     async def run_async(self, query: str, history: list[ChatMessage] | None = None) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
-        return self._told(await self._aresult(self._call(self._read(query, None, history))))
+        return self._outputs(await self._aresult(self._call(self._read(query, None, history))))
 
-    def _told(self, result: QueryRewrite) -> dict[str, Any]:
+    def _outputs(self, result: QueryRewrite) -> dict[str, Any]:
         return {
             "standalone_query": result.query,
             "retrieval_query": result.retrieval_query,

@@ -90,7 +90,7 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
         given = self._read(query, documents, history)
-        return self._told(given, self._result(self._call(given)), score_threshold)
+        return self._outputs(given, self._result(self._call(given)), score_threshold)
 
     @component.output_types(documents=list[Document], result=dict[str, Any])
     async def run_async(
@@ -102,9 +102,9 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
     ) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
         given = self._read(query, documents, history)
-        return self._told(given, await self._aresult(self._call(given)), score_threshold)
+        return self._outputs(given, await self._aresult(self._call(given)), score_threshold)
 
-    def _told(self, given: PipelineInput, result: ContextRelevance, score_threshold: float | None) -> dict[str, Any]:
+    def _outputs(self, given: PipelineInput, result: ContextRelevance, score_threshold: float | None) -> dict[str, Any]:
         least = self.score_threshold if score_threshold is None else score_threshold
         floor = float("-inf") if least is None else least
         sources = given.sources
@@ -113,12 +113,12 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
             for row in result.judgements
             if row.label in self.labels and (row.score is None or row.score >= floor)
         ]
-        return {"documents": kept, "result": given.told(result)}
+        return {"documents": kept, "result": given.as_dict(result)}
 
 
 def _flat(row: Judgement) -> dict[str, Any]:
-    told = {"score": row.score, "degraded": row.failure}
-    return {NAME: row.label, **{f"{NAME}_{name}": value for name, value in told.items()}}
+    fields = {"score": row.score, "degraded": row.failure}
+    return {NAME: row.label, **{f"{NAME}_{name}": value for name, value in fields.items()}}
 
 
 NAME = "context_relevance"

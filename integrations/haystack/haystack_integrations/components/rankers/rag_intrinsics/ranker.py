@@ -93,7 +93,7 @@ class RagIntrinsicsRanker(Intrinsic):
         self.top_k, self.score_threshold = self._checked(top_k), score_threshold
         self.mode, self.window, self.both_orders, self.max_characters = mode, window, both_orders, max_characters
         self.prior_weight, self.higher_is_better = prior_weight, higher_is_better
-        reranking([{"role": "user", "content": "?"}], [], **self._how)  # told now, not at the first run
+        reranking([{"role": "user", "content": "?"}], [], **self._how)  # a wrong value fails now, not at the first run
 
     @component.output_types(documents=list[Document], result=dict[str, Any])
     def run(
@@ -117,7 +117,7 @@ class RagIntrinsicsRanker(Intrinsic):
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
         limit, given = self._checked(top_k), self._read(query, documents, history)
-        return self._told(given, self._result(self._call(given, **self._how)), limit, score_threshold)
+        return self._outputs(given, self._result(self._call(given, **self._how)), limit, score_threshold)
 
     @component.output_types(documents=list[Document], result=dict[str, Any])
     async def run_async(
@@ -130,16 +130,16 @@ class RagIntrinsicsRanker(Intrinsic):
     ) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
         limit, given = self._checked(top_k), self._read(query, documents, history)
-        return self._told(given, await self._aresult(self._call(given, **self._how)), limit, score_threshold)
+        return self._outputs(given, await self._aresult(self._call(given, **self._how)), limit, score_threshold)
 
     @property
     def _how(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in OPTIONS}
 
-    def _told(
+    def _outputs(
         self, given: PipelineInput, result: Ranking, top_k: int | None, score_threshold: float | None
     ) -> dict[str, Any]:
-        rows, dump = result.ranking, given.told(result)
+        rows, dump = result.ranking, given.as_dict(result)
         least = self.score_threshold if score_threshold is None else score_threshold
         if least is not None and rows:
             if result.mode == "pointwise" and result.degraded is None:

@@ -73,7 +73,7 @@ class RagIntrinsicsAnswerabilityRouter(Intrinsic):
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
         given = self._read(query, documents, history)
-        return self._told(query, given, self._result(self._call(given)))
+        return self._outputs(query, given, self._result(self._call(given)))
 
     @component.output_types(answerable=list[Document], unanswerable=str, result=dict[str, Any])
     async def run_async(
@@ -81,8 +81,8 @@ class RagIntrinsicsAnswerabilityRouter(Intrinsic):
     ) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
         given = self._read(query, documents, history)
-        return self._told(query, given, await self._aresult(self._call(given)))
+        return self._outputs(query, given, await self._aresult(self._call(given)))
 
-    def _told(self, query: str, given: PipelineInput, result: Answerability) -> dict[str, Any]:
+    def _outputs(self, query: str, given: PipelineInput, result: Answerability) -> dict[str, Any]:
         way: dict[str, Any] = {"answerable": list(given.documents)} if result.answerable else {"unanswerable": query}
         return {**way, "result": result.model_dump(mode="json")}

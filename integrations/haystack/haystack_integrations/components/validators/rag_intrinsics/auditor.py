@@ -70,6 +70,6 @@ class RagIntrinsicsAuditor(ReplyIntrinsic):
         self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
         self.markers = markers
 
-    def _shown(self, reply: ChatMessage, told: dict[str, Any], given: PipelineInput, result: Any) -> ChatMessage:
-        cited = [citation for sentence in told["sentences"] for citation in sentence["citations"]]
-        return marked(reply, cited, unsupported(told)) if self.markers else reply
+    def _shown(self, reply: ChatMessage, dump: dict[str, Any], given: PipelineInput, result: Any) -> ChatMessage:
+        cited = [citation for sentence in dump["sentences"] for citation in sentence["citations"]]
+        return marked(reply, cited, unsupported(dump)) if self.markers else reply

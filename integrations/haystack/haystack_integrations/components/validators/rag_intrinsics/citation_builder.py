@@ -88,10 +88,10 @@ class RagIntrinsicsCitationBuilder(ReplyIntrinsic):
                 expected = f"one of {', '.join(map(str, known))}"
                 raise InvalidInput(f"{name} is unknown", intrinsic=self.intrinsic, expected=expected, got=repr(value))
 
-    def _shown(self, reply: ChatMessage, told: dict[str, Any], given: PipelineInput, result: Citations) -> ChatMessage:
+    def _shown(self, reply: ChatMessage, dump: dict[str, Any], given: PipelineInput, result: Citations) -> ChatMessage:
         wrong = unsupported(verdict_on(reply, "hallucination_detection"))
         if self.citations is None:
-            return marked(reply, told["citations"], wrong) if self.markers else reply
+            return marked(reply, dump["citations"], wrong) if self.markers else reply
         if not text_of(reply).strip() or is_structured(reply):
             return reply
         kept = tuple(c for c in result.citations if (c.response_begin, c.response_end) not in wrong)

@@ -72,11 +72,11 @@ class RagIntrinsicsReviser(ReplyIntrinsic):
     def _settings(self, reply: ChatMessage | None) -> dict[str, Any]:
         return {"mend": self.mend, "verdicts": None if reply is None else _verdicts(reply)}
 
-    def _shown(self, reply: ChatMessage, told: dict[str, Any], given: PipelineInput, result: Any) -> ChatMessage:
-        if not told["changes"] or is_structured(reply):  # an object is not rewritten: `results` has the changes
+    def _shown(self, reply: ChatMessage, dump: dict[str, Any], given: PipelineInput, result: Any) -> ChatMessage:
+        if not dump["changes"] or is_structured(reply):  # an object is not rewritten: `results` has the changes
             return reply
-        meta = {**reply.meta, KEY: {"revise": told}}  # what else was said there is about another text
-        return replace(with_text(reply, told["answer"]), _meta=meta)
+        meta = {**reply.meta, KEY: {"revise": dump}}  # what else was said there is about another text
+        return replace(with_text(reply, dump["answer"]), _meta=meta)
 
 
 def _verdicts(reply: ChatMessage) -> HallucinationDetection | None:

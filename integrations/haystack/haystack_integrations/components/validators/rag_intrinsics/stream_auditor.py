@@ -210,7 +210,7 @@ class _Audited:
     def last(self, whole: Audit) -> Iterator[StreamingChunk]:
         """The sentences that closed with the end, and the audit."""
         yield from self.judged(self._checker.left(whole))
-        yield _chunk({"audit": self._given.told(whole)})
+        yield _chunk({"audit": self._given.as_dict(whole)})
 
     def after(self) -> Iterator[StreamingChunk]:
         """The chunk that ended an answer that was held back."""
@@ -300,5 +300,5 @@ def _sentences(given: PipelineInput, judged: Sequence[AuditedSentence]) -> Strea
     return _chunk({"sentences": given.placed([sentence.model_dump(mode="json") for sentence in judged])})
 
 
-def _chunk(told: dict[str, Any]) -> StreamingChunk:
-    return StreamingChunk("", meta={KEY: told})
+def _chunk(verdicts: dict[str, Any]) -> StreamingChunk:
+    return StreamingChunk("", meta={KEY: verdicts})

@@ -8,7 +8,7 @@ from intrinsics_core.protocol.results import Answerability, Audit, Citations, Fa
 
 MOST = 1_500  # characters of a text for a model
 _QUOTE = 160  # characters of a quotation
-_ENTRIES = 6  # of a list that is told; the others are counted
+_ENTRIES = 6  # shown of a list; the others are counted
 
 
 def audit(found: Audit) -> str:
@@ -88,8 +88,8 @@ def facts(found: FactCheck) -> str:
 
 
 def _odd(found: Answerability | Audit | Citations | FactCheck | QueryRewrite | Ranking) -> list[str]:
-    told = [f"Reason: {found.reason}."] if found.reason else []
-    return told + ([f"Degraded, do not rely on it: {found.degraded}."] if found.degraded else [])
+    notes = [f"Reason: {found.reason}."] if found.reason else []
+    return notes + ([f"Degraded, do not rely on it: {found.degraded}."] if found.degraded else [])
 
 
 def _sentences(count: int) -> str:
