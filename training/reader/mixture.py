@@ -20,7 +20,14 @@ from training.reader.makers import Answers, Meant, Support
 from training.reader.pairs import Unit
 from training.reader.splits import Part
 from training.reader.wordnet import WordNet
-from training.reader.written import answered, claimed, said_against_words, said_at_length, said_plainly
+from training.reader.written import (
+    answered,
+    claimed,
+    claimed_evenly,
+    said_against_words,
+    said_at_length,
+    said_plainly,
+)
 from training.reader.written import questions as open_questions
 
 SHARES: dict[str, float] = {
@@ -35,7 +42,7 @@ SHARES: dict[str, float] = {
     "everyday": 5,
     "everyday asked": 2,
     "written": 60,
-    "written hard": 70,
+    "written hard": 60,
     "written long": 30,
     "written asked": 22,
     "written hard asked": 22,
@@ -115,7 +122,7 @@ def streams(folder: Path, wanted: Part, net: WordNet, seed: int) -> dict[str, St
         "everyday": (written, everyday.claimed),
         "everyday asked": ([fact for fact in written if fact.asked], everyday.asked),
         "written": (said_plainly(wanted), claimed),
-        "written hard": (said_against_words(wanted), claimed),
+        "written hard": (said_against_words(wanted), claimed_evenly),
         "written long": (said_at_length(wanted), claimed),
         "written asked": (open_questions(wanted, hard=False), answered),
         "written hard asked": (open_questions(wanted, hard=True), answered),
