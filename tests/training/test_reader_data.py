@@ -447,7 +447,8 @@ def test_shares_are_kept(folder, chunks, units):
     for _ in range(chunks):
         for unit in chunk(parts, at, units):
             count.update(p.task for p in unit)
-    of_questions = ("written asked", "squad2_dev_b", "clapnq_dev", "policyqa", "pubmedqa", "pseudo")
+    public = ("squad2_dev_b", "clapnq_dev", "policyqa", "pubmedqa", "pseudo")
+    of_questions = ("written asked", "written hard asked", *public)
     for task, streams_of in (("answers", of_questions), ("meant", ("meant",))):
         expected = sum(SHARES[name] for name in streams_of) / sum(SHARES.values())
         assert abs(count[task] / sum(count.values()) - expected) < 0.03, task
