@@ -26,7 +26,7 @@ def asked_by(intrinsic: str, name: str | None = None, model: str | None = None) 
     """How an adapter for an intrinsic is asked.
 
     Args:
-        name: None: by a file of our own, ``asks/<intrinsic>.yaml``, which any model with a chat template takes.
+        name: None: by a file of our own, ``prompts/<intrinsic>.yaml``, which any model with a chat template takes.
             ``"io.yaml:PLACE"``, ``"granite-4:PLACE"``: by the file at that place. Else a profile by name.
         model: the base model, for a place that has adapters for several.
 
