@@ -52,7 +52,7 @@ Array = NDArray[np.float64]
 SUPPORT_SETS: dict[str, float] = {
     "begin": 1.0, "expertqa_claims": 1.0, "wice": 1.0, "summedits": 0.5, "halueval": 0.25, "fm2": 0.5,
     "fever_dev_nli": 0.5, "cad_nli": 0.25, "mnli_dev": 0.5, "written": 0.5,
-    "written_hard": 0.5, "written_long": 0.5,
+    "written_hard": 1.0, "written_long": 1.0,
 }  # fmt: skip
 WRITTEN = {"written": written_claims, "written_hard": hard_claims, "written_long": long_claims}
 CITATION_SETS = ("wice", "clapnq")

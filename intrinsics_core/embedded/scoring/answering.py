@@ -35,7 +35,7 @@ FEATURES = ("cosine", "sentence_coverage")
 READ = "reader"
 """The reader's column: its logit of *answers*, from -1 where it is sure of no to 1 where it is sure of yes."""
 
-_WINDOW = 90  # words that are read at once; about what the reader was trained on
+_WINDOW = 180  # words of a passage that are read; the reader takes them in two windows, of which the best counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +163,8 @@ def read_as(logit: float) -> float:
 
 
 def to_read(question: str, text: str, title: str | None = None) -> str:
-    """The window of a passage that a reader is shown: neighbouring sentences of at most 90 words (one longer sentence
-    alone) that hold most of the question's words, rows of tables in words, behind the title; of equals the first."""
+    """What of a passage a reader is shown: neighbouring sentences of at most `_WINDOW` words (or one longer sentence)
+    that hold most of the question's words, rows of tables in words, behind the title; of equals the first."""
     asked = _asked(question)
     spans, have = laid_out(text), tuple(_sentences(text))
     plain = [span.text for span in spans]

@@ -37,8 +37,8 @@ from intrinsics_core.text.tables import in_words
 
 Floats = NDArray[np.float32]
 
-READ_WORDS = 85
-"""Words that a reader is shown beside a claim: as many as it was trained on."""
+READ_WORDS = 170
+"""Words that a reader is shown beside a claim; it takes them in two windows, of which the best counts."""
 
 FEATURES: tuple[str, ...] = (
     "novel",  # share of the idf mass found in no source sentence
