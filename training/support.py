@@ -2,8 +2,8 @@
 
     python -m training.support --data "$RAG_INTRINSICS_DATA" --reader intrinsics_core/data/reader
 
-writes `support.json` (without) and, where there is a reader, `support_read.json` beside it. Both are fitted on the same
-rows: those of the sets that no reader was trained on (`training.reader.splits`: what is kept for choosing and what is
+writes `support.json` (without) and, where there is a reader, `support_read.json` beside it. Both are fitted on the
+rows of the sets that no reader was trained on (`training.reader.splits`: what is kept for choosing and what is
 held), so that the reader is as right here as on text it never saw.
 
 Weights: logistic regression that predicts *not supported* from `evidence.FEATURES` (or `support.READ`), every
@@ -55,6 +55,8 @@ SUPPORT_SETS: dict[str, float] = {
     "written_hard": 1.0, "written_long": 1.0,
 }  # fmt: skip
 WRITTEN = {"written": written_claims, "written_hard": hard_claims, "written_long": long_claims}
+AGAINST_WORDS = ("written_hard", "written_long")
+"""What only a reader tells: the head without one is not fitted on them."""
 CITATION_SETS = ("wice", "clapnq")
 RIDGE = 0.5
 LIMIT = 1000
@@ -264,7 +266,11 @@ def main() -> None:
     if args.citations:
         rule, cited = tune_citations({n: measured(load(folder, n, args.limit), vectors, rule) for n in CITATION_SETS})
     found = {n: measured(examples(folder, n, args.limit), vectors, rule, reader) for n in SUPPORT_SETS}
-    alone = {n: [Measured(m.example, m.evidence, [None] * len(m.evidence)) for m in some] for n, some in found.items()}
+    alone = {
+        n: [Measured(m.example, m.evidence, [None] * len(m.evidence)) for m in some]
+        for n, some in found.items()
+        if n not in AGAINST_WORDS
+    }
     for measures in (alone, found) if reader else (alone,):
         head, validation = fit_head(measures, rule)
         content: dict[str, Any] = head.to_json() | {
