@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, cast
 
 from intrinsics_core.calibration.loading import loaded
@@ -370,16 +371,15 @@ def _looked_up(own: Overrides, task: Task, *, apart: bool = False) -> Program[As
 
 def _looked_at(own: Overrides, task: Task, text: str, replies: Sequence[Reply]) -> Program[Asked]:
     """The reader's word on every passage, after the encoder's. ``text``: the question as it stands alone."""
-    from intrinsics_core.embedded.scoring.answering import to_read
+    from intrinsics_core.embedded.scoring.answering import asked_of, to_read
 
     (question,), passages = _vectors(replies)
     logits = None
     if own.reads:
-        shown = [
-            [(text, to_read(text, document.text, document.title))] if text.strip() and document.text.strip() else []
-            for document in task.documents
-        ]
-        logits = [said[0] if said else None for said in (yield from _read(task, shown, "answers"))]
+        asked = asked_of(text) if text.strip() else ()
+        read = [to_read(text, d.text, d.title) if d.text.strip() else "" for d in task.documents]
+        shown = [[(each, source) for each in asked] if source else [] for source in read]
+        logits = [fmean(said) if said else None for said in (yield from _read(task, shown, "answers"))]
     return Asked(text, question, passages, logits)
 
 

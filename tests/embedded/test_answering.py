@@ -7,10 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from intrinsics_core import answerability as gate
+from intrinsics_core import run
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.scoring.answering import (
     FEATURES,
     answerability,
+    asked_of,
     context_relevance,
     features,
     passage_score,
@@ -144,6 +147,26 @@ def test_what_is_read_is_the_window_with_most_of_the_question_behind_its_title()
         == "Mooring Boat: Yacht; Night: 30 euros. Boat: Dinghy; Night: 9 euros."
     )
     assert to_read("", "", None) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("Who built the mill, and when?", ["Who built the mill?"]),
+        ("When does it open and what does a ticket cost?", ["When does it open?", "What does a ticket cost?"]),
+        ("What is salt and pepper?", []),
+        ("Who and why", []),
+        ("", []),
+    ],
+)
+def test_a_question_that_joins_two_is_asked_by_its_parts_too(question, asked):
+    assert asked_of(question) == (question, *asked)
+
+
+def test_two_questions_at_once_are_answerable_where_both_are_answered():
+    question = [{"role": "user", "content": "Who built the tide mill, and when?"}]
+    both, none = "The tide mill was built in 1911 by Ada Brink.", "The tide mill stands on the east quay."
+    assert [run(gate(question, [text])).answerable for text in (both, none)] == [True, False]
 
 
 def test_a_reader_moves_the_score_and_only_where_there_is_one(encoder):

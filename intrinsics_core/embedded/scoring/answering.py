@@ -14,6 +14,7 @@ questions of your own (`calibrate`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -35,6 +36,9 @@ FEATURES = ("cosine", "sentence_coverage")
 READ = "reader"
 """The reader's column: its logit of *answers*, from -1 where it is sure of no to 1 where it is sure of yes."""
 
+_JOINED = re.compile(r",? and (?P<second>(?:who|whom|whose|what|which|when|where|why|how)\b)", re.IGNORECASE)
+_LONGEST = 300  # characters of a question within which a second one is looked for
+_CLAUSE = 4  # words from which on a part is a question of its own
 _WINDOW = 180  # words of a passage that are read; the reader takes them in two windows, of which the best counts
 
 
@@ -160,6 +164,18 @@ def passage_score(
 def read_as(logit: float) -> float:
     """A reader's logit of *answers* as a column of a head, -1..1."""
     return bounded(logit) / SURE
+
+
+def asked_of(question: str) -> tuple[str, ...]:
+    """What a reader is asked of a passage: the question, and of one that joins two ("Who built it, and when?") each
+    part that stands alone. What counts is the mean of its logits.
+    """
+    joined = _JOINED.search(question, 0, _LONGEST)
+    if joined is None:
+        return (question,)
+    first, second = question[: joined.start()].strip(" ,"), question[joined.start("second") :].strip()
+    parts = [f"{first}?", f"{second[:1].upper()}{second[1:]}"]
+    return (question, *(part for part in parts if len(part.split()) >= _CLAUSE))
 
 
 def to_read(question: str, text: str, title: str | None = None) -> str:
