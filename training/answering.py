@@ -4,10 +4,10 @@
 
 writes `answering.json` (without a reader) and, where there is one, `answering_read.json` beside it. Logistic
 regression over `answering.FEATURES` (and what the reader says) on SQuAD 2.0 (CC BY-SA 4.0) and CLAPNQ (Apache-2.0; text
-Wikipedia, CC BY-SA) and, for the head that reads, on the texts written for this, each set with the total weight
-of `SAY`, however many rows it has; CLAPNQ with and without the title in front of the passage, since users pass both. Only the
-rows that no reader was trained on (`training.reader.splits`). Validated by five folds that keep an article's questions
-together, and by leaving one set out.
+Wikipedia, CC BY-SA) and, for the head that reads, on the texts written for this, each set with the total weight of
+`SAY`, however many rows it has; CLAPNQ with and without the title in front of the passage, since users pass both. Only
+the rows that no reader was trained on (`training.reader.splits`). Validated by five folds that keep an article's
+questions together, and by leaving one set out.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def hard(folder: Path) -> list[Pair]:
 SETS = {"squad2_dev_b": squad, "clapnq_dev": clapnq, "written": written, "written_hard": hard}
 SAY = {"squad2_dev_b": 1.0, "clapnq_dev": 1.0, "written": 0.25, "written_hard": 0.25}
 """What each set counts in a fit. Every open question of the written texts is about the very topic of its text: only the
-reader tells it from one that is answered. With more say the head would leave out the cosine, which tells what is off the
-topic and orders a list of passages: with the say of the others SciFact's lists fall from .82 to .68 nDCG@10."""
+reader tells it from one that is answered. With more say the head would leave out the cosine, which tells what is off
+the topic and orders a list: with the say of the others SciFact's lists fall from .82 to .68 nDCG@10."""
 PUBLIC = ("squad2_dev_b", "clapnq_dev")
 """What the head without a reader is fitted on."""
 
