@@ -105,7 +105,7 @@ def brochures() -> list[NodeWithScore]:
 
 
 OFF_TOPIC = "Who repaired the church organ?"
-UNSURE = COMPARED[0]  # without sub-questions
+UNSURE = COMPARED[1]  # without sub-questions
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
