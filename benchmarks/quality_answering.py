@@ -96,7 +96,7 @@ def main() -> None:
     folder = os.environ.get("RAG_INTRINSICS_DATA")
     if not folder:
         sys.exit("skipped: RAG_INTRINSICS_DATA does not name the data folder")
-    threshold = shipped_head().thresholds["answerable"]
+    threshold = shipped_head("answerability").thresholds["answerable"]
     print("| | rows | true | weighted F1 | best | AUROC | AUROC of cosine | ECE | ECE calibrated | AUROC, reader |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     tables = []

@@ -22,7 +22,7 @@ from intrinsics_core.embedded.scoring.citing import CitationRule
 from intrinsics_core.embedded.scoring.evidence import Evidence, Floats, Sources
 from intrinsics_core.embedded.scoring.short_answers import in_context, stated
 from intrinsics_core.embedded.scoring.support import look_up, to_read
-from intrinsics_core.embedded.scoring.support_head import beside, of_readings
+from intrinsics_core.embedded.scoring.support_head import beside, of_readings, read_enough
 from intrinsics_core.text.layout import laid_out
 
 
@@ -269,11 +269,12 @@ def measured(
         found.append((example, evidence, pairs))
     asked = list(dict.fromkeys(pair for _, _, pairs in found for some in pairs for pair in some))
     logits = dict(zip(asked, reader.logits("entailment", asked), strict=True)) if reader else {}
+
+    def said_of(pairs: list[tuple[str, str]], seen: float) -> float | None:
+        some = [logits[pair] for pair in pairs]
+        return of_readings(some[:-1] if read_enough(some[:-1]) else some, seen)
+
     return [
-        Measured(
-            example,
-            evidence,
-            [of_readings([logits[pair] for pair in some], e.seen) for some, e in zip(pairs, evidence, strict=True)],
-        )
+        Measured(example, evidence, [said_of(some, e.seen) for some, e in zip(pairs, evidence, strict=True)])
         for example, evidence, pairs in found
     ]

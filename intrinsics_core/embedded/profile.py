@@ -257,7 +257,7 @@ def _reader_logits(
     """What the reader says of each sentence of an answer: one logit of its readings; None without sources."""
     from intrinsics_core.embedded.scoring.short_answers import contrary, in_context, stated, weighed
     from intrinsics_core.embedded.scoring.support import to_read
-    from intrinsics_core.embedded.scoring.support_head import of_readings
+    from intrinsics_core.embedded.scoring.support_head import of_readings, read_enough
 
     texts = [in_context(text, task.query) for text in said]
     against = [contrary(text) if task.query.strip() else None for text in said]
@@ -266,12 +266,17 @@ def _reader_logits(
         [(source, stated(other, task.query)) for source, _ in pairs] if other else []
         for pairs, other in zip(shown, against, strict=True)
     ]
-    logits = yield from _read(task, [*shown, *others])
-    found = [of_readings(some, one.seen) for some, one in zip(logits, [*evidence, *evidence], strict=True)]
-    mine, theirs = found[: len(said)], found[len(said) :]
+    # A "No." is weighed against its opposite beside all parts; another claim is read beside the widest part last.
+    narrow = [pairs if other else pairs[:-1] for pairs, other in zip(shown, others, strict=True)]
+    logits = yield from _read(task, [*narrow, *others])
+    begun, theirs = logits[: len(said)], logits[len(said) :]
+    left = [[] if read_enough(some) else pairs[len(some) :] for pairs, some in zip(shown, begun, strict=True)]
+    ended = yield from _read(task, left)
+    mine = [of_readings([*some, *more], one.seen) for some, more, one in zip(begun, ended, evidence, strict=True)]
+    opposite = [of_readings(some, one.seen) for some, one in zip(theirs, evidence, strict=True)]
     return [
         z if z is None or other is None else weighed(text, z, other)
-        for text, z, other in zip(said, mine, theirs, strict=True)
+        for text, z, other in zip(said, mine, opposite, strict=True)
     ]
 
 
@@ -350,11 +355,13 @@ def _vectors(replies: Sequence[Reply]) -> list[Sequence[Any]]:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question with its vectors, the passages' vectors, and what the reader says of each passage."""
+    """A question with its vectors and the passages' vectors; where there is a reader, what it was shown of each passage
+    and what it says of it."""
 
     text: str
     question: Any
     passages: Sequence[Any]
+    shown: Sequence[str]
     logits: list[float | None] | None
 
     def read(self, documents: Sequence[Document]) -> Iterator[tuple[str, Any, float | None]]:
@@ -371,16 +378,22 @@ def _looked_up(own: Overrides, task: Task, *, apart: bool = False) -> Program[As
 
 def _looked_at(own: Overrides, task: Task, text: str, replies: Sequence[Reply]) -> Program[Asked]:
     """The reader's word on every passage, after the encoder's. ``text``: the question as it stands alone."""
-    from intrinsics_core.embedded.scoring.answering import asked_of, to_read
+    from intrinsics_core.embedded.scoring.answering import to_read
 
     (question,), passages = _vectors(replies)
-    logits = None
-    if own.reads:
-        asked = asked_of(text) if text.strip() else ()
-        read = [to_read(text, d.text, d.title) if d.text.strip() else "" for d in task.documents]
-        shown = [[(each, source) for each in asked] if source else [] for source in read]
-        logits = [fmean(said) if said else None for said in (yield from _read(task, shown, "answers"))]
-    return Asked(text, question, passages, logits)
+    if not own.reads:
+        return Asked(text, question, passages, (), None)
+    shown = [to_read(text, d.text, d.title) if d.text.strip() else "" for d in task.documents]
+    return Asked(text, question, passages, shown, (yield from _asks(task, text, shown)))
+
+
+def _asks(task: Task, question: str, shown: Sequence[str]) -> Program[list[float | None]]:
+    """The reader's logits that texts answer a question; None for an empty one."""
+    from intrinsics_core.embedded.scoring.answering import asked_of
+
+    asked = asked_of(question) if question.strip() else ()
+    pairs = [[(each, source) for each in asked] if source else [] for source in shown]
+    return [fmean(said) if said else None for said in (yield from _read(task, pairs, "answers"))]
 
 
 def _pointwise(own: Overrides, task: Task) -> Program[list[float]]:
@@ -431,18 +444,22 @@ def _unfitted(own: Overrides, task: Task, name: str) -> str | None:
 
 
 def _answerability(own: Overrides, task: Task) -> Program[Answerability]:
-    found = _answerable(own, task, (yield from _looked_up(own, task)))
+    found = yield from _answerable(own, task, (yield from _looked_up(own, task)))
     why = _unfitted(own, task, "answerability")
     return found.model_copy(update={"probability": None, "degraded": why}) if why else found
 
 
-def _answerable(own: Overrides, task: Task, asked: Asked) -> Answerability:
-    from intrinsics_core.embedded.scoring.answering import answerability, shipped_head
+def _answerable(own: Overrides, task: Task, asked: Asked) -> Program[Answerability]:
+    from intrinsics_core.embedded.scoring.answering import answerability, best_two, shipped_head, together
 
     limit = own.thresholds.get("answerability", {}).get("answerable")
-    texts = [passage(d) for d in task.documents]
-    found = answerability(asked.text, texts, asked.question, asked.passages, threshold=limit, logits=asked.logits)
-    band = shipped_head(reads=asked.logits is not None).thresholds
+    texts, vectors, logits = [passage(d) for d in task.documents], list(asked.passages), asked.logits
+    if logits is not None and (two := best_two(asked.text, logits)):
+        said = yield from _asks(task, asked.text, [" ".join(filter(None, (asked.shown[i] for i in two)))])
+        both = together([texts[i] for i in two], [vectors[i] for i in two])
+        texts, vectors, logits = [*texts, both[0]], [*vectors, both[1]], [*logits, *said]
+    found = answerability(asked.text, texts, asked.question, vectors, threshold=limit, logits=logits)
+    band = shipped_head("answerability", reads=asked.logits is not None).thresholds
     low, high = band["refused"], band["accepted"]
     if limit is not None:  # the band goes with the threshold
         low, high = min(limit, low), max(limit, high)
@@ -460,7 +477,8 @@ def _uncertainty(own: Overrides, task: Task) -> Program[Uncertainty]:
         wave = [*_question_and_passages(whole, text), *(_sentences(task) if task.response else ())]
         replies: Sequence[Reply] = yield wave  # type: ignore[assignment]  # only replies come
         if _turns(task):
-            answerable = _answerable(own, whole, (yield from _looked_at(own, whole, text, replies[:2]))).probability
+            looked_at = yield from _looked_at(own, whole, text, replies[:2])
+            answerable = (yield from _answerable(own, whole, looked_at)).probability
         supported = (yield from _supported(own, task, replies[2:])).faithfulness if task.response else None
     found = certainty(answerable, supported)
     return Uncertainty(certainty=quantised(found.expected), expected=found.expected)

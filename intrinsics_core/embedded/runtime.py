@@ -181,7 +181,8 @@ class EmbeddedRuntime(BlockingRuntime):
 
         self.encoder.dim  # noqa: B018  (asking for it loads the model)
         lexical.idf(lexical.stem("warm"))
-        answering.shipped_head(reads=self.has_reader)
+        for of in ("relevance", "answerability"):
+            answering.shipped_head(of, reads=self.has_reader)
         support_head.load_head(reads=self.has_reader)
         if self.has_reader:
             self.reader.warm_up()

@@ -78,7 +78,7 @@ def test_labels_follow_the_score(encoder):
         for passage in PASSAGES:
             q, p = encoder.encode([question, passage])
             found = context_relevance(question, passage, q, p)
-            limits = shipped_head().thresholds
+            limits = shipped_head("answerability").thresholds
             expected = (
                 "relevant"
                 if found.score >= limits["relevant"]
@@ -215,5 +215,5 @@ def test_a_head_of_other_features_is_refused():
 
 
 def test_own_head_is_used(encoder):
-    sure = replace(shipped_head(), weights=(0.0,) * len(FEATURES), bias=10.0)
+    sure = replace(shipped_head("relevance"), weights=(0.0,) * len(FEATURES), bias=10.0)
     assert judge(encoder, UNANSWERABLE[0], head=sure).probability > 0.99

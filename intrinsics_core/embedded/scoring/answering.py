@@ -2,9 +2,12 @@
 
 A passage's score is a logistic regression over the cosine of question and passage, how much of the question's idf mass
 its best sentence holds and, where there is a reader, what it makes of the question beside the window of sentences that
-hold most of its words. The weights were fitted by `training/answering.py`: without the reader on SQuAD 2.0 and CLAPNQ
-(``answering.json``), with it on the texts written for this, too (``answering_read.json``). A question is as answerable
-as its best passage.
+hold most of its words. A question is as answerable as its best passage.
+
+The weights were fitted by `training/answering.py`. Without the reader one head serves both questions
+(``answering.json``). With it there are two: whether a passage is relevant, which orders lists and is told first by what
+it is about (``relevance_read.json``), and whether the answer is stated, which is told first by the reader
+(``answerability_read.json``).
 
 What this is not: a language model. Without the reader it knows that a passage is about the matter, hardly whether the
 one fact asked for is stated; with it a question with a plausible false premise ("Who was the second king of ...", where
@@ -37,7 +40,11 @@ READ = "reader"
 """The reader's column: its logit of *answers*, from -1 where it is sure of no to 1 where it is sure of yes."""
 
 _JOINED = re.compile(r",? and (?P<second>(?:who|whom|whose|what|which|when|where|why|how)\b)", re.IGNORECASE)
-_LONGEST = 300  # characters of a question within which a second one is looked for
+_COMPARES = re.compile(
+    r"\b(?:or|than|both|two|three|four|each|either|neither|between|better|versus|vs|compar\w+|differ\w*)\b",
+    re.IGNORECASE,
+)
+_LONGEST = 300  # characters of a question within which a second one, or a comparison, is looked for
 _CLAUSE = 4  # words from which on a part is a question of its own
 _WINDOW = 180  # words of a passage that are read; the reader takes them in two windows, of which the best counts
 
@@ -59,13 +66,13 @@ class Answerable:
     best: int | None
 
 
-def shipped_head(*, reads: bool = False) -> LinearHead:
-    """The head in `data/heads/answering.json`, or the one that reads, in `answering_read.json`.
+def shipped_head(of: Literal["relevance", "answerability"], *, reads: bool = False) -> LinearHead:
+    """The shipped numbers of context relevance or of answerability; without a reader both have the same.
 
     Thresholds: `relevant` and `partial` for a passage, `answerable` for a question, and `refused` and `accepted`,
     between which the head does not know.
     """
-    return load_head("answering_read", (*FEATURES, READ)) if reads else load_head("answering", FEATURES)
+    return load_head(f"{of}_read", (*FEATURES, READ)) if reads else load_head("answering", FEATURES)
 
 
 def context_relevance(
@@ -93,7 +100,7 @@ def context_relevance(
     Raises:
         InvalidInput: `partial` above `relevant`, or either outside 0..1.
     """
-    chosen = head or shipped_head(reads=logit is not None)
+    chosen = head or shipped_head("relevance", reads=logit is not None)
     high = _threshold("relevant", relevant, chosen.thresholds["relevant"])
     low = _threshold("partial", partial, min(high, chosen.thresholds["partial"]))
     if low > high:
@@ -126,7 +133,7 @@ def answerability(
     Raises:
         InvalidInput: not one array of vectors per passage, or a threshold outside 0..1.
     """
-    chosen = head or shipped_head(reads=logits is not None)
+    chosen = head or shipped_head("answerability", reads=logits is not None)
     limit = _threshold("threshold", threshold, chosen.thresholds["answerable"])
     if len(passage_vectors) != len(passages):
         raise InvalidInput(
@@ -153,10 +160,13 @@ def passage_score(
     head: LinearHead | None = None,
     logit: float | None = None,
 ) -> float:
-    """Probability, 0 to 1, that the passage answers the question; 0 where either is empty."""
+    """Probability, 0 to 1, that the passage is relevant to the question; 0 where either is empty.
+
+    With the head of answerability: that the answer is stated in it.
+    """
     if not question.strip() or not passage.strip():
         return 0.0
-    chosen = head or shipped_head(reads=logit is not None)
+    chosen = head or shipped_head("relevance", reads=logit is not None)
     row = features(question, passage, question_vectors, passage_vectors)
     return chosen.probability(row if len(chosen.features) == len(row) else (*row, read_as(logit or 0.0)))
 
@@ -176,6 +186,22 @@ def asked_of(question: str) -> tuple[str, ...]:
     first, second = question[: joined.start()].strip(" ,"), question[joined.start("second") :].strip()
     parts = [f"{first}?", f"{second[:1].upper()}{second[1:]}"]
     return (question, *(part for part in parts if len(part.split()) >= _CLAUSE))
+
+
+def best_two(question: str, logits: Sequence[float | None]) -> list[int]:
+    """The two best passages of a question that may compare, in their order; none of another question.
+
+    Of "Which is cheaper, the Harbour Hotel or the Garden Hotel?" one passage tells only one thing, so that the question
+    is asked of the two together, too.
+    """
+    if len(logits) < 2 or not _COMPARES.search(question, 0, _LONGEST):
+        return []
+    return sorted(sorted(range(len(logits)), key=lambda i: logits[i] or 0.0, reverse=True)[:2])
+
+
+def together(texts: Sequence[str], vectors: Sequence[Vectors]) -> tuple[str, Vectors]:
+    """Passages as if they were one, with its vectors."""
+    return "\n".join(texts), np.concatenate(list(vectors))
 
 
 def to_read(question: str, text: str, title: str | None = None) -> str:

@@ -21,6 +21,9 @@ from intrinsics_core.protocol.errors import InvalidInput
 
 Label = Literal["faithful", "partial", "unfaithful", "NA"]
 
+ENOUGH = 2.0
+"""A reader's logit from which on a part supports a claim whatever the widest part would say."""
+
 NEAR = 0.25
 """What the distance of a claim counts where the reader was shown all of its sources."""
 
@@ -116,8 +119,14 @@ def beside(evidence: Evidence, logit: float) -> tuple[float, ...]:
     return novel**2 * unseen, names, numbers, unpaired**2 * unseen, far, -max(sure, 0.0), doubted
 
 
+def read_enough(logits: Sequence[float]) -> bool:
+    """Whether the narrower parts of the sources say that they support a claim, so that the widest need not be read."""
+    return max(logits, default=0.0) >= ENOUGH
+
+
 def of_readings(logits: Sequence[float], seen: float) -> float | None:
-    """One logit of what a reader said of a claim beside several parts of its sources; None where it read nothing.
+    """One logit of what a reader said of a claim beside the parts of its sources that it read; None where it read
+    nothing.
 
     Of sources that it was shown whole each part counts alike: a part that lacks the support is no excuse for one that
     seems to hold it. Of longer ones the best part counts, as the support may stand in it alone.
