@@ -14,6 +14,7 @@ from intrinsics_core.embedded.scoring.answering import (
     FEATURES,
     answerability,
     asked_of,
+    best_two,
     context_relevance,
     features,
     passage_score,
@@ -198,14 +199,53 @@ def test_vectors_must_match_the_passages(encoder):
         answerability("q", ["a", "b"], rows, [rows])
 
 
-def test_the_shipped_head_tells_its_sources():
+@pytest.mark.parametrize(
+    ("name", "sets", "floors"),
+    [
+        ("answering", {"squad2_dev_b", "clapnq_dev"}, {"squad2_dev_b": 0.6, "clapnq_dev": 0.75}),
+        ("relevance_read", {"squad2_dev_b", "clapnq_dev"}, {"squad2_dev_b": 0.6, "clapnq_dev": 0.8}),
+        (
+            "answerability_read",
+            {"squad2_dev_b", "clapnq_dev", "written", "written_hard"},
+            {"squad2_dev_b": 0.55, "clapnq_dev": 0.75, "written": 0.7, "written_hard": 0.7},
+        ),
+    ],
+)
+def test_a_shipped_head_tells_its_sources(name: str, sets: set[str], floors: dict[str, float]):
     from importlib import resources
 
-    raw = json.loads((resources.files("intrinsics_core") / "data/heads/answering.json").read_text("utf-8"))
-    assert {entry["set"] for entry in raw["trained_on"]} == {"squad2_dev_b", "clapnq_dev"}
+    raw = json.loads((resources.files("intrinsics_core") / f"data/heads/{name}.json").read_text("utf-8"))
+    assert raw["name"] == name
+    assert {entry["set"] for entry in raw["trained_on"]} == sets
     assert all(entry["licence"] and entry["rows"] for entry in raw["trained_on"])
-    assert raw["validation"]["squad2_dev_b"]["five folds"]["weighted_f1"] > 0.6
-    assert raw["validation"]["clapnq_dev"]["five folds"]["weighted_f1"] > 0.75
+    for set_, floor in floors.items():
+        assert raw["validation"][set_]["five folds"]["weighted_f1"] > floor
+
+
+HARBOUR = "The Harbour Hotel has 40 rooms. A double room costs 120 euros a night, breakfast included."
+GARDEN = "The Garden Hotel is a ten-minute walk from the station. A double room is 95 euros a night."
+LIGHT = "The lighthouse was built in 1911 and is open on Sundays."
+
+
+@pytest.mark.parametrize("documents", [[HARBOUR, GARDEN], [GARDEN, LIGHT, HARBOUR]])
+def test_a_comparison_is_answerable_from_two_passages_together(documents: list[str]):
+    question = [{"role": "user", "content": "Which is cheaper, the Harbour Hotel or the Garden Hotel?"}]
+    found = run(gate(question, documents))
+    assert found.label == "answerable" and not found.unsure
+    assert (found.probability or 0) > 0.3 + max(run(gate(question, [d])).probability or 0 for d in documents)
+
+
+def test_a_comparison_of_which_one_half_is_missing_is_not():
+    question = [{"role": "user", "content": "Which is cheaper, the Harbour Hotel or the Garden Hotel?"}]
+    assert run(gate(question, [HARBOUR, LIGHT])).label == "unanswerable"
+    pool = [{"role": "user", "content": "Which has the better pool, the Harbour Hotel or the Garden Hotel?"}]
+    assert run(gate(pool, [HARBOUR, GARDEN])).label == "unanswerable"
+
+
+def test_a_question_that_does_not_compare_is_asked_of_each_passage_alone():
+    assert best_two("Who built the mill?", [2.0, 1.0]) == []
+    assert best_two("Is the mill older than the church?", [2.0]) == []
+    assert best_two("Is the mill older than the church?", [None, -1.0, 3.0]) == [0, 2]
 
 
 def test_a_head_of_other_features_is_refused():

@@ -2,7 +2,16 @@
 
 import pytest
 
-from intrinsics_core import BlockingRuntime, IntrinsicsError, Profile, context_relevance, fact_check, reranking, run
+from intrinsics_core import (
+    BlockingRuntime,
+    IntrinsicsError,
+    Profile,
+    context_relevance,
+    fact_check,
+    hallucination_detection,
+    reranking,
+    run,
+)
 from intrinsics_core.embedded.runtime import EmbeddedRuntime
 from intrinsics_core.encoders.profile import encoders_profile
 from intrinsics_core.protocol.errors import MalformedReply
@@ -121,3 +130,26 @@ def test_a_cross_encoder_of_ones_own_is_asked_once():
     assert [len(request.pairs) for request in together.asked] == [50]
     assert [j.score for j in found] == [judged([document], alone).judgements[0].score for document in MANY]
     assert [j.document_id for j in found] == [document["id"] for document in MANY]
+
+
+class Reading(EmbeddedRuntime):
+    """Keeps the pairs of texts that the cross-encoder is asked about."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pairs: list[tuple[str, str]] = []
+
+    def handle(self, requests):
+        self.pairs += [pair for each in requests if isinstance(each, Score) for pair in each.pairs]
+        return super().handle(requests)
+
+
+def test_the_widest_part_of_the_sources_is_read_only_where_a_narrower_one_does_not_support_the_claim():
+    text = f"{MILL} {'The quay is paved with granite and lined with old trees. ' * 6}"
+    asked = [{"role": "user", "content": "What do you know of the mill?"}]
+    read = {}
+    for said in ("It ground flour until 1958.", "The mill was sold to a bank in 1911."):
+        runtime = Reading()
+        found = run(hallucination_detection([*asked, {"role": "assistant", "content": said}], [text]), runtime)
+        read[found.label] = [len(source.split()) for source, _ in runtime.pairs]
+    assert max(read["faithful"]) < 60 < max(read["unfaithful"])
