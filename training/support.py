@@ -96,15 +96,17 @@ def data(measures: Sequence[Measured]) -> tuple[Array, Array]:
     return np.array([row for row, _ in pairs], dtype=float), np.array([y for _, y in pairs])
 
 
-def fit(sets: Mapping[str, tuple[Array, Array]], share: Mapping[str, float]) -> tuple[Array, float]:
+def fit(
+    sets: Mapping[str, tuple[Array, Array]], share: Mapping[str, float], ridge: float = RIDGE
+) -> tuple[Array, float]:
     """Weights (features,), none negative, and the mean intercept over sets, classes balanced within each set."""
     names = list(sets)
     scale = np.sqrt(np.mean([sets[n][0].var(axis=0) for n in names], axis=0)) + 1e-6
     width = len(scale)
 
     def loss(p: Array) -> tuple[float, Array]:
-        w, value, slope = p[:width], 0.5 * RIDGE * float(p[:width] @ p[:width]), np.zeros_like(p)
-        slope[:width] = RIDGE * w
+        w, value, slope = p[:width], 0.5 * ridge * float(p[:width] @ p[:width]), np.zeros_like(p)
+        slope[:width] = ridge * w
         for i, name in enumerate(names):
             x, y = sets[name]
             z = (x / scale) @ w + p[width + i]
@@ -120,6 +122,13 @@ def fit(sets: Mapping[str, tuple[Array, Array]], share: Mapping[str, float]) -> 
     weights = found.x[:width] / scale
     shares = np.array([share[n] for n in names])
     return weights, float((found.x[width:] * shares).sum() / shares.sum())
+
+
+def steepness(scores: Mapping[str, tuple[Array, Array]], share: Mapping[str, float]) -> float:
+    """What the log-odds of sets left out are to be multiplied by: the ridge makes all weights smaller than they call
+    for."""
+    weights, _ = fit({n: (z[:, None], y) for n, (z, y) in scores.items()}, share, ridge=0.0)
+    return float(weights[0])
 
 
 def rescale(drawn: Mapping[str, tuple[Array, Array]]) -> tuple[float, float, float]:
@@ -209,15 +218,13 @@ def fit_head(found: Mapping[str, Sequence[Measured]], rule: CitationRule) -> tup
     """Weights from all the sets; everything else from scores of sets left out in turn. With the validation."""
     tables = {n: data(measures) for n, measures in found.items()}
     share = {n: SUPPORT_SETS[n] for n in found}
-    scores: dict[str, tuple[Array, Array]] = {}
-    drawn: dict[str, tuple[Array, Array]] = {}
-    for name, (x, y) in tables.items():
-        weights, bias = fit({m: t for m, t in tables.items() if m != name}, share)
-        scores[name] = x @ weights + bias, y
-        if name in RESPONSE_SETS:
-            drawn[name] = responses(found[name], weights, bias)
-    slope, novel, shift = rescale(drawn)
+    others = {n: fit({m: t for m, t in tables.items() if m != n}, share) for n in tables}
+    steep = steepness({n: (tables[n][0] @ w + bias, tables[n][1]) for n, (w, bias) in others.items()}, share)
+    others = {n: (steep * w, steep * bias) for n, (w, bias) in others.items()}
+    scores = {n: (tables[n][0] @ w + bias, tables[n][1]) for n, (w, bias) in others.items()}
+    slope, novel, shift = rescale({n: responses(found[n], *others[n]) for n in RESPONSE_SETS if n in found})
     weights, bias = fit(tables, share)
+    weights, bias = steep * weights, steep * bias
     validation = {f"{n} AUROC, set left out": round(float(roc_auc_score(y, z)), 3) for n, (z, y) in scores.items()}
     head = SupportHead(
         weights=tuple(round(float(v), 4) for v in weights),
