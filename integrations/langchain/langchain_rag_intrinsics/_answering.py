@@ -5,7 +5,6 @@ A streaming answer is not held back: its chunks pass as they come, and the verdi
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
@@ -71,11 +70,7 @@ class AnswerIntrinsic(Intrinsic):
 
     def _ask(self, given: ChainInput) -> Call[Any]:
         # Of a canned answer a result says what it says of an answer without words.
-        return self._judge(given.unanswered if is_canned(given.answer) else given)
-
-    @abstractmethod
-    def _judge(self, given: ChainInput) -> Call[Any]:
-        """The call of the core."""
+        return super()._ask(given.unanswered if is_canned(given.answer) else given)
 
     def _tell(self, value: Any, given: ChainInput, result: Result) -> Any:
         return result if given.answer is None else self._annotated(given.answer, given, result)

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.messages.content import Citation
 
-from intrinsics_core import Call, citations
 from intrinsics_core.protocol.results import Citations
 from intrinsics_core.render.citations import Mode, Style, view, write
 from langchain_rag_intrinsics._answering import AnswerIntrinsic, Content
@@ -55,9 +54,6 @@ class CitationGenerator(AnswerIntrinsic):
 
     citations: Mode | None = None
     style: Style = "text"
-
-    def _judge(self, given: ChainInput) -> Call[Citations]:
-        return citations(given.messages, given.passages, **self._settings(given))
 
     def _mended(self, given: ChainInput, result: Citations) -> Citations:
         wrong = _unsupported(given.answer)

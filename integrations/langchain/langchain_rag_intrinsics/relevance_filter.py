@@ -7,7 +7,6 @@ from typing import Annotated, Any, ClassVar
 from langchain_core.documents import Document
 from pydantic import BeforeValidator
 
-from intrinsics_core import Call, context_relevance
 from intrinsics_core.protocol.results import ContextRelevance, Relevance
 from langchain_rag_intrinsics._compressor import Compressor
 from langchain_rag_intrinsics._inputs import ChainInput
@@ -44,9 +43,6 @@ class ContextRelevanceFilter(Compressor):
 
     labels: Annotated[tuple[Relevance, ...], BeforeValidator(_several)] = ("relevant", "partially relevant")
     score_threshold: float | None = None
-
-    def _ask(self, given: ChainInput) -> Call[ContextRelevance]:
-        return context_relevance(given.messages, given.passages, **self._settings(given))
 
     def _tell(self, value: Any, given: ChainInput, result: ContextRelevance) -> list[Document]:
         floor = float("-inf") if self.score_threshold is None else self.score_threshold

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from langchain_core.messages import AIMessage
 
-from intrinsics_core import Call, revise
 from intrinsics_core.protocol.results import HallucinationDetection, RevisedAnswer
 from langchain_rag_intrinsics._inputs import ChainInput
 from langchain_rag_intrinsics._intrinsic import Intrinsic
@@ -41,15 +40,15 @@ class Reviser(Intrinsic):
     """
 
     intrinsic: ClassVar[str] = "revise"
+    _options: ClassVar[Sequence[str]] = ("mend",)
 
     mend: bool = True
 
     def _without_asking(self, given: ChainInput) -> Any:
         return given.answer if is_canned(given.answer) and not self.return_result else None
 
-    def _ask(self, given: ChainInput) -> Call[RevisedAnswer]:
-        known = None if given.answer is None else _judged(given.answer)
-        return revise(given.messages, given.passages, verdicts=known, mend=self.mend, **self._settings(given))
+    def _settings(self, given: ChainInput) -> dict[str, Any]:
+        return super()._settings(given) | {"verdicts": None if given.answer is None else _judged(given.answer)}
 
     def _tell(self, value: Any, given: ChainInput, result: RevisedAnswer) -> Any:
         answer = given.answer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeVar
 
 from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
@@ -12,8 +12,8 @@ from llama_index.rag_intrinsics import _runtime
 from llama_index.rag_intrinsics._settings import check_names, wrong_choice
 from pydantic import ConfigDict, Field, PrivateAttr, SecretStr, ValidationError, field_serializer, model_validator
 
-from intrinsics_core import Call, IntrinsicsError, Profile, Runtime, arun, run
-from intrinsics_core.intrinsics import TABLE
+from intrinsics_core import INTRINSICS, Call, IntrinsicsError, Profile, Runtime, arun, run
+from intrinsics_core.intrinsics import TABLE, Documents, Messages
 from intrinsics_core.runtimes.configs import key_apart
 
 T = TypeVar("T")
@@ -43,6 +43,7 @@ class IntrinsicComponent(BaseComponent):
     )
 
     intrinsic: ClassVar[str]
+    _options: ClassVar[Sequence[str]] = ()  # settings that are arguments of the intrinsic, beside those of all
 
     # Made a runtime at the first call: building a component stays cheap, and no message of pydantic's shows a config.
     runtime: Any = None
@@ -132,9 +133,10 @@ class IntrinsicComponent(BaseComponent):
     async def _aresult(self, call: Call[T]) -> T:
         return await arun(call, self.engine, profile=self.profile)
 
-    def _settings(self) -> dict[str, Any]:
-        """The arguments that every intrinsic function takes."""
-        return {"on_error": self.on_error, "date": self.date}
+    def _ask(self, messages: Messages, documents: Documents, intrinsic: str | None = None) -> Call[Any]:
+        """The call of the core: this component's intrinsic, or another one on the same settings."""
+        how = {name: getattr(self, name) for name in ("on_error", "date", *self._options)}
+        return INTRINSICS[intrinsic or self.intrinsic](messages, documents, **how)
 
     # LlamaIndex asks every part for its prompts. Ours are the profile's, and are not edited one by one.
 

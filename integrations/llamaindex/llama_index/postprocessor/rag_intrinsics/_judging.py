@@ -25,7 +25,6 @@ dispatcher = get_dispatcher(__name__)
 
 _SHOWN = ("label", "rank", "score", "wins")  # of a row; where it stood and what it was are the node's
 
-Messages = Sequence[dict[str, str]]
 Documents = Sequence[dict[str, Any]]
 
 
@@ -41,10 +40,6 @@ class JudgingPostprocessor(IntrinsicComponent, BaseNodePostprocessor):
     metadata_mode: MetadataMode = MetadataMode.LLM
 
     # Not abstract: LlamaIndex makes a span of every method that implements an abstract one.
-
-    def _ask(self, messages: Messages, documents: Documents) -> Call[Any]:
-        """The call of the core."""
-        raise NotImplementedError
 
     def _rows(self, result: Any) -> Sequence[Any]:
         """The rows of the result that name the nodes to return, in order."""

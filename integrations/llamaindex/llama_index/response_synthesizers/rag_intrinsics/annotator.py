@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, ClassVar, TypeVar, cast
@@ -19,7 +19,7 @@ from llama_index.rag_intrinsics._inputs import History, conversation, distinct, 
 from llama_index.rag_intrinsics._responses import answer_of, noted_on, sources_of, under_way
 from llama_index.response_synthesizers.rag_intrinsics.streams import AnnotatedChatStream
 
-from intrinsics_core import Call, InvalidInput, arun_many, audit, citations, hallucination_detection, run_many
+from intrinsics_core import Call, InvalidInput, arun_many, run_many
 from intrinsics_core.intrinsics import OnError
 from intrinsics_core.protocol.results import Audit, AuditedSentence, Result
 from intrinsics_core.running.streaming import StreamChecker, StreamEvent
@@ -275,7 +275,7 @@ class ResponseAnnotator(IntrinsicComponent):
     ) -> dict[str, Call[Any]]:
         messages = conversation(query, answer, history)
         documents = passages(distinct(nodes), self.metadata_mode)
-        return {name: _ASKED[name](messages, documents, **self._settings()) for name in self._wanted()}
+        return {name: self._ask(messages, documents, name) for name in self._wanted()}
 
     def _wanted(self) -> list[str]:
         wanted = {"citations": self.citations, "hallucination-detection": self.hallucination, "audit": self.audit}
@@ -296,13 +296,6 @@ class ResponseAnnotator(IntrinsicComponent):
             raise error
         logger.warning("%s: no verdicts", self.class_name(), exc_info=error)
         return {name: {"degraded": f"{type(error).__name__}: {error}"} for name in self._wanted()}
-
-
-_ASKED: dict[str, Callable[..., Call[Any]]] = {
-    "citations": citations,
-    "hallucination-detection": hallucination_detection,
-    "audit": audit,
-}
 
 
 def _dumped(sentences: Iterable[AuditedSentence]) -> list[dict[str, Any]]:

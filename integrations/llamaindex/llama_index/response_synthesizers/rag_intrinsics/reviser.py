@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
@@ -16,7 +17,7 @@ from llama_index.rag_intrinsics._inputs import History, conversation, distinct, 
 from llama_index.rag_intrinsics._responses import answer_of, is_structured, sources_of, under_way
 from llama_index.response_synthesizers.rag_intrinsics.annotator import annotated
 
-from intrinsics_core import Call, InvalidInput, revise
+from intrinsics_core import Call, InvalidInput
 from intrinsics_core.protocol.results import RevisedAnswer
 
 dispatcher = get_dispatcher(__name__)
@@ -50,6 +51,7 @@ class ResponseReviser(IntrinsicComponent):
     """
 
     intrinsic: ClassVar[str] = "revise"
+    _options: ClassVar[Sequence[str]] = ("mend",)
 
     on_error: str = "fallback"
     mend: bool = True
@@ -76,7 +78,7 @@ class ResponseReviser(IntrinsicComponent):
                                expected="one that is text, and whole", got=type(response).__name__)  # fmt: skip
         documents = passages(distinct(sources_of(response)), self.metadata_mode)
         messages = conversation(query, answer_of(response), history)
-        return revise(messages, documents, mend=self.mend, **self._settings())
+        return self._ask(messages, documents)
 
     def _revised(self, response: Shown, result: RevisedAnswer) -> Shown:
         if result.degraded:
