@@ -42,6 +42,7 @@ class RagIntrinsicsReviser(ReplyIntrinsic):
     """
 
     intrinsic: ClassVar[str] = "revise"
+    _options: ClassVar[Sequence[str]] = ("mend",)
 
     def __init__(
         self,
@@ -69,8 +70,8 @@ class RagIntrinsicsReviser(ReplyIntrinsic):
         self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
         self.mend = mend
 
-    def _settings(self, reply: ChatMessage | None) -> dict[str, Any]:
-        return {"mend": self.mend, "verdicts": None if reply is None else _verdicts(reply)}
+    def _known(self, reply: ChatMessage | None) -> dict[str, Any]:
+        return {"verdicts": None if reply is None else _verdicts(reply)}
 
     def _shown(self, reply: ChatMessage, dump: dict[str, Any], given: PipelineInput, result: Any) -> ChatMessage:
         if not dump["changes"] or is_structured(reply):  # an object is not rewritten: `results` has the changes
