@@ -45,10 +45,7 @@ class ContextRelevanceFilter(Compressor):
     score_threshold: float | None = None
 
     def _tell(self, value: Any, given: ChainInput, result: ContextRelevance) -> list[Document]:
-        floor = float("-inf") if self.score_threshold is None else self.score_threshold
-        kept = [
-            row for row in result.judgements if row.label in self.labels and (row.score is None or row.score >= floor)
-        ]
+        kept = result.kept(self.labels, self.score_threshold)
         # Why others failed is no matter of this document's: each row tells its own.
         shared = result.model_dump(mode="json", exclude={"judgements", "degraded", "schema_version"})
         copies = self._verdicts(given, kept, shared)

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 from langchain_core.messages import AIMessage
 
 from intrinsics_core.protocol.results import HallucinationDetection, RevisedAnswer
+from intrinsics_core.protocol.verdicts import KEY, verdict_in
 from langchain_rag_intrinsics._inputs import ChainInput
 from langchain_rag_intrinsics._intrinsic import Intrinsic
-from langchain_rag_intrinsics._verdicts import KEY, is_canned, verdict, with_verdict
+from langchain_rag_intrinsics._verdicts import is_canned, verdict, with_verdict
 from langchain_rag_intrinsics.hallucination_detector import HallucinationDetector
 
 # Verdicts with places in the old text.
@@ -68,6 +69,5 @@ class Reviser(Intrinsic):
 
 def _judged(answer: AIMessage) -> HallucinationDetection | None:
     """A detector's verdict on this answer, where there is a whole one."""
-    verdicts = answer.response_metadata.get(KEY)
-    found = verdicts.get(HallucinationDetector.intrinsic) if isinstance(verdicts, Mapping) else None
-    return None if not isinstance(found, Mapping) or found.get("degraded") else HallucinationDetection(**found)
+    found = verdict_in(answer.response_metadata, HallucinationDetector.intrinsic)
+    return None if not found or found.get("degraded") else HallucinationDetection(**found)

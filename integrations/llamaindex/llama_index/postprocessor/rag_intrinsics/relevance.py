@@ -39,7 +39,4 @@ class ContextRelevancePostprocessor(JudgingPostprocessor):
     similarity_cutoff: float | None = None
 
     def _rows(self, result: ContextRelevance) -> Sequence[Judgement]:
-        floor = float("-inf") if self.similarity_cutoff is None else self.similarity_cutoff
-        return [
-            row for row in result.judgements if row.label in self.labels and (row.score is None or row.score >= floor)
-        ]
+        return result.kept(self.labels, self.similarity_cutoff)

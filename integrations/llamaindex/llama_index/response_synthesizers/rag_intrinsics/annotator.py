@@ -22,12 +22,13 @@ from llama_index.response_synthesizers.rag_intrinsics.streams import AnnotatedCh
 from intrinsics_core import Call, InvalidInput, arun_many, run_many
 from intrinsics_core.intrinsics import OnError
 from intrinsics_core.protocol.results import Audit, AuditedSentence, Result
+from intrinsics_core.protocol.verdicts import KEY, with_verdicts
 from intrinsics_core.running.streaming import StreamChecker, StreamEvent
 
 dispatcher = get_dispatcher(__name__)
 logger = logging.getLogger(__name__)
 
-KEY, SENTENCES = "rag_intrinsics", "sentences"
+SENTENCES = "sentences"
 Shown = TypeVar("Shown")
 Verdicts = dict[str, Any]
 
@@ -307,14 +308,9 @@ def annotated(response: Shown, verdicts: Verdicts) -> Shown:
     any_response: Any = response  # LlamaIndex's responses have no common base
     if isinstance(any_response, AgentOutput):
         message = any_response.response
-        noted = {"additional_kwargs": _beside(noted_on(response), verdicts)}
+        noted = {"additional_kwargs": with_verdicts(noted_on(response), verdicts)}
         copy: Any = any_response.model_copy(update={"response": message.model_copy(update=noted)})
     else:
-        copy = replace(any_response, metadata=_beside(noted_on(response), verdicts))
+        copy = replace(any_response, metadata=with_verdicts(noted_on(response), verdicts))
     shown: Shown = copy
     return shown
-
-
-def _beside(before: Mapping[str, Any], verdicts: Verdicts) -> dict[str, Any]:
-    ours = before.get(KEY)  # a node may be called so too: what is not ours is replaced, not read
-    return {**before, KEY: {**(ours if isinstance(ours, Mapping) else {}), **verdicts}}

@@ -19,6 +19,7 @@ from llama_index.response_synthesizers.rag_intrinsics.annotator import annotated
 
 from intrinsics_core import Call, InvalidInput
 from intrinsics_core.protocol.results import RevisedAnswer
+from intrinsics_core.protocol.verdicts import KEY
 
 dispatcher = get_dispatcher(__name__)
 logger = logging.getLogger(__name__)
@@ -91,7 +92,7 @@ def _saying(response: Any, text: str) -> Any:
     """A copy that says this, without the verdicts on what it said before."""
     if isinstance(response, AgentOutput):
         said = response.response
-        noted = {k: v for k, v in said.additional_kwargs.items() if k != "rag_intrinsics"}
+        noted = {k: v for k, v in said.additional_kwargs.items() if k != KEY}
         # Calls of tools beside the text stay.
         blocks: list[Any] = [block for block in said.blocks if not isinstance(block, TextBlock)]
         first = next((i for i, block in enumerate(said.blocks) if isinstance(block, TextBlock)), 0)
@@ -99,5 +100,5 @@ def _saying(response: Any, text: str) -> Any:
         message = ChatMessage(blocks=blocks, role=said.role, additional_kwargs=noted)
         return response.model_copy(update={"response": message})
     field = "response_txt" if hasattr(response, "response_txt") else "response"
-    kept = {key: value for key, value in (response.metadata or {}).items() if key != "rag_intrinsics"}
+    kept = {key: value for key, value in (response.metadata or {}).items() if key != KEY}
     return replace(response, **{field: text}, metadata=kept)

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage, StreamingCallbackT, StreamingChunk
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic
-from haystack_integrations.common.rag_intrinsics.pipeline_input import KEY, PipelineInput
+from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput
 
 from intrinsics_core import Profile, StreamChecker
 from intrinsics_core.protocol.results import Audit, AuditedSentence
+from intrinsics_core.protocol.verdicts import KEY
 
 # By what generators end a stream, beside `finish_reason`: Haystack's older ones, Ollama, Anthropic.
 _ENDS = ("finish_reason", "done_reason", "done", "stop_reason")
