@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -29,32 +27,33 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
-from tests.contract.judge import judge
-from tests.scripted import Scripted
+from tests.contract.chat_model import Counting
+from tests.contract.scripts import FAITHFUL, INVENTED, PASSAGES, QUESTION, judging
 
-QUESTION = "Who built the mill, and when?"
-FAITHFUL = "Ada Brink built the mill in 1911."
-INVENTED = "The bakery sold purple umbrellas."
+__all__ = [
+    "FAITHFUL",
+    "INVENTED",
+    "QUESTION",
+    "CallingLLM",
+    "CompletingLLM",
+    "Events",
+    "JudgeLLM",
+    "Says",
+    "SchemaLLM",
+    "ShippedEmbedding",
+    "Traced",
+    "judging",
+    "nodes",
+    "texts",
+]
 
 
 def texts() -> list[TextNode]:
-    return [
-        TextNode(id_="cranes", text="Port Ellery has two cranes.", metadata={"page": 3}),
-        TextNode(
-            id_="mill",
-            text="The tide mill stands on the east quay. Ada Brink built the mill in 1911.",
-            metadata={"page": 7, "title": "The mill"},
-        ),
-        TextNode(id_="fog", text="Fog is common from March to May."),
-    ]
+    return [TextNode(id_=name, text=text, metadata={**meta}) for name, text, meta in PASSAGES]
 
 
 def nodes() -> list[NodeWithScore]:
     return [NodeWithScore(node=node, score=0.9 - 0.1 * i) for i, node in enumerate(texts())]
-
-
-def judging() -> Scripted:
-    return Scripted(judge)
 
 
 class ShippedEmbedding(BaseEmbedding):
@@ -74,11 +73,10 @@ class ShippedEmbedding(BaseEmbedding):
 
 
 _ENCODER = BiEncoder()
-_COUNTING = threading.Lock()
 
 
-class JudgeLLM(CustomLLM):
-    """Chats natively, synchronously and not; replies with what ``reply(messages, options)`` gives."""
+class JudgeLLM(Counting, CustomLLM):
+    """Chats natively, synchronously and not; replies with what ``reply(messages, settings)`` gives."""
 
     reply: Callable[[Sequence[ChatMessage], dict[str, Any]], Any]
     seen: list[dict[str, Any]] = Field(default_factory=list)
@@ -91,13 +89,13 @@ class JudgeLLM(CustomLLM):
 
     @llm_chat_callback()
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        self._enter()
+        self.entered()
         time.sleep(self.pause)
         return self._result(messages, kwargs, "sync")
 
     @llm_chat_callback()
     async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        self._enter()
+        self.entered()
         await asyncio.sleep(self.pause)
         return self._result(messages, kwargs, "async")
 
@@ -107,22 +105,9 @@ class JudgeLLM(CustomLLM):
     def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
         raise AssertionError("nothing here streams")
 
-    def _enter(self) -> None:
-        with _COUNTING:
-            self.under_way[0] += 1
-            self.under_way[1] = max(self.under_way)
-
-    def _result(self, messages: Sequence[ChatMessage], options: dict[str, Any], how: str) -> ChatResponse:
-        with _COUNTING:
-            self.under_way[0] -= 1
-        self.seen.append({"messages": list(messages), "options": options, "how": how})
-        reply = self.reply(messages, options)
-        if isinstance(reply, Exception):
-            raise reply
-        if isinstance(reply, ChatResponse):
-            return reply
-        text = reply if isinstance(reply, str) else json.dumps(reply)
-        return ChatResponse(message=ChatMessage(text, role="assistant"))
+    def _result(self, messages: Sequence[ChatMessage], settings: dict[str, Any], how: str) -> ChatResponse:
+        reply = self.replied(list(messages), settings, how)
+        return reply if isinstance(reply, ChatResponse) else ChatResponse(message=ChatMessage(reply, role="assistant"))
 
 
 class SchemaLLM(JudgeLLM):
@@ -195,28 +180,6 @@ class CallingLLM(FunctionCallingLLM):
         raise NotImplementedError
 
     astream_chat = astream_complete = acomplete
-
-
-def with_logprobs(before: str, options: dict[str, float], chosen: str, after: str) -> ChatResponse:
-    """A reply of the OpenAI family whose log-probabilities say how likely each option was at its place."""
-
-    def row(token: str, probability: float, top: dict[str, float]) -> dict[str, Any]:
-        tops = [{"token": t, "logprob": math.log(p)} for t, p in top.items()]
-        return {"token": token, "logprob": math.log(probability), "top_logprobs": tops}
-
-    content = [row(before, 1.0, {before: 1.0}), row(chosen, options[chosen], options), row(after, 1.0, {after: 1.0})]
-    text = before + chosen + after
-    return ChatResponse(
-        message=ChatMessage(text, role="assistant"),
-        raw={
-            "choices": [{"finish_reason": "stop", "logprobs": {"content": content}}],
-            "usage": {
-                "prompt_tokens": 50,
-                "completion_tokens": 3,
-                "prompt_tokens_details": {"cached_tokens": 40},
-            },
-        },
-    )
 
 
 class Says(BaseSynthesizer):

@@ -39,11 +39,12 @@ from langchain_rag_intrinsics import (
     UncertaintyScorer,
 )
 
-from integrations.langchain.tests.models import JudgeModel, SchemaModel, with_logprobs
+from integrations.langchain.tests.models import JudgeModel, SchemaModel, said
 from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
 from intrinsics_core import BlockingRuntime, InvalidInput, RuntimeUnavailable
 from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.profiles.prompted import PROFILE
+from tests.contract.chat_model import tokens_of
 from tests.scripted import Scripted
 
 JUDGES = [HallucinationDetector, CitationGenerator, FactChecker, UncertaintyScorer]
@@ -502,7 +503,7 @@ OPTIONS = {"answerable": 0.3, "unanswerable": 0.6, "something": 0.1}
 
 def doubtful(messages: Any, settings: Any) -> Any:
     if settings.get("response_format") and settings.get("logprobs"):
-        return with_logprobs('{"answerability": "', OPTIONS, "unanswerable", '", "confidence": 1.0}')
+        return said(*tokens_of('{"answerability": "', OPTIONS, "unanswerable", '", "confidence": 1.0}'))
     return {"answerability": "unanswerable", "confidence": 1.0}
 
 
