@@ -4,14 +4,14 @@ import contextlib
 import importlib
 import io
 import re
-import subprocess
-import sys
 import textwrap
 from pathlib import Path
 from typing import Any
 
 import haystack_integrations
 import pytest
+
+from tests.interpreter import output_of
 
 PACKAGES = {
     "components.rankers": ["RagIntrinsicsContextRelevanceFilter", "RagIntrinsicsRanker"],
@@ -103,8 +103,3 @@ def test_importing_it_is_light() -> None:
         "print([m for m in heavy if m in sys.modules])"
     )
     assert output_of(code) == "[]"
-
-
-def output_of(code: str) -> str:
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
-    return found.stdout.strip()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -21,6 +19,7 @@ from integrations.langchain.tests.test_retriever import WordRetriever
 from intrinsics_core import InvalidInput, RuntimeUnavailable
 from tests.contract.judge import judge
 from tests.contract.runtimes import OnLoop
+from tests.interpreter import output_of
 from tests.scripted import Scripted
 
 pytest.importorskip("langchain.agents", reason="the extra [agents] is not installed")
@@ -240,5 +239,4 @@ def test_without_the_extra_the_error_names_it() -> None:
         "try:\n    l.AnswerabilityMiddleware\n"
         "except ImportError as error:\n    print(error)\n"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert "langchain-rag-intrinsics[agents]" in found.stdout
+    assert "langchain-rag-intrinsics[agents]" in output_of(code)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from llama_index.core.bridge.pydantic import Field
@@ -24,7 +24,8 @@ from llama_index.core.llms.callbacks import llm_chat_callback
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.response_synthesizers import BaseSynthesizer
-from llama_index.core.schema import NodeWithScore, TextNode
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from tests.contract.chat_model import Counting
@@ -37,6 +38,7 @@ __all__ = [
     "CallingLLM",
     "CompletingLLM",
     "Events",
+    "Gives",
     "JudgeLLM",
     "Says",
     "SchemaLLM",
@@ -44,6 +46,8 @@ __all__ = [
     "Traced",
     "judging",
     "nodes",
+    "streamed",
+    "synthesized",
     "texts",
 ]
 
@@ -213,6 +217,31 @@ class Says(BaseSynthesizer):
 
     def _update_prompts(self, prompts: dict[str, Any]) -> None:
         pass
+
+
+class Gives(BaseRetriever):
+    """A retriever that gives these nodes, whatever it is asked."""
+
+    def __init__(self, found: list[NodeWithScore]) -> None:
+        super().__init__()
+        self.found = found
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return self.found
+
+
+async def streamed(responding: Awaitable[Any]) -> tuple[list[str], Any]:
+    """The tokens of a response that streams, and the response when they have come."""
+    response = await responding
+    return [token async for token in response.async_response_gen()], response
+
+
+def synthesized(synthesizer: Any, asynchronous: bool) -> tuple[list[str], Any]:
+    """The tokens of an answer that streams, and the response when they have come."""
+    if asynchronous:
+        return asyncio.run(streamed(synthesizer.asynthesize(QUESTION, nodes())))
+    response = synthesizer.synthesize(QUESTION, nodes())
+    return list(response.response_gen), response
 
 
 class Events(BaseEventHandler):

@@ -7,8 +7,6 @@ import importlib
 import pickle
 import pkgutil
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,8 @@ from integrations.llamaindex.tests.adapter import COMPONENTS
 from integrations.llamaindex.tests.llms import JudgeLLM, Traced, nodes
 from intrinsics_core import IntrinsicsError, InvalidInput
 from intrinsics_core.profiles.prompted import PROFILE
+from tests.contract.settings import REWRITTEN, SECRET, SERVER, RuntimeSettingTests
+from tests.interpreter import output_of
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT.parents[1] / "docs"
@@ -40,8 +40,6 @@ MODULES = [
     for package in PACKAGES
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__, prefix=f"{package}.")
 ]
-SECRET = "sk-package-0123456789"
-SERVER = {"kind": "server", "base_url": "http://127.0.0.1:9", "api_key": SECRET}
 
 
 @pytest.mark.parametrize("name", [*PACKAGES, *MODULES])
@@ -95,8 +93,7 @@ def test_it_lives_beside_another_integration() -> None:
         "search = BM25Retriever.from_defaults(nodes=nodes, similarity_top_k=1)\n"
         "print(IntrinsicsRetriever([search]).retrieve('tide mill')[0].node_id)\n"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
-    assert found.stdout.split()[-1] == "1"
+    assert output_of(code).split()[-1] == "1"
 
 
 def test_importing_it_is_light() -> None:
@@ -107,8 +104,7 @@ def test_importing_it_is_light() -> None:
         "new = {name.split('.')[0] for name in set(sys.modules) - before}\n"
         "print(sorted(new & {'torch', 'transformers', 'onnxruntime', 'sklearn', 'openai', 'langchain', 'haystack'}))"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
-    assert found.stdout.strip() == "[]"
+    assert output_of(code) == "[]"
 
 
 @pytest.mark.parametrize("kind", COMPONENTS.values())
@@ -171,28 +167,13 @@ def test_spans_and_events_show_no_key() -> None:
     )
 
 
-def test_all_shapes_of_runtime() -> None:
-    llm = JudgeLLM(reply=lambda messages, options: {"rewritten_question": "Who built the mill?"})
-    for runtime in (llm, LLMRuntime(llm)):
-        assert QueryRewriteTransform(runtime=runtime).run("Who?").query_str == "Who built the mill?"
-    for embedded in (None, {"kind": "embedded"}):
-        assert QueryRewriteTransform(runtime=embedded).run("Who built the mill?").query_str == "Who built the mill?"
-    assert QueryRewriteTransform(runtime=llm, profile="prompted").run("Who?").query_str == "Who built the mill?"
+class TestRuntimeSetting(RuntimeSettingTests):
+    rewriter = QueryRewriteTransform
+    makes = "llama_index.rag_intrinsics._runtime.as_runtime"
 
+    def rewritten(self, rewriter: Any, question: str) -> str:
+        return str(rewriter.run(question).query_str)
 
-def test_a_key_without_a_config_is_an_error() -> None:
-    with pytest.raises(InvalidInput, match="api_key") as caught:
-        QueryRewriteTransform(runtime=None, api_key=SECRET).run("Who?")
-    assert SECRET not in str(caught.value)
-
-
-def test_the_key_reaches_the_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Any] = []
-    monkeypatch.setattr("llama_index.rag_intrinsics._runtime.as_runtime", seen.append)
-    _ = IntrinsicsRerank(runtime=SERVER).engine
-    assert [{**spec, "api_key": spec["api_key"].get_secret_value()} for spec in seen] == [SERVER]
-
-
-def test_a_config_is_made_a_runtime_once() -> None:
-    rewrite = QueryRewriteTransform(runtime={"kind": "embedded"})
-    assert rewrite.engine is rewrite.engine
+    def runtimes(self) -> list[Any]:
+        llm = JudgeLLM(reply=lambda messages, settings: REWRITTEN)
+        return [llm, LLMRuntime(llm)]

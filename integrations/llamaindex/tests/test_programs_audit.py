@@ -18,7 +18,7 @@ from llama_index.query_engine.rag_intrinsics import AuditedQueryEngine
 from llama_index.rag_intrinsics import ConversationQuery
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer, ResponseAnnotator, ResponseReviser
 
-from integrations.llamaindex.tests.llms import FAITHFUL, INVENTED, QUESTION, Says, judging, nodes, texts
+from integrations.llamaindex.tests.llms import FAITHFUL, INVENTED, QUESTION, Says, judging, nodes, synthesized, texts
 from intrinsics_core import InvalidInput, RuntimeUnavailable, audit, run
 from tests.scripted import Scripted
 
@@ -111,18 +111,7 @@ def test_each_sentence_of_a_stream_gets_its_verdict_the_last_one_too(
     inner = Says(answer, streaming=True)
     grounded = GroundedSynthesizer(inner, stream_verdicts=True, answerability=False, audit=audited, runtime=judging())
 
-    async def main() -> Any:
-        response: Any = await grounded.asynthesize(QUESTION, nodes())
-        async for _ in response.async_response_gen():
-            pass
-        return response
-
-    if asynchronous:
-        response = asyncio.run(main())
-    else:
-        response = grounded.synthesize(QUESTION, nodes())
-        for _ in response.response_gen:
-            pass
+    _, response = synthesized(grounded, asynchronous)
     found = response.metadata["rag_intrinsics"]
     whole = found["audit" if audited else "hallucination-detection"]["sentences"]
     pieces = found["sentences"]
@@ -138,15 +127,7 @@ def test_a_judge_that_is_out_while_tokens_pass_stops_no_token(asynchronous: bool
     inner = Says(ANSWER, streaming=True)
     grounded = GroundedSynthesizer(inner, answerability=False, stream_verdicts=True, runtime=down)
 
-    async def main() -> Any:
-        response: Any = await grounded.asynthesize(QUESTION, nodes())
-        return [token async for token in response.async_response_gen()], response
-
-    if asynchronous:
-        tokens, response = asyncio.run(main())
-    else:
-        response = grounded.synthesize(QUESTION, nodes())
-        tokens = list(response.response_gen)
+    tokens, response = synthesized(grounded, asynchronous)
     assert "".join(tokens).strip() == ANSWER
     assert "connection refused" in response.metadata["rag_intrinsics"]["citations"]["degraded"]
 
@@ -185,11 +166,7 @@ def test_a_judge_that_is_out_holds_nothing_back_for_good(asynchronous: bool) -> 
     inner = Says(ANSWER, streaming=True)
     grounded = GroundedSynthesizer(inner, answerability=False, stream_verdicts=True, hold=True, runtime=down)
 
-    async def main() -> list[str]:
-        response: Any = await grounded.asynthesize(QUESTION, nodes())
-        return [token async for token in response.async_response_gen()]
-
-    tokens = asyncio.run(main()) if asynchronous else list(grounded.synthesize(QUESTION, nodes()).response_gen)
+    tokens, _ = synthesized(grounded, asynchronous)
     assert "".join(tokens).strip() == ANSWER
 
 

@@ -24,7 +24,17 @@ from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
 from pydantic import BaseModel
 
 from integrations.llamaindex.tests.agents import ToolUser
-from integrations.llamaindex.tests.llms import FAITHFUL, INVENTED, QUESTION, CompletingLLM, JudgeLLM, Says, nodes, texts
+from integrations.llamaindex.tests.llms import (
+    FAITHFUL,
+    INVENTED,
+    QUESTION,
+    CompletingLLM,
+    JudgeLLM,
+    Says,
+    nodes,
+    streamed,
+    texts,
+)
 from intrinsics_core import InvalidInput, RuntimeUnavailable
 from tests.scripted import Scripted
 
@@ -116,14 +126,8 @@ def test_12_the_same_chat_streamed() -> None:
     assert set(stream.metadata["rag_intrinsics"]) == BOTH | {"answerability"}  # type: ignore[attr-defined]
     refused = chat.stream_chat(OFF_TOPIC)
     assert "".join(refused.response_gen) == "The archive does not say."
-
-    async def main() -> Any:
-        stream = await chatting()[0].astream_chat(FOLLOW_UP)
-        said = "".join([token async for token in stream.async_response_gen()])
-        return said, stream
-
-    said, astream = asyncio.run(main())
-    assert said.strip() == FAITHFUL and set(astream.metadata["rag_intrinsics"]) == BOTH | {"answerability"}
+    tokens, astream = asyncio.run(streamed(chatting()[0].astream_chat(FOLLOW_UP)))
+    assert "".join(tokens).strip() == FAITHFUL and set(astream.metadata["rag_intrinsics"]) == BOTH | {"answerability"}
 
 
 def test_12_a_chat_engine_on_a_judge_that_is_out_keeps_answering() -> None:
@@ -150,19 +154,23 @@ def test_12_a_query_engine_with_a_gate_inside_a_chat_engine() -> None:
 # --- 12: annotate whatever answered -------------------------------------------------------------------------------
 
 
+def annotated_chat(annotator: ResponseAnnotator, chat: Any, asynchronous: bool) -> tuple[list[str], Any]:
+    """The tokens of a chat's streaming answer, and the annotated stream when they have come."""
+
+    async def main() -> Any:
+        return await streamed(annotator.aannotate(QUESTION, await chat.astream_chat(QUESTION)))
+
+    if asynchronous:
+        found: tuple[list[str], Any] = asyncio.run(main())
+        return found
+    stream = annotator.annotate(QUESTION, chat.stream_chat(QUESTION))
+    return list(stream.response_gen), stream
+
+
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_12_annotate_a_streaming_chat(asynchronous: bool) -> None:
     chat = ContextChatEngine.from_defaults(search(1), llm=CompletingLLM(reply=FAITHFUL), memory=remembering())
-
-    async def main() -> Any:
-        stream = await ResponseAnnotator().aannotate(QUESTION, await chat.astream_chat(QUESTION))
-        return [token async for token in stream.async_response_gen()], stream
-
-    if asynchronous:
-        tokens, stream = asyncio.run(main())
-    else:
-        stream = ResponseAnnotator().annotate(QUESTION, chat.stream_chat(QUESTION))
-        tokens = list(stream.response_gen)
+    tokens, stream = annotated_chat(ResponseAnnotator(), chat, asynchronous)
     assert len(tokens) > 5 and "".join(tokens).strip() == stream.response == str(stream) == FAITHFUL
     assert set(stream.metadata["rag_intrinsics"]) == BOTH
     assert stream.metadata["rag_intrinsics"]["citations"]["citations"][0]["document_id"] == "mill"
@@ -173,17 +181,7 @@ def test_12_annotate_a_streaming_chat(asynchronous: bool) -> None:
 def test_12_annotate_a_streaming_chat_sentence_by_sentence(asynchronous: bool) -> None:
     llm = CompletingLLM(reply=f" {FAITHFUL} {INVENTED}")  # a model's first token often begins with a space
     chat = ContextChatEngine.from_defaults(search(1), llm=llm, memory=remembering())
-    annotator = ResponseAnnotator(stream_verdicts=True)
-
-    async def main() -> Any:
-        stream = await annotator.aannotate(QUESTION, await chat.astream_chat(QUESTION))
-        return [token async for token in stream.async_response_gen()], stream
-
-    if asynchronous:
-        tokens, stream = asyncio.run(main())
-    else:
-        stream = annotator.annotate(QUESTION, chat.stream_chat(QUESTION))
-        tokens = list(stream.response_gen)
+    tokens, stream = annotated_chat(ResponseAnnotator(stream_verdicts=True), chat, asynchronous)
     assert len(tokens) > 5 and "".join(tokens).strip() == stream.response == f"{FAITHFUL} {INVENTED}"
     found = stream.metadata["rag_intrinsics"]
     assert set(found) == BOTH | {"sentences"}

@@ -14,8 +14,7 @@ from llama_index.core.evaluation import BatchEvalRunner
 from llama_index.core.llms import MockLLM
 from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.retrievers import BaseRetriever
-from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 from llama_index.core.vector_stores.utils import node_to_metadata_dict
 from llama_index.evaluation.rag_intrinsics import (
     AnswerabilityEvaluator,
@@ -27,23 +26,21 @@ from llama_index.evaluation.rag_intrinsics import (
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
 
-from integrations.llamaindex.tests.llms import FAITHFUL, QUESTION, CompletingLLM, Says, ShippedEmbedding, nodes, texts
+from integrations.llamaindex.tests.llms import (
+    FAITHFUL,
+    QUESTION,
+    CompletingLLM,
+    Gives,
+    Says,
+    ShippedEmbedding,
+    nodes,
+    texts,
+)
 from intrinsics_core import RuntimeUnavailable
 from tests.contract.judge import judge
 from tests.scripted import Scripted
 
 OFF_TOPIC = "How many zebras does the circus own?"
-
-
-class Gives(BaseRetriever):
-    """A retriever that gives these nodes, whatever it is asked."""
-
-    def __init__(self, found: list[NodeWithScore]) -> None:
-        super().__init__()
-        self.found = found
-
-    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self.found
 
 
 def node(identity: str, text: str, score: float | None = None, **metadata: Any) -> NodeWithScore:

@@ -20,7 +20,7 @@ from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, 
 from llama_index.rag_intrinsics import ConversationQuery
 from llama_index.retrievers.rag_intrinsics import IntrinsicsRetriever
 
-from integrations.llamaindex.tests.llms import ShippedEmbedding, Traced, judging, texts
+from integrations.llamaindex.tests.llms import Gives, ShippedEmbedding, Traced, judging, texts
 from intrinsics_core import RuntimeUnavailable
 from tests.scripted import Scripted
 
@@ -149,17 +149,9 @@ def test_a_query_that_was_prepared_reaches_the_retriever_as_it_is() -> None:
 
 @pytest.mark.parametrize("mode", list(FUSION_MODES))
 def test_every_fusion_of_llamaindex_and_what_is_given_stays(mode: FUSION_MODES) -> None:
-    class Shares(BaseRetriever):
-        def __init__(self, found: list[NodeWithScore]) -> None:
-            super().__init__()
-            self.found = found
-
-        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-            return self.found
-
     mine = [NodeWithScore(node=node, score=0.5) for node in texts()]
     other = [NodeWithScore(node=TextNode(id_="x", text="x"), score=0.7)]
-    retriever = IntrinsicsRetriever([Shares(mine), Shares(other)], mode=mode, similarity_top_k=3, use_async=False)
+    retriever = IntrinsicsRetriever([Gives(mine), Gives(other)], mode=mode, similarity_top_k=3, use_async=False)
     assert len(retriever.retrieve("Who?")) == 3
     assert [n.score for n in mine] == [0.5] * 3
 
