@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from intrinsics_core import RuntimeUnavailable
 from tests.contract.judge import judge
 from tests.scripted import Scripted
 
@@ -25,3 +26,8 @@ PASSAGES: list[tuple[str, str, dict[str, Any]]] = [
 
 def judging() -> Scripted:
     return Scripted(judge)
+
+
+def no_judge() -> Scripted:
+    """A judge that is out."""
+    return Scripted(lambda request: RuntimeUnavailable("connection refused"))

@@ -10,17 +10,17 @@ from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.tools import BaseTool, create_retriever_tool, tool
+from langchain_core.tools import tool
 from pydantic import Field
 
+from integrations.langchain.tests.agents import search
 from integrations.langchain.tests.models import JudgeModel
 from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
-from integrations.langchain.tests.test_retriever import WordRetriever
 from intrinsics_core import InvalidInput, RuntimeUnavailable
 from tests.contract.judge import judge
 from tests.contract.runtimes import OnLoop
+from tests.contract.scripts import no_judge
 from tests.interpreter import output_of
-from tests.scripted import Scripted
 
 pytest.importorskip("langchain.agents", reason="the extra [agents] is not installed")
 
@@ -51,11 +51,6 @@ class AgentModel(BaseChatModel):
         else:
             message = AIMessage(self.answer)
         return ChatResult(generations=[ChatGeneration(message=message)])
-
-
-def search(passages: list[Document] | None = None) -> BaseTool:
-    retriever = WordRetriever(passages=documents() if passages is None else passages)
-    return create_retriever_tool(retriever, "search", "Search.", response_format="content_and_artifact")
 
 
 def ask(agent: Any, question: str, asynchronous: bool = False) -> list[Any]:
@@ -114,7 +109,7 @@ def test_only_named_tools_retrieve() -> None:
 
 @pytest.mark.parametrize(("on_error", "text"), [("open", FAITHFUL), ("closed", "canned")])
 def test_a_failing_gate_does_what_it_was_told(on_error: str, text: str) -> None:
-    down = Scripted(lambda request: RuntimeUnavailable("refused"))
+    down = no_judge()
     agent = create_agent(
         AgentModel(), [search()], middleware=[AnswerabilityMiddleware(down, on_error=on_error, answer="canned")]
     )

@@ -8,8 +8,8 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from llama_index.core import VectorStoreIndex
 from llama_index.core.bridge.pydantic import Field
-from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.instrumentation.span_handlers import SimpleSpanHandler
@@ -26,8 +26,8 @@ from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
 
-from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from tests.contract.chat_model import Counting
 from tests.contract.scripts import FAITHFUL, INVENTED, PASSAGES, QUESTION, judging
 
@@ -36,16 +36,17 @@ __all__ = [
     "INVENTED",
     "QUESTION",
     "CallingLLM",
+    "ChattingLLM",
     "CompletingLLM",
     "Events",
     "Gives",
     "JudgeLLM",
     "Says",
     "SchemaLLM",
-    "ShippedEmbedding",
     "Traced",
     "judging",
     "nodes",
+    "searching",
     "streamed",
     "synthesized",
     "texts",
@@ -60,23 +61,10 @@ def nodes() -> list[NodeWithScore]:
     return [NodeWithScore(node=node, score=0.9 - 0.1 * i) for i, node in enumerate(texts())]
 
 
-class ShippedEmbedding(BaseEmbedding):
-    """The library's own encoder in LlamaIndex's shape."""
-
-    def _vector(self, text: str, kind: Any) -> list[float]:
-        return [float(x) for x in _ENCODER.encode([text], kind=kind)[0].mean(axis=0)]
-
-    def _get_query_embedding(self, query: str) -> list[float]:
-        return self._vector(query, "query")
-
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return self._vector(query, "query")
-
-    def _get_text_embedding(self, text: str) -> list[float]:
-        return self._vector(text, "passage")
-
-
-_ENCODER = BiEncoder()
+def searching(found: Sequence[TextNode] | None = None, k: int = 3) -> BaseRetriever:
+    """A retriever of these nodes, or of the three that the tests share, by the encoder that ships."""
+    index = VectorStoreIndex(list(found or texts()), embed_model=IntrinsicsEmbedding())
+    return index.as_retriever(similarity_top_k=k)
 
 
 class JudgeLLM(Counting, CustomLLM):
@@ -148,16 +136,30 @@ class CompletingLLM(CustomLLM):
         return tokens()
 
 
-class CallingLLM(FunctionCallingLLM):
+class ChattingLLM(FunctionCallingLLM):
+    """Calls functions, and completes and streams nothing."""
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(is_chat_model=True, is_function_calling_model=True)
+
+    def complete(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError
+
+    stream_chat = stream_complete = complete
+
+    async def acomplete(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError
+
+    astream_chat = astream_complete = acomplete
+
+
+class CallingLLM(ChattingLLM):
     """Gives structured output by calling a function."""
 
     arguments: dict[str, Any] | None  # None: it does not call
     said: str = ""
     offered: list[Any] = Field(default_factory=list)
-
-    @property
-    def metadata(self) -> LLMMetadata:
-        return LLMMetadata(is_chat_model=True, is_function_calling_model=True)
 
     def _prepare_chat_with_tools(self, tools: Any, user_msg: Any = None, chat_history: Any = None, **_: Any) -> Any:
         self.offered += [tool.metadata.get_parameters_dict() for tool in tools]
@@ -174,16 +176,6 @@ class CallingLLM(FunctionCallingLLM):
 
     async def achat(self, messages: Any, **kwargs: Any) -> ChatResponse:
         return ChatResponse(message=ChatMessage(self.said, role="assistant"))
-
-    def complete(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError
-
-    stream_chat = stream_complete = complete
-
-    async def acomplete(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError
-
-    astream_chat = astream_complete = acomplete
 
 
 class Says(BaseSynthesizer):

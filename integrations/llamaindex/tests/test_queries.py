@@ -16,12 +16,13 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.query_engine import RetrieverQueryEngine, TransformQueryEngine
 from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
 from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, QueryRewriteTransform
 from llama_index.rag_intrinsics import ConversationQuery
 from llama_index.retrievers.rag_intrinsics import IntrinsicsRetriever
 
-from integrations.llamaindex.tests.llms import Gives, ShippedEmbedding, Traced, judging, texts
-from intrinsics_core import RuntimeUnavailable
+from integrations.llamaindex.tests.llms import Gives, Traced, judging, texts
+from tests.contract.scripts import no_judge
 from tests.scripted import Scripted
 
 HISTORY = [
@@ -87,14 +88,14 @@ def test_a_question_that_leans_on_others_is_embedded_with_its_keywords() -> None
 
 
 def test_a_fallback_is_logged_and_told(caplog: pytest.LogCaptureFixture) -> None:
-    down = Scripted(lambda request: RuntimeUnavailable("connection refused"))
+    down = no_judge()
     found: Any = QueryRewriteTransform(runtime=down, on_error="fallback").run("Who built it?")
     assert found.query_str == "Who built it?" and "connection refused" in found.rewrite.degraded
     assert "query-rewrite fell back" in caplog.text
 
 
 def test_a_transform_query_engine_takes_it() -> None:
-    index = VectorStoreIndex(texts(), embed_model=ShippedEmbedding())
+    index = VectorStoreIndex(texts(), embed_model=IntrinsicsEmbedding())
     engine = TransformQueryEngine(
         index.as_query_engine(llm=MockLLM(), similarity_top_k=1),
         QueryRewriteTransform(),
@@ -178,7 +179,7 @@ def test_a_chat_engine_condenses_with_the_rewriter(asynchronous: bool) -> None:
 
 
 def test_a_conversation_query_goes_through_a_whole_query_engine() -> None:
-    index = VectorStoreIndex(texts(), embed_model=ShippedEmbedding())
+    index = VectorStoreIndex(texts(), embed_model=IntrinsicsEmbedding())
     retriever = IntrinsicsRetriever([index.as_retriever(similarity_top_k=1)], rewriter=QueryRewriteTransform())
     engine = RetrieverQueryEngine.from_args(retriever, llm=MockLLM())
     query = ConversationQuery("Who built it?", chat_history=HISTORY)

@@ -45,15 +45,12 @@ from intrinsics_core import BlockingRuntime, InvalidInput, RuntimeUnavailable
 from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.profiles.prompted import PROFILE
 from tests.contract.chat_model import tokens_of
+from tests.contract.scripts import no_judge
 from tests.scripted import Scripted
 
 JUDGES = [HallucinationDetector, CitationGenerator, FactChecker, UncertaintyScorer]
 YES = {"answerability": "answerable", "confidence": 0.9}
 assign = RunnablePassthrough.assign
-
-
-def down() -> Scripted:
-    return Scripted(lambda request: RuntimeUnavailable("connection refused"))
 
 
 def verdicts(message: Any) -> dict[str, Any]:
@@ -273,7 +270,7 @@ def test_6b_a_threshold_is_not_held_against_places_in_a_list() -> None:
 
 def test_6c_a_fallback_overwrites_no_score_and_carries_only_its_own_failure() -> None:
     found = [Document(f"Passage {i}.", id=str(i), metadata={"relevance_score": i / 50}) for i in range(50)]
-    ranked = IntrinsicsReranker(runtime=down(), on_error="fallback", score_threshold=0.9)
+    ranked = IntrinsicsReranker(runtime=no_judge(), on_error="fallback", score_threshold=0.9)
     kept = ranked.compress_documents(found, QUESTION)
     assert [(d.id, d.metadata["relevance_score"]) for d in kept] == [(str(i), i / 50) for i in range(50)]
     noisy = Scripted(lambda request: RuntimeUnavailable("x" * 8000))
@@ -330,22 +327,22 @@ def test_9a_on_error_is_checked_when_it_is_built(kind: Any) -> None:
 @pytest.mark.parametrize("judge", JUDGES)
 def test_9b_a_judge_that_is_down_does_not_cost_the_answer(judge: Any) -> None:
     writer = RunnableLambda(lambda x: x["question"]) | GenericFakeChatModel(messages=iter([FAITHFUL] * 2))
-    chain = assign(answer=writer).assign(answer=judge(runtime=down()))
+    chain = assign(answer=writer).assign(answer=judge(runtime=no_judge()))
     answer = chain.invoke({"question": QUESTION, "documents": documents()})["answer"]
     assert answer.text == FAITHFUL
     assert "connection refused" in verdicts(answer)[judge.intrinsic]["degraded"]
     streamed = summed(list(chain.pick("answer").stream({"question": QUESTION, "documents": documents()})))
     assert streamed.text == FAITHFUL and "degraded" in verdicts(streamed)[judge.intrinsic]
     with pytest.raises(RuntimeUnavailable):
-        judge(runtime=down(), on_error="raise").invoke({"question": "Q?", "documents": documents(), "answer": "A."})
+        judge(runtime=no_judge(), on_error="raise").invoke({"question": "Q?", "documents": documents(), "answer": "A."})
 
 
 def test_9c_a_gate_that_is_down_raises_unless_told_otherwise() -> None:
     given = {"question": QUESTION, "documents": documents()}
     with pytest.raises(RuntimeUnavailable):
-        AnswerabilityGate(runtime=down()).invoke(given)
+        AnswerabilityGate(runtime=no_judge()).invoke(given)
     with pytest.raises(RuntimeUnavailable):
-        UncertaintyScorer(runtime=down()).invoke(given)  # before there is an answer
+        UncertaintyScorer(runtime=no_judge()).invoke(given)  # before there is an answer
 
 
 # --- 10: arguments --------------------------------------------------------------------------------------------------
@@ -632,9 +629,9 @@ def test_17f_a_function_retrieves_and_any_of_these_compress(compressors: Any, as
 
 
 def test_17g_verdicts_say_that_they_are_degraded() -> None:
-    gate = AnswerabilityGate(runtime=down(), on_error="open").invoke({"question": "Q?", "documents": documents()})
+    gate = AnswerabilityGate(runtime=no_judge(), on_error="open").invoke({"question": "Q?", "documents": documents()})
     assert "connection refused" in gate["answerability"]["degraded"]
-    ranked = IntrinsicsReranker(runtime=down(), on_error="fallback").compress_documents(documents(), "Q?")
+    ranked = IntrinsicsReranker(runtime=no_judge(), on_error="fallback").compress_documents(documents(), "Q?")
     assert "connection refused" in ranked[0].metadata["rag_intrinsics"]["reranking"]["degraded"]
 
 
@@ -668,5 +665,5 @@ def test_18b_runtimes_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_18c_a_warning_is_logged_where_a_query_stays_as_it_was(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, logger="langchain_rag_intrinsics"):
-        assert QueryRewriter(runtime=down(), on_error="fallback").invoke("Who?") == "Who?"
+        assert QueryRewriter(runtime=no_judge(), on_error="fallback").invoke("Who?") == "Who?"
     assert "connection refused" in caplog.text
