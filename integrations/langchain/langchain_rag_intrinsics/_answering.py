@@ -54,7 +54,8 @@ class AnswerIntrinsic(Intrinsic):
         for piece in pieces:
             yield from stream.take(piece)
         given = self._read(stream.value)
-        yield from stream.close(given, None if stream.canned(given) else self._result(given))
+        canned = self._without_asking(given) is not None
+        yield from stream.close(given, None if canned else self._result(given))
 
     async def _apass(self, pieces: AsyncIterator[Any]) -> AsyncIterator[Any]:
         stream = AnswerStream(self)
@@ -62,7 +63,8 @@ class AnswerIntrinsic(Intrinsic):
             for chunk in stream.take(piece):
                 yield chunk
         given = self._read(stream.value)
-        for chunk in stream.close(given, None if stream.canned(given) else await self._aresult(given)):
+        canned = self._without_asking(given) is not None
+        for chunk in stream.close(given, None if canned else await self._aresult(given)):
             yield chunk
 
     def _without_asking(self, given: ChainInput) -> Any:
@@ -136,10 +138,6 @@ class AnswerStream:
         """Text that was held back."""
         if text:
             yield self._out(AIMessageChunk(content=text, id=self._id))
-
-    def canned(self, given: ChainInput) -> bool:
-        """Whether the answer is to pass unjudged."""
-        return is_canned(given.answer) and not self.intrinsic.return_result
 
     def close(self, given: ChainInput, result: Result | None) -> Iterator[Any]:
         intrinsic, answer = self.intrinsic, given.answer

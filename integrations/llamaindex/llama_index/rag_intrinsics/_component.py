@@ -19,7 +19,37 @@ from intrinsics_core.runtimes.configs import key_apart
 T = TypeVar("T")
 
 
-class IntrinsicComponent(BaseComponent):
+class RuntimeHolder(BaseComponent):
+    """What has a ``runtime``, from which a core runtime is made at first use, and anew where it was changed."""
+
+    # Made a runtime at the first call: building a component stays cheap, and no message of pydantic's shows a config.
+    runtime: Any = None
+
+    _made: _runtime.Made | None = PrivateAttr(default=None)
+
+    @field_serializer("runtime")
+    def _shown_runtime(self, value: Any) -> Any:
+        return _runtime.shown(value)
+
+    def _engine(self, api_key: SecretStr | None = None) -> Runtime:
+        if self._made is None or not self._made.fits(self.runtime, api_key):
+            self._made = _runtime.Made.of(self.runtime, api_key)
+        return self._made.engine
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy, with other settings where ``update`` gives some; they are checked as when they are set."""
+        copy = super().model_copy(deep=deep)
+        changes = dict(update or {})
+        for name in sorted(changes, key=lambda name: name != "runtime"):  # which takes the key away, so it is first
+            setattr(copy, name, changes[name])
+        return copy
+
+    @classmethod
+    def class_name(cls) -> str:
+        return cls.__name__
+
+
+class IntrinsicComponent(RuntimeHolder):
     """Settings of one intrinsic. One that is changed takes effect with the next call; a new ``runtime`` takes no key
     over from the one before. Copies share the runtime, and a pickle holds the settings alone.
 
@@ -45,14 +75,10 @@ class IntrinsicComponent(BaseComponent):
     intrinsic: ClassVar[str]
     _options: ClassVar[Sequence[str]] = ()  # settings that are arguments of the intrinsic, beside those of all
 
-    # Made a runtime at the first call: building a component stays cheap, and no message of pydantic's shows a config.
-    runtime: Any = None
     api_key: SecretStr | None = Field(default=None, exclude=True, repr=False)
     profile: Any = None
     on_error: str = "raise"
     date: str | None = None
-
-    _made: _runtime.Made | None = PrivateAttr(default=None)
 
     def __init__(self, **settings: Any) -> None:
         check_names(settings, type(self).model_fields, called=self.class_name())
@@ -68,10 +94,6 @@ class IntrinsicComponent(BaseComponent):
     @classmethod
     def _key_apart(cls, values: Any) -> Any:
         return key_apart(values)
-
-    @field_serializer("runtime")
-    def _shown_runtime(self, value: Any) -> Any:
-        return _runtime.shown(value)
 
     @field_serializer("profile")
     def _shown_profile(self, value: Any) -> Any:
@@ -98,14 +120,6 @@ class IntrinsicComponent(BaseComponent):
         except ValidationError as error:
             raise wrong_choice(error, intrinsic=self.intrinsic) or error from None
 
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy, with other settings where ``update`` gives some; they are checked as when they are set."""
-        copy = super().model_copy(deep=deep)
-        changes = dict(update or {})
-        for name in sorted(changes, key=lambda name: name != "runtime"):  # which takes the key away, so it is first
-            setattr(copy, name, changes[name])
-        return copy
-
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         memo = {} if memo is None else memo
         memo |= {id(shared): shared for shared in (*_runtime.clients(self.runtime), self.profile)}
@@ -116,16 +130,10 @@ class IntrinsicComponent(BaseComponent):
         pickle.dumps(self.runtime)
         return super().__getstate__()
 
-    @classmethod
-    def class_name(cls) -> str:
-        return cls.__name__
-
     @property
     def engine(self) -> Runtime:
         """The core runtime behind this component: made at first use, and anew where ``runtime`` was changed."""
-        if self._made is None or not self._made.fits(self.runtime, self.api_key):
-            self._made = _runtime.Made.of(self.runtime, self.api_key)
-        return self._made.engine
+        return self._engine(self.api_key)
 
     def _result(self, call: Call[T]) -> T:
         return run(call, self.engine, profile=self.profile)
