@@ -19,6 +19,7 @@ REWRITTEN = {"rewritten_question": ASKED}
 
 class RuntimeSettingTests:
     rewriter: ClassVar[Any]  # the class
+    reranker: ClassVar[Any]
     makes: ClassVar[str]  # the name of `as_runtime` where it is called
 
     def rewritten(self, rewriter: Any, question: str) -> str:
@@ -34,6 +35,11 @@ class RuntimeSettingTests:
             assert self.rewritten(self.rewriter(runtime=runtime, profile="prompted"), "Who?") == ASKED
         for embedded in (None, {"kind": "embedded"}):
             assert self.rewritten(self.rewriter(runtime=embedded), ASKED) == ASKED
+
+    def test_a_bad_setting_does_not_show_the_key_beside_it(self) -> None:
+        with pytest.raises(ValueError, match="top_n") as caught:
+            self.reranker(runtime=SERVER, top_n="many")
+        assert SECRET not in str(caught.value)
 
     def test_a_key_without_a_config_is_an_error(self) -> None:
         with pytest.raises(InvalidInput, match="api_key") as caught:

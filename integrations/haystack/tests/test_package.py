@@ -1,8 +1,6 @@
 """The package as a whole: its surface, its examples, what it imports, and what it lives beside."""
 
-import contextlib
 import importlib
-import io
 import re
 import textwrap
 from pathlib import Path
@@ -11,7 +9,7 @@ from typing import Any
 import haystack_integrations
 import pytest
 
-from tests.interpreter import output_of
+from tests.interpreter import output_of, printed_by
 
 PACKAGES = {
     "components.rankers": ["RagIntrinsicsContextRelevanceFilter", "RagIntrinsicsRanker"],
@@ -54,12 +52,10 @@ def test_the_example_of_each_class_prints_what_it_says(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     [example] = re.findall(r"```python\n(.*?)```", textwrap.dedent(get(package, name).__doc__), re.DOTALL)
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(example, name, "exec"), {})  # the code is our own docstring's
+    printed = printed_by(example, name)
     expected = [line[2:] for line in example.splitlines() if line.startswith("# ")]
     if expected:
-        assert printed.getvalue().splitlines() == expected
+        assert printed == expected
 
 
 def test_namespaces_have_no_init() -> None:

@@ -11,6 +11,7 @@ import logging
 import math
 import operator
 import threading
+from functools import reduce
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -45,6 +46,7 @@ from intrinsics_core import BlockingRuntime, InvalidInput, RuntimeUnavailable
 from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.profiles.prompted import PROFILE
 from tests.contract.chat_model import tokens_of
+from tests.contract.runtimes import cancelled
 from tests.contract.scripts import no_judge
 from tests.scripted import Scripted
 
@@ -56,13 +58,6 @@ assign = RunnablePassthrough.assign
 def verdicts(message: Any) -> dict[str, Any]:
     found: dict[str, Any] = message.response_metadata["rag_intrinsics"]
     return found
-
-
-def summed(chunks: list[Any]) -> Any:
-    total = chunks[0]
-    for chunk in chunks[1:]:
-        total = total + chunk
-    return total
 
 
 # --- 1: empty is normal ---------------------------------------------------------------------------------------------
@@ -89,14 +84,14 @@ def test_1b_an_answer_that_says_nothing(judge: Any, answer: Any) -> None:
     found = judge().invoke(given)
     assert "nothing said" in json.dumps(verdicts(found)[judge.intrinsic])
     assert found.tool_calls == getattr(answer, "tool_calls", [])
-    assert verdicts(summed(list(judge().stream(given))))[judge.intrinsic]["reason"] == "nothing said"
+    assert verdicts(reduce(operator.add, list(judge().stream(given))))[judge.intrinsic]["reason"] == "nothing said"
 
 
 @pytest.mark.parametrize("judge", JUDGES[:3])
 def test_1c_an_answer_without_documents_after_all_its_tokens_have_passed(judge: Any) -> None:
     writer = RunnableLambda(lambda x: x["question"]) | GenericFakeChatModel(messages=iter([FAITHFUL]))
     chain = assign(answer=writer).assign(answer=judge(runtime=judging())).pick("answer")
-    answer = summed(list(chain.stream({"question": QUESTION, "documents": []})))
+    answer = reduce(operator.add, list(chain.stream({"question": QUESTION, "documents": []})))
     assert answer.text == FAITHFUL
     assert verdicts(answer)[judge.intrinsic]["reason"] == "nothing retrieved"
 
@@ -331,7 +326,7 @@ def test_9b_a_judge_that_is_down_does_not_cost_the_answer(judge: Any) -> None:
     answer = chain.invoke({"question": QUESTION, "documents": documents()})["answer"]
     assert answer.text == FAITHFUL
     assert "connection refused" in verdicts(answer)[judge.intrinsic]["degraded"]
-    streamed = summed(list(chain.pick("answer").stream({"question": QUESTION, "documents": documents()})))
+    streamed = reduce(operator.add, list(chain.pick("answer").stream({"question": QUESTION, "documents": documents()})))
     assert streamed.text == FAITHFUL and "degraded" in verdicts(streamed)[judge.intrinsic]
     with pytest.raises(RuntimeUnavailable):
         judge(runtime=no_judge(), on_error="raise").invoke({"question": "Q?", "documents": documents(), "answer": "A."})
@@ -402,7 +397,7 @@ def test_13a_a_canned_answer_passes_the_judges_that_follow(streaming: bool) -> N
 
     def run(question: str) -> Any:
         given = {"question": question, "documents": documents()}
-        return summed(list(chain.stream(given))) if streaming else chain.invoke(given)
+        return reduce(operator.add, list(chain.stream(given))) if streaming else chain.invoke(given)
 
     yes, no = run(QUESTION), run("Which umbrellas does the bakery sell?")
     assert set(yes) == set(no)
@@ -445,7 +440,7 @@ def test_13e_an_empty_canned_answer_and_one_that_depends_on_the_input() -> None:
     assert grounded(FAITHFUL, otherwise="").invoke(no)["answer"].text == ""
     told = grounded(FAITHFUL, otherwise=lambda state: f"Nothing on: {state['question']}")
     assert told.invoke(no)["answer"].text == "Nothing on: Which umbrellas?"
-    assert summed(list(told.stream(no)))["answer"].text == "Nothing on: Which umbrellas?"
+    assert reduce(operator.add, list(told.stream(no)))["answer"].text == "Nothing on: Which umbrellas?"
 
 
 # --- 14: cost -------------------------------------------------------------------------------------------------------
@@ -561,11 +556,7 @@ def test_17c_a_cancelled_call_stops_working() -> None:
 
     async def main() -> None:
         asked = IntrinsicsReranker(runtime=Slow()).ainvoke({"question": QUESTION, "documents": documents()})
-        task = asyncio.create_task(asked)
-        await asyncio.to_thread(started.wait, 60)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        await cancelled(asked, started)
         go_on.set()
         assert await asyncio.to_thread(ended.wait, 60)
 

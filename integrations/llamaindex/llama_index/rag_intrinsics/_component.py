@@ -6,9 +6,9 @@ import pickle
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeVar
 
-from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.schema import BaseComponent
 from llama_index.rag_intrinsics import _runtime
+from llama_index.rag_intrinsics._prompts import NoPrompts
 from llama_index.rag_intrinsics._settings import check_names, wrong_choice
 from pydantic import ConfigDict, Field, PrivateAttr, SecretStr, ValidationError, field_serializer, model_validator
 
@@ -49,7 +49,7 @@ class RuntimeHolder(BaseComponent):
         return cls.__name__
 
 
-class IntrinsicComponent(RuntimeHolder):
+class IntrinsicComponent(NoPrompts, RuntimeHolder):
     """Settings of one intrinsic. One that is changed takes effect with the next call; a new ``runtime`` takes no key
     over from the one before. Copies share the runtime, and a pickle holds the settings alone.
 
@@ -145,17 +145,6 @@ class IntrinsicComponent(RuntimeHolder):
         """The call of the core: this component's intrinsic, or another one on the same settings."""
         how = {name: getattr(self, name) for name in ("on_error", "date", *self._options)}
         return INTRINSICS[intrinsic or self.intrinsic](messages, documents, **how)
-
-    # LlamaIndex asks every part for its prompts. Ours are the profile's, and are not edited one by one.
-
-    def _get_prompts(self) -> PromptDictType:
-        return {}
-
-    def _get_prompt_modules(self) -> PromptMixinType:
-        return {}
-
-    def _update_prompts(self, prompts_dict: PromptDictType) -> None:
-        """There are none."""
 
 
 def settled(call: Call[T], result: T | IntrinsicsError) -> T:
