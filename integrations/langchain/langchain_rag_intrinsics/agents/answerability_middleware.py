@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, cast
 
 from langchain.agents.middleware import AgentState, hook_config
@@ -12,9 +12,9 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from intrinsics_core import InvalidInput
-from intrinsics_core.protocol.call import step
 from intrinsics_core.protocol.results import Answerability
 from intrinsics_core.protocol.verdicts import KEY, verdict_in
+from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 from langchain_rag_intrinsics._inputs import last_user_turn
 from langchain_rag_intrinsics._verdicts import canned, verdict, with_verdict
 from langchain_rag_intrinsics.agents._middleware import Answer, JudgingMiddleware
@@ -99,23 +99,15 @@ class AnswerabilityMiddleware(JudgingMiddleware):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
     ) -> ToolMessage | Command[Any]:
         steps: dict[str, Any] = {"call": handler, "judge": self.gate.invoke, "expand": self.expander.invoke}
-        search = self._search(request)
-        wanted, message = step(search, None)
-        while wanted:
-            wanted, message = step(search, steps[wanted[0]](wanted[1]))
-        return cast(ToolMessage | Command[Any], message)
+        return run_steps(self._search(request), steps)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
     ) -> ToolMessage | Command[Any]:
         steps: dict[str, Any] = {"call": handler, "judge": self.gate.ainvoke, "expand": self.expander.ainvoke}
-        search = self._search(request)
-        wanted, message = step(search, None)
-        while wanted:
-            wanted, message = step(search, await steps[wanted[0]](wanted[1]))
-        return cast(ToolMessage | Command[Any], message)
+        return await arun_steps(self._search(request), steps)
 
-    def _search(self, request: ToolCallRequest) -> Generator[tuple[str, Any], Any, ToolMessage | Command[Any]]:
+    def _search(self, request: ToolCallRequest) -> Steps[ToolMessage | Command[Any]]:
         """One call of a tool, and others in its place while what it finds does not answer the question; no I/O."""
         first: ToolMessage | Command[Any] = yield "call", request
         found = of_message(first, self.retrievers) if self.retries else None
