@@ -49,7 +49,7 @@ class RuntimeHolder(BaseComponent):
         return cls.__name__
 
 
-class IntrinsicComponent(NoPrompts, RuntimeHolder):
+class IntrinsicComponent(RuntimeHolder, NoPrompts):
     """Settings of one intrinsic. One that is changed takes effect with the next call; a new ``runtime`` takes no key
     over from the one before. Copies share the runtime, and a pickle holds the settings alone.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from llama_index.core.base.response.schema import Response
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
@@ -22,6 +22,8 @@ from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.results import Result
 
 dispatcher = get_dispatcher(__name__)
+
+Threshold = Annotated[float | None, Field(ge=0, le=1)]
 
 
 class IntrinsicEvaluation(EvaluationResult):
@@ -62,6 +64,12 @@ class Score:
     feedback: str
 
 
+def scored(score: float | None, threshold: float | None, otherwise: bool, feedback: str) -> Score:
+    """Passing where the score reaches the threshold; ``otherwise`` where none is set, None where there is no score."""
+    passing = otherwise if threshold is None else None if score is None else score >= threshold
+    return Score(passing, score, feedback)
+
+
 class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
     """Evaluates ``query``, ``response`` and ``contexts`` (texts, or the nodes themselves), or a response object with
     its source nodes. ``chat_history=`` brings the turns before the query. Returns an :class:`IntrinsicEvaluation`.
@@ -74,16 +82,9 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
     on_error: str = "fallback"
     metadata_mode: MetadataMode = MetadataMode.LLM
 
-    threshold: float | None = Field(default=None, ge=0, le=1)
-
     @abstractmethod
     def _score(self, result: Any) -> Score:
         """The result in LlamaIndex's terms."""
-
-    def _reached(self, score: float | None, otherwise: bool, feedback: str) -> Score:
-        """Passing where the score reaches the threshold; ``otherwise`` where none is set, None without a score."""
-        passing = otherwise if self.threshold is None else None if score is None else score >= self.threshold
-        return Score(passing, score, feedback)
 
     @dispatcher.span
     def evaluate(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator, Score
+from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator, Score, Threshold, scored
 
 from intrinsics_core.protocol.results import AnswerRelevance
 
@@ -25,7 +25,9 @@ class AnswerRelevanceEvaluator(IntrinsicEvaluator):
 
     intrinsic: ClassVar[str] = "answer-relevance"
 
+    threshold: Threshold = None
+
     def _score(self, result: AnswerRelevance) -> Score:
         if result.label is None:
             return Score(None, None, "")
-        return self._reached(result.score, result.label != "irrelevant", result.label)
+        return scored(result.score, self.threshold, result.label != "irrelevant", result.label)

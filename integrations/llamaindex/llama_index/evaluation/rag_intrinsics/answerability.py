@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator, Score
+from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator, Score, Threshold, scored
 
 from intrinsics_core.protocol.results import Answerability
 
@@ -24,5 +24,7 @@ class AnswerabilityEvaluator(IntrinsicEvaluator):
 
     intrinsic: ClassVar[str] = "answerability"
 
+    threshold: Threshold = None
+
     def _score(self, result: Answerability) -> Score:
-        return self._reached(result.probability, result.answerable, result.label)
+        return scored(result.probability, self.threshold, result.answerable, result.label)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
-from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator, Score
+from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator, Score, scored
 from pydantic import Field
 
 from intrinsics_core.intrinsics.fact_check import OPTIONS
@@ -51,4 +51,4 @@ class FactCheckEvaluator(IntrinsicEvaluator):
             for source in result.sources
             if source.score is not None
         ]
-        return self._reached(result.score, False, "\n".join(read))
+        return scored(result.score, self.threshold, False, "\n".join(read))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator, Score
+from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator, Score, Threshold, scored
 
 from intrinsics_core.protocol.results import HallucinationDetection
 
@@ -32,6 +32,8 @@ class HallucinationEvaluator(IntrinsicEvaluator):
 
     intrinsic: ClassVar[str] = "hallucination-detection"
 
+    threshold: Threshold = None
+
     def _score(self, result: HallucinationDetection) -> Score:
         if result.reason:
             return Score(None, None, result.reason)
@@ -40,4 +42,6 @@ class HallucinationEvaluator(IntrinsicEvaluator):
             for sentence in result.sentences
             if sentence.label not in FINE
         ]
-        return self._reached(result.score, result.label in FINE and not flagged, "\n".join([result.label, *flagged]))
+        return scored(
+            result.score, self.threshold, result.label in FINE and not flagged, "\n".join([result.label, *flagged])
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
-from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator, Score
+from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator, Score, Threshold
 from llama_index.rag_intrinsics._settings import Several
 
 from intrinsics_core.intrinsics import TABLE
@@ -38,6 +38,7 @@ class RatedEvaluator(IntrinsicEvaluator):
     _options: ClassVar[Sequence[str]] = ("metrics",)
 
     metrics: Annotated[Sequence[str] | str | None, Several] = None
+    threshold: Threshold = None
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator, Score
+from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator, Score, Threshold, scored
 
 from intrinsics_core.protocol.results import ContextRelevance
 
@@ -26,9 +26,11 @@ class ContextRelevanceEvaluator(IntrinsicEvaluator):
 
     intrinsic: ClassVar[str] = "context-relevance"
 
+    threshold: Threshold = None
+
     def _score(self, result: ContextRelevance) -> Score:
         rows = result.judgements
         best = max((row.score for row in rows if row.score is not None), default=None)
         said = "\n".join(f"{row.document_id}: {row.label}" for row in rows)
-        found = self._reached(best, any(row.label != "irrelevant" for row in rows), said)
+        found = scored(best, self.threshold, any(row.label != "irrelevant" for row in rows), said)
         return replace(found, passing=bool(found.passing))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator, Score
+from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator, Score, scored
 from pydantic import Field
 
 from intrinsics_core.protocol.results import Uncertainty
@@ -31,4 +31,4 @@ class UncertaintyEvaluator(IntrinsicEvaluator):
 
     def _score(self, result: Uncertainty) -> Score:
         said = "" if result.certainty is None else f"certainty {result.certainty:.2f}"
-        return self._reached(result.certainty, False, said)
+        return scored(result.certainty, self.threshold, False, said)
