@@ -5,9 +5,6 @@ directly; a component of Haystack's kind that does nothing, on the same input; o
 together. The lower rows run the same components inside a pipeline. Medians, in milliseconds.
 """
 
-import argparse
-import asyncio
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -15,8 +12,7 @@ from haystack import Document, Pipeline, component
 from haystack_integrations.components.rankers.rag_intrinsics import RagIntrinsicsRanker
 from haystack_integrations.components.routers.rag_intrinsics import RagIntrinsicsAnswerabilityRouter
 
-from benchmarks.overhead import PASSAGES, QUESTION, TEXT, Constant, amedian_ms, median_ms, show
-from intrinsics_core import answerability, arun, reranking, run
+from benchmarks.overhead import PASSAGES, QUESTION, TEXT, Constant, Work, measure
 
 
 @component
@@ -39,45 +35,21 @@ def piped(part: Any) -> Callable[..., Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--calls", type=int, default=300)
-    parser.add_argument("--cpu", action="store_true", help="CPU time instead of the clock on the wall")
-    asked = parser.parse_args()
-    calls: int = asked.calls
-    clock = time.process_time if asked.cpu else time.perf_counter
-
     runtime = Constant()
-    messages = [{"role": "user", "content": QUESTION}]
     many = [Document(id=str(i), content=TEXT.format(i), score=0.5) for i in range(PASSAGES)]
-    few = many[:5]
-    plain = [{"id": d.id, "text": d.content} for d in many]
     ranker, router, nothing = RagIntrinsicsRanker(runtime), RagIntrinsicsAnswerabilityRouter(runtime), NoOp()
-
-    def rank() -> Any:
-        return run(reranking(messages, plain), runtime)
-
-    def judge() -> Any:
-        return run(answerability(messages, plain[:5]), runtime)
-
-    rows: list[tuple[str, Callable[[], Any], Callable[..., Any], Callable[..., Any], list[Document]]] = [
-        (f"ranker, {PASSAGES} passages", rank, nothing.run, ranker.run, many),
-        ("answerability router, 5 passages", judge, nothing.run, router.run, few),
-        ("the same ranker in a pipeline", rank, piped(NoOp()), piped(RagIntrinsicsRanker(runtime)), many),
-        ("the same router in a pipeline", judge, piped(NoOp()), piped(RagIntrinsicsAnswerabilityRouter(runtime)), few),
+    given: dict[str, Any] = {"query": QUESTION, "documents": many}
+    few = {**given, "documents": many[:5]}
+    piped_ranker, piped_router = piped(RagIntrinsicsRanker(runtime)), piped(RagIntrinsicsAnswerabilityRouter(runtime))
+    piped_nothing = piped(NoOp())
+    rows: list[tuple[str, str, Work, Work]] = [
+        (f"ranker, {PASSAGES} passages", "rank", lambda: nothing.run(**given), lambda: ranker.run(**given)),
+        ("answerability router, 5 passages", "judge", lambda: nothing.run(**few), lambda: router.run(**few)),
+        ("the same ranker in a pipeline", "rank", lambda: piped_nothing(**given), lambda: piped_ranker(**given)),
+        ("the same router in a pipeline", "judge", lambda: piped_nothing(**few), lambda: piped_router(**few)),
     ]
-    print("| | the core | a no-op component | ours | beyond both |\n|---|--:|--:|--:|--:|")
-    for name, core, noop, ours, documents in rows:
-        given: dict[str, Any] = {"query": QUESTION, "documents": documents}
-        show(name, [median_ms(core, calls, clock), median_ms(lambda n=noop, g=given: n(**g), calls, clock),  # type: ignore[misc]
-                     median_ms(lambda o=ours, g=given: o(**g), calls, clock)])  # type: ignore[misc]  # fmt: skip
-
-    async def asynchronously() -> None:
-        core = await amedian_ms(lambda: arun(reranking(messages, plain), runtime), calls, clock)
-        noop = await amedian_ms(lambda: nothing.run_async(query=QUESTION, documents=many), calls, clock)
-        ours = await amedian_ms(lambda: ranker.run_async(query=QUESTION, documents=many), calls, clock)
-        show("the same ranker, awaited", [core, noop, ours])
-
-    asyncio.run(asynchronously())
+    awaited = ("the same ranker, awaited", lambda: nothing.run_async(**given), lambda: ranker.run_async(**given))
+    measure(__doc__, [(d.id, d.content) for d in many], "a no-op component", rows, awaited)
 
 
 if __name__ == "__main__":

@@ -5,56 +5,28 @@ called directly; a Runnable that does nothing, on the same input; ours; and what
 in milliseconds; with ``--cpu`` of the process's CPU time, all threads, which other work on the machine changes little.
 """
 
-import argparse
-import asyncio
-import time
 from typing import Any
 
 from langchain_core.documents import Document
 from langchain_core.runnables import RunnableLambda
 from langchain_rag_intrinsics import AnswerabilityGate, IntrinsicsReranker
 
-from benchmarks.overhead import PASSAGES, QUESTION, TEXT, Constant, amedian_ms, median_ms, show
-from intrinsics_core import answerability, arun, reranking, run
+from benchmarks.overhead import PASSAGES, QUESTION, TEXT, Constant, Work, measure
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--calls", type=int, default=300)
-    parser.add_argument("--cpu", action="store_true")
-    given = parser.parse_args()
-    calls: int = given.calls
-    clock = time.process_time if given.cpu else time.perf_counter
-
     runtime = Constant()
-    messages = [{"role": "user", "content": QUESTION}]
     documents = [Document(TEXT.format(i), id=str(i)) for i in range(PASSAGES)]
-    plain = [{"id": d.id, "text": d.page_content} for d in documents]
     many: dict[str, Any] = {"query": QUESTION, "documents": documents}
     few: dict[str, Any] = {"question": QUESTION, "documents": documents[:5]}
     nothing: RunnableLambda[Any, Any] = RunnableLambda(lambda given: given["documents"])
     reranker, gate = IntrinsicsReranker(runtime=runtime), AnswerabilityGate(runtime=runtime)
-
-    def rank() -> Any:
-        return run(reranking(messages, plain), runtime)
-
-    def judge() -> Any:
-        return run(answerability(messages, plain[:5]), runtime)
-
-    rows = [
-        (f"reranker, {PASSAGES} passages", rank, lambda: nothing.invoke(many), lambda: reranker.invoke(many)),
-        ("answerability gate, 5 passages", judge, lambda: nothing.invoke(few), lambda: gate.invoke(few)),
+    rows: list[tuple[str, str, Work, Work]] = [
+        (f"reranker, {PASSAGES} passages", "rank", lambda: nothing.invoke(many), lambda: reranker.invoke(many)),
+        ("answerability gate, 5 passages", "judge", lambda: nothing.invoke(few), lambda: gate.invoke(few)),
     ]
-    print("| | the core | a no-op Runnable | ours | beyond both |\n|---|--:|--:|--:|--:|")
-    for name, *works in rows:
-        show(name, [median_ms(work, calls, clock) for work in works])
-
-    async def asynchronously() -> None:
-        core = await amedian_ms(lambda: arun(reranking(messages, plain), runtime), calls, clock)
-        noop = await amedian_ms(lambda: nothing.ainvoke(many), calls, clock)
-        show("the same reranker, awaited", [core, noop, await amedian_ms(lambda: reranker.ainvoke(many), calls, clock)])
-
-    asyncio.run(asynchronously())
+    awaited = ("the same reranker, awaited", lambda: nothing.ainvoke(many), lambda: reranker.ainvoke(many))
+    measure(__doc__, [(d.id, d.page_content) for d in documents], "a no-op Runnable", rows, awaited)
 
 
 if __name__ == "__main__":

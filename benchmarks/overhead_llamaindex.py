@@ -7,9 +7,6 @@ adds to the two together. Medians, in milliseconds.
 
 from __future__ import annotations
 
-import argparse
-import asyncio
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,14 +14,14 @@ from llama_index.core.base.response.schema import Response
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from llama_index.core.llms import MockLLM
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.prompts.mixin import PromptMixin
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.evaluation.rag_intrinsics import AnswerabilityEvaluator
 from llama_index.postprocessor.rag_intrinsics import IntrinsicsRerank
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
 
-from benchmarks.overhead import PASSAGES, QUESTION, TEXT, Constant, amedian_ms, median_ms, show
-from intrinsics_core import answerability, arun, reranking, run
+from benchmarks.overhead import PASSAGES, QUESTION, TEXT, Constant, Work, measure
 
 
 class NoOpPostprocessor(BaseNodePostprocessor):
@@ -39,21 +36,26 @@ class NoOpPostprocessor(BaseNodePostprocessor):
         return nodes
 
 
-class NoOpSynthesizer(BaseSynthesizer):
-    def get_response(self, query_str: str, text_chunks: Sequence[str], **kwargs: Any) -> str:
-        return "Ada Brink."
-
-    async def aget_response(self, query_str: str, text_chunks: Sequence[str], **kwargs: Any) -> str:
-        return "Ada Brink."
-
+class NoPrompts(PromptMixin):
     def _get_prompts(self) -> dict[str, Any]:
+        return {}
+
+    def _get_prompt_modules(self) -> dict[str, Any]:
         return {}
 
     def _update_prompts(self, prompts: dict[str, Any]) -> None:
         pass
 
 
-class NoOpEvaluator(BaseEvaluator):
+class NoOpSynthesizer(NoPrompts, BaseSynthesizer):
+    def get_response(self, query_str: str, text_chunks: Sequence[str], **kwargs: Any) -> str:
+        return "Ada Brink."
+
+    async def aget_response(self, query_str: str, text_chunks: Sequence[str], **kwargs: Any) -> str:
+        return "Ada Brink."
+
+
+class NoOpEvaluator(NoPrompts, BaseEvaluator):
     async def aevaluate(
         self,
         query: str | None = None,
@@ -63,73 +65,46 @@ class NoOpEvaluator(BaseEvaluator):
     ) -> EvaluationResult:
         return EvaluationResult(query=query, contexts=contexts, passing=True, score=0.5)
 
-    def _get_prompts(self) -> dict[str, Any]:
-        return {}
-
-    def _update_prompts(self, prompts: dict[str, Any]) -> None:
-        pass
-
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--calls", type=int, default=300)
-    parser.add_argument("--cpu", action="store_true", help="CPU time instead of the clock on the wall")
-    asked = parser.parse_args()
-    calls: int = asked.calls
-    clock = time.process_time if asked.cpu else time.perf_counter
-
     runtime = Constant()
-    messages = [{"role": "user", "content": QUESTION}]
     nodes = [NodeWithScore(node=TextNode(id_=str(i), text=TEXT.format(i)), score=0.5) for i in range(PASSAGES)]
-    documents = [{"id": n.node_id, "text": n.node.get_content()} for n in nodes]
-    query, response = QueryBundle(QUESTION), Response("Ada Brink.", source_nodes=nodes[:5])
+    query, few = QueryBundle(QUESTION), nodes[:5]
+    response = Response("Ada Brink.", source_nodes=few)
     rerank, nothing = IntrinsicsRerank(runtime=runtime), NoOpPostprocessor()
     evaluator, no_evaluator = AnswerabilityEvaluator(runtime=runtime), NoOpEvaluator()
     inner = NoOpSynthesizer(llm=MockLLM())
     gate = GroundedSynthesizer(inner, runtime=runtime, citations=False, hallucination=False)
 
-    def rank() -> Any:
-        return run(reranking(messages, documents), runtime)
-
-    def judge() -> Any:
-        return run(answerability(messages, documents[:5]), runtime)
-
     assert len(rerank.postprocess_nodes(nodes, query)) == PASSAGES  # what is timed is the real thing
-    assert gate.synthesize(QUESTION, nodes[:5]).metadata["rag_intrinsics"]["answerability"]["probability"] == 0.5
+    assert gate.synthesize(QUESTION, few).metadata["rag_intrinsics"]["answerability"]["probability"] == 0.5
 
-    rows = [
+    rows: list[tuple[str, str, Work, Work]] = [
         (
             f"reranker, {PASSAGES} passages",
-            rank,
+            "rank",
             lambda: nothing.postprocess_nodes(nodes, query),
             lambda: rerank.postprocess_nodes(nodes, query),
         ),
         (
             "gate around a synthesizer, 5 passages",
-            judge,
-            lambda: inner.synthesize(QUESTION, nodes[:5]),
-            lambda: gate.synthesize(QUESTION, nodes[:5]),
+            "judge",
+            lambda: inner.synthesize(QUESTION, few),
+            lambda: gate.synthesize(QUESTION, few),
         ),
         (
             "answerability evaluator, 5 passages",
-            judge,
+            "judge",
             lambda: no_evaluator.evaluate_response(QUESTION, response),
             lambda: evaluator.evaluate_response(QUESTION, response),
         ),
     ]
-    print("| | the core | LlamaIndex's no-op | ours | beyond both |\n|---|--:|--:|--:|--:|")
-    for name, *works in rows:
-        show(name, [median_ms(work, calls, clock) for work in works])
-
-    async def asynchronously() -> None:
-        core = await amedian_ms(lambda: arun(reranking(messages, documents), runtime), calls, clock)
-        noop = await amedian_ms(lambda: nothing.apostprocess_nodes(nodes, query), calls, clock)
-        show(
-            "the same reranker, awaited",
-            [core, noop, await amedian_ms(lambda: rerank.apostprocess_nodes(nodes, query), calls, clock)],
-        )
-
-    asyncio.run(asynchronously())
+    awaited = (
+        "the same reranker, awaited",
+        lambda: nothing.apostprocess_nodes(nodes, query),
+        lambda: rerank.apostprocess_nodes(nodes, query),
+    )
+    measure(__doc__, [(n.node_id, n.node.get_content()) for n in nodes], "LlamaIndex's no-op", rows, awaited)
 
 
 if __name__ == "__main__":

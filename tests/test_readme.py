@@ -1,9 +1,10 @@
 """Every snippet of every README and of the page of intrinsics runs and prints what it says."""
 
-import doctest
 from pathlib import Path
 
 import pytest
+
+from tests.interpreter import examples_of
 
 ROOT = Path(__file__).parent.parent
 PAGES = [
@@ -19,6 +20,4 @@ def test_snippets(page):
         pytest.importorskip("llama_index.core", reason="llama-index is not installed")
     if page.parent.name == "haystack":
         pytest.importorskip("haystack", reason="haystack is not installed")
-    results = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
-    assert results.attempted > 0
-    assert results.failed == 0
+    assert examples_of(page) > 0

@@ -31,6 +31,9 @@ Aggregate = Literal["max", "min", "weighted"]
 SourceUnit = Literal["passages", "sentences"]
 Combine = Literal["mean", "min"]
 
+OPTIONS = ("top_k", "top_p", "aggregate", "sources", "combine")
+"""How sources are chosen and scores put together: the keyword arguments that every integration's checker has, too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:

@@ -56,7 +56,7 @@ def from_texts(record: Record, pairs: Sequence[str], *, called: str) -> dict[str
         taken = TypeAdapter(hint)
         read = taken.validate_json if text.startswith("{") else taken.validate_strings
         found[name] = None if none else _value(record, f"{called} {name}", read, text)
-    return _probed(record, found)
+    return probed(record, found)
 
 
 def from_json(record: Record, given: Mapping[str, Any], *, called: str) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def from_json(record: Record, given: Mapping[str, Any], *, called: str) -> dict[
         name = key.replace("-", "_")
         read = TypeAdapter(_hint(record, name, called)).validate_python
         found[name] = _value(record, f"{called} {name}", read, value)
-    return _probed(record, found)
+    return probed(record, found)
 
 
 def _hint(record: Record, name: str, called: str) -> Any:
@@ -96,8 +96,12 @@ def _value(record: Record, called: str, read: Callable[[Any], Any], given: Any) 
                            expected=error.errors()[0]["msg"], got=repr(given)) from None  # fmt: skip
 
 
-def _probed(record: Record, options: dict[str, Any]) -> dict[str, Any]:
-    """The options, once it is known that the intrinsic takes their values."""
+def probed(record: Record, options: dict[str, Any]) -> dict[str, Any]:
+    """The options, once it is known that the intrinsic takes their values.
+
+    Raises:
+        InvalidInput: it does not take one of them.
+    """
     for messages in (_QUESTION, _ANSWERED) if options else ():
         try:
             _called(record, messages, options)

@@ -196,6 +196,14 @@ class Judgement(Frozen):
 class ContextRelevance(Result):
     judgements: tuple[Judgement, ...]
 
+    def kept(self, labels: Container[str], threshold: float | None = None) -> list[Judgement]:
+        """The judgements with one of these labels that score at least the threshold; None: no threshold.
+
+        A document without a score passes: its judgement failed, and a fallback kept it.
+        """
+        rows = [row for row in self.judgements if row.label in labels]
+        return [row for row in rows if threshold is None or row.score is None or row.score >= threshold]
+
 
 class Answerability(Result):
     """``probability`` of *answerable*, in 0..1; None where a fallback stands in for the verdict.

@@ -45,6 +45,7 @@ T = TypeVar("T")
 
 NAME = FLOW
 CANNED = "I could not find an answer to that in the documents."
+BLOCKED = "I had an answer, but the documents I have do not support it."
 
 Unanswerable = Literal["canned", "without-documents", "expand"]
 

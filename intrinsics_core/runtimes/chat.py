@@ -13,7 +13,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from intrinsics_core._support.cancellation import result_of
 from intrinsics_core._support.fork_safety import renew_in_child
@@ -33,6 +33,9 @@ from intrinsics_core.runtimes.limiter import Limiter
 TOP_LOGPROBS = 20  # the most that common servers give; a judge's label competes with few tokens
 
 SCHEMA, LOGPROBS = "JSON schema", "log-probabilities"
+
+Role = Literal["system", "user", "assistant"]
+_ROLES: dict[str, Role] = {"system": "system", "developer": "system", "assistant": "assistant"}
 
 # Over the names of an exception's classes and what it says: providers share words, not classes.
 _FAILURES: tuple[tuple[re.Pattern[str], type[IntrinsicsError]], ...] = (
@@ -182,6 +185,14 @@ class ChatRuntime(Runtime):
                     )
                 return True
         return False
+
+
+def turns(request: Generate) -> list[tuple[Role, str]]:
+    """Who says what in a request, for a chat model. What a developer says is the system's.
+
+    A tool's turn without the call that asked for it is refused by most providers: it is the user's.
+    """
+    return [(_ROLES.get(m.role, "user"), m.content) for m in request.messages or ()]
 
 
 def token_logprobs(given: Any, text: str) -> tuple[TokenLogprob, ...] | None:

@@ -7,9 +7,12 @@ of the framework's that counts: ``seen`` (its calls, each with ``how``: sync or 
 from __future__ import annotations
 
 import asyncio
+import json
+import math
+import threading
 import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -19,6 +22,7 @@ from intrinsics_core import (
     RequestTimeout,
     Runtime,
     RuntimeUnavailable,
+    UnsupportedIntrinsic,
     answerability,
     arun,
     arun_many,
@@ -26,6 +30,7 @@ from intrinsics_core import (
     run,
     run_many,
 )
+from intrinsics_core.protocol.requests import Embed, Generate
 
 QUESTION = [{"role": "user", "content": "Who built the mill?"}]
 DOCUMENTS = ["Ada Brink built the mill.", "Fog is common in May.", "The quay has two cranes."]
@@ -44,9 +49,45 @@ def ask(runtime: Runtime, asynchronous: bool = False) -> Any:
     return asyncio.run(arun(call, runtime)) if asynchronous else run(call, runtime)
 
 
-class ChatModelTests:
-    refusable: ClassVar[tuple[str, ...]] = ("logprobs", "response_format")  # settings that a server may refuse
+_COUNTING = threading.Lock()
 
+
+class Counting:
+    """A framework's model that counts. It has ``reply``, ``seen`` and ``under_way``: the calls now, and at most."""
+
+    reply: Replying
+    seen: list[dict[str, Any]]
+    under_way: list[int]
+
+    def entered(self) -> None:
+        """A call begins."""
+        with _COUNTING:
+            self.under_way[0] += 1
+            self.under_way[1] = max(self.under_way)
+
+    def replied(self, messages: Any, settings: Any, how: str) -> Any:
+        """The reply that ends a call: text, or the framework's own."""
+        with _COUNTING:
+            self.under_way[0] -= 1
+        self.seen.append({"messages": messages, "settings": settings, "how": how})
+        reply = self.reply(messages, settings)
+        if isinstance(reply, Exception):
+            raise reply
+        return json.dumps(reply) if isinstance(reply, dict | list) else reply
+
+
+def tokens_of(before: str, options: dict[str, float], chosen: str, after: str) -> tuple[str, list[dict[str, Any]]]:
+    """A text and its tokens, as OpenAI-compatible models report them: how likely each option was at its place."""
+
+    def row(token: str, probability: float, top: dict[str, float]) -> dict[str, Any]:
+        tops = [{"token": t, "logprob": math.log(p)} for t, p in top.items()]
+        return {"token": token, "logprob": math.log(probability), "top_logprobs": tops}
+
+    rows = [row(before, 1.0, {before: 1.0}), row(chosen, options[chosen], options), row(after, 1.0, {after: 1.0})]
+    return before + chosen + after, rows
+
+
+class ChatModelTests:
     def model(self, reply: Replying, *, pause: float = 0.0) -> Any:
         """One that is asked in words; each call takes ``pause`` seconds."""
         raise NotImplementedError
@@ -55,8 +96,65 @@ class ChatModelTests:
         """One that takes a schema and gives log-probabilities; they arrive in the settings of ``reply``."""
         raise NotImplementedError
 
+    def said(self, text: str, rows: list[dict[str, Any]]) -> Any:
+        """The framework's reply with these tokens, for which 50 were read, 40 of them cached, and 3 written."""
+        raise NotImplementedError
+
     def runtime(self, model: Any, **settings: Any) -> Runtime:
         raise NotImplementedError
+
+    def test_a_plain_model_is_asked_in_words_and_read_leniently(self) -> None:
+        model = self.model(always('Sure! ```json\n{"answerability": "answerable", "confidence": 0.8}\n```'))
+        assert ask(self.runtime(model)).probability == pytest.approx(0.8)
+        assert model.seen[0]["settings"] == {}  # the user's own settings are left alone
+
+    def test_a_schema_model_is_constrained(self) -> None:
+        model = self.constrained(always(YES))
+        assert ask(self.runtime(model)).label == "answerable"
+        told = model.seen[0]["settings"]["response_format"]
+        assert (told["type"], told["json_schema"]["name"]) == ("json_schema", "answerability")
+        schema = told["json_schema"]["schema"]
+        assert schema["properties"]["answerability"]["enum"] == ["answerable", "unanswerable"]
+
+    def test_scores_come_from_log_probabilities(self) -> None:
+        options = {"answerable": 0.3, "unanswerable": 0.6, "something": 0.1}
+        tokens = tokens_of('{"answerability": "', options, "unanswerable", '", "confidence": 1.0}')
+        model = self.constrained(always(self.said(*tokens)))
+        result = ask(self.runtime(model))
+        assert result.probability == pytest.approx(0.3 / 0.9)
+        settings = model.seen[0]["settings"]
+        assert (settings["logprobs"], settings["top_logprobs"]) == (True, 20)
+        assert getattr(model, "logprobs", None) is None  # the caller's model keeps its settings
+        assert (usage := result.usage) is not None
+        assert (usage.requests, usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens) == (1, 50, 3, 40)
+        assert usage.seconds > 0
+
+    def test_log_probabilities_of_another_text_are_not_believed(self) -> None:
+        options = {"answerable": 0.01, "unanswerable": 0.99}
+        _, rows = tokens_of('{"answerability": "', options, "unanswerable", '"}')
+        reply = self.said('{"answerability": "answerable", "confidence": 0.9}', rows)
+        assert ask(self.runtime(self.constrained(always(reply)))).probability == pytest.approx(0.9)
+
+    def test_the_caller_decides_over_all(self) -> None:
+        model = self.constrained(always(YES))
+        ask(self.runtime(model, structured_output=False, logprobs=False))
+        assert not any(model.seen[0]["settings"].values())
+
+    def test_what_it_cannot_answer_is_an_error_value(self) -> None:
+        runtime = self.runtime(self.model(always("x")))
+        for request in (
+            Embed("answerability", ("text",)),
+            Generate("answerability", prompt="<|start_of_role|>user"),
+            Generate("answerability", messages=(), adapter="answerability"),
+        ):
+            (outcome,) = runtime.handle([request])
+            assert isinstance(outcome, UnsupportedIntrinsic)
+
+    def test_repr_shows_no_settings(self) -> None:
+        model = self.constrained(always("x"))
+        runtime = self.runtime(model)
+        names = f"{type(runtime).__name__}({type(model).__name__}"
+        assert repr(runtime) == f"{names}, JSON schema, log-probabilities)"
 
     @pytest.mark.parametrize(
         "refused", [("logprobs",), ("response_format",), ("logprobs", "response_format")], ids="+".join

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
+from typing import Any
+
+import pytest
 
 from intrinsics_core import AsyncRuntime, BlockingRuntime
 from intrinsics_core.profiles.prompted import PROFILE
@@ -43,3 +46,12 @@ class OnLoop(AsyncRuntime):
         self.loops.add(asyncio.get_running_loop())
         await asyncio.sleep(0)
         return [outcome(judge(request)) for request in requests]
+
+
+async def cancelled(work: Awaitable[Any], started: threading.Event) -> None:
+    """Work that is given up once it has started."""
+    task = asyncio.ensure_future(work)
+    await asyncio.to_thread(started.wait, PATIENCE)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task

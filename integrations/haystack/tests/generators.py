@@ -1,9 +1,6 @@
 """Chat generators for the tests: real components, as a provider's package has them."""
 
 import asyncio
-import json
-import math
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,11 +11,10 @@ from haystack.dataclasses import ChatMessage
 
 from intrinsics_core.protocol.requests import Generate, JsonSchema
 from intrinsics_core.protocol.task import Message
+from tests.contract.chat_model import Counting
 from tests.contract.judge import judge
 
 Reply = Callable[[list[ChatMessage], dict[str, Any]], Any]
-
-_COUNTING = threading.Lock()
 
 
 def judging(messages: list[ChatMessage], settings: dict[str, Any]) -> Any:
@@ -28,8 +24,14 @@ def judging(messages: list[ChatMessage], settings: dict[str, Any]) -> Any:
     return judge(Generate("test", messages=turns, constraint=schema and JsonSchema(schema)))
 
 
+class Replying(Counting):
+    def _replies(self, messages: list[ChatMessage], settings: dict[str, Any] | None, how: str) -> dict[str, Any]:
+        reply = self.replied(messages, settings or {}, how)
+        return {"replies": [reply if isinstance(reply, ChatMessage) else ChatMessage.from_assistant(reply)]}
+
+
 @component
-class SyncGenerator:
+class SyncGenerator(Replying):
     """Has `run` alone."""
 
     def __init__(self, reply: Reply = judging, pause: float = 0.0) -> None:
@@ -55,25 +57,9 @@ class SyncGenerator:
     def run(
         self, messages: list[ChatMessage], generation_kwargs: dict[str, Any] | None = None, tools: Any = None
     ) -> dict[str, Any]:
-        self._enter()
+        self.entered()
         time.sleep(self.pause)
-        return self._replied(messages, generation_kwargs, "sync")
-
-    def _enter(self) -> None:
-        with _COUNTING:
-            self.under_way[0] += 1
-            self.under_way[1] = max(self.under_way)
-
-    def _replied(self, messages: list[ChatMessage], settings: dict[str, Any] | None, how: str) -> dict[str, Any]:
-        with _COUNTING:
-            self.under_way[0] -= 1
-        self.seen.append({"messages": messages, "settings": settings or {}, "how": how})
-        reply = self.reply(messages, settings or {})
-        if isinstance(reply, Exception):
-            raise reply
-        if not isinstance(reply, ChatMessage):
-            reply = ChatMessage.from_assistant(reply if isinstance(reply, str) else json.dumps(reply))
-        return {"replies": [reply]}
+        return self._replies(messages, generation_kwargs, "sync")
 
 
 @component
@@ -81,20 +67,12 @@ class AsyncGenerator(SyncGenerator):
     """Has `run_async` too."""
 
     @component.output_types(replies=list[ChatMessage])
-    def run(
-        self, messages: list[ChatMessage], generation_kwargs: dict[str, Any] | None = None, tools: Any = None
-    ) -> dict[str, Any]:
-        self._enter()
-        time.sleep(self.pause)
-        return self._replied(messages, generation_kwargs, "sync")
-
-    @component.output_types(replies=list[ChatMessage])
     async def run_async(
         self, messages: list[ChatMessage], generation_kwargs: dict[str, Any] | None = None, tools: Any = None
     ) -> dict[str, Any]:
-        self._enter()
+        self.entered()
         await asyncio.sleep(self.pause)
-        return self._replied(messages, generation_kwargs, "async")
+        return self._replies(messages, generation_kwargs, "async")
 
     async def warm_up_async(self) -> None:
         self.life.append("warm_up_async")
@@ -104,36 +82,21 @@ class AsyncGenerator(SyncGenerator):
 
 
 @component
-class OpenAILike(OpenAIChatGenerator):
+class OpenAILike(Replying, OpenAIChatGenerator):
     """Haystack's own OpenAI generator, its wire cut: `run` answers from a function."""
 
     def __init__(self, reply: Reply) -> None:
         self.reply = reply
         self.seen: list[dict[str, Any]] = []
+        self.under_way = [0, 0]
 
     @component.output_types(replies=list[ChatMessage])
     def run(self, messages: list[ChatMessage], generation_kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
-        self.seen.append(generation_kwargs or {})
-        reply = self.reply(messages, generation_kwargs or {})
-        if isinstance(reply, Exception):
-            raise reply
-        return {"replies": [reply]}
+        self.entered()
+        return self._replies(messages, generation_kwargs, "sync")
 
     @component.output_types(replies=list[ChatMessage])
     async def run_async(
         self, messages: list[ChatMessage], generation_kwargs: dict[str, Any] | None = None
     ) -> dict[str, Any]:
         return self.run(messages, generation_kwargs)
-
-
-def with_logprobs(before: str, options: dict[str, float], chosen: str, after: str) -> ChatMessage:
-    """A reply whose log-probabilities say how likely each option was at its place."""
-
-    def row(token: str, probability: float, top: dict[str, float]) -> dict[str, Any]:
-        tops = [{"token": t, "logprob": math.log(p)} for t, p in top.items()]
-        return {"token": token, "logprob": math.log(probability), "top_logprobs": tops}
-
-    content = [row(before, 1.0, {before: 1.0}), row(chosen, options[chosen], options), row(after, 1.0, {after: 1.0})]
-    usage = {"prompt_tokens": 50, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 40}}
-    meta = {"logprobs": {"content": content}, "finish_reason": "stop", "usage": usage}
-    return ChatMessage.from_assistant(before + chosen + after, meta=meta)

@@ -6,29 +6,14 @@ from haystack import Document
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
-from tests.contract.judge import judge
-from tests.scripted import Scripted
+from tests.contract.scripts import FAITHFUL, INVENTED, PASSAGES, QUESTION, judging
 
-QUESTION = "Who built the mill, and when?"
-FAITHFUL = "Ada Brink built the mill in 1911."
-INVENTED = "The bakery sold purple umbrellas."
+__all__ = ["FAITHFUL", "INVENTED", "QUESTION", "documents", "judging", "retriever"]
 
 
 def documents() -> list[Document]:
-    return [
-        Document(id="cranes", content="Port Ellery has two cranes.", meta={"page": 3}),
-        Document(
-            id="mill",
-            content="The tide mill stands on the east quay. Ada Brink built the mill in 1911.",
-            meta={"page": 7, "title": "The mill"},
-            score=0.25,
-        ),
-        Document(id="fog", content="Fog is common from March to May."),
-    ]
-
-
-def judging() -> Scripted:
-    return Scripted(judge)
+    scores = {"mill": 0.25}
+    return [Document(id=name, content=text, meta={**meta}, score=scores.get(name)) for name, text, meta in PASSAGES]
 
 
 def retriever(found: list[Document] | None = None, **settings: Any) -> InMemoryBM25Retriever:

@@ -28,7 +28,8 @@ from haystack_integrations.components.validators.rag_intrinsics import (
 from integrations.haystack.tests.adapter import COMPONENTS
 from integrations.haystack.tests.generators import SyncGenerator
 from integrations.haystack.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
-from intrinsics_core import InvalidInput, RuntimeUnavailable
+from intrinsics_core import InvalidInput
+from tests.contract.scripts import no_judge
 from tests.scripted import Scripted
 
 
@@ -134,7 +135,7 @@ class TestRanker:
         assert [d.id for d in kept] == ["mill"]
 
     def test_a_fallback_is_not_cut_by_a_threshold(self) -> None:
-        down = Scripted(lambda request: RuntimeUnavailable("refused"))
+        down = no_judge()
         ranker = RagIntrinsicsRanker(down, score_threshold=0.9, on_error="fallback")
         found = ranker.run(query=QUESTION, documents=documents())["documents"]
         assert [d.id for d in found] == ["cranes", "mill", "fog"]
@@ -179,7 +180,7 @@ class TestFilter:
         assert [d.id for d in high.run(query=QUESTION, documents=documents())["documents"]] == ["mill"]
 
     def test_the_score_is_the_callers_where_the_judgement_failed(self) -> None:
-        down = Scripted(lambda request: RuntimeUnavailable("refused"))
+        down = no_judge()
         kept = RagIntrinsicsContextRelevanceFilter(down, on_error="fallback", score_threshold=0.9)
         found = kept.run(query=QUESTION, documents=documents())["documents"]
         assert [d.score for d in found] == [None, 0.25, None]

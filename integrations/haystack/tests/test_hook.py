@@ -12,17 +12,12 @@ from haystack.dataclasses import ChatMessage, ChatRole, TextContent, ToolCall, T
 from haystack.tools import tool
 from haystack_integrations.hooks.rag_intrinsics import RagIntrinsicsGroundednessHook
 
+from integrations.haystack.tests.agents import search, verdict
 from integrations.haystack.tests.generators import AsyncGenerator
 from integrations.haystack.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents
 from integrations.haystack.tests.scripts import judging as judging_runtime
 from intrinsics_core import InvalidInput
 from intrinsics_core.profiles.asking import data_of
-
-
-@tool
-def search(query: Annotated[str, "what to look for"]) -> str:
-    """Search the town's archive."""
-    return "\n".join(d.content or "" for d in documents())
 
 
 @tool(outputs_to_state={"documents": {"source": "documents"}})
@@ -52,10 +47,6 @@ def run(hook: Any, script: Script, asynchronous: bool = False) -> Any:
     )
     turns = [ChatMessage.from_user(QUESTION)]
     return asyncio.run(agent.run_async(messages=turns)) if asynchronous else agent.run(messages=turns)
-
-
-def verdict(message: ChatMessage) -> Any:
-    return message.meta.get("rag_intrinsics", {}).get("hallucination_detection")
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

@@ -1,17 +1,15 @@
 """The package as a whole: its surface, its examples, what it imports, and what it lives beside."""
 
-import contextlib
 import importlib
-import io
 import re
-import subprocess
-import sys
 import textwrap
 from pathlib import Path
 from typing import Any
 
 import haystack_integrations
 import pytest
+
+from tests.interpreter import output_of, printed_by
 
 PACKAGES = {
     "components.rankers": ["RagIntrinsicsContextRelevanceFilter", "RagIntrinsicsRanker"],
@@ -54,12 +52,10 @@ def test_the_example_of_each_class_prints_what_it_says(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     [example] = re.findall(r"```python\n(.*?)```", textwrap.dedent(get(package, name).__doc__), re.DOTALL)
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(example, name, "exec"), {})  # the code is our own docstring's
+    printed = printed_by(example, name)
     expected = [line[2:] for line in example.splitlines() if line.startswith("# ")]
     if expected:
-        assert printed.getvalue().splitlines() == expected
+        assert printed == expected
 
 
 def test_namespaces_have_no_init() -> None:
@@ -103,8 +99,3 @@ def test_importing_it_is_light() -> None:
         "print([m for m in heavy if m in sys.modules])"
     )
     assert output_of(code) == "[]"
-
-
-def output_of(code: str) -> str:
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
-    return found.stdout.strip()

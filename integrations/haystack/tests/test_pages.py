@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import doctest
-import io
 import re
 from importlib import import_module
 from pathlib import Path
@@ -12,13 +9,14 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.interpreter import examples_of, printed_by
+
 ROOT = Path(__file__).parents[3]
 OURS = ROOT / "integrations" / "haystack"
 
 
 def test_the_page_runs() -> None:
-    results = doctest.testfile(str(ROOT / "docs" / "haystack.md"), module_relative=False)
-    assert results.attempted > 40 and results.failed == 0
+    assert examples_of(ROOT / "docs" / "haystack.md", flags=0) > 40
 
 
 def test_the_integration_page_runs_and_has_what_the_registry_asks_for() -> None:
@@ -27,10 +25,8 @@ def test_the_integration_page_runs_and_has_what_the_registry_asks_for() -> None:
     asked = {"layout", "name", "description", "authors", "pypi", "repo", "type", "report_issue", "version", "toc"}
     assert asked <= set(facts) and facts["layout"] == "integration"
     for snippet in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            exec(compile(snippet, "integration-page.md", "exec"), {})  # the code is our own page's
-        assert printed.getvalue().splitlines() == [line[2:] for line in snippet.splitlines() if line.startswith("# ")]
+        printed = printed_by(snippet, "integration-page.md")
+        assert printed == [line[2:] for line in snippet.splitlines() if line.startswith("# ")]
 
 
 def test_the_api_reference_has_every_module() -> None:

@@ -5,7 +5,6 @@ A streaming answer is not held back: its chunks pass as they come, and the verdi
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
@@ -55,7 +54,8 @@ class AnswerIntrinsic(Intrinsic):
         for piece in pieces:
             yield from stream.take(piece)
         given = self._read(stream.value)
-        yield from stream.close(given, None if stream.canned(given) else self._result(given))
+        canned = self._without_asking(given) is not None
+        yield from stream.close(given, None if canned else self._result(given))
 
     async def _apass(self, pieces: AsyncIterator[Any]) -> AsyncIterator[Any]:
         stream = AnswerStream(self)
@@ -63,7 +63,8 @@ class AnswerIntrinsic(Intrinsic):
             for chunk in stream.take(piece):
                 yield chunk
         given = self._read(stream.value)
-        for chunk in stream.close(given, None if stream.canned(given) else await self._aresult(given)):
+        canned = self._without_asking(given) is not None
+        for chunk in stream.close(given, None if canned else await self._aresult(given)):
             yield chunk
 
     def _without_asking(self, given: ChainInput) -> Any:
@@ -71,11 +72,7 @@ class AnswerIntrinsic(Intrinsic):
 
     def _ask(self, given: ChainInput) -> Call[Any]:
         # Of a canned answer a result says what it says of an answer without words.
-        return self._judge(given.unanswered if is_canned(given.answer) else given)
-
-    @abstractmethod
-    def _judge(self, given: ChainInput) -> Call[Any]:
-        """The call of the core."""
+        return super()._ask(given.unanswered if is_canned(given.answer) else given)
 
     def _tell(self, value: Any, given: ChainInput, result: Result) -> Any:
         return result if given.answer is None else self._annotated(given.answer, given, result)
@@ -141,10 +138,6 @@ class AnswerStream:
         """Text that was held back."""
         if text:
             yield self._out(AIMessageChunk(content=text, id=self._id))
-
-    def canned(self, given: ChainInput) -> bool:
-        """Whether the answer is to pass unjudged."""
-        return is_canned(given.answer) and not self.intrinsic.return_result
 
     def close(self, given: ChainInput, result: Result | None) -> Iterator[Any]:
         intrinsic, answer = self.intrinsic, given.answer

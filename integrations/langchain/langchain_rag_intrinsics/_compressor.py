@@ -8,10 +8,11 @@ from typing import Any
 from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
 
+from intrinsics_core.protocol.verdicts import KEY
 from langchain_rag_intrinsics._documents import RETRIEVAL_SCORE, SCORE, retrievers_score
 from langchain_rag_intrinsics._inputs import ChainInput
 from langchain_rag_intrinsics._intrinsic import Intrinsic
-from langchain_rag_intrinsics._verdicts import KEY, beside
+from langchain_rag_intrinsics._verdicts import beside
 
 
 class Compressor(BaseDocumentCompressor, Intrinsic):

@@ -10,6 +10,8 @@ from typing import Any
 
 from langchain_core.documents import Document
 
+from intrinsics_core.protocol.verdicts import verdicts_in
+
 SCORE = "relevance_score"  # where rerankers leave theirs, ours too
 RETRIEVAL_SCORE = "retrieval_score"  # where ours keeps the one that it found there
 # Where retrievers leave their scores.
@@ -103,9 +105,9 @@ def retrievers_score(document: Document, name: str = SCORE) -> Any:
 
 def _ours(document: Document, value: Any) -> bool:
     """Whether a score is one that a verdict on the document gave."""
-    if value is None or not isinstance(verdicts := document.metadata.get("rag_intrinsics"), Mapping):
+    if value is None:
         return False
-    given = [verdict for verdict in verdicts.values() if isinstance(verdict, Mapping)]
+    given = [verdict for verdict in verdicts_in(document.metadata).values() if isinstance(verdict, Mapping)]
     # A fallback, which has no mode, shows the score that the document came with.
     return any(v.get("score") == value and ("mode" in v or not v.get("degraded")) for v in given)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Self
 
 from langchain_core.prompts import BasePromptTemplate
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from pydantic import BeforeValidator, ConfigDict, PrivateAttr, SecretStr, model_validator
 
-from intrinsics_core import Call, Runtime, arun, run
+from intrinsics_core import INTRINSICS, Call, Runtime, arun, run
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.results import Result
 from intrinsics_core.running import Lock
@@ -54,6 +55,7 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", hide_input_in_errors=True)
 
     intrinsic: ClassVar[str]
+    _options: ClassVar[Sequence[str]] = ()  # settings that are arguments of the intrinsic, beside those of all
 
     # Made a runtime at the first call: building a component stays cheap, and no message of pydantic's shows a config.
     runtime: Any = None
@@ -113,9 +115,9 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
         """Like :meth:`invoke`, without ever blocking the event loop."""
         return await self._acall_with_config(self._arun, input, config, **kwargs)
 
-    @abstractmethod
     def _ask(self, given: ChainInput) -> Call[Any]:
         """The call of the core."""
+        return INTRINSICS[self.intrinsic](given.messages, given.passages, **self._settings(given))
 
     @abstractmethod
     def _tell(self, value: Any, given: ChainInput, result: Any) -> Any:
@@ -154,6 +156,7 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
         return result if self.return_result else self._tell(value, given, result)
 
     def _settings(self, given: ChainInput) -> dict[str, Any]:
-        """The arguments that every intrinsic function takes."""
+        """The arguments of the intrinsic's function beside messages and documents."""
         answered = TABLE[self.intrinsic].judges_answers and given.answer is not None
-        return {"on_error": self.on_error or ("fallback" if answered else "raise"), "date": self.date}
+        how = {name: getattr(self, name) for name in self._options}
+        return {"on_error": self.on_error or ("fallback" if answered else "raise"), "date": self.date, **how}

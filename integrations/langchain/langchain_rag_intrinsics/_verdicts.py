@@ -8,8 +8,8 @@ from typing import Any
 from langchain_core.messages import AIMessage
 
 from intrinsics_core.protocol.results import Result
+from intrinsics_core.protocol.verdicts import KEY, verdicts_in
 
-KEY = "rag_intrinsics"
 CANNED = "canned"  # marks an answer that claims nothing: no judge has anything to say of it
 
 
@@ -36,5 +36,4 @@ def canned(text: str, verdicts: Mapping[str, Any]) -> AIMessage:
 
 
 def is_canned(message: AIMessage | None) -> bool:
-    found = None if message is None else message.response_metadata.get(KEY)
-    return isinstance(found, Mapping) and found.get(CANNED) is True
+    return message is not None and verdicts_in(message.response_metadata).get(CANNED) is True

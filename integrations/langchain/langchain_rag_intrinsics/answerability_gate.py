@@ -10,7 +10,6 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langchain_core.runnables.base import coerce_to_runnable
 from pydantic import BeforeValidator
 
-from intrinsics_core import Call, answerability
 from intrinsics_core.protocol.results import Answerability
 from langchain_rag_intrinsics._inputs import ANSWER, ChainInput
 from langchain_rag_intrinsics._intrinsic import Intrinsic
@@ -59,9 +58,6 @@ class AnswerabilityGate(Intrinsic):
 
     answerable: Route = None
     otherwise: Route = None
-
-    def _ask(self, given: ChainInput) -> Call[Answerability]:
-        return answerability(given.messages, given.passages, **self._settings(given))
 
     def _chosen(self, result: Answerability) -> Any:
         return self.answerable if result.answerable else self.otherwise

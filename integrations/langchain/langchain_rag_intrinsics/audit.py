@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from langchain_core.messages import AIMessage
 from langchain_core.runnables.utils import AddableDict
 
-from intrinsics_core import Call, InvalidInput, StreamChecker, audit
+from intrinsics_core import InvalidInput, StreamChecker
 from intrinsics_core.protocol import results as core
 from langchain_rag_intrinsics._answering import AnswerStream
 from langchain_rag_intrinsics._inputs import ANSWER, ChainInput, as_mapping
@@ -63,9 +63,6 @@ class Audit(CitationGenerator):
         super().__init__(*args, **kwargs)
         if self.hold and not self.live:
             raise InvalidInput("hold=True requires live=True", intrinsic=self.intrinsic)
-
-    def _judge(self, given: ChainInput) -> Call[Any]:
-        return audit(given.messages, given.passages, **self._settings(given))
 
     def _mended(self, given: ChainInput, result: Any) -> Any:
         return result

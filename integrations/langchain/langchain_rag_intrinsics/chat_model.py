@@ -16,10 +16,10 @@ from pydantic import BaseModel
 
 from intrinsics_core import InvalidInput, Profile
 from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, Request, Usage
-from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, token_logprobs
+from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, token_logprobs, turns
 from langchain_rag_intrinsics._wrapped import chat_models, over, resolved
 
-_TURNS = {"system": SystemMessage, "developer": SystemMessage, "assistant": AIMessage}
+_TURNS = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
 
 
 class ChatModelRuntime(ChatRuntime):
@@ -159,8 +159,7 @@ def _config(request: Request) -> RunnableConfig:
 
 
 def _messages(request: Generate) -> list[BaseMessage]:
-    # A tool's turn without the call that asked for it is refused by most providers: it is shown as a user's.
-    return [_TURNS.get(m.role, HumanMessage)(m.content) for m in request.messages or ()]
+    return [_TURNS[role](text) for role, text in turns(request)]
 
 
 def _generated(got: Any, seconds: float) -> Generated:

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.messages.content import Citation
 
-from intrinsics_core import Call, citations
 from intrinsics_core.protocol.results import Citations
+from intrinsics_core.protocol.verdicts import unsupported, verdict_in
 from intrinsics_core.render.citations import Mode, Style, view, write
 from langchain_rag_intrinsics._answering import AnswerIntrinsic, Content
 from langchain_rag_intrinsics._documents import citation_title, url
 from langchain_rag_intrinsics._inputs import ChainInput
-from langchain_rag_intrinsics._verdicts import KEY, verdict
+from langchain_rag_intrinsics._verdicts import verdict
 from langchain_rag_intrinsics.hallucination_detector import HallucinationDetector
 
 
@@ -56,11 +56,9 @@ class CitationGenerator(AnswerIntrinsic):
     citations: Mode | None = None
     style: Style = "text"
 
-    def _judge(self, given: ChainInput) -> Call[Citations]:
-        return citations(given.messages, given.passages, **self._settings(given))
-
     def _mended(self, given: ChainInput, result: Citations) -> Citations:
-        wrong = _unsupported(given.answer)
+        before = {} if given.answer is None else given.answer.response_metadata
+        wrong = unsupported(verdict_in(before, HallucinationDetector.intrinsic))
         kept = [c for c in result.citations if not any(c.response_begin < e and b < c.response_end for b, e in wrong)]
         return result if len(kept) == len(result.citations) else result.model_copy(update={"citations": tuple(kept)})
 
@@ -110,14 +108,6 @@ class CitationGenerator(AnswerIntrinsic):
                 place = {"index": block["index"]} if isinstance(block, dict) and "index" in block else {}
                 added.append({"type": "text", "text": "", "annotations": found, **place})
         return added
-
-
-def _unsupported(answer: AIMessage | None) -> list[tuple[int, int]]:
-    """Where the sentences are that a detector's verdict on this answer calls unfaithful."""
-    verdicts = None if answer is None else answer.response_metadata.get(KEY)
-    found = verdicts.get(HallucinationDetector.intrinsic) if isinstance(verdicts, Mapping) else None
-    sentences = found.get("sentences", ()) if isinstance(found, Mapping) else ()
-    return [(s["begin"], s["end"]) for s in sentences if s["label"] == "unfaithful"]
 
 
 def _with_offsets(content: Content) -> Iterator[tuple[str | dict[Any, Any], int | None]]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from intrinsics_core import Call, evaluate
+from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.intrinsics.options import probed
 from intrinsics_core.protocol.results import Evaluation
 from langchain_rag_intrinsics._answering import AnswerIntrinsic
-from langchain_rag_intrinsics._inputs import ChainInput
-
-_ANY = ({"role": "user", "content": "?"}, {"role": "assistant", "content": "!"})
 
 
 class Evaluator(AnswerIntrinsic):
@@ -39,15 +37,14 @@ class Evaluator(AnswerIntrinsic):
     """
 
     intrinsic: ClassVar[str] = "evaluate"
+    _options: ClassVar[Sequence[str]] = ("metrics",)
 
     metrics: str | tuple[str, ...] | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        evaluate(_ANY, metrics=self.metrics)  # a name that there is not is told now, and not at the first answer
-
-    def _judge(self, given: ChainInput) -> Call[Evaluation]:
-        return evaluate(given.messages, given.passages, metrics=self.metrics, **self._settings(given))
+        # A name that there is not is told now, and not at the first answer.
+        probed(TABLE[self.intrinsic], {"metrics": self.metrics})
 
     def for_langsmith(self) -> Callable[..., list[dict[str, Any]]]:
         """An evaluator as LangSmith takes it: ``client.evaluate(app, data=..., evaluators=[rec.for_langsmith()])``.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
-from intrinsics_core import Call, fact_check
-from intrinsics_core.protocol.results import FactCheck
+from intrinsics_core.intrinsics.fact_check import OPTIONS
 from langchain_rag_intrinsics._answering import AnswerIntrinsic
-from langchain_rag_intrinsics._inputs import ChainInput
 
 
 class FactChecker(AnswerIntrinsic):
@@ -37,21 +36,10 @@ class FactChecker(AnswerIntrinsic):
     """
 
     intrinsic: ClassVar[str] = "fact-check"
+    _options: ClassVar[Sequence[str]] = OPTIONS
 
     top_k: int | None = None
     top_p: float | None = 0.9
     aggregate: Literal["max", "min", "weighted"] = "max"
     sources: Literal["passages", "sentences"] = "passages"
     combine: Literal["mean", "min"] = "mean"
-
-    def _judge(self, given: ChainInput) -> Call[FactCheck]:
-        return fact_check(
-            given.messages,
-            given.passages,
-            top_k=self.top_k,
-            top_p=self.top_p,
-            aggregate=self.aggregate,
-            sources=self.sources,
-            combine=self.combine,
-            **self._settings(given),
-        )

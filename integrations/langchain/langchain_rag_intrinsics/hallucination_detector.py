@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from intrinsics_core import Call, hallucination_detection
-from intrinsics_core.protocol.results import HallucinationDetection
 from langchain_rag_intrinsics._answering import AnswerIntrinsic
-from langchain_rag_intrinsics._inputs import ChainInput
 
 
 class HallucinationDetector(AnswerIntrinsic):
@@ -31,6 +28,3 @@ class HallucinationDetector(AnswerIntrinsic):
     """
 
     intrinsic: ClassVar[str] = "hallucination-detection"
-
-    def _judge(self, given: ChainInput) -> Call[HallucinationDetection]:
-        return hallucination_detection(given.messages, given.passages, **self._settings(given))

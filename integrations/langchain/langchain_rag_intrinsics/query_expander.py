@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from typing import Any, ClassVar
 
-from intrinsics_core import Call, query_expansion
 from intrinsics_core.protocol.results import QueryExpansion
 from langchain_rag_intrinsics._inputs import ChainInput
 from langchain_rag_intrinsics._intrinsic import Intrinsic
@@ -25,9 +24,6 @@ class QueryExpander(Intrinsic):
     """
 
     intrinsic: ClassVar[str] = "query-expansion"
-
-    def _ask(self, given: ChainInput) -> Call[QueryExpansion]:
-        return query_expansion(given.messages, given.passages, **self._settings(given))
 
     def _tell(self, value: Any, given: ChainInput, result: QueryExpansion) -> list[str]:
         if result.degraded:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from typing import Any, ClassVar
 
-from intrinsics_core import Call, query_rewrite
 from intrinsics_core.protocol.results import QueryRewrite
 from langchain_rag_intrinsics._inputs import ChainInput
 from langchain_rag_intrinsics._intrinsic import Intrinsic
@@ -38,9 +37,6 @@ class QueryRewriter(Intrinsic):
     intrinsic: ClassVar[str] = "query-rewrite"
 
     for_retrieval: bool = False
-
-    def _ask(self, given: ChainInput) -> Call[QueryRewrite]:
-        return query_rewrite(given.messages, given.passages, **self._settings(given))
 
     def _tell(self, value: Any, given: ChainInput, result: QueryRewrite) -> str:
         if result.degraded:

@@ -7,7 +7,6 @@ from typing import Annotated, Any, ClassVar
 from langchain_core.documents import Document
 from pydantic import BeforeValidator
 
-from intrinsics_core import Call, context_relevance
 from intrinsics_core.protocol.results import ContextRelevance, Relevance
 from langchain_rag_intrinsics._compressor import Compressor
 from langchain_rag_intrinsics._inputs import ChainInput
@@ -45,14 +44,8 @@ class ContextRelevanceFilter(Compressor):
     labels: Annotated[tuple[Relevance, ...], BeforeValidator(_several)] = ("relevant", "partially relevant")
     score_threshold: float | None = None
 
-    def _ask(self, given: ChainInput) -> Call[ContextRelevance]:
-        return context_relevance(given.messages, given.passages, **self._settings(given))
-
     def _tell(self, value: Any, given: ChainInput, result: ContextRelevance) -> list[Document]:
-        floor = float("-inf") if self.score_threshold is None else self.score_threshold
-        kept = [
-            row for row in result.judgements if row.label in self.labels and (row.score is None or row.score >= floor)
-        ]
+        kept = result.kept(self.labels, self.score_threshold)
         # Why others failed is no matter of this document's: each row tells its own.
         shared = result.model_dump(mode="json", exclude={"judgements", "degraded", "schema_version"})
         copies = self._verdicts(given, kept, shared)

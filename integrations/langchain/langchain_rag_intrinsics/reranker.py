@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from langchain_core.documents import Document
 from pydantic import Field
 
-from intrinsics_core import Call, reranking
 from intrinsics_core.intrinsics.reranking import MAX_CHARACTERS, MOST, OPTIONS, WINDOW, Mode
 from intrinsics_core.protocol.results import Ranking
 from langchain_rag_intrinsics._compressor import Compressor
@@ -58,6 +58,7 @@ class IntrinsicsReranker(Compressor):
     """
 
     intrinsic: ClassVar[str] = "reranking"
+    _options: ClassVar[Sequence[str]] = OPTIONS
 
     top_n: int | None = Field(default=None, ge=0)
     score_threshold: float | None = None
@@ -67,10 +68,6 @@ class IntrinsicsReranker(Compressor):
     max_characters: int | None = Field(default=MAX_CHARACTERS, ge=1)
     prior_weight: float = Field(default=1.0, ge=0, le=MOST)
     higher_is_better: bool | None = None
-
-    def _ask(self, given: ChainInput) -> Call[Ranking]:
-        how: dict[str, Any] = {name: getattr(self, name) for name in OPTIONS}
-        return reranking(given.messages, given.passages, **how, **self._settings(given))
 
     def _tell(self, value: Any, given: ChainInput, result: Ranking) -> list[Document]:
         shared = result.model_dump(mode="json", exclude={"ranking", "schema_version"})

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from langchain_core.messages import AIMessage
 
-from intrinsics_core import Call, revise
 from intrinsics_core.protocol.results import HallucinationDetection, RevisedAnswer
+from intrinsics_core.protocol.verdicts import KEY, verdict_in
 from langchain_rag_intrinsics._inputs import ChainInput
 from langchain_rag_intrinsics._intrinsic import Intrinsic
-from langchain_rag_intrinsics._verdicts import KEY, is_canned, verdict, with_verdict
+from langchain_rag_intrinsics._verdicts import is_canned, verdict, with_verdict
 from langchain_rag_intrinsics.hallucination_detector import HallucinationDetector
 
 # Verdicts with places in the old text.
@@ -41,15 +41,15 @@ class Reviser(Intrinsic):
     """
 
     intrinsic: ClassVar[str] = "revise"
+    _options: ClassVar[Sequence[str]] = ("mend",)
 
     mend: bool = True
 
     def _without_asking(self, given: ChainInput) -> Any:
         return given.answer if is_canned(given.answer) and not self.return_result else None
 
-    def _ask(self, given: ChainInput) -> Call[RevisedAnswer]:
-        known = None if given.answer is None else _judged(given.answer)
-        return revise(given.messages, given.passages, verdicts=known, mend=self.mend, **self._settings(given))
+    def _settings(self, given: ChainInput) -> dict[str, Any]:
+        return super()._settings(given) | {"verdicts": None if given.answer is None else _judged(given.answer)}
 
     def _tell(self, value: Any, given: ChainInput, result: RevisedAnswer) -> Any:
         answer = given.answer
@@ -69,6 +69,5 @@ class Reviser(Intrinsic):
 
 def _judged(answer: AIMessage) -> HallucinationDetection | None:
     """A detector's verdict on this answer, where there is a whole one."""
-    verdicts = answer.response_metadata.get(KEY)
-    found = verdicts.get(HallucinationDetector.intrinsic) if isinstance(verdicts, Mapping) else None
-    return None if not isinstance(found, Mapping) or found.get("degraded") else HallucinationDetection(**found)
+    found = verdict_in(answer.response_metadata, HallucinationDetector.intrinsic)
+    return None if not found or found.get("degraded") else HallucinationDetection(**found)

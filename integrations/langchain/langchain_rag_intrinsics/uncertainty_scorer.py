@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from intrinsics_core import Call, uncertainty
-from intrinsics_core.protocol.results import Uncertainty
 from langchain_rag_intrinsics._answering import AnswerIntrinsic
-from langchain_rag_intrinsics._inputs import ChainInput
 
 
 class UncertaintyScorer(AnswerIntrinsic):
@@ -26,6 +23,3 @@ class UncertaintyScorer(AnswerIntrinsic):
     """
 
     intrinsic: ClassVar[str] = "uncertainty"
-
-    def _judge(self, given: ChainInput) -> Call[Uncertainty]:
-        return uncertainty(given.messages, given.passages, **self._settings(given))

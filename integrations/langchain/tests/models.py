@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
-import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
@@ -17,10 +15,10 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable, RunnableLambda, RunnableMap, RunnablePassthrough
 from pydantic import Field
 
-_COUNTING = threading.Lock()
+from tests.contract.chat_model import Counting
 
 
-class JudgeModel(BaseChatModel):
+class JudgeModel(Counting, BaseChatModel):
     """Replies with what ``reply(messages, settings)`` gives; keeps what it was asked."""
 
     reply: Callable[[list[BaseMessage], dict[str, Any]], Any]
@@ -42,7 +40,7 @@ class JudgeModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        self._enter()
+        self.entered()
         time.sleep(self.pause)
         return self._result(messages, kwargs | self._settings(), "sync")
 
@@ -53,25 +51,13 @@ class JudgeModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        self._enter()
+        self.entered()
         await asyncio.sleep(self.pause)
         return self._result(messages, kwargs | self._settings(), "async")
 
-    def _enter(self) -> None:
-        with _COUNTING:
-            self.under_way[0] += 1
-            self.under_way[1] = max(self.under_way)
-
     def _result(self, messages: list[BaseMessage], settings: dict[str, Any], how: str) -> ChatResult:
-        with _COUNTING:
-            self.under_way[0] -= 1
-        self.seen.append({"messages": messages, "settings": settings, "how": how})
-        reply = self.reply(messages, settings)
-        if isinstance(reply, Exception):
-            raise reply
-        message = (
-            reply if isinstance(reply, AIMessage) else AIMessage(reply if isinstance(reply, str) else json.dumps(reply))
-        )
+        reply = self.replied(messages, settings, how)
+        message = reply if isinstance(reply, AIMessage) else AIMessage(reply)
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
@@ -93,7 +79,8 @@ class SchemaModel(JudgeModel):
         **kwargs: Any,
     ) -> Runnable[Any, Any]:
         assert method == "json_schema"
-        bound = self.bind(response_format={"type": "json_schema", "json_schema": schema})
+        named = {"name": schema.get("title", "reply"), "schema": schema}
+        bound = self.bind(response_format={"type": "json_schema", "json_schema": named})
         parser = RunnableLambda(lambda message: json.loads(message.text))
         if not include_raw:
             return bound | parser
@@ -103,17 +90,11 @@ class SchemaModel(JudgeModel):
         return RunnableMap(raw=bound) | parsed
 
 
-def with_logprobs(before: str, options: dict[str, float], chosen: str, after: str) -> AIMessage:
-    """A reply whose log-probabilities say how likely each option was at its place."""
-
-    def row(token: str, probability: float, top: dict[str, float]) -> dict[str, Any]:
-        tops = [{"token": t, "logprob": math.log(p)} for t, p in top.items()]
-        return {"token": token, "logprob": math.log(probability), "top_logprobs": tops}
-
-    content = [row(before, 1.0, {before: 1.0}), row(chosen, options[chosen], options), row(after, 1.0, {after: 1.0})]
+def said(text: str, rows: Sequence[dict[str, Any]]) -> AIMessage:
+    """A reply whose tokens have these log-probabilities."""
     return AIMessage(
-        before + chosen + after,
-        response_metadata={"logprobs": {"content": content}, "finish_reason": "stop"},
+        text,
+        response_metadata={"logprobs": {"content": rows}, "finish_reason": "stop"},
         usage_metadata={
             "input_tokens": 50,
             "output_tokens": 3,

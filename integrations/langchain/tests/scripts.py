@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 from langchain_core.documents import Document
+from langchain_core.messages import AIMessage, HumanMessage
 
-from tests.contract.judge import judge
-from tests.scripted import Scripted
+from tests.contract.scripts import FAITHFUL, INVENTED, PASSAGES, QUESTION, judging
 
-QUESTION = "Who built the mill, and when?"
-FAITHFUL = "Ada Brink built the mill in 1911."
-INVENTED = "The bakery sold purple umbrellas."
+__all__ = ["FAITHFUL", "INVENTED", "QUESTION", "TURNS", "documents", "judging"]
+
+TURNS = [HumanMessage("Tell me about the mill."), AIMessage("It is a tide mill."), HumanMessage("Who built it?")]
 
 
 def documents() -> list[Document]:
-    return [
-        Document("Port Ellery has two cranes.", id="cranes", metadata={"page": 3}),
-        Document(
-            "The tide mill stands on the east quay. Ada Brink built the mill in 1911.",
-            id="mill",
-            metadata={"page": 7, "title": "The mill", "source": "https://ellery.example/mill"},
-        ),
-        Document("Fog is common from March to May.", id="fog"),
-    ]
-
-
-def judging() -> Scripted:
-    return Scripted(judge)
+    source = {"mill": {"source": "https://ellery.example/mill"}}
+    return [Document(text, id=name, metadata={**meta, **source.get(name, {})}) for name, text, meta in PASSAGES]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -12,16 +10,17 @@ from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.tools import BaseTool, create_retriever_tool, tool
+from langchain_core.tools import tool
 from pydantic import Field
 
+from integrations.langchain.tests.agents import search
 from integrations.langchain.tests.models import JudgeModel
 from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
-from integrations.langchain.tests.test_retriever import WordRetriever
 from intrinsics_core import InvalidInput, RuntimeUnavailable
 from tests.contract.judge import judge
 from tests.contract.runtimes import OnLoop
-from tests.scripted import Scripted
+from tests.contract.scripts import no_judge
+from tests.interpreter import output_of
 
 pytest.importorskip("langchain.agents", reason="the extra [agents] is not installed")
 
@@ -52,11 +51,6 @@ class AgentModel(BaseChatModel):
         else:
             message = AIMessage(self.answer)
         return ChatResult(generations=[ChatGeneration(message=message)])
-
-
-def search(passages: list[Document] | None = None) -> BaseTool:
-    retriever = WordRetriever(passages=documents() if passages is None else passages)
-    return create_retriever_tool(retriever, "search", "Search.", response_format="content_and_artifact")
 
 
 def ask(agent: Any, question: str, asynchronous: bool = False) -> list[Any]:
@@ -115,7 +109,7 @@ def test_only_named_tools_retrieve() -> None:
 
 @pytest.mark.parametrize(("on_error", "text"), [("open", FAITHFUL), ("closed", "canned")])
 def test_a_failing_gate_does_what_it_was_told(on_error: str, text: str) -> None:
-    down = Scripted(lambda request: RuntimeUnavailable("refused"))
+    down = no_judge()
     agent = create_agent(
         AgentModel(), [search()], middleware=[AnswerabilityMiddleware(down, on_error=on_error, answer="canned")]
     )
@@ -240,5 +234,4 @@ def test_without_the_extra_the_error_names_it() -> None:
         "try:\n    l.AnswerabilityMiddleware\n"
         "except ImportError as error:\n    print(error)\n"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert "langchain-rag-intrinsics[agents]" in found.stdout
+    assert "langchain-rag-intrinsics[agents]" in output_of(code)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import operator
 import threading
 from collections.abc import Iterator
+from functools import reduce
 from typing import Any
 
 import pytest
@@ -172,9 +174,7 @@ def test_documents_without_ids_have_their_position() -> None:
 
 def summed(chunks: list[Any]) -> AIMessageChunk:
     assert all(isinstance(chunk, AIMessageChunk) for chunk in chunks)
-    total = chunks[0]
-    for chunk in chunks[1:]:
-        total = total + chunk
+    total: AIMessageChunk = reduce(operator.add, chunks)
     return total
 
 

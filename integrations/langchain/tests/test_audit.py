@@ -22,7 +22,7 @@ from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, d
 from intrinsics_core import InvalidInput, RuntimeUnavailable
 from intrinsics_core.protocol import results as core
 from intrinsics_core.render.citations import parse, restored
-from tests.scripted import Scripted
+from tests.contract.scripts import no_judge
 
 ANSWER = f"{FAITHFUL} {INVENTED}"
 ASKED = {"question": QUESTION, "documents": documents(), "more": 1}
@@ -93,7 +93,7 @@ def test_an_audit_of_nothing_and_of_a_canned_answer() -> None:
 
 
 def test_an_audit_that_fails_does_not_cost_the_answer() -> None:
-    down = Scripted(lambda request: RuntimeUnavailable("refused"))
+    down = no_judge()
     found = Audit(runtime=down).invoke(given())
     assert found["answer"].text == ANSWER and "refused" in found["audit"]["degraded"]
     with pytest.raises(RuntimeUnavailable):

@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 from langchain_core.caches import InMemoryCache
 from langchain_core.exceptions import ContextOverflowError, ModelRateLimitError, ModelTimeoutError
-from langchain_core.language_models import FakeListChatModel, GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tracers import BaseTracer
 from langchain_rag_intrinsics import AnswerabilityGate, ChatModelRuntime, ContextRelevanceFilter
 
-from integrations.langchain.tests.models import JudgeModel, SchemaModel, with_logprobs
+from integrations.langchain.tests.models import JudgeModel, SchemaModel, said
 from intrinsics_core import (
     ContextTooLong,
     IntrinsicsError,
@@ -24,7 +23,6 @@ from intrinsics_core import (
     Message,
     RequestTimeout,
     RuntimeUnavailable,
-    UnsupportedIntrinsic,
     answerability,
     arun,
     arun_many,
@@ -32,7 +30,7 @@ from intrinsics_core import (
     run,
 )
 from intrinsics_core.profiles.asking import data_of
-from intrinsics_core.protocol.requests import Embed, Generate, Generated, JsonSchema
+from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema
 from tests.contract.chat_model import DOCUMENTS, QUESTION, RELEVANT, YES, ChatModelTests, always
 
 
@@ -43,17 +41,11 @@ class TestChatModel(ChatModelTests):
     def constrained(self, reply: Any) -> SchemaModel:
         return SchemaModel(reply=reply)
 
+    def said(self, text: str, rows: list[dict[str, Any]]) -> AIMessage:
+        return said(text, rows)
+
     def runtime(self, model: Any, **settings: Any) -> ChatModelRuntime:
         return ChatModelRuntime(model, **settings)
-
-
-def test_a_plain_model_is_asked_in_words_and_read_leniently() -> None:
-    model = GenericFakeChatModel(
-        messages=iter(['Sure! ```json\n{"answerability": "answerable", "confidence": 0.8}\n```'])
-    )
-    result = run(answerability(QUESTION, DOCUMENTS), ChatModelRuntime(model))
-    assert result.label == "answerable"
-    assert result.probability == pytest.approx(0.8)
 
 
 def test_turns_reach_the_model_with_their_roles() -> None:
@@ -66,34 +58,6 @@ def test_turns_reach_the_model_with_their_roles() -> None:
     assert model.seen[0]["settings"] == {}  # the user's own settings are left alone
 
 
-def test_a_schema_model_is_constrained() -> None:
-    model = SchemaModel(reply=always(YES))
-    assert run(answerability(QUESTION, DOCUMENTS), ChatModelRuntime(model)).label == "answerable"
-    schema = model.seen[0]["settings"]["response_format"]["json_schema"]
-    assert schema["properties"]["answerability"]["enum"] == ["answerable", "unanswerable"]
-
-
-def test_scores_come_from_log_probabilities() -> None:
-    options = {"answerable": 0.3, "unanswerable": 0.6, "something": 0.1}
-    reply = with_logprobs('{"answerability": "', options, "unanswerable", '", "confidence": 1.0}')
-    model = SchemaModel(reply=always(reply))
-    result = run(answerability(QUESTION, DOCUMENTS), ChatModelRuntime(model))
-    assert result.probability == pytest.approx(0.3 / 0.9)
-    assert model.seen[0]["settings"]["logprobs"] is True
-    assert model.logprobs is None  # the caller's model keeps its settings
-    assert result.usage is not None
-    assert (result.usage.requests, result.usage.prompt_tokens, result.usage.completion_tokens) == (1, 50, 3)
-    assert result.usage.cached_tokens == 40
-    assert result.usage.seconds > 0
-
-
-def test_log_probabilities_of_another_text_are_not_believed() -> None:
-    reply = with_logprobs('{"answerability": "', {"answerable": 0.01, "unanswerable": 0.99}, "unanswerable", '"}')
-    reply.content = '{"answerability": "answerable", "confidence": 0.9}'
-    result = run(answerability(QUESTION, DOCUMENTS), ChatModelRuntime(SchemaModel(reply=always(reply))))
-    assert result.probability == pytest.approx(0.9)
-
-
 @pytest.mark.parametrize("rows", [None, {}, {"content": None}, [{"token": "x"}], "nonsense", [None], {"content": [3]}])
 def test_odd_log_probabilities_are_none(rows: Any) -> None:
     reply = AIMessage(json.dumps(YES), response_metadata={"logprobs": rows})
@@ -104,12 +68,6 @@ def test_odd_log_probabilities_are_none(rows: Any) -> None:
 def test_the_profile_of_a_model_counts() -> None:
     model = SchemaModel(reply=always(YES), profile={"structured_output": False, "reasoning_output": True})
     run(answerability(QUESTION, DOCUMENTS), ChatModelRuntime(model))
-    assert model.seen[0]["settings"] == {"logprobs": None, "top_logprobs": None}
-
-
-def test_the_caller_decides_over_all() -> None:
-    model = SchemaModel(reply=always(YES))
-    run(answerability(QUESTION, DOCUMENTS), ChatModelRuntime(model, structured_output=False, logprobs=False))
     assert model.seen[0]["settings"] == {"logprobs": None, "top_logprobs": None}
 
 
@@ -228,17 +186,6 @@ def test_any_runnable_over_a_model_is_taken() -> None:
     )
 
 
-def test_what_a_chat_model_cannot_answer_is_an_error_value() -> None:
-    runtime = ChatModelRuntime(FakeListChatModel(responses=["x"]))
-    for request in (
-        Embed("answerability", ("text",)),
-        Generate("answerability", prompt="<|start_of_role|>user"),
-        Generate("answerability", messages=(), adapter="answerability"),
-    ):
-        (outcome,) = runtime.handle([request])
-        assert isinstance(outcome, UnsupportedIntrinsic)
-
-
 class Spans(BaseTracer):
     """The tree of runs, by name."""
 
@@ -306,10 +253,3 @@ def test_sync_inside_a_running_loop() -> None:
         ).query
 
     assert asyncio.run(main()) == "Who?"
-
-
-def test_repr_shows_no_settings() -> None:
-    assert (
-        repr(ChatModelRuntime(SchemaModel(reply=always("x"))))
-        == "ChatModelRuntime(SchemaModel, JSON schema, log-probabilities)"
-    )

@@ -12,9 +12,9 @@ from langchain_rag_intrinsics import ContextRelevanceFilter, IntrinsicsReranker
 
 from integrations.langchain.tests.scripts import QUESTION, documents, judging
 from integrations.langchain.tests.test_chat_model import Spans
-from intrinsics_core import IntrinsicsError, RuntimeUnavailable
+from intrinsics_core import IntrinsicsError
 from intrinsics_core.protocol.results import ContextRelevance, Ranking
-from tests.scripted import Scripted
+from tests.contract.scripts import no_judge
 
 
 @pytest.mark.parametrize("kind", [IntrinsicsReranker, ContextRelevanceFilter])
@@ -92,7 +92,7 @@ def test_verdicts_add_up() -> None:
 
 
 def test_a_kept_document_keeps_the_score_it_had() -> None:
-    down = Scripted(lambda request: RuntimeUnavailable("refused"))
+    down = no_judge()
     given = documents()
     given[0].metadata["relevance_score"] = 0.25
     kept = ContextRelevanceFilter(runtime=down, on_error="fallback", score_threshold=0.9).compress_documents(
@@ -105,7 +105,7 @@ def test_a_kept_document_keeps_the_score_it_had() -> None:
 
 
 def test_a_fallback_ranking_is_the_order_that_came() -> None:
-    down = Scripted(lambda request: RuntimeUnavailable("refused"))
+    down = no_judge()
     reranker = IntrinsicsReranker(runtime=down, on_error="fallback", score_threshold=0.9)
     found = reranker.compress_documents(documents(), QUESTION)
     assert [d.id for d in found] == ["cranes", "mill", "fog"]

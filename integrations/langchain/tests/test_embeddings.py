@@ -15,6 +15,7 @@ from langchain_tests.unit_tests import EmbeddingsUnitTests
 from intrinsics_core import InvalidInput
 from intrinsics_core._support import cancellation
 from intrinsics_core.embedded.runtime import EmbeddedRuntime
+from tests.contract.runtimes import cancelled
 
 
 class Params:
@@ -68,11 +69,7 @@ def test_a_cancelled_embedding_stops_between_batches(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(EmbeddedRuntime, "embed", waiting)
 
     async def main() -> None:
-        task = asyncio.create_task(IntrinsicsEmbeddings().aembed_documents(["a"]))
-        await asyncio.to_thread(started.wait, 60)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        await cancelled(IntrinsicsEmbeddings().aembed_documents(["a"]), started)
         go_on.set()
         assert await asyncio.to_thread(stopped.wait, 60)
 

@@ -12,9 +12,8 @@ from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langchain_rag_intrinsics import AnswerabilityGate
 
 from integrations.langchain.tests.scripts import FAITHFUL, QUESTION, documents, judging
-from intrinsics_core import RuntimeUnavailable
 from intrinsics_core.protocol.results import Answerability
-from tests.scripted import Scripted
+from tests.contract.scripts import no_judge
 
 YES = {"question": QUESTION, "documents": documents(), "more": 1}
 NO = {"question": "Which umbrellas does the bakery sell?", "documents": documents()}
@@ -76,7 +75,7 @@ def test_a_route_that_streams_streams_on(asynchronous: bool) -> None:
 
 @pytest.mark.parametrize(("on_error", "text"), [("open", "in"), ("closed", "out")])
 def test_a_failure_goes_where_the_caller_said(on_error: str, text: str) -> None:
-    down = Scripted(lambda request: RuntimeUnavailable("refused"))
+    down = no_judge()
     found = AnswerabilityGate(
         runtime=down,
         on_error=on_error,

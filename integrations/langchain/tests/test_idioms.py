@@ -177,7 +177,7 @@ def reply(messages: Any, settings: Any) -> Any:
     """What the contract's judge says; a sentence where nothing is constrained."""
     if "response_format" not in settings:
         return MILL
-    schema = settings["response_format"]["json_schema"]
+    schema = settings["response_format"]["json_schema"]["schema"]
     return judge(Generate("any", messages=(Message("user", messages[-1].content),), constraint=JsonSchema(schema)))
 
 

@@ -6,8 +6,6 @@ import doctest
 import importlib
 import json
 import pkgutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +24,9 @@ from langchain_rag_intrinsics import (
 
 from integrations.langchain.tests.adapter import COMPONENTS
 from integrations.langchain.tests.scripts import documents
-from intrinsics_core import InvalidInput
+from tests.contract.settings import REWRITTEN, SECRET, SERVER, RuntimeSettingTests
+from tests.interpreter import examples_of, output_of
 
-SECRET = "sk-package-0123456789"
-SERVER = {"kind": "server", "base_url": "http://127.0.0.1:9", "api_key": SECRET}
 MODULES = [m.name for m in pkgutil.walk_packages(langchain_rag_intrinsics.__path__, prefix="langchain_rag_intrinsics.")]
 
 
@@ -46,17 +43,13 @@ def test_every_class_has_an_example() -> None:
 
 def test_the_readmes_examples() -> None:
     readme = Path(langchain_rag_intrinsics.__path__[0]).parent / "README.md"
-    found = doctest.testfile(str(readme), module_relative=False, optionflags=doctest.ELLIPSIS)
-    assert found.attempted > 10
-    assert found.failed == 0
+    assert examples_of(readme) > 10
 
 
 def test_the_pages_in_docs() -> None:
     pytest.importorskip("langgraph.graph", reason="the page builds agents and a graph")
     page = Path(langchain_rag_intrinsics.__path__[0]).parents[2] / "docs" / "langchain.md"
-    found = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
-    assert found.attempted > 50
-    assert found.failed == 0
+    assert examples_of(page) > 50
 
 
 def test_importing_it_is_light() -> None:
@@ -65,8 +58,7 @@ def test_importing_it_is_light() -> None:
         "print([m for m in ('torch', 'transformers', 'onnxruntime', 'langchain', 'langgraph', 'sklearn', 'nltk')"
         " if m in sys.modules])"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert found.stdout.strip() == "[]"
+    assert output_of(code) == "[]"
 
 
 @pytest.mark.slow
@@ -81,8 +73,7 @@ def test_without_agents_all_but_the_middleware_is_there() -> None:
         "except ImportError as error:\n"
         "    print(error)\n"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    name, error = found.stdout.splitlines()
+    name, error = output_of(code).splitlines()
     assert name == "fact_check"
     assert "langchain-rag-intrinsics[agents]" in error
 
@@ -128,12 +119,6 @@ def test_a_retriever_shows_no_key_of_its_parts() -> None:
         assert SECRET not in text
 
 
-def test_a_bad_setting_does_not_show_the_key_beside_it() -> None:
-    with pytest.raises(ValueError, match="top_n") as caught:
-        IntrinsicsReranker(runtime=SERVER, top_n="many")
-    assert SECRET not in str(caught.value)
-
-
 def test_traces_show_no_key() -> None:
     from integrations.langchain.tests.test_chat_model import Spans
 
@@ -144,31 +129,16 @@ def test_traces_show_no_key() -> None:
     assert SECRET not in spans.roots[0].model_dump_json()
 
 
-def test_all_shapes_of_runtime() -> None:
-    model = FakeListChatModel(responses=['{"rewritten_question": "Who built the mill?"}'])
-    for runtime in (model, ChatModelRuntime(model)):
-        assert QueryRewriter(runtime=runtime).invoke("Who?") == "Who built the mill?"
-    for embedded in (None, {"kind": "embedded"}):
-        assert QueryRewriter(runtime=embedded).invoke("Who built the mill?") == "Who built the mill?"
-    assert QueryRewriter(runtime=model, profile="prompted").invoke("Who?") == "Who built the mill?"
+class TestRuntimeSetting(RuntimeSettingTests):
+    rewriter, reranker = QueryRewriter, IntrinsicsReranker
+    makes = "langchain_rag_intrinsics._runtime.as_runtime"
 
+    def rewritten(self, rewriter: Any, question: str) -> str:
+        return str(rewriter.invoke(question))
 
-def test_a_key_without_a_config_is_an_error() -> None:
-    with pytest.raises(InvalidInput, match="api_key") as caught:
-        QueryRewriter(runtime=None, api_key=SECRET).invoke("Who?")
-    assert SECRET not in str(caught.value)
-
-
-def test_the_key_reaches_the_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Any] = []
-    monkeypatch.setattr("langchain_rag_intrinsics._runtime.as_runtime", seen.append)
-    _ = QueryRewriter(runtime=SERVER).engine
-    assert [{**spec, "api_key": spec["api_key"].get_secret_value()} for spec in seen] == [SERVER]
-
-
-def test_a_config_is_made_a_runtime_once() -> None:
-    rewriter = QueryRewriter(runtime={"kind": "embedded"})
-    assert rewriter.engine is rewriter.engine
+    def runtimes(self) -> list[Any]:
+        model = FakeListChatModel(responses=[json.dumps(REWRITTEN)])
+        return [model, ChatModelRuntime(model)]
 
 
 def test_the_provider_page_names_what_there_is() -> None:

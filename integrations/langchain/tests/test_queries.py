@@ -6,16 +6,12 @@ import asyncio
 import logging
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_rag_intrinsics import QueryExpander, QueryRewriter
 
-from integrations.langchain.tests.scripts import judging
-from intrinsics_core import RuntimeUnavailable
+from integrations.langchain.tests.scripts import TURNS, judging
 from intrinsics_core.protocol.results import QueryExpansion, QueryRewrite
-from tests.scripted import Scripted
-
-TURNS = [HumanMessage("Tell me about the mill."), AIMessage("It is a tide mill."), HumanMessage("Who built it?")]
+from tests.contract.scripts import no_judge
 
 
 def test_rewriter_returns_the_query() -> None:
@@ -45,7 +41,7 @@ def test_expander_returns_queries() -> None:
 
 @pytest.mark.parametrize("kind", [QueryRewriter, QueryExpander])
 def test_a_fallback_is_said(kind: type, caplog: pytest.LogCaptureFixture) -> None:
-    down = Scripted(lambda request: RuntimeUnavailable("connection refused"))
+    down = no_judge()
     with caplog.at_level(logging.WARNING, logger="langchain_rag_intrinsics"):
         found = kind(runtime=down, on_error="fallback").invoke("Who built it?")
     assert found in ("Who built it?", ["Who built it?"])

@@ -11,7 +11,7 @@ import pytest
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
 from langchain_core.vectorstores import InMemoryVectorStore
@@ -26,12 +26,10 @@ from langchain_rag_intrinsics.fusion import fuse
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 from pydantic import Field
 
-from integrations.langchain.tests.scripts import documents, judging
+from integrations.langchain.tests.scripts import TURNS, documents, judging
 from integrations.langchain.tests.test_chat_model import Spans
-from intrinsics_core import InvalidInput, RuntimeUnavailable
-from tests.scripted import Scripted
-
-TURNS = [HumanMessage("Tell me about the mill."), AIMessage("It is a tide mill."), HumanMessage("Who built it?")]
+from intrinsics_core import InvalidInput
+from tests.contract.scripts import no_judge
 
 
 class WordRetriever(BaseRetriever):
@@ -137,7 +135,7 @@ class Recording(ContextRelevanceFilter):
 
 
 def test_a_rewriter_that_fell_back_is_said(caplog: pytest.LogCaptureFixture) -> None:
-    down = Scripted(lambda request: RuntimeUnavailable("connection refused"))
+    down = no_judge()
     retriever, inner = wrapped(rewriter=QueryRewriter(runtime=down, on_error="fallback"))
     with caplog.at_level(logging.WARNING, logger="langchain_rag_intrinsics"):
         retriever.invoke(TURNS)

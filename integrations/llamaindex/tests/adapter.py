@@ -89,26 +89,12 @@ class LlamaIndexAdapter:
         return nodes, turns, inputs.query.query_str, inputs.query.embedding_strs, inputs.response.response, metadata
 
     def call(self, component: Any, inputs: Inputs) -> Any:
-        if isinstance(component, JudgingPostprocessor):
-            return component.postprocess_nodes(inputs.response.source_nodes, inputs.query)
-        if isinstance(component, IntrinsicEvaluator):
-            return component.evaluate_response(inputs.query, inputs.response)
-        if isinstance(component, ResponseAnnotator):
-            return component.annotate(inputs.query, inputs.response)
-        if isinstance(component, ResponseReviser):
-            return component.revise(inputs.query, inputs.response)
-        return component.run(inputs.query, {"nodes": inputs.response.source_nodes})
+        method, given = _asking(component, inputs)
+        return getattr(component, method)(*given)
 
     async def acall(self, component: Any, inputs: Inputs) -> Any:
-        if isinstance(component, JudgingPostprocessor):
-            return await component.apostprocess_nodes(inputs.response.source_nodes, inputs.query)
-        if isinstance(component, IntrinsicEvaluator):
-            return await component.aevaluate_response(inputs.query, inputs.response)
-        if isinstance(component, ResponseAnnotator):
-            return await component.aannotate(inputs.query, inputs.response)
-        if isinstance(component, ResponseReviser):
-            return await component.arevise(inputs.query, inputs.response)
-        return await component.arun(inputs.query, {"nodes": inputs.response.source_nodes})
+        method, given = _asking(component, inputs)
+        return await getattr(component, f"a{method}")(*given)
 
     def result(self, intrinsic: str, inputs: Inputs, output: Any) -> dict[str, Any]:
         return {
@@ -139,6 +125,17 @@ class LlamaIndexAdapter:
         yield component.model_dump_json()
         yield repr(component.model_dump(mode="python", round_trip=True))
         yield repr(vars(component))
+
+
+def _asking(component: Any, inputs: Inputs) -> tuple[str, tuple[Any, ...]]:
+    """The method that a component of this kind is asked by, and what it is given."""
+    if isinstance(component, JudgingPostprocessor):
+        return "postprocess_nodes", (inputs.response.source_nodes, inputs.query)
+    methods = {IntrinsicEvaluator: "evaluate_response", ResponseAnnotator: "annotate", ResponseReviser: "revise"}
+    for kind, method in methods.items():
+        if isinstance(component, kind):
+            return method, (inputs.query, inputs.response)
+    return "run", (inputs.query, {"nodes": inputs.response.source_nodes})
 
 
 def hidden(metadata: Mapping[str, Any]) -> list[str]:

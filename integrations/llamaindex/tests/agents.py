@@ -6,21 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from llama_index.core.bridge.pydantic import Field
-from llama_index.core.llms import ChatMessage, ChatResponse, LLMMetadata
-from llama_index.core.llms.function_calling import FunctionCallingLLM
+from llama_index.core.llms import ChatMessage, ChatResponse
 from llama_index.core.llms.llm import ToolSelection
 
+from integrations.llamaindex.tests.llms import ChattingLLM
 
-class ToolUser(FunctionCallingLLM):
+
+class ToolUser(ChattingLLM):
     """Calls each of ``calls`` once, with what the user asked, then says ``says``."""
 
     calls: list[str]
     says: str
     done: list[str] = Field(default_factory=list)
-
-    @property
-    def metadata(self) -> LLMMetadata:
-        return LLMMetadata(is_chat_model=True, is_function_calling_model=True)
 
     def _prepare_chat_with_tools(self, tools: Any, user_msg: Any = None, chat_history: Any = None, **_: Any) -> Any:
         return {"messages": chat_history}
@@ -49,13 +46,3 @@ class ToolUser(FunctionCallingLLM):
 
     async def astream_chat_with_tools(self, tools: Any, chat_history: Any = None, **kwargs: Any) -> Any:
         return await self.astream_chat(chat_history)
-
-    def complete(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError
-
-    stream_chat = stream_complete = complete
-
-    async def acomplete(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError
-
-    astream_complete = acomplete

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from llama_index.core import VectorStoreIndex
 from llama_index.core.bridge.pydantic import Field
-from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.instrumentation.span_handlers import SimpleSpanHandler
@@ -26,59 +24,51 @@ from llama_index.core.llms.callbacks import llm_chat_callback
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.response_synthesizers import BaseSynthesizer
-from llama_index.core.schema import NodeWithScore, TextNode
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
 
-from intrinsics_core.embedded.models.bi_encoder import BiEncoder
-from tests.contract.judge import judge
-from tests.scripted import Scripted
+from tests.contract.chat_model import Counting
+from tests.contract.scripts import FAITHFUL, INVENTED, PASSAGES, QUESTION, judging
 
-QUESTION = "Who built the mill, and when?"
-FAITHFUL = "Ada Brink built the mill in 1911."
-INVENTED = "The bakery sold purple umbrellas."
+__all__ = [
+    "FAITHFUL",
+    "INVENTED",
+    "QUESTION",
+    "CallingLLM",
+    "ChattingLLM",
+    "CompletingLLM",
+    "Events",
+    "Gives",
+    "JudgeLLM",
+    "Says",
+    "SchemaLLM",
+    "Traced",
+    "judging",
+    "nodes",
+    "searching",
+    "streamed",
+    "synthesized",
+    "texts",
+]
 
 
 def texts() -> list[TextNode]:
-    return [
-        TextNode(id_="cranes", text="Port Ellery has two cranes.", metadata={"page": 3}),
-        TextNode(
-            id_="mill",
-            text="The tide mill stands on the east quay. Ada Brink built the mill in 1911.",
-            metadata={"page": 7, "title": "The mill"},
-        ),
-        TextNode(id_="fog", text="Fog is common from March to May."),
-    ]
+    return [TextNode(id_=name, text=text, metadata={**meta}) for name, text, meta in PASSAGES]
 
 
 def nodes() -> list[NodeWithScore]:
     return [NodeWithScore(node=node, score=0.9 - 0.1 * i) for i, node in enumerate(texts())]
 
 
-def judging() -> Scripted:
-    return Scripted(judge)
+def searching(found: Sequence[TextNode] | None = None, k: int = 3) -> BaseRetriever:
+    """A retriever of these nodes, or of the three that the tests share, by the encoder that ships."""
+    index = VectorStoreIndex(list(found or texts()), embed_model=IntrinsicsEmbedding())
+    return index.as_retriever(similarity_top_k=k)
 
 
-class ShippedEmbedding(BaseEmbedding):
-    """The library's own encoder in LlamaIndex's shape."""
-
-    def _vector(self, text: str, kind: Any) -> list[float]:
-        return [float(x) for x in _ENCODER.encode([text], kind=kind)[0].mean(axis=0)]
-
-    def _get_query_embedding(self, query: str) -> list[float]:
-        return self._vector(query, "query")
-
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return self._vector(query, "query")
-
-    def _get_text_embedding(self, text: str) -> list[float]:
-        return self._vector(text, "passage")
-
-
-_ENCODER = BiEncoder()
-_COUNTING = threading.Lock()
-
-
-class JudgeLLM(CustomLLM):
-    """Chats natively, synchronously and not; replies with what ``reply(messages, options)`` gives."""
+class JudgeLLM(Counting, CustomLLM):
+    """Chats natively, synchronously and not; replies with what ``reply(messages, settings)`` gives."""
 
     reply: Callable[[Sequence[ChatMessage], dict[str, Any]], Any]
     seen: list[dict[str, Any]] = Field(default_factory=list)
@@ -91,13 +81,13 @@ class JudgeLLM(CustomLLM):
 
     @llm_chat_callback()
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        self._enter()
+        self.entered()
         time.sleep(self.pause)
         return self._result(messages, kwargs, "sync")
 
     @llm_chat_callback()
     async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        self._enter()
+        self.entered()
         await asyncio.sleep(self.pause)
         return self._result(messages, kwargs, "async")
 
@@ -107,22 +97,9 @@ class JudgeLLM(CustomLLM):
     def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
         raise AssertionError("nothing here streams")
 
-    def _enter(self) -> None:
-        with _COUNTING:
-            self.under_way[0] += 1
-            self.under_way[1] = max(self.under_way)
-
-    def _result(self, messages: Sequence[ChatMessage], options: dict[str, Any], how: str) -> ChatResponse:
-        with _COUNTING:
-            self.under_way[0] -= 1
-        self.seen.append({"messages": list(messages), "options": options, "how": how})
-        reply = self.reply(messages, options)
-        if isinstance(reply, Exception):
-            raise reply
-        if isinstance(reply, ChatResponse):
-            return reply
-        text = reply if isinstance(reply, str) else json.dumps(reply)
-        return ChatResponse(message=ChatMessage(text, role="assistant"))
+    def _result(self, messages: Sequence[ChatMessage], settings: dict[str, Any], how: str) -> ChatResponse:
+        reply = self.replied(list(messages), settings, how)
+        return reply if isinstance(reply, ChatResponse) else ChatResponse(message=ChatMessage(reply, role="assistant"))
 
 
 class SchemaLLM(JudgeLLM):
@@ -159,16 +136,30 @@ class CompletingLLM(CustomLLM):
         return tokens()
 
 
-class CallingLLM(FunctionCallingLLM):
+class ChattingLLM(FunctionCallingLLM):
+    """Calls functions, and completes and streams nothing."""
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(is_chat_model=True, is_function_calling_model=True)
+
+    def complete(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError
+
+    stream_chat = stream_complete = complete
+
+    async def acomplete(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError
+
+    astream_chat = astream_complete = acomplete
+
+
+class CallingLLM(ChattingLLM):
     """Gives structured output by calling a function."""
 
     arguments: dict[str, Any] | None  # None: it does not call
     said: str = ""
     offered: list[Any] = Field(default_factory=list)
-
-    @property
-    def metadata(self) -> LLMMetadata:
-        return LLMMetadata(is_chat_model=True, is_function_calling_model=True)
 
     def _prepare_chat_with_tools(self, tools: Any, user_msg: Any = None, chat_history: Any = None, **_: Any) -> Any:
         self.offered += [tool.metadata.get_parameters_dict() for tool in tools]
@@ -185,38 +176,6 @@ class CallingLLM(FunctionCallingLLM):
 
     async def achat(self, messages: Any, **kwargs: Any) -> ChatResponse:
         return ChatResponse(message=ChatMessage(self.said, role="assistant"))
-
-    def complete(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError
-
-    stream_chat = stream_complete = complete
-
-    async def acomplete(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError
-
-    astream_chat = astream_complete = acomplete
-
-
-def with_logprobs(before: str, options: dict[str, float], chosen: str, after: str) -> ChatResponse:
-    """A reply of the OpenAI family whose log-probabilities say how likely each option was at its place."""
-
-    def row(token: str, probability: float, top: dict[str, float]) -> dict[str, Any]:
-        tops = [{"token": t, "logprob": math.log(p)} for t, p in top.items()]
-        return {"token": token, "logprob": math.log(probability), "top_logprobs": tops}
-
-    content = [row(before, 1.0, {before: 1.0}), row(chosen, options[chosen], options), row(after, 1.0, {after: 1.0})]
-    text = before + chosen + after
-    return ChatResponse(
-        message=ChatMessage(text, role="assistant"),
-        raw={
-            "choices": [{"finish_reason": "stop", "logprobs": {"content": content}}],
-            "usage": {
-                "prompt_tokens": 50,
-                "completion_tokens": 3,
-                "prompt_tokens_details": {"cached_tokens": 40},
-            },
-        },
-    )
 
 
 class Says(BaseSynthesizer):
@@ -250,6 +209,31 @@ class Says(BaseSynthesizer):
 
     def _update_prompts(self, prompts: dict[str, Any]) -> None:
         pass
+
+
+class Gives(BaseRetriever):
+    """A retriever that gives these nodes, whatever it is asked."""
+
+    def __init__(self, found: list[NodeWithScore]) -> None:
+        super().__init__()
+        self.found = found
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return self.found
+
+
+async def streamed(responding: Awaitable[Any]) -> tuple[list[str], Any]:
+    """The tokens of a response that streams, and the response when they have come."""
+    response = await responding
+    return [token async for token in response.async_response_gen()], response
+
+
+def synthesized(synthesizer: Any, asynchronous: bool) -> tuple[list[str], Any]:
+    """The tokens of an answer that streams, and the response when they have come."""
+    if asynchronous:
+        return asyncio.run(streamed(synthesizer.asynthesize(QUESTION, nodes())))
+    response = synthesizer.synthesize(QUESTION, nodes())
+    return list(response.response_gen), response
 
 
 class Events(BaseEventHandler):

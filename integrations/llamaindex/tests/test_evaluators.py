@@ -20,7 +20,7 @@ from llama_index.evaluation.rag_intrinsics import (
 from integrations.llamaindex.tests.llms import FAITHFUL, INVENTED, QUESTION, Traced, judging, nodes, texts
 from intrinsics_core import InvalidInput, RuntimeUnavailable, context_relevance, run
 from intrinsics_core.protocol.results import HallucinationDetection, SentenceVerdict
-from tests.scripted import Scripted
+from tests.contract.scripts import no_judge
 
 CONTEXTS = [node.text for node in texts()]
 ALL = [
@@ -129,7 +129,7 @@ def test_the_turns_before_count() -> None:
 
 
 def test_a_fallback_is_an_invalid_result_with_its_reason() -> None:
-    down = Scripted(lambda request: RuntimeUnavailable("connection refused"))
+    down = no_judge()
     found = AnswerabilityEvaluator(runtime=down, on_error="closed").evaluate(query=QUESTION, contexts=CONTEXTS)
     assert (found.passing, found.score, found.invalid_result) == (None, None, True)
     assert "connection refused" in found.invalid_reason

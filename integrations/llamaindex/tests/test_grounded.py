@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from llama_index.core import VectorStoreIndex, get_response_synthesizer
+from llama_index.core import get_response_synthesizer
 from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, Response, StreamingResponse
 from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.chat_engine import ContextChatEngine
@@ -24,14 +24,15 @@ from integrations.llamaindex.tests.llms import (
     CompletingLLM,
     JudgeLLM,
     Says,
-    ShippedEmbedding,
     Traced,
     judging,
     nodes,
+    searching,
     texts,
 )
 from intrinsics_core import MalformedReply, RuntimeUnavailable, citations, hallucination_detection, run
 from tests.contract.judge import judge
+from tests.contract.scripts import no_judge
 from tests.scripted import Scripted
 
 ANSWER = f"{FAITHFUL} {INVENTED}"
@@ -168,7 +169,7 @@ def test_an_async_stream_passes_tokens_as_they_come() -> None:
 def test_an_async_query_engine_streams_with_llamaindexs_own_synthesizer() -> None:
     async def main() -> None:
         inner = get_response_synthesizer(llm=CompletingLLM(reply=FAITHFUL), streaming=True)
-        retriever = VectorStoreIndex(texts(), embed_model=ShippedEmbedding()).as_retriever(similarity_top_k=1)
+        retriever = searching(k=1)
         response: Any = await RetrieverQueryEngine(retriever, GroundedSynthesizer(inner)).aquery(QUESTION)
         tokens = [token async for token in response.async_response_gen()]
         assert "".join(tokens).strip() == FAITHFUL and len(tokens) > 5
@@ -201,7 +202,7 @@ def test_a_stream_that_is_left_early_is_not_judged() -> None:
 def test_in_a_query_engine_with_llamaindexs_own_synthesizers(mode: ResponseMode, streaming: bool) -> None:
     llm = CompletingLLM(reply=FAITHFUL)
     inner = get_response_synthesizer(llm=llm, response_mode=mode, streaming=streaming)
-    retriever = VectorStoreIndex(texts(), embed_model=ShippedEmbedding()).as_retriever(similarity_top_k=1)
+    retriever = searching(k=1)
     engine = RetrieverQueryEngine(retriever, GroundedSynthesizer(inner))
     response: Any = engine.query(QUESTION)
     whole = response.get_response() if streaming else response
@@ -260,9 +261,7 @@ def test_a_gate_that_fails_does_what_was_chosen(on_error: Any, answered: bool) -
 
 def test_failures_are_raised_not_swallowed() -> None:
     with pytest.raises(RuntimeUnavailable):
-        GroundedSynthesizer(Says(ANSWER), runtime=Scripted(lambda r: RuntimeUnavailable("refused"))).synthesize(
-            QUESTION, nodes()
-        )
+        GroundedSynthesizer(Says(ANSWER), runtime=no_judge()).synthesize(QUESTION, nodes())
 
     def script(request: Any) -> Any:
         return "no json" if request.intrinsic == "citations" else judge(request)
@@ -301,7 +300,7 @@ def test_spans_and_the_inner_events() -> None:
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_a_chat_engines_response_is_annotated(asynchronous: bool) -> None:
-    retriever = VectorStoreIndex(texts(), embed_model=ShippedEmbedding()).as_retriever(similarity_top_k=2)
+    retriever = searching(k=2)
     chat = ContextChatEngine.from_defaults(retriever, llm=CompletingLLM(reply=FAITHFUL))
     response = chat.chat(QUESTION)
     annotator = ResponseAnnotator()

@@ -7,8 +7,6 @@ import importlib
 import pickle
 import pkgutil
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,8 @@ from integrations.llamaindex.tests.adapter import COMPONENTS
 from integrations.llamaindex.tests.llms import JudgeLLM, Traced, nodes
 from intrinsics_core import IntrinsicsError, InvalidInput
 from intrinsics_core.profiles.prompted import PROFILE
+from tests.contract.settings import REWRITTEN, SECRET, SERVER, RuntimeSettingTests
+from tests.interpreter import examples_of, output_of
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT.parents[1] / "docs"
@@ -40,8 +40,6 @@ MODULES = [
     for package in PACKAGES
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__, prefix=f"{package}.")
 ]
-SECRET = "sk-package-0123456789"
-SERVER = {"kind": "server", "base_url": "http://127.0.0.1:9", "api_key": SECRET}
 
 
 @pytest.mark.parametrize("name", [*PACKAGES, *MODULES])
@@ -62,9 +60,7 @@ def test_every_class_has_an_example_or_a_word(package: str) -> None:
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "llamaindex.md"], ids=["README", "docs"])
 def test_the_examples_of_the_pages(page: Path) -> None:
-    found = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
-    assert found.attempted > 25
-    assert found.failed == 0
+    assert examples_of(page) > 25
 
 
 def test_the_page_of_programs_names_every_one_of_them() -> None:
@@ -95,8 +91,7 @@ def test_it_lives_beside_another_integration() -> None:
         "search = BM25Retriever.from_defaults(nodes=nodes, similarity_top_k=1)\n"
         "print(IntrinsicsRetriever([search]).retrieve('tide mill')[0].node_id)\n"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
-    assert found.stdout.split()[-1] == "1"
+    assert output_of(code).split()[-1] == "1"
 
 
 def test_importing_it_is_light() -> None:
@@ -107,8 +102,7 @@ def test_importing_it_is_light() -> None:
         "new = {name.split('.')[0] for name in set(sys.modules) - before}\n"
         "print(sorted(new & {'torch', 'transformers', 'onnxruntime', 'sklearn', 'openai', 'langchain', 'haystack'}))"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
-    assert found.stdout.strip() == "[]"
+    assert output_of(code) == "[]"
 
 
 @pytest.mark.parametrize("kind", COMPONENTS.values())
@@ -149,12 +143,6 @@ def test_it_is_pickled_whole_or_not_at_all() -> None:
         pickle.dumps(IntrinsicsRerank(runtime=LLMRuntime(JudgeLLM(reply=lambda messages, options: "x"))))
 
 
-def test_a_bad_setting_does_not_show_the_key_beside_it() -> None:
-    with pytest.raises(ValueError, match="top_n") as caught:
-        IntrinsicsRerank(runtime=SERVER, top_n="many")
-    assert SECRET not in str(caught.value)
-
-
 def test_an_unknown_setting_is_an_error() -> None:
     with pytest.raises(ValueError, match="top_k"):
         IntrinsicsRerank(top_k=3)
@@ -171,28 +159,13 @@ def test_spans_and_events_show_no_key() -> None:
     )
 
 
-def test_all_shapes_of_runtime() -> None:
-    llm = JudgeLLM(reply=lambda messages, options: {"rewritten_question": "Who built the mill?"})
-    for runtime in (llm, LLMRuntime(llm)):
-        assert QueryRewriteTransform(runtime=runtime).run("Who?").query_str == "Who built the mill?"
-    for embedded in (None, {"kind": "embedded"}):
-        assert QueryRewriteTransform(runtime=embedded).run("Who built the mill?").query_str == "Who built the mill?"
-    assert QueryRewriteTransform(runtime=llm, profile="prompted").run("Who?").query_str == "Who built the mill?"
+class TestRuntimeSetting(RuntimeSettingTests):
+    rewriter, reranker = QueryRewriteTransform, IntrinsicsRerank
+    makes = "llama_index.rag_intrinsics._runtime.as_runtime"
 
+    def rewritten(self, rewriter: Any, question: str) -> str:
+        return str(rewriter.run(question).query_str)
 
-def test_a_key_without_a_config_is_an_error() -> None:
-    with pytest.raises(InvalidInput, match="api_key") as caught:
-        QueryRewriteTransform(runtime=None, api_key=SECRET).run("Who?")
-    assert SECRET not in str(caught.value)
-
-
-def test_the_key_reaches_the_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Any] = []
-    monkeypatch.setattr("llama_index.rag_intrinsics._runtime.as_runtime", seen.append)
-    _ = IntrinsicsRerank(runtime=SERVER).engine
-    assert [{**spec, "api_key": spec["api_key"].get_secret_value()} for spec in seen] == [SERVER]
-
-
-def test_a_config_is_made_a_runtime_once() -> None:
-    rewrite = QueryRewriteTransform(runtime={"kind": "embedded"})
-    assert rewrite.engine is rewrite.engine
+    def runtimes(self) -> list[Any]:
+        llm = JudgeLLM(reply=lambda messages, settings: REWRITTEN)
+        return [llm, LLMRuntime(llm)]

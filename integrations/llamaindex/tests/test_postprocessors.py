@@ -10,14 +10,15 @@ from llama_index.core import VectorStoreIndex
 from llama_index.core.callbacks import CallbackManager, CBEventType, LlamaDebugHandler
 from llama_index.core.llms import MockLLM
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
+from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
 
-from integrations.llamaindex.tests.llms import QUESTION, JudgeLLM, ShippedEmbedding, Traced, judging, nodes, texts
+from integrations.llamaindex.tests.llms import QUESTION, JudgeLLM, Traced, judging, nodes, texts
 from intrinsics_core import InvalidInput
 
 
 def test_a_query_engine_reranks_and_filters() -> None:
-    index = VectorStoreIndex(texts(), embed_model=ShippedEmbedding())
+    index = VectorStoreIndex(texts(), embed_model=IntrinsicsEmbedding())
     engine = index.as_query_engine(
         llm=MockLLM(), similarity_top_k=3, node_postprocessors=[ContextRelevancePostprocessor(), IntrinsicsRerank()]
     )

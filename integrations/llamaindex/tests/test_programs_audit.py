@@ -6,28 +6,34 @@ import asyncio
 from typing import Any
 
 import pytest
-from llama_index.core import VectorStoreIndex
 from llama_index.core.base.response.schema import PydanticResponse, Response
 from llama_index.core.evaluation import BatchEvalRunner
 from llama_index.core.llms import ChatMessage
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.tools import QueryEngineTool, ToolMetadata
-from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
 from llama_index.evaluation.rag_intrinsics import AnswerRelevanceEvaluator, RatedEvaluator
 from llama_index.query_engine.rag_intrinsics import AuditedQueryEngine
 from llama_index.rag_intrinsics import ConversationQuery
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer, ResponseAnnotator, ResponseReviser
 
-from integrations.llamaindex.tests.llms import FAITHFUL, INVENTED, QUESTION, Says, judging, nodes, texts
-from intrinsics_core import InvalidInput, RuntimeUnavailable, audit, run
-from tests.scripted import Scripted
+from integrations.llamaindex.tests.llms import (
+    FAITHFUL,
+    INVENTED,
+    QUESTION,
+    Says,
+    judging,
+    nodes,
+    searching,
+    synthesized,
+)
+from intrinsics_core import InvalidInput, audit, run
+from tests.contract.scripts import no_judge
 
 ANSWER = f"{FAITHFUL} {INVENTED}"
 
 
 def engine(inner: Says) -> RetrieverQueryEngine:
-    index = VectorStoreIndex(texts(), embed_model=IntrinsicsEmbedding())
-    return RetrieverQueryEngine(index.as_retriever(similarity_top_k=2), inner)
+    return RetrieverQueryEngine(searching(k=2), inner)
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -46,7 +52,7 @@ def test_an_engine_is_audited_in_one_line(asynchronous: bool) -> None:
 
 
 def test_it_goes_wherever_an_engine_goes_and_never_costs_the_answer() -> None:
-    down = Scripted(lambda request: RuntimeUnavailable("connection refused"))
+    down = no_judge()
     audited = AuditedQueryEngine(engine(Says(ANSWER)), runtime=down)
     tool = QueryEngineTool(audited, ToolMetadata("What the archive knows.", "archive"))
     output = tool.call(QUESTION)
@@ -111,18 +117,7 @@ def test_each_sentence_of_a_stream_gets_its_verdict_the_last_one_too(
     inner = Says(answer, streaming=True)
     grounded = GroundedSynthesizer(inner, stream_verdicts=True, answerability=False, audit=audited, runtime=judging())
 
-    async def main() -> Any:
-        response: Any = await grounded.asynthesize(QUESTION, nodes())
-        async for _ in response.async_response_gen():
-            pass
-        return response
-
-    if asynchronous:
-        response = asyncio.run(main())
-    else:
-        response = grounded.synthesize(QUESTION, nodes())
-        for _ in response.response_gen:
-            pass
+    _, response = synthesized(grounded, asynchronous)
     found = response.metadata["rag_intrinsics"]
     whole = found["audit" if audited else "hallucination-detection"]["sentences"]
     pieces = found["sentences"]
@@ -134,19 +129,11 @@ def test_each_sentence_of_a_stream_gets_its_verdict_the_last_one_too(
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_a_judge_that_is_out_while_tokens_pass_stops_no_token(asynchronous: bool) -> None:
-    down = Scripted(lambda request: RuntimeUnavailable("connection refused"))
+    down = no_judge()
     inner = Says(ANSWER, streaming=True)
     grounded = GroundedSynthesizer(inner, answerability=False, stream_verdicts=True, runtime=down)
 
-    async def main() -> Any:
-        response: Any = await grounded.asynthesize(QUESTION, nodes())
-        return [token async for token in response.async_response_gen()], response
-
-    if asynchronous:
-        tokens, response = asyncio.run(main())
-    else:
-        response = grounded.synthesize(QUESTION, nodes())
-        tokens = list(response.response_gen)
+    tokens, response = synthesized(grounded, asynchronous)
     assert "".join(tokens).strip() == ANSWER
     assert "connection refused" in response.metadata["rag_intrinsics"]["citations"]["degraded"]
 
@@ -181,15 +168,11 @@ def test_a_sentence_can_be_held_back_until_it_is_judged(asynchronous: bool) -> N
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_a_judge_that_is_out_holds_nothing_back_for_good(asynchronous: bool) -> None:
-    down = Scripted(lambda request: RuntimeUnavailable("connection refused"))
+    down = no_judge()
     inner = Says(ANSWER, streaming=True)
     grounded = GroundedSynthesizer(inner, answerability=False, stream_verdicts=True, hold=True, runtime=down)
 
-    async def main() -> list[str]:
-        response: Any = await grounded.asynthesize(QUESTION, nodes())
-        return [token async for token in response.async_response_gen()]
-
-    tokens = asyncio.run(main()) if asynchronous else list(grounded.synthesize(QUESTION, nodes()).response_gen)
+    tokens, _ = synthesized(grounded, asynchronous)
     assert "".join(tokens).strip() == ANSWER
 
 
@@ -222,7 +205,7 @@ def test_what_was_made_up_is_taken_out(asynchronous: bool) -> None:
 
 
 def test_what_cannot_be_revised_is_told_or_stays() -> None:
-    down = Scripted(lambda request: RuntimeUnavailable("connection refused"))
+    down = no_judge()
     kept = ResponseReviser(runtime=down).revise(QUESTION, Response(ANSWER, source_nodes=nodes()))
     assert kept.response == ANSWER
     assert "connection refused" in (kept.metadata or {})["rag_intrinsics"]["revise"]["degraded"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from llama_index.chat_engine.rag_intrinsics import GroundedChatEngine
-from llama_index.core import VectorStoreIndex, get_response_synthesizer
+from llama_index.core import get_response_synthesizer
 from llama_index.core.agent.workflow import AgentOutput, FunctionAgent
 from llama_index.core.base.response.schema import PydanticResponse, Response, StreamingResponse
 from llama_index.core.chat_engine import CondensePlusContextChatEngine, CondenseQuestionChatEngine, ContextChatEngine
@@ -17,16 +17,25 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.query_engine import RetrieverQueryEngine, SubQuestionQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.core.tools import FunctionTool, QueryEngineTool, RetrieverTool, ToolMetadata
-from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
 from llama_index.evaluation.rag_intrinsics import AnswerabilityEvaluator, HallucinationEvaluator
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer, ResponseAnnotator
 from pydantic import BaseModel
 
 from integrations.llamaindex.tests.agents import ToolUser
-from integrations.llamaindex.tests.llms import FAITHFUL, INVENTED, QUESTION, CompletingLLM, JudgeLLM, Says, nodes, texts
+from integrations.llamaindex.tests.llms import (
+    FAITHFUL,
+    INVENTED,
+    QUESTION,
+    CompletingLLM,
+    JudgeLLM,
+    Says,
+    nodes,
+    searching,
+    streamed,
+)
 from intrinsics_core import InvalidInput, RuntimeUnavailable
-from tests.scripted import Scripted
+from tests.contract.scripts import no_judge
 
 TURNS = [
     ChatMessage("Is there a tide mill at Port Ellery?"),
@@ -41,10 +50,6 @@ def remembering() -> ChatMemoryBuffer:
     return ChatMemoryBuffer.from_defaults(chat_history=list(TURNS), token_limit=3000)
 
 
-def search(k: int = 3) -> Any:
-    return VectorStoreIndex(texts(), embed_model=IntrinsicsEmbedding()).as_retriever(similarity_top_k=k)
-
-
 # --- 12: postprocessors in chat engines ---------------------------------------------------------------------------
 
 
@@ -53,7 +58,7 @@ def search(k: int = 3) -> Any:
 def test_12_a_follow_up_keeps_its_nodes(engine: Any, asynchronous: bool) -> None:
     memory = remembering()
     chat = engine.from_defaults(
-        search(),
+        searching(),
         llm=CompletingLLM(reply=FAITHFUL),
         memory=memory,
         node_postprocessors=[ContextRelevancePostprocessor(memory=memory), IntrinsicsRerank(memory=memory, top_n=1)],
@@ -85,7 +90,7 @@ def chatting(reply: str = FAITHFUL, **settings: Any) -> tuple[GroundedChatEngine
     llm = CompletingLLM(reply=reply)
     settings = {"chat_history": TURNS, "canned": "The archive does not say."} | settings
     steps = [ContextRelevancePostprocessor(), IntrinsicsRerank(top_n=2)]
-    return GroundedChatEngine.from_defaults(search(), llm=llm, node_postprocessors=steps, **settings), llm
+    return GroundedChatEngine.from_defaults(searching(), llm=llm, node_postprocessors=steps, **settings), llm
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -116,30 +121,24 @@ def test_12_the_same_chat_streamed() -> None:
     assert set(stream.metadata["rag_intrinsics"]) == BOTH | {"answerability"}  # type: ignore[attr-defined]
     refused = chat.stream_chat(OFF_TOPIC)
     assert "".join(refused.response_gen) == "The archive does not say."
-
-    async def main() -> Any:
-        stream = await chatting()[0].astream_chat(FOLLOW_UP)
-        said = "".join([token async for token in stream.async_response_gen()])
-        return said, stream
-
-    said, astream = asyncio.run(main())
-    assert said.strip() == FAITHFUL and set(astream.metadata["rag_intrinsics"]) == BOTH | {"answerability"}
+    tokens, astream = asyncio.run(streamed(chatting()[0].astream_chat(FOLLOW_UP)))
+    assert "".join(tokens).strip() == FAITHFUL and set(astream.metadata["rag_intrinsics"]) == BOTH | {"answerability"}
 
 
 def test_12_a_chat_engine_on_a_judge_that_is_out_keeps_answering() -> None:
-    down = Scripted(lambda request: RuntimeUnavailable("connection refused"))
+    down = no_judge()
     llm = CompletingLLM(reply=FAITHFUL)
-    chat = GroundedChatEngine.from_defaults(search(), llm=llm, runtime=down)
+    chat = GroundedChatEngine.from_defaults(searching(), llm=llm, runtime=down)
     with pytest.raises(RuntimeUnavailable):  # the rewriter comes before the answer: it raises where the gate would
         chat.chat(QUESTION)
-    chat = GroundedChatEngine.from_defaults(search(), llm=llm, runtime=down, on_error="open")
+    chat = GroundedChatEngine.from_defaults(searching(), llm=llm, runtime=down, on_error="open")
     response = chat.chat(QUESTION)
     assert response.response.strip() == FAITHFUL
     assert "connection refused" in (response.metadata or {})["rag_intrinsics"]["citations"]["degraded"]
 
 
 def test_12_a_query_engine_with_a_gate_inside_a_chat_engine() -> None:
-    engine = RetrieverQueryEngine(search(), GroundedSynthesizer(Says(FAITHFUL), canned="Not in the archive."))
+    engine = RetrieverQueryEngine(searching(), GroundedSynthesizer(Says(FAITHFUL), canned="Not in the archive."))
     condensing = CompletingLLM(reply="Who built the mill, and when?")
     chat = CondenseQuestionChatEngine.from_defaults(engine, llm=condensing, chat_history=list(TURNS))
     response = chat.chat(FOLLOW_UP)
@@ -150,19 +149,23 @@ def test_12_a_query_engine_with_a_gate_inside_a_chat_engine() -> None:
 # --- 12: annotate whatever answered -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_12_annotate_a_streaming_chat(asynchronous: bool) -> None:
-    chat = ContextChatEngine.from_defaults(search(1), llm=CompletingLLM(reply=FAITHFUL), memory=remembering())
+def annotated_chat(annotator: ResponseAnnotator, chat: Any, asynchronous: bool) -> tuple[list[str], Any]:
+    """The tokens of a chat's streaming answer, and the annotated stream when they have come."""
 
     async def main() -> Any:
-        stream = await ResponseAnnotator().aannotate(QUESTION, await chat.astream_chat(QUESTION))
-        return [token async for token in stream.async_response_gen()], stream
+        return await streamed(annotator.aannotate(QUESTION, await chat.astream_chat(QUESTION)))
 
     if asynchronous:
-        tokens, stream = asyncio.run(main())
-    else:
-        stream = ResponseAnnotator().annotate(QUESTION, chat.stream_chat(QUESTION))
-        tokens = list(stream.response_gen)
+        found: tuple[list[str], Any] = asyncio.run(main())
+        return found
+    stream = annotator.annotate(QUESTION, chat.stream_chat(QUESTION))
+    return list(stream.response_gen), stream
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_12_annotate_a_streaming_chat(asynchronous: bool) -> None:
+    chat = ContextChatEngine.from_defaults(searching(k=1), llm=CompletingLLM(reply=FAITHFUL), memory=remembering())
+    tokens, stream = annotated_chat(ResponseAnnotator(), chat, asynchronous)
     assert len(tokens) > 5 and "".join(tokens).strip() == stream.response == str(stream) == FAITHFUL
     assert set(stream.metadata["rag_intrinsics"]) == BOTH
     assert stream.metadata["rag_intrinsics"]["citations"]["citations"][0]["document_id"] == "mill"
@@ -172,18 +175,8 @@ def test_12_annotate_a_streaming_chat(asynchronous: bool) -> None:
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_12_annotate_a_streaming_chat_sentence_by_sentence(asynchronous: bool) -> None:
     llm = CompletingLLM(reply=f" {FAITHFUL} {INVENTED}")  # a model's first token often begins with a space
-    chat = ContextChatEngine.from_defaults(search(1), llm=llm, memory=remembering())
-    annotator = ResponseAnnotator(stream_verdicts=True)
-
-    async def main() -> Any:
-        stream = await annotator.aannotate(QUESTION, await chat.astream_chat(QUESTION))
-        return [token async for token in stream.async_response_gen()], stream
-
-    if asynchronous:
-        tokens, stream = asyncio.run(main())
-    else:
-        stream = annotator.annotate(QUESTION, chat.stream_chat(QUESTION))
-        tokens = list(stream.response_gen)
+    chat = ContextChatEngine.from_defaults(searching(k=1), llm=llm, memory=remembering())
+    tokens, stream = annotated_chat(ResponseAnnotator(stream_verdicts=True), chat, asynchronous)
     assert len(tokens) > 5 and "".join(tokens).strip() == stream.response == f"{FAITHFUL} {INVENTED}"
     found = stream.metadata["rag_intrinsics"]
     assert set(found) == BOTH | {"sentences"}
@@ -194,7 +187,7 @@ def test_12_annotate_a_streaming_chat_sentence_by_sentence(asynchronous: bool) -
 
 @pytest.mark.parametrize("read", [False, True])
 def test_12_annotate_a_stream_of_a_query_engine(read: bool) -> None:
-    engine = RetrieverQueryEngine(search(), Says(FAITHFUL, streaming=True))
+    engine = RetrieverQueryEngine(searching(), Says(FAITHFUL, streaming=True))
     response: Any = engine.query(QUESTION)
     if read:
         assert str(response).strip() == FAITHFUL
@@ -213,9 +206,9 @@ def agent_of(*tools: Any, says: str = FAITHFUL) -> FunctionAgent:
 def test_12_an_agent_with_sources(kind: str) -> None:
     about = ToolMetadata(name="archive", description="What the archive knows.")
     if kind == "retriever":
-        archive: Any = RetrieverTool(search(), about, node_postprocessors=[IntrinsicsRerank(top_n=1)])
+        archive: Any = RetrieverTool(searching(), about, node_postprocessors=[IntrinsicsRerank(top_n=1)])
     else:
-        archive = QueryEngineTool(RetrieverQueryEngine(search(), GroundedSynthesizer(Says(FAITHFUL))), about)
+        archive = QueryEngineTool(RetrieverQueryEngine(searching(), GroundedSynthesizer(Says(FAITHFUL))), about)
     mail = FunctionTool.from_defaults(lambda text: "sent", name="send", description="Send a mail.")
 
     async def main() -> AgentOutput:
@@ -259,7 +252,7 @@ def test_12_a_refusal_where_the_answer_would_be_an_object(how: str, asynchronous
         inner = get_response_synthesizer(llm=llm, output_cls=Built)
     else:
         inner = get_response_synthesizer(llm=llm.as_structured_llm(Built))
-    engine = RetrieverQueryEngine(search(), GroundedSynthesizer(inner, canned="Not in the archive."))
+    engine = RetrieverQueryEngine(searching(), GroundedSynthesizer(inner, canned="Not in the archive."))
 
     def ask(question: str) -> Any:
         return asyncio.run(engine.aquery(question)) if asynchronous else engine.query(question)
@@ -293,12 +286,12 @@ def test_12_additional_source_nodes_stay() -> None:
 
 
 def test_13_a_synthesizer_from_an_llm() -> None:
-    engine = RetrieverQueryEngine(search(), GroundedSynthesizer(CompletingLLM(reply=FAITHFUL)))
+    engine = RetrieverQueryEngine(searching(), GroundedSynthesizer(CompletingLLM(reply=FAITHFUL)))
     assert str(engine.query(QUESTION)).strip() == FAITHFUL
     streaming: Any = GroundedSynthesizer(CompletingLLM(reply=FAITHFUL), streaming=True).synthesize(QUESTION, nodes())
     assert len(list(streaming.response_gen)) > 5
     with pytest.raises(InvalidInput, match="inner"):
-        GroundedSynthesizer(search())
+        GroundedSynthesizer(searching())
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -348,7 +341,7 @@ def test_7_no_brackets_reach_the_model() -> None:
     from llama_index.core.query_engine import TransformQueryEngine
     from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
 
-    inner = RetrieverQueryEngine(search(), GroundedSynthesizer(Notes(reply=FAITHFUL), answerability=False))
+    inner = RetrieverQueryEngine(searching(), GroundedSynthesizer(Notes(reply=FAITHFUL), answerability=False))
     engine = TransformQueryEngine(inner, QueryRewriteTransform(), transform_metadata={"chat_history": TURNS})
     engine.query(FOLLOW_UP)
     asked = prompts[0].split("Query: ")[-1].split("\n")[0]
@@ -371,7 +364,9 @@ def test_7_a_sub_question_engine_keeps_sources_of_its_parts() -> None:
         def _update_prompts(self, prompts: Any) -> None:
             pass
 
-    tool = QueryEngineTool(RetrieverQueryEngine(search(1), Says(FAITHFUL)), ToolMetadata("what is known", "archive"))
+    tool = QueryEngineTool(
+        RetrieverQueryEngine(searching(k=1), Says(FAITHFUL)), ToolMetadata("what is known", "archive")
+    )
     engine = SubQuestionQueryEngine.from_defaults(
         [tool], llm=CompletingLLM(reply=""), question_gen=Splits(), use_async=False, verbose=False,
         response_synthesizer=GroundedSynthesizer(Says(FAITHFUL)),

@@ -16,7 +16,7 @@ from llama_index.core.tools import QueryEngineTool, ToolMetadata
 from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
 
-from integrations.llamaindex.tests.llms import CompletingLLM, JudgeLLM
+from integrations.llamaindex.tests.llms import CompletingLLM, JudgeLLM, searching
 from intrinsics_core import InvalidInput, RuntimeUnavailable
 from tests.scripted import Scripted
 
@@ -38,7 +38,7 @@ CANNED = "The brochures do not say."
 
 def hotel(*texts: str, says: str) -> RetrieverQueryEngine:
     nodes = [TextNode(text=text) for text in texts]
-    search = VectorStoreIndex(nodes, embed_model=IntrinsicsEmbedding()).as_retriever(similarity_top_k=1)
+    search = searching(nodes, k=1)
     return RetrieverQueryEngine.from_args(search, llm=CompletingLLM(reply=says))
 
 

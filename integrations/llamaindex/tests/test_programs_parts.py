@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from llama_index.core import PromptTemplate, VectorStoreIndex
+from llama_index.core import PromptTemplate
 from llama_index.core.agent.workflow import AgentOutput, FunctionAgent
 from llama_index.core.base.response.schema import Response
 from llama_index.core.indices.query.query_transform import HyDEQueryTransform
@@ -14,7 +14,6 @@ from llama_index.core.query_engine import RetrieverQueryEngine, TransformQueryEn
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.core.tools import RetrieverTool, ToolMetadata
-from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
 from llama_index.evaluation.rag_intrinsics import AnswerRelevanceEvaluator, HallucinationEvaluator
 from llama_index.postprocessor.rag_intrinsics import IntrinsicsRerank
 from llama_index.query_engine.rag_intrinsics import AuditedQueryEngine
@@ -23,9 +22,9 @@ from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
 from llama_index.retrievers.rag_intrinsics import IntrinsicsRetriever
 
 from integrations.llamaindex.tests.agents import ToolUser
-from integrations.llamaindex.tests.llms import CompletingLLM
-from intrinsics_core import InvalidInput, RuntimeUnavailable
-from tests.scripted import Scripted
+from integrations.llamaindex.tests.llms import CompletingLLM, searching
+from intrinsics_core import InvalidInput
+from tests.contract.scripts import no_judge
 
 ASKED = "When does the town library close on Saturdays?"
 SAID = "On Saturdays the town library closes at one in the afternoon."
@@ -36,7 +35,7 @@ NODES = [
 
 
 def search(k: int = 1) -> Any:
-    return VectorStoreIndex(NODES, embed_model=IntrinsicsEmbedding()).as_retriever(similarity_top_k=k)
+    return searching(NODES, k)
 
 
 class Writer(CompletingLLM):
@@ -141,7 +140,7 @@ def test_19_a_response_with_sources_given_twice_is_cited() -> None:
 
 
 def test_19_a_response_whose_citing_failed_says_why() -> None:
-    down = Scripted(lambda request: RuntimeUnavailable("connection refused"))
+    down = no_judge()
     response = Response(SAID, source_nodes=[NodeWithScore(node=NODES[0])])
     broken: Any = ResponseAnnotator(runtime=down).annotate(ASKED, response)
     broken.metadata["rag_intrinsics"]["citations"] = {"degraded": "RuntimeUnavailable: connection refused"}

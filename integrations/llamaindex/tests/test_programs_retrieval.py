@@ -14,9 +14,9 @@ from llama_index.core.evaluation import BatchEvalRunner
 from llama_index.core.llms import MockLLM
 from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.retrievers import BaseRetriever
-from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 from llama_index.core.vector_stores.utils import node_to_metadata_dict
+from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
 from llama_index.evaluation.rag_intrinsics import (
     AnswerabilityEvaluator,
     ContextRelevanceEvaluator,
@@ -27,23 +27,13 @@ from llama_index.evaluation.rag_intrinsics import (
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
 
-from integrations.llamaindex.tests.llms import FAITHFUL, QUESTION, CompletingLLM, Says, ShippedEmbedding, nodes, texts
+from integrations.llamaindex.tests.llms import FAITHFUL, QUESTION, CompletingLLM, Gives, Says, nodes, searching
 from intrinsics_core import RuntimeUnavailable
 from tests.contract.judge import judge
+from tests.contract.scripts import no_judge
 from tests.scripted import Scripted
 
 OFF_TOPIC = "How many zebras does the circus own?"
-
-
-class Gives(BaseRetriever):
-    """A retriever that gives these nodes, whatever it is asked."""
-
-    def __init__(self, found: list[NodeWithScore]) -> None:
-        super().__init__()
-        self.found = found
-
-    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self.found
 
 
 def node(identity: str, text: str, score: float | None = None, **metadata: Any) -> NodeWithScore:
@@ -56,7 +46,7 @@ def node(identity: str, text: str, score: float | None = None, **metadata: Any) 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_1_an_off_topic_question_through_filter_and_gate(asynchronous: bool) -> None:
     engine = RetrieverQueryEngine(
-        VectorStoreIndex(texts(), embed_model=ShippedEmbedding()).as_retriever(similarity_top_k=3),
+        searching(),
         GroundedSynthesizer(Says(FAITHFUL), canned="Not in the archive."),
         node_postprocessors=[ContextRelevancePostprocessor(), IntrinsicsRerank(top_n=2)],
     )
@@ -259,7 +249,7 @@ def test_6_a_similarity_cutoff_behind_the_reranker() -> None:
 
 
 def test_6_a_fallback_keeps_the_scores_and_tells_each_node_its_own_reason() -> None:
-    down = Scripted(lambda request: RuntimeUnavailable("connection refused"))
+    down = no_judge()
     given = nodes()
     ranked = IntrinsicsRerank(runtime=down, on_error="fallback").postprocess_nodes(given, query_str=QUESTION)
     assert [(n.node_id, n.score) for n in ranked] == [(n.node_id, n.score) for n in given]
@@ -292,7 +282,7 @@ def test_16_judged_nodes_go_into_a_store_of_flat_metadata() -> None:
     for item in judged:
         flat = node_to_metadata_dict(item.node, flat_metadata=True)  # what Chroma's and others' integrations call
         assert flat["context_relevance"] == "relevant" and flat["reranking_rank"] == 1
-    index = VectorStoreIndex([item.node for item in judged], embed_model=ShippedEmbedding())
+    index = VectorStoreIndex([item.node for item in judged], embed_model=IntrinsicsEmbedding())
     assert index.as_query_engine(llm=MockLLM()).query(QUESTION).source_nodes[0].node_id == "mill"
 
 

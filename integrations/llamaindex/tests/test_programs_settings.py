@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from llama_index.chat_engine.rag_intrinsics import GroundedChatEngine
-from llama_index.core import VectorStoreIndex
 from llama_index.core.llms import ChatMessage
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
@@ -21,11 +20,11 @@ from llama_index.rag_intrinsics import LLMRuntime
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer, ResponseAnnotator
 from llama_index.retrievers.rag_intrinsics import IntrinsicsRetriever
 
-from integrations.llamaindex.tests.llms import CompletingLLM, JudgeLLM
+from integrations.llamaindex.tests.llms import CompletingLLM, JudgeLLM, searching
 from intrinsics_core import InvalidInput, RuntimeUnavailable
 from intrinsics_core.embedded.models.bi_encoder import SHIPPED
 from intrinsics_core.profiles.prompted import PROFILE
-from tests.scripted import Scripted
+from tests.contract.scripts import no_judge
 
 ASKED = "When does the town library close on Saturdays?"
 HOURS = "The town library is open from nine to six on weekdays. On Saturdays it closes at one in the afternoon."
@@ -122,8 +121,7 @@ def test_18_a_server_config_keeps_one_engine_and_pickles_after_use() -> None:
 
 
 def search() -> Any:
-    nodes = [item.node for item in town()]
-    return VectorStoreIndex(nodes, embed_model=IntrinsicsEmbedding()).as_retriever(similarity_top_k=2)
+    return searching([item.node for item in town()], k=2)
 
 
 def answering() -> RetrieverQueryEngine:
@@ -134,7 +132,7 @@ TURNS = [ChatMessage("Tell me about the town library."), ChatMessage("It stands 
 
 
 def test_18_the_rewriter_of_a_chat_engine_follows_its_on_error() -> None:
-    down = Scripted(lambda request: RuntimeUnavailable("connection refused"))
+    down = no_judge()
     writer = CompletingLLM(reply="It closes at one in the afternoon.")
     for on_error in ("open", "fallback"):
         chat = GroundedChatEngine.from_defaults(

@@ -16,12 +16,13 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.query_engine import RetrieverQueryEngine, TransformQueryEngine
 from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
 from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, QueryRewriteTransform
 from llama_index.rag_intrinsics import ConversationQuery
 from llama_index.retrievers.rag_intrinsics import IntrinsicsRetriever
 
-from integrations.llamaindex.tests.llms import ShippedEmbedding, Traced, judging, texts
-from intrinsics_core import RuntimeUnavailable
+from integrations.llamaindex.tests.llms import Gives, Traced, judging, texts
+from tests.contract.scripts import no_judge
 from tests.scripted import Scripted
 
 HISTORY = [
@@ -87,14 +88,14 @@ def test_a_question_that_leans_on_others_is_embedded_with_its_keywords() -> None
 
 
 def test_a_fallback_is_logged_and_told(caplog: pytest.LogCaptureFixture) -> None:
-    down = Scripted(lambda request: RuntimeUnavailable("connection refused"))
+    down = no_judge()
     found: Any = QueryRewriteTransform(runtime=down, on_error="fallback").run("Who built it?")
     assert found.query_str == "Who built it?" and "connection refused" in found.rewrite.degraded
     assert "query-rewrite fell back" in caplog.text
 
 
 def test_a_transform_query_engine_takes_it() -> None:
-    index = VectorStoreIndex(texts(), embed_model=ShippedEmbedding())
+    index = VectorStoreIndex(texts(), embed_model=IntrinsicsEmbedding())
     engine = TransformQueryEngine(
         index.as_query_engine(llm=MockLLM(), similarity_top_k=1),
         QueryRewriteTransform(),
@@ -149,17 +150,9 @@ def test_a_query_that_was_prepared_reaches_the_retriever_as_it_is() -> None:
 
 @pytest.mark.parametrize("mode", list(FUSION_MODES))
 def test_every_fusion_of_llamaindex_and_what_is_given_stays(mode: FUSION_MODES) -> None:
-    class Shares(BaseRetriever):
-        def __init__(self, found: list[NodeWithScore]) -> None:
-            super().__init__()
-            self.found = found
-
-        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-            return self.found
-
     mine = [NodeWithScore(node=node, score=0.5) for node in texts()]
     other = [NodeWithScore(node=TextNode(id_="x", text="x"), score=0.7)]
-    retriever = IntrinsicsRetriever([Shares(mine), Shares(other)], mode=mode, similarity_top_k=3, use_async=False)
+    retriever = IntrinsicsRetriever([Gives(mine), Gives(other)], mode=mode, similarity_top_k=3, use_async=False)
     assert len(retriever.retrieve("Who?")) == 3
     assert [n.score for n in mine] == [0.5] * 3
 
@@ -186,7 +179,7 @@ def test_a_chat_engine_condenses_with_the_rewriter(asynchronous: bool) -> None:
 
 
 def test_a_conversation_query_goes_through_a_whole_query_engine() -> None:
-    index = VectorStoreIndex(texts(), embed_model=ShippedEmbedding())
+    index = VectorStoreIndex(texts(), embed_model=IntrinsicsEmbedding())
     retriever = IntrinsicsRetriever([index.as_retriever(similarity_top_k=1)], rewriter=QueryRewriteTransform())
     engine = RetrieverQueryEngine.from_args(retriever, llm=MockLLM())
     query = ConversationQuery("Who built it?", chat_history=HISTORY)

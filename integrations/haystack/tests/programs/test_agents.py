@@ -1,28 +1,23 @@
 """What people do with agents: item 11, an agent with sources, and what else a hook meets."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
 from haystack import Document, Pipeline
 from haystack.components.agents import Agent
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage, ToolCall
-from haystack.tools import ComponentTool, tool
+from haystack.tools import ComponentTool
 from haystack_integrations.components.rankers.rag_intrinsics import RagIntrinsicsContextRelevanceFilter
 from haystack_integrations.hooks.rag_intrinsics import RagIntrinsicsGroundednessHook
 
+from integrations.haystack.tests.agents import search, verdict
 from integrations.haystack.tests.generators import AsyncGenerator
 from integrations.haystack.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, retriever
 from integrations.haystack.tests.scripts import judging as judging_runtime
 from intrinsics_core import InvalidInput, RuntimeUnavailable
-from tests.scripted import Scripted
-
-
-@tool
-def search(query: Annotated[str, "what to look for"]) -> str:
-    """Search the town's archive."""
-    return "\n".join(d.content or "" for d in documents())
+from tests.contract.scripts import no_judge
 
 
 def scripted(*replies: Any) -> AsyncGenerator:
@@ -35,10 +30,6 @@ def scripted(*replies: Any) -> AsyncGenerator:
 def agent(hook: Any, *replies: Any, **settings: Any) -> Agent:
     hooks = hook.hooks if hasattr(hook, "hooks") else {"on_exit": [hook]}
     return Agent(chat_generator=scripted(*replies), tools=[search], hooks=hooks, **settings)
-
-
-def verdict(message: ChatMessage) -> Any:
-    return message.meta.get("rag_intrinsics", {}).get("hallucination_detection")
 
 
 def test_11_one_label_is_not_its_letters() -> None:
@@ -85,7 +76,7 @@ def test_11_a_follow_up_is_judged_by_the_turn_that_retrieved() -> None:
 
 
 def test_09_a_hook_that_annotates_costs_no_answer() -> None:
-    down = Scripted(lambda request: RuntimeUnavailable("refused"))
+    down = no_judge()
     turns = [ChatMessage.from_user(QUESTION)]
     last = agent(RagIntrinsicsGroundednessHook(down), "search", FAITHFUL).run(messages=turns)["last_message"]
     assert last.text == FAITHFUL and "refused" in verdict(last)["degraded"]

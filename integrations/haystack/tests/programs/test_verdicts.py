@@ -30,6 +30,7 @@ from intrinsics_core.protocol.results import Citations
 from intrinsics_core.render.citations import MODES, parse, restored
 from intrinsics_core.running.flows import CANNED
 from tests.contract.judge import judge
+from tests.contract.scripts import no_judge
 from tests.scripted import Scripted
 
 BOTH = f"{FAITHFUL} {INVENTED}"
@@ -64,7 +65,7 @@ def test_20_an_audit_of_nothing_and_by_a_judge_that_is_down() -> None:
     nothing = RagIntrinsicsAuditor().run(query=QUESTION, replies=["", call, FAITHFUL], documents=[])
     assert [r["reason"] for r in nothing["results"]] == ["nothing said", "nothing said", "nothing retrieved"]
     assert nothing["replies"][1].tool_calls == call.tool_calls
-    down = Scripted(lambda request: RuntimeUnavailable("refused"))
+    down = no_judge()
     found = RagIntrinsicsAuditor(down).run(**given())
     assert found["replies"][0].text == BOTH and "refused" in found["results"][0]["degraded"]
     with pytest.raises(RuntimeUnavailable):

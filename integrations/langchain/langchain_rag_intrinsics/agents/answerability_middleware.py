@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, cast
 
-from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
+from langchain.agents.middleware import AgentState, hook_config
 from langchain.agents.middleware.types import ToolCallRequest
 from langchain_core.messages import ToolCall, ToolMessage
 from langgraph.runtime import Runtime
@@ -13,24 +13,20 @@ from langgraph.types import Command
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.protocol.results import Answerability
+from intrinsics_core.protocol.verdicts import KEY, verdict_in
+from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 from langchain_rag_intrinsics._inputs import last_user_turn
-from langchain_rag_intrinsics._verdicts import KEY, canned, verdict, with_verdict
-from langchain_rag_intrinsics.agents._retrieved import conversation, names, of_message, retrieved
+from langchain_rag_intrinsics._verdicts import canned, verdict, with_verdict
+from langchain_rag_intrinsics.agents._middleware import Answer, JudgingMiddleware
+from langchain_rag_intrinsics.agents._retrieved import conversation, of_message, retrieved
 from langchain_rag_intrinsics.agents._tasks import is_task
 from langchain_rag_intrinsics.answerability_gate import AnswerabilityGate
 from langchain_rag_intrinsics.query_expander import QueryExpander
 
 CANNED = "I cannot answer that from the documents I have."
 
-Answer = str | Callable[[Mapping[str, Any]], str]
 
-
-def spoken(answer: Answer, state: Mapping[str, Any]) -> str:
-    """A canned text, or what a function makes of the agent's state."""
-    return answer if isinstance(answer, str) else answer(state)
-
-
-class AnswerabilityMiddleware(AgentMiddleware):
+class AnswerabilityMiddleware(JudgingMiddleware):
     """Ends an agent's run with a canned answer where what it retrieved does not answer the question, or says so.
 
     Before the model reads the results of its tools, the documents retrieved since the last user turn are judged against
@@ -80,23 +76,14 @@ class AnswerabilityMiddleware(AgentMiddleware):
         metadata_fields: Any = (),
         name: str | None = None,
     ) -> None:
-        super().__init__()
-        self._name = name
-        if mode not in ("annotate", "block"):
-            raise InvalidInput("mode is unknown", expected="'annotate' or 'block'", got=repr(mode))
+        super().__init__(mode=mode, answer=answer, tools=tools, name=name)
         if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
             raise InvalidInput("retries is out of range", expected="a whole number from 0", got=repr(retries))
-        self.mode, self.block_unsure = mode, block_unsure
-        self.answer, self.retrievers, self.retries = answer, names(tools), retries
+        self.block_unsure, self.retries = block_unsure, retries
         shared: dict[str, Any] = {"runtime": runtime, "profile": profile, "metadata_fields": metadata_fields}
         self.gate = AnswerabilityGate(on_error=on_error, return_result=True, **shared)
         # Without other words there is no other search: that is no failure of the gate's.
         self.expander = QueryExpander(on_error="fallback", **shared)
-
-    @property
-    def name(self) -> str:
-        """The name given, else the class's."""
-        return self._name or super().name
 
     @hook_config(can_jump_to=["end"])
     def before_model(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
@@ -112,29 +99,15 @@ class AnswerabilityMiddleware(AgentMiddleware):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
     ) -> ToolMessage | Command[Any]:
         steps: dict[str, Any] = {"call": handler, "judge": self.gate.invoke, "expand": self.expander.invoke}
-        search, got = self._search(request), None
-        try:
-            while True:
-                name, value = search.send(got)
-                got = steps[name](value)
-        except StopIteration as stop:
-            message: ToolMessage | Command[Any] = stop.value
-            return message
+        return run_steps(self._search(request), steps)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
     ) -> ToolMessage | Command[Any]:
         steps: dict[str, Any] = {"call": handler, "judge": self.gate.ainvoke, "expand": self.expander.ainvoke}
-        search, got = self._search(request), None
-        try:
-            while True:
-                name, value = search.send(got)
-                got = await steps[name](value)
-        except StopIteration as stop:
-            message: ToolMessage | Command[Any] = stop.value
-            return message
+        return await arun_steps(self._search(request), steps)
 
-    def _search(self, request: ToolCallRequest) -> Generator[tuple[str, Any], Any, ToolMessage | Command[Any]]:
+    def _search(self, request: ToolCallRequest) -> Steps[ToolMessage | Command[Any]]:
         """One call of a tool, and others in its place while what it finds does not answer the question; no I/O."""
         first: ToolMessage | Command[Any] = yield "call", request
         found = of_message(first, self.retrievers) if self.retries else None
@@ -176,7 +149,7 @@ class AnswerabilityMiddleware(AgentMiddleware):
         if result.answerable or (result.unsure and not self.block_unsure):
             return None
         verdicts = verdict(self.gate.intrinsic, result)[KEY]
-        return {"jump_to": "end", "messages": [canned(spoken(self.answer, state), verdicts)]}
+        return {"jump_to": "end", "messages": [canned(self._canned(state), verdicts)]}
 
 
 def _query(args: Mapping[str, Any]) -> str | None:
@@ -189,9 +162,7 @@ def _judged(message: Any) -> bool:
     """Whether a tool's message carries the verdict that it answers the question."""
     if not isinstance(message, ToolMessage):
         return False
-    verdicts = message.response_metadata.get(KEY)
-    found = verdicts.get(AnswerabilityGate.intrinsic) if isinstance(verdicts, Mapping) else None
-    return isinstance(found, Mapping) and found.get("label") == "answerable"
+    return verdict_in(message.response_metadata, AnswerabilityGate.intrinsic).get("label") == "answerable"
 
 
 def _found(message: ToolMessage, result: Answerability, query: str | None = None) -> ToolMessage:

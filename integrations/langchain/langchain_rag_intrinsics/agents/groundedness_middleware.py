@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal, get_args
 
-from langchain.agents.middleware import AgentMiddleware, AgentState
+from langchain.agents.middleware import AgentState
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.protocol.results import Faithfulness, HallucinationDetection
+from intrinsics_core.protocol.verdicts import KEY, UNRETRIEVED
+from intrinsics_core.running.flows import BLOCKED
 from langchain_rag_intrinsics._inputs import as_documents
-from langchain_rag_intrinsics._verdicts import KEY, canned, is_canned, verdict, with_verdict
+from langchain_rag_intrinsics._verdicts import canned, is_canned, verdict, with_verdict
 from langchain_rag_intrinsics.agents._final import FinalAnswer, final_answer
-from langchain_rag_intrinsics.agents._retrieved import actions, conversation, evidence, names
-from langchain_rag_intrinsics.agents.answerability_middleware import Answer, spoken
+from langchain_rag_intrinsics.agents._middleware import Answer, JudgingMiddleware
+from langchain_rag_intrinsics.agents._retrieved import actions, conversation, evidence
 from langchain_rag_intrinsics.hallucination_detector import HallucinationDetector
 
-BLOCKED = "I had an answer, but the documents I have do not support it."
 
-
-class GroundednessMiddleware(AgentMiddleware):
+class GroundednessMiddleware(JudgingMiddleware):
     """Judges an agent's final answer, sentence by sentence, by what the agent retrieved for it.
 
     After the run, the verdict is put into the answer's ``response_metadata["rag_intrinsics"]``; the message keeps its
@@ -81,10 +81,7 @@ class GroundednessMiddleware(AgentMiddleware):
         metadata_fields: Any = (),
         name: str | None = None,
     ) -> None:
-        super().__init__()
-        self._name = name
-        if mode not in ("annotate", "block"):
-            raise InvalidInput("mode is unknown", expected="'annotate' or 'block'", got=repr(mode))
+        super().__init__(mode=mode, answer=answer, tools=tools, name=name)
         if unretrieved not in ("annotate", "block", "pass"):
             raise InvalidInput("unretrieved is unknown", expected="'annotate', 'block' or 'pass'",
                                got=repr(unretrieved))  # fmt: skip
@@ -93,7 +90,6 @@ class GroundednessMiddleware(AgentMiddleware):
         if unknown := self.labels - set(get_args(Faithfulness)):
             raise InvalidInput("labels has an unknown label", expected=f"some of {get_args(Faithfulness)}",
                                got=", ".join(map(repr, sorted(unknown))))  # fmt: skip
-        self.mode, self.answer, self.retrievers = mode, answer, names(tools)
         self.detector = HallucinationDetector(
             runtime=runtime,
             profile=profile,
@@ -101,11 +97,6 @@ class GroundednessMiddleware(AgentMiddleware):
             metadata_fields=metadata_fields,
             return_result=True,
         )
-
-    @property
-    def name(self) -> str:
-        """The name given, else the class's."""
-        return self._name or super().name
 
     def after_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
         final = final_answer(state)
@@ -139,8 +130,7 @@ class GroundednessMiddleware(AgentMiddleware):
         """What is changed where there is nothing to judge by; a canned answer claims nothing."""
         if self.unretrieved == "pass" or is_canned(final.message):
             return None
-        result = HallucinationDetection(label="NA", score=None, sentences=(), degraded="nothing retrieved")
-        return self._update(state, final, result, block=self.unretrieved == "block")
+        return self._update(state, final, UNRETRIEVED, block=self.unretrieved == "block")
 
     def _judged(self, state: AgentState[Any], final: FinalAnswer, result: HallucinationDetection) -> dict[str, Any]:
         return self._update(state, final, result, block=self.mode == "block" and result.label in self.labels)
@@ -152,7 +142,7 @@ class GroundednessMiddleware(AgentMiddleware):
         if not block:
             # The same id: it takes the place of the answer.
             return {"messages": [final.message.model_copy(update={"response_metadata": metadata})]}
-        blocked = canned(spoken(self.answer, state), {})
+        blocked = canned(self._canned(state), {})
         marked = with_verdict(metadata, blocked.response_metadata)
         update: dict[str, Any] = {"messages": final.replaced(self._as(final.message, blocked, marked))}
         return update | ({"structured_response": None} if final.structured else {})

@@ -16,10 +16,11 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import create_retriever_tool, tool
 from pydantic import BaseModel, Field
 
+from integrations.langchain.tests.agents import search
 from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
 from integrations.langchain.tests.test_retriever import WordRetriever
 from intrinsics_core import InvalidInput, RuntimeUnavailable
-from tests.scripted import Scripted
+from tests.contract.scripts import no_judge
 
 pytest.importorskip("langchain.agents", reason="the extra [agents] is not installed")
 
@@ -62,11 +63,6 @@ class Script(BaseChatModel):
 
 def call(name: str, **args: Any) -> AIMessage:
     return AIMessage("", tool_calls=[{"name": name, "args": args, "id": f"{name}-{len(str(args))}"}])
-
-
-def search(passages: list[Document] | None = None) -> Any:
-    retriever = WordRetriever(passages=documents() if passages is None else passages)
-    return create_retriever_tool(retriever, "search", "Search.", response_format="content_and_artifact")
 
 
 @tool
@@ -196,7 +192,7 @@ def test_11d_a_follow_up_is_judged_by_what_the_turn_before_it_retrieved() -> Non
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_9d_an_annotation_that_fails_does_not_cost_the_answer(asynchronous: bool) -> None:
-    down = Scripted(lambda request: RuntimeUnavailable("connection refused"))
+    down = no_judge()
 
     def agent(mode: Any) -> Any:
         model = Script(says=[call("search", query="built the mill"), FAITHFUL])

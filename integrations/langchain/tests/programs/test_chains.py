@@ -11,6 +11,7 @@ import logging
 import math
 import operator
 import threading
+from functools import reduce
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -39,11 +40,14 @@ from langchain_rag_intrinsics import (
     UncertaintyScorer,
 )
 
-from integrations.langchain.tests.models import JudgeModel, SchemaModel, with_logprobs
+from integrations.langchain.tests.models import JudgeModel, SchemaModel, said
 from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
 from intrinsics_core import BlockingRuntime, InvalidInput, RuntimeUnavailable
 from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.profiles.prompted import PROFILE
+from tests.contract.chat_model import tokens_of
+from tests.contract.runtimes import cancelled
+from tests.contract.scripts import no_judge
 from tests.scripted import Scripted
 
 JUDGES = [HallucinationDetector, CitationGenerator, FactChecker, UncertaintyScorer]
@@ -51,20 +55,9 @@ YES = {"answerability": "answerable", "confidence": 0.9}
 assign = RunnablePassthrough.assign
 
 
-def down() -> Scripted:
-    return Scripted(lambda request: RuntimeUnavailable("connection refused"))
-
-
 def verdicts(message: Any) -> dict[str, Any]:
     found: dict[str, Any] = message.response_metadata["rag_intrinsics"]
     return found
-
-
-def summed(chunks: list[Any]) -> Any:
-    total = chunks[0]
-    for chunk in chunks[1:]:
-        total = total + chunk
-    return total
 
 
 # --- 1: empty is normal ---------------------------------------------------------------------------------------------
@@ -91,14 +84,14 @@ def test_1b_an_answer_that_says_nothing(judge: Any, answer: Any) -> None:
     found = judge().invoke(given)
     assert "nothing said" in json.dumps(verdicts(found)[judge.intrinsic])
     assert found.tool_calls == getattr(answer, "tool_calls", [])
-    assert verdicts(summed(list(judge().stream(given))))[judge.intrinsic]["reason"] == "nothing said"
+    assert verdicts(reduce(operator.add, list(judge().stream(given))))[judge.intrinsic]["reason"] == "nothing said"
 
 
 @pytest.mark.parametrize("judge", JUDGES[:3])
 def test_1c_an_answer_without_documents_after_all_its_tokens_have_passed(judge: Any) -> None:
     writer = RunnableLambda(lambda x: x["question"]) | GenericFakeChatModel(messages=iter([FAITHFUL]))
     chain = assign(answer=writer).assign(answer=judge(runtime=judging())).pick("answer")
-    answer = summed(list(chain.stream({"question": QUESTION, "documents": []})))
+    answer = reduce(operator.add, list(chain.stream({"question": QUESTION, "documents": []})))
     assert answer.text == FAITHFUL
     assert verdicts(answer)[judge.intrinsic]["reason"] == "nothing retrieved"
 
@@ -272,7 +265,7 @@ def test_6b_a_threshold_is_not_held_against_places_in_a_list() -> None:
 
 def test_6c_a_fallback_overwrites_no_score_and_carries_only_its_own_failure() -> None:
     found = [Document(f"Passage {i}.", id=str(i), metadata={"relevance_score": i / 50}) for i in range(50)]
-    ranked = IntrinsicsReranker(runtime=down(), on_error="fallback", score_threshold=0.9)
+    ranked = IntrinsicsReranker(runtime=no_judge(), on_error="fallback", score_threshold=0.9)
     kept = ranked.compress_documents(found, QUESTION)
     assert [(d.id, d.metadata["relevance_score"]) for d in kept] == [(str(i), i / 50) for i in range(50)]
     noisy = Scripted(lambda request: RuntimeUnavailable("x" * 8000))
@@ -329,22 +322,22 @@ def test_9a_on_error_is_checked_when_it_is_built(kind: Any) -> None:
 @pytest.mark.parametrize("judge", JUDGES)
 def test_9b_a_judge_that_is_down_does_not_cost_the_answer(judge: Any) -> None:
     writer = RunnableLambda(lambda x: x["question"]) | GenericFakeChatModel(messages=iter([FAITHFUL] * 2))
-    chain = assign(answer=writer).assign(answer=judge(runtime=down()))
+    chain = assign(answer=writer).assign(answer=judge(runtime=no_judge()))
     answer = chain.invoke({"question": QUESTION, "documents": documents()})["answer"]
     assert answer.text == FAITHFUL
     assert "connection refused" in verdicts(answer)[judge.intrinsic]["degraded"]
-    streamed = summed(list(chain.pick("answer").stream({"question": QUESTION, "documents": documents()})))
+    streamed = reduce(operator.add, list(chain.pick("answer").stream({"question": QUESTION, "documents": documents()})))
     assert streamed.text == FAITHFUL and "degraded" in verdicts(streamed)[judge.intrinsic]
     with pytest.raises(RuntimeUnavailable):
-        judge(runtime=down(), on_error="raise").invoke({"question": "Q?", "documents": documents(), "answer": "A."})
+        judge(runtime=no_judge(), on_error="raise").invoke({"question": "Q?", "documents": documents(), "answer": "A."})
 
 
 def test_9c_a_gate_that_is_down_raises_unless_told_otherwise() -> None:
     given = {"question": QUESTION, "documents": documents()}
     with pytest.raises(RuntimeUnavailable):
-        AnswerabilityGate(runtime=down()).invoke(given)
+        AnswerabilityGate(runtime=no_judge()).invoke(given)
     with pytest.raises(RuntimeUnavailable):
-        UncertaintyScorer(runtime=down()).invoke(given)  # before there is an answer
+        UncertaintyScorer(runtime=no_judge()).invoke(given)  # before there is an answer
 
 
 # --- 10: arguments --------------------------------------------------------------------------------------------------
@@ -404,7 +397,7 @@ def test_13a_a_canned_answer_passes_the_judges_that_follow(streaming: bool) -> N
 
     def run(question: str) -> Any:
         given = {"question": question, "documents": documents()}
-        return summed(list(chain.stream(given))) if streaming else chain.invoke(given)
+        return reduce(operator.add, list(chain.stream(given))) if streaming else chain.invoke(given)
 
     yes, no = run(QUESTION), run("Which umbrellas does the bakery sell?")
     assert set(yes) == set(no)
@@ -447,7 +440,7 @@ def test_13e_an_empty_canned_answer_and_one_that_depends_on_the_input() -> None:
     assert grounded(FAITHFUL, otherwise="").invoke(no)["answer"].text == ""
     told = grounded(FAITHFUL, otherwise=lambda state: f"Nothing on: {state['question']}")
     assert told.invoke(no)["answer"].text == "Nothing on: Which umbrellas?"
-    assert summed(list(told.stream(no)))["answer"].text == "Nothing on: Which umbrellas?"
+    assert reduce(operator.add, list(told.stream(no)))["answer"].text == "Nothing on: Which umbrellas?"
 
 
 # --- 14: cost -------------------------------------------------------------------------------------------------------
@@ -502,7 +495,7 @@ OPTIONS = {"answerable": 0.3, "unanswerable": 0.6, "something": 0.1}
 
 def doubtful(messages: Any, settings: Any) -> Any:
     if settings.get("response_format") and settings.get("logprobs"):
-        return with_logprobs('{"answerability": "', OPTIONS, "unanswerable", '", "confidence": 1.0}')
+        return said(*tokens_of('{"answerability": "', OPTIONS, "unanswerable", '", "confidence": 1.0}'))
     return {"answerability": "unanswerable", "confidence": 1.0}
 
 
@@ -563,11 +556,7 @@ def test_17c_a_cancelled_call_stops_working() -> None:
 
     async def main() -> None:
         asked = IntrinsicsReranker(runtime=Slow()).ainvoke({"question": QUESTION, "documents": documents()})
-        task = asyncio.create_task(asked)
-        await asyncio.to_thread(started.wait, 60)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        await cancelled(asked, started)
         go_on.set()
         assert await asyncio.to_thread(ended.wait, 60)
 
@@ -631,9 +620,9 @@ def test_17f_a_function_retrieves_and_any_of_these_compress(compressors: Any, as
 
 
 def test_17g_verdicts_say_that_they_are_degraded() -> None:
-    gate = AnswerabilityGate(runtime=down(), on_error="open").invoke({"question": "Q?", "documents": documents()})
+    gate = AnswerabilityGate(runtime=no_judge(), on_error="open").invoke({"question": "Q?", "documents": documents()})
     assert "connection refused" in gate["answerability"]["degraded"]
-    ranked = IntrinsicsReranker(runtime=down(), on_error="fallback").compress_documents(documents(), "Q?")
+    ranked = IntrinsicsReranker(runtime=no_judge(), on_error="fallback").compress_documents(documents(), "Q?")
     assert "connection refused" in ranked[0].metadata["rag_intrinsics"]["reranking"]["degraded"]
 
 
@@ -667,5 +656,5 @@ def test_18b_runtimes_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_18c_a_warning_is_logged_where_a_query_stays_as_it_was(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, logger="langchain_rag_intrinsics"):
-        assert QueryRewriter(runtime=down(), on_error="fallback").invoke("Who?") == "Who?"
+        assert QueryRewriter(runtime=no_judge(), on_error="fallback").invoke("Who?") == "Who?"
     assert "connection refused" in caplog.text

@@ -3,23 +3,53 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeVar
 
-from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.schema import BaseComponent
 from llama_index.rag_intrinsics import _runtime
+from llama_index.rag_intrinsics._prompts import NoPrompts
 from llama_index.rag_intrinsics._settings import check_names, wrong_choice
 from pydantic import ConfigDict, Field, PrivateAttr, SecretStr, ValidationError, field_serializer, model_validator
 
-from intrinsics_core import Call, IntrinsicsError, Profile, Runtime, arun, run
-from intrinsics_core.intrinsics import TABLE
+from intrinsics_core import INTRINSICS, Call, IntrinsicsError, Profile, Runtime, arun, run
+from intrinsics_core.intrinsics import TABLE, Documents, Messages
 from intrinsics_core.runtimes.configs import key_apart
 
 T = TypeVar("T")
 
 
-class IntrinsicComponent(BaseComponent):
+class RuntimeHolder(BaseComponent):
+    """What has a ``runtime``, from which a core runtime is made at first use, and anew where it was changed."""
+
+    # Made a runtime at the first call: building a component stays cheap, and no message of pydantic's shows a config.
+    runtime: Any = None
+
+    _made: _runtime.Made | None = PrivateAttr(default=None)
+
+    @field_serializer("runtime")
+    def _shown_runtime(self, value: Any) -> Any:
+        return _runtime.shown(value)
+
+    def _engine(self, api_key: SecretStr | None = None) -> Runtime:
+        if self._made is None or not self._made.fits(self.runtime, api_key):
+            self._made = _runtime.Made.of(self.runtime, api_key)
+        return self._made.engine
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy, with other settings where ``update`` gives some; they are checked as when they are set."""
+        copy = super().model_copy(deep=deep)
+        changes = dict(update or {})
+        for name in sorted(changes, key=lambda name: name != "runtime"):  # which takes the key away, so it is first
+            setattr(copy, name, changes[name])
+        return copy
+
+    @classmethod
+    def class_name(cls) -> str:
+        return cls.__name__
+
+
+class IntrinsicComponent(RuntimeHolder, NoPrompts):
     """Settings of one intrinsic. One that is changed takes effect with the next call; a new ``runtime`` takes no key
     over from the one before. Copies share the runtime, and a pickle holds the settings alone.
 
@@ -43,15 +73,12 @@ class IntrinsicComponent(BaseComponent):
     )
 
     intrinsic: ClassVar[str]
+    _options: ClassVar[Sequence[str]] = ()  # settings that are arguments of the intrinsic, beside those of all
 
-    # Made a runtime at the first call: building a component stays cheap, and no message of pydantic's shows a config.
-    runtime: Any = None
     api_key: SecretStr | None = Field(default=None, exclude=True, repr=False)
     profile: Any = None
     on_error: str = "raise"
     date: str | None = None
-
-    _made: _runtime.Made | None = PrivateAttr(default=None)
 
     def __init__(self, **settings: Any) -> None:
         check_names(settings, type(self).model_fields, called=self.class_name())
@@ -67,10 +94,6 @@ class IntrinsicComponent(BaseComponent):
     @classmethod
     def _key_apart(cls, values: Any) -> Any:
         return key_apart(values)
-
-    @field_serializer("runtime")
-    def _shown_runtime(self, value: Any) -> Any:
-        return _runtime.shown(value)
 
     @field_serializer("profile")
     def _shown_profile(self, value: Any) -> Any:
@@ -97,14 +120,6 @@ class IntrinsicComponent(BaseComponent):
         except ValidationError as error:
             raise wrong_choice(error, intrinsic=self.intrinsic) or error from None
 
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy, with other settings where ``update`` gives some; they are checked as when they are set."""
-        copy = super().model_copy(deep=deep)
-        changes = dict(update or {})
-        for name in sorted(changes, key=lambda name: name != "runtime"):  # which takes the key away, so it is first
-            setattr(copy, name, changes[name])
-        return copy
-
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         memo = {} if memo is None else memo
         memo |= {id(shared): shared for shared in (*_runtime.clients(self.runtime), self.profile)}
@@ -115,16 +130,10 @@ class IntrinsicComponent(BaseComponent):
         pickle.dumps(self.runtime)
         return super().__getstate__()
 
-    @classmethod
-    def class_name(cls) -> str:
-        return cls.__name__
-
     @property
     def engine(self) -> Runtime:
         """The core runtime behind this component: made at first use, and anew where ``runtime`` was changed."""
-        if self._made is None or not self._made.fits(self.runtime, self.api_key):
-            self._made = _runtime.Made.of(self.runtime, self.api_key)
-        return self._made.engine
+        return self._engine(self.api_key)
 
     def _result(self, call: Call[T]) -> T:
         return run(call, self.engine, profile=self.profile)
@@ -132,20 +141,10 @@ class IntrinsicComponent(BaseComponent):
     async def _aresult(self, call: Call[T]) -> T:
         return await arun(call, self.engine, profile=self.profile)
 
-    def _settings(self) -> dict[str, Any]:
-        """The arguments that every intrinsic function takes."""
-        return {"on_error": self.on_error, "date": self.date}
-
-    # LlamaIndex asks every part for its prompts. Ours are the profile's, and are not edited one by one.
-
-    def _get_prompts(self) -> PromptDictType:
-        return {}
-
-    def _get_prompt_modules(self) -> PromptMixinType:
-        return {}
-
-    def _update_prompts(self, prompts_dict: PromptDictType) -> None:
-        """There are none."""
+    def _ask(self, messages: Messages, documents: Documents, intrinsic: str | None = None) -> Call[Any]:
+        """The call of the core: this component's intrinsic, or another one on the same settings."""
+        how = {name: getattr(self, name) for name in ("on_error", "date", *self._options)}
+        return INTRINSICS[intrinsic or self.intrinsic](messages, documents, **how)
 
 
 def settled(call: Call[T], result: T | IntrinsicsError) -> T:

@@ -8,12 +8,22 @@ from functools import wraps
 from inspect import signature
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BeforeValidator, ValidationError
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.protocol.names import unknown
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _several(values: object) -> object:
+    if isinstance(values, str):
+        return (values,)  # one name, not its letters
+    return tuple(values) if isinstance(values, Iterable) else values
+
+
+Several = BeforeValidator(_several)
+"""Of a setting that is one name or several of them: it is then a tuple."""
 
 _CHOICES = ("literal_error", "enum")  # pydantic's names for a value that is none of those allowed
 

@@ -16,9 +16,8 @@ from pydantic import BaseModel, ConfigDict
 
 from intrinsics_core import Profile
 from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, TokenLogprob, Usage
-from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, token_logprobs
+from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, token_logprobs, turns
 
-_ROLES = {"system": "system", "developer": "system", "assistant": "assistant"}
 # Of an LLM's additional_kwargs: what its answers are to be made with, and no verdict.
 _WRITERS = frozenset(
     ("tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "response_format", "stream",
@@ -96,8 +95,7 @@ class LLMRuntime(ChatRuntime):
         return _generated(reply, seconds)
 
     def _asking(self, request: Generate, features: frozenset[str]) -> _Ask:
-        # A tool's turn without the call that asked for it is refused by most providers: it is shown as a user's.
-        messages = [ChatMessage(m.content, role=_ROLES.get(m.role, "user")) for m in request.messages or ()]
+        messages = [ChatMessage(text, role=role) for role, text in turns(request)]
         options: dict[str, Any] = {"stop": list(request.stop)} if request.stop else {}
         if LOGPROBS in features:
             options |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}

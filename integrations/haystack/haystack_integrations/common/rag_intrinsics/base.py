@@ -35,8 +35,8 @@ from intrinsics_core.protocol.results import Result
 T = TypeVar("T")
 
 
-class Lifecycle:
-    """Warming up, closing, saving and loading of what has a runtime.
+class Saved:
+    """Saving and loading of what has a runtime.
 
     A subclass keeps each of its constructor's arguments in an attribute of the same name.
     """
@@ -47,22 +47,6 @@ class Lifecycle:
     def runtime(self) -> Any:
         """The runtime as it was given, a key in it as a `Secret`."""
         return self._engine.spec
-
-    def warm_up(self) -> None:
-        """Load the model, or connect, now instead of at the first run. Doing it twice does nothing."""
-        self._engine.warm_up()
-
-    async def warm_up_async(self) -> None:
-        """Like `warm_up`, on the serving event loop."""
-        await self._engine.warm_up_async()
-
-    def close(self) -> None:
-        """Give back what the runtime holds. A runtime object of your own is left open."""
-        self._engine.close()
-
-    async def close_async(self) -> None:
-        """Like `close`, on the serving event loop."""
-        await self._engine.close_async()
 
     def to_dict(self) -> dict[str, Any]:
         """
@@ -84,6 +68,26 @@ class Lifecycle:
         :returns: The deserialized object.
         """
         return default_from_dict(cls, with_shared_runtime(data))
+
+
+class Lifecycle(Saved):
+    """Warming up and closing, too."""
+
+    def warm_up(self) -> None:
+        """Load the model, or connect, now instead of at the first run. Doing it twice does nothing."""
+        self._engine.warm_up()
+
+    async def warm_up_async(self) -> None:
+        """Like `warm_up`, on the serving event loop."""
+        await self._engine.warm_up_async()
+
+    def close(self) -> None:
+        """Give back what the runtime holds. A runtime object of your own is left open."""
+        self._engine.close()
+
+    async def close_async(self) -> None:
+        """Like `close`, on the serving event loop."""
+        await self._engine.close_async()
 
 
 def with_shared_runtime(data: dict[str, Any]) -> dict[str, Any]:
@@ -109,6 +113,7 @@ class Intrinsic(Lifecycle):
     """A component over one intrinsic."""
 
     intrinsic: ClassVar[str]
+    _options: ClassVar[Sequence[str]] = ()  # settings that are arguments of the intrinsic, beside those of all
     on_error: str | None
     meta_fields_to_embed: Sequence[str] = ()
 
@@ -127,9 +132,13 @@ class Intrinsic(Lifecycle):
         self.on_error = TABLE[self.intrinsic].chosen(on_error)
         self.meta_fields_to_embed = listed("meta_fields_to_embed", meta_fields_to_embed or ())
 
+    def _settings(self) -> dict[str, Any]:
+        """The arguments of the intrinsic's function beside messages, documents and ``on_error``."""
+        return {name: getattr(self, name) for name in ("date", *self._options)}
+
     def _call(self, given: PipelineInput, **settings: Any) -> Call[Any]:
-        ask = INTRINSICS[self.intrinsic]
-        return ask(given.messages, given.passages, **{"on_error": self.on_error, "date": self.date} | settings)
+        how = {"on_error": self.on_error, **self._settings(), **settings}
+        return INTRINSICS[self.intrinsic](given.messages, given.passages, **how)
 
     def _read(
         self, query: str, documents: Iterable[Document] | None, history: Iterable[ChatMessage] | None
@@ -199,8 +208,8 @@ class ReplyIntrinsic(Intrinsic):
         """Like `run`, without blocking the event loop."""
         return await self._ajudged(query, replies, documents, history)
 
-    def _settings(self, reply: ChatMessage | None) -> dict[str, Any]:
-        """Further arguments of the intrinsic."""
+    def _known(self, reply: ChatMessage | None) -> dict[str, Any]:
+        """Further arguments of the intrinsic, which depend on the reply."""
         return {}
 
     def _shown(self, reply: ChatMessage, dump: dict[str, Any], given: PipelineInput, result: Any) -> ChatMessage:
@@ -219,7 +228,7 @@ class ReplyIntrinsic(Intrinsic):
         rows = []
         for reply in as_replies(replies, self.intrinsic) or self._without_replies:
             given = read(self.intrinsic, query, documents, history, reply, self.meta_fields_to_embed)
-            rows.append((reply, given, self._call(given, **self._settings(reply))))
+            rows.append((reply, given, self._call(given, **self._known(reply))))
         return rows
 
     def _outputs(self, rows: Sequence[_Row], outcomes: Sequence[Result | IntrinsicsError]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from haystack.tracing.tracer import Span, tracer
 
 from intrinsics_core import Profile, RuntimeUnavailable
 from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, Outcome, Usage
-from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, token_logprobs
+from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, token_logprobs, turns
 
 
 def _response_format(name: str, schema: dict[str, Any]) -> dict[str, Any]:
@@ -58,8 +58,7 @@ _WRITERS_KWARGS = frozenset({
     "text_format", "tool_choice", "tools",
 })  # fmt: skip
 
-_TURNS = {"system": ChatMessage.from_system, "developer": ChatMessage.from_system,
-          "assistant": ChatMessage.from_assistant}  # fmt: skip
+_TURNS = {"system": ChatMessage.from_system, "user": ChatMessage.from_user, "assistant": ChatMessage.from_assistant}
 
 
 class ChatGeneratorRuntime(ChatRuntime):
@@ -208,8 +207,7 @@ def _inputs(request: Generate, dialect: Dialect, features: frozenset[str]) -> di
         settings |= dialect.schema(re.sub(r"\W", "_", str(schema.get("title") or request.intrinsic)), schema)
     if LOGPROBS in features:
         settings |= dialect.logprobs
-    # A tool's turn without the call that asked for it is refused by most providers: it is shown as a user's.
-    messages = [_TURNS.get(m.role, ChatMessage.from_user)(m.content) for m in request.messages or ()]
+    messages = [_TURNS[role](text) for role, text in turns(request)]
     return {"messages": messages, **({"generation_kwargs": settings} if settings else {})}
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -99,7 +99,7 @@ class Engine:
         if spec is None or isinstance(spec, str):
             return spec
         if isinstance(spec, Mapping):
-            return _plain(spec)
+            return _with_secrets(spec, _saved)
         if isinstance(spec, Runtime) and not hasattr(spec, "to_dict"):
             raise SerializationError(
                 f"a {type(spec).__name__} object cannot be saved: give a config, runtime={{'kind': ...}}"
@@ -175,7 +175,7 @@ def _identity(value: Any) -> Any:
 
 def _made(spec: Any) -> Runtime:
     if isinstance(spec, Mapping):
-        return as_runtime(_resolved(spec))
+        return as_runtime(_with_secrets(spec, lambda key: key.resolve_value()))
     return ChatGeneratorRuntime(spec) if _generates(spec) else as_runtime(spec)
 
 
@@ -195,11 +195,11 @@ def _keyless(value: Any) -> Any:
     return {name: _keyless(held) for name, held in value.items() if name != "api_key"}
 
 
-def _resolved(value: Any) -> Any:
-    """A config with its keys as they are."""
+def _with_secrets(value: Any, shown: Callable[[Secret], Any]) -> Any:
+    """A config with each `Secret` in it, those of configs in it too, in another form."""
     if isinstance(value, Secret):
-        return value.resolve_value()
-    return {name: _resolved(v) for name, v in value.items()} if isinstance(value, Mapping) else value
+        return shown(value)
+    return {name: _with_secrets(v, shown) for name, v in value.items()} if isinstance(value, Mapping) else value
 
 
 def _without_plain_key(spec: Any) -> Any:
@@ -218,8 +218,6 @@ def _as_secret(key: Any) -> Any:
     return Secret.from_dict(dict(key)) if isinstance(key, Mapping) else key  # a saved Secret is a mapping
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Secret):
-        named = value if value.type.value == "env_var" else Secret.from_env_var(API_KEY)
-        return named.to_dict()
-    return {name: _plain(v) for name, v in value.items()} if isinstance(value, Mapping) else value
+def _saved(key: Secret) -> dict[str, Any]:
+    named = key if key.type.value == "env_var" else Secret.from_env_var(API_KEY)
+    return named.to_dict()

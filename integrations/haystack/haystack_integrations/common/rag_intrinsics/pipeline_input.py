@@ -13,9 +13,9 @@ from haystack.dataclasses import ChatMessage, TextContent, ToolCallResult
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.protocol.results import Result
+from intrinsics_core.protocol.verdicts import with_verdicts
 from intrinsics_core.text.fields import as_lines
 
-KEY = "rag_intrinsics"  # where verdicts are, in the `meta` of messages
 RETRIEVED = "retrieval_score"  # the score that a document came with, in the `meta` of one that we scored
 
 
@@ -147,8 +147,7 @@ def underscored(intrinsic: str) -> str:
 
 def verdict(meta: dict[str, Any], intrinsic: str, value: dict[str, Any]) -> dict[str, Any]:
     """A copy of a message's ``meta`` with a verdict beside those that are there."""
-    others = meta.get(KEY)
-    return {**meta, KEY: {**(others if isinstance(others, dict) else {}), underscored(intrinsic): value}}
+    return with_verdicts(meta, {underscored(intrinsic): value})
 
 
 def retrieval_score(document: Document) -> float | None:

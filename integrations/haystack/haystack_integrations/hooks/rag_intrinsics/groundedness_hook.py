@@ -11,7 +11,6 @@ from haystack.components.agents.state import State, replace_values
 from haystack.dataclasses import ChatMessage, ChatRole, TextContent
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic, listed
 from haystack_integrations.common.rag_intrinsics.pipeline_input import (
-    KEY,
     PipelineInput,
     read,
     text_of,
@@ -21,9 +20,10 @@ from haystack_integrations.common.rag_intrinsics.pipeline_input import (
 
 from intrinsics_core import InvalidInput, Profile
 from intrinsics_core.protocol.results import Faithfulness, HallucinationDetection
+from intrinsics_core.protocol.verdicts import KEY, UNRETRIEVED, verdicts_in
+from intrinsics_core.running.flows import BLOCKED
 
 NAME = "hallucination-detection"
-BLOCKED = "I had an answer, but the documents I have do not support it."
 RETRY = (
     "These sentences of your answer are not supported by what your tools returned:\n{sentences}\n"
     "Answer again with what is supported, or say that you do not know."
@@ -121,7 +121,7 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         """
         if self._answered(state):
             given = self._given(state)
-            self._act(state, given, _UNJUDGED if given is None else self._result(self._call(given)))
+            self._act(state, given, UNRETRIEVED if given is None else self._result(self._call(given)))
 
     async def run_async(self, state: State) -> None:
         """
@@ -132,7 +132,7 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         """
         if self._answered(state):
             given = self._given(state)
-            self._act(state, given, _UNJUDGED if given is None else await self._aresult(self._call(given)))
+            self._act(state, given, UNRETRIEVED if given is None else await self._aresult(self._call(given)))
 
     def _answered(self, state: State) -> bool:
         """Whether the last message is an answer to a person."""
@@ -264,13 +264,11 @@ class RagIntrinsicsRetryEnd:
 _MODES = ("annotate", "block", "retry", "retry_then_block")
 _RETRYING = ("retry", "retry_then_block")
 _UNRETRIEVED = ("annotate", "block", "pass")
-_UNJUDGED = HallucinationDetection(label="NA", score=None, sentences=(), degraded="nothing retrieved")
 _SHOWN = (ChatRole.SYSTEM, ChatRole.USER, ChatRole.ASSISTANT)
 
 
 def _retried(message: ChatMessage) -> bool:
-    own = message.meta.get(KEY)
-    return isinstance(own, dict) and bool(own.get("retry"))
+    return bool(verdicts_in(message.meta).get("retry"))
 
 
 def _without_retry(messages: Sequence[ChatMessage], *, draft: bool) -> list[ChatMessage]:

@@ -24,6 +24,8 @@ from llama_index.rag_intrinsics.query import ConversationQuery
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
 from llama_index.retrievers.rag_intrinsics import IntrinsicsRetriever
 
+from intrinsics_core.protocol.verdicts import KEY
+
 _OWN = ("inner", "streaming", "grounding")  # of the synthesizer, which the engine decides itself
 _verdicts: ContextVar[dict[str, Any]] = ContextVar("verdicts of the answer under way")
 
@@ -188,7 +190,7 @@ class GroundedChatEngine(CondensePlusContextChatEngine):
 
 
 def _kept(response: RESPONSE_TYPE) -> RESPONSE_TYPE:
-    _verdicts.get({}).update(rag_intrinsics=(response.metadata or {}).get("rag_intrinsics", {}))
+    _verdicts.get({})[KEY] = (response.metadata or {}).get(KEY, {})
     return response
 
 

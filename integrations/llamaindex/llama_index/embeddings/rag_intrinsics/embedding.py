@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding, Embedding
 from llama_index.rag_intrinsics import _runtime
+from llama_index.rag_intrinsics._component import RuntimeHolder
 from llama_index.rag_intrinsics._settings import check_names
-from pydantic import ConfigDict, Field, PrivateAttr, field_serializer
+from pydantic import ConfigDict, Field
 
-from intrinsics_core import InvalidInput
+from intrinsics_core import InvalidInput, Runtime
 from intrinsics_core.embedded.runtime import EmbeddedRuntime
 
 NAME = "rag-intrinsics/all-MiniLM-L6-v2"
 
 
-class IntrinsicsEmbedding(BaseEmbedding):
+class IntrinsicsEmbedding(RuntimeHolder, BaseEmbedding):
     """The sentence encoder of the embedded runtime, for any vector store: no key, no GPU, no network, no torch.
 
     All components of a process share one model with it. Vectors have length 1; a long text is the mean of its windows.
@@ -48,9 +48,6 @@ class IntrinsicsEmbedding(BaseEmbedding):
 
     model_name: str = NAME
     embed_batch_size: int = Field(default=64, gt=0, le=2048)
-    runtime: Any = None
-
-    _made: _runtime.Made | None = PrivateAttr(default=None)
 
     def __init__(self, runtime: Any = None, **settings: Any) -> None:
         check_names(settings, type(self).model_fields, called=self.class_name())
@@ -60,32 +57,15 @@ class IntrinsicsEmbedding(BaseEmbedding):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "runtime":
-            super().__setattr__("model_name", _label(_embedding(_runtime.Made.of(value, None)), None))
+            super().__setattr__("model_name", _label(_embedding(_runtime.engine(value, None)), None))
         elif name == "model_name":
             value = _label(self.engine, value)
         super().__setattr__(name, value)
 
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy, with other settings where ``update`` gives some; they are checked as when they are set."""
-        copy = super().model_copy(deep=deep)
-        for name, value in (update or {}).items():
-            setattr(copy, name, value)
-        return copy
-
     @property
     def engine(self) -> EmbeddedRuntime:
         """The runtime that embeds; another one, where ``runtime`` was changed."""
-        if self._made is None or not self._made.fits(self.runtime, None):
-            self._made = _runtime.Made.of(self.runtime, None)
-        return _embedding(self._made)
-
-    @field_serializer("runtime")
-    def _shown_runtime(self, value: Any) -> Any:
-        return _runtime.shown(value)
-
-    @classmethod
-    def class_name(cls) -> str:
-        return "IntrinsicsEmbedding"
+        return _embedding(self._engine())
 
     def _get_query_embedding(self, query: str) -> Embedding:
         return self.engine.embed([query], kind="query")[0]
@@ -108,12 +88,12 @@ class IntrinsicsEmbedding(BaseEmbedding):
         return await asyncio.to_thread(self._get_text_embeddings, texts)
 
 
-def _embedding(made: _runtime.Made) -> EmbeddedRuntime:
+def _embedding(engine: Runtime) -> EmbeddedRuntime:
     """Raises InvalidInput where the runtime does not embed."""
-    if not isinstance(made.engine, EmbeddedRuntime):
+    if not isinstance(engine, EmbeddedRuntime):
         raise InvalidInput("runtime: it does not embed", expected="None, 'embedded', {'kind': 'embedded', ...} or "
-                           "an EmbeddedRuntime", got=type(made.engine).__name__)  # fmt: skip
-    return made.engine
+                           "an EmbeddedRuntime", got=type(engine).__name__)  # fmt: skip
+    return engine
 
 
 def _label(engine: EmbeddedRuntime, given: str | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from llama_index.core.base.response.schema import Response
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
@@ -17,11 +17,13 @@ from llama_index.rag_intrinsics._inputs import conversation, distinct, passages
 from llama_index.rag_intrinsics._responses import answer_of, sources_of
 from pydantic import Field
 
-from intrinsics_core import Call, InvalidInput
+from intrinsics_core import InvalidInput
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.results import Result
 
 dispatcher = get_dispatcher(__name__)
+
+Threshold = Annotated[float | None, Field(ge=0, le=1)]
 
 
 class IntrinsicEvaluation(EvaluationResult):
@@ -48,15 +50,9 @@ class EvaluatorInput:
             return [passages([c], self.shown)[0] if isinstance(c, NodeWithScore) else c for c in self.contexts]
         return passages(distinct(nodes), self.shown)
 
-    @property
-    def question(self) -> list[dict[str, str]]:
-        """The conversation up to the question."""
-        return conversation(self.query, history=self.history)
-
-    @property
-    def answered(self) -> list[dict[str, str]]:
-        """The conversation up to the answer, where there is one."""
-        return conversation(self.query, self.response, history=self.history)
+    def messages(self, intrinsic: str) -> list[dict[str, str]]:
+        """The conversation up to the question; up to the answer, where there is one and the intrinsic judges it."""
+        return conversation(self.query, self.response if TABLE[intrinsic].judges_answers else None, self.history)
 
 
 @dataclass(frozen=True)
@@ -66,6 +62,12 @@ class Score:
     passing: bool | None
     score: float | None
     feedback: str
+
+
+def scored(score: float | None, threshold: float | None, otherwise: bool, feedback: str) -> Score:
+    """Passing where the score reaches the threshold; ``otherwise`` where none is set, None where there is no score."""
+    passing = otherwise if threshold is None else None if score is None else score >= threshold
+    return Score(passing, score, feedback)
 
 
 class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
@@ -79,10 +81,6 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
 
     on_error: str = "fallback"
     metadata_mode: MetadataMode = MetadataMode.LLM
-
-    @abstractmethod
-    def _ask(self, given: EvaluatorInput) -> Call[Any]:
-        """The call of the core."""
 
     @abstractmethod
     def _score(self, result: Any) -> Score:
@@ -103,7 +101,7 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
             IntrinsicsError: see :mod:`intrinsics_core.protocol.errors`.
         """
         given = self._given(query, response, contexts, chat_history)
-        return self._evaluation(given, self._result(self._ask(given)))
+        return self._evaluation(given, self._result(self._ask(given.messages(self.intrinsic), given.documents)))
 
     @dispatcher.span
     async def aevaluate(
@@ -116,7 +114,8 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
     ) -> IntrinsicEvaluation:
         """Like :meth:`evaluate`, without ever blocking the event loop."""
         given = self._given(query, response, contexts, chat_history)
-        return self._evaluation(given, await self._aresult(self._ask(given)))
+        call = self._ask(given.messages(self.intrinsic), given.documents)
+        return self._evaluation(given, await self._aresult(call))
 
     def evaluate_response(
         self, query: str | QueryBundle | None = None, response: Response | None = None, **kwargs: Any
@@ -165,13 +164,6 @@ _WANTED = {
     "response=": "the text of the answer, which may be empty",
     "contexts=": "a list of the texts or nodes to judge by, which may be empty",
 }
-
-
-def reached(score: float | None, threshold: float | None, otherwise: bool) -> bool | None:
-    """Whether a score reaches the threshold; ``otherwise`` where none is set, None where there is no score."""
-    if threshold is None:
-        return otherwise
-    return None if score is None else score >= threshold
 
 
 def _parts(response: Any) -> tuple[str | None, Sequence[NodeWithScore] | None]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from llama_index.evaluation.rag_intrinsics._evaluator import EvaluatorInput, IntrinsicEvaluator, Score, reached
-from pydantic import Field
+from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator, Score, Threshold, scored
 
-from intrinsics_core import Call, answer_relevance
 from intrinsics_core.protocol.results import AnswerRelevance
 
 
@@ -27,13 +25,9 @@ class AnswerRelevanceEvaluator(IntrinsicEvaluator):
 
     intrinsic: ClassVar[str] = "answer-relevance"
 
-    threshold: float | None = Field(default=None, ge=0, le=1)
-
-    def _ask(self, given: EvaluatorInput) -> Call[AnswerRelevance]:
-        return answer_relevance(given.answered, given.documents, **self._settings())
+    threshold: Threshold = None
 
     def _score(self, result: AnswerRelevance) -> Score:
         if result.label is None:
             return Score(None, None, "")
-        passing = reached(result.score, self.threshold, result.label != "irrelevant")
-        return Score(passing, result.score, result.label)
+        return scored(result.score, self.threshold, result.label != "irrelevant", result.label)

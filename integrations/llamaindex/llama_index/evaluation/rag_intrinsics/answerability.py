@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from llama_index.evaluation.rag_intrinsics._evaluator import EvaluatorInput, IntrinsicEvaluator, Score, reached
-from pydantic import Field
+from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator, Score, Threshold, scored
 
-from intrinsics_core import Call, answerability
 from intrinsics_core.protocol.results import Answerability
 
 
@@ -26,11 +24,7 @@ class AnswerabilityEvaluator(IntrinsicEvaluator):
 
     intrinsic: ClassVar[str] = "answerability"
 
-    threshold: float | None = Field(default=None, ge=0, le=1)
-
-    def _ask(self, given: EvaluatorInput) -> Call[Answerability]:
-        return answerability(given.question, given.documents, **self._settings())
+    threshold: Threshold = None
 
     def _score(self, result: Answerability) -> Score:
-        passing = reached(result.probability, self.threshold, result.answerable)
-        return Score(passing, result.probability, result.label)
+        return scored(result.probability, self.threshold, result.answerable, result.label)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
-from llama_index.evaluation.rag_intrinsics._evaluator import EvaluatorInput, IntrinsicEvaluator, Score, reached
+from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator, Score, scored
 from pydantic import Field
 
-from intrinsics_core import Call, fact_check
+from intrinsics_core.intrinsics.fact_check import OPTIONS
 from intrinsics_core.protocol.results import FactCheck
 
 
@@ -35,6 +36,7 @@ class FactCheckEvaluator(IntrinsicEvaluator):
     """
 
     intrinsic: ClassVar[str] = "fact-check"
+    _options: ClassVar[Sequence[str]] = OPTIONS
 
     threshold: float = Field(default=0.5, ge=0, le=1)
     top_k: int | None = None
@@ -43,22 +45,10 @@ class FactCheckEvaluator(IntrinsicEvaluator):
     sources: Literal["passages", "sentences"] = "passages"
     combine: Literal["mean", "min"] = "mean"
 
-    def _ask(self, given: EvaluatorInput) -> Call[FactCheck]:
-        return fact_check(
-            given.answered,
-            given.documents,
-            top_k=self.top_k,
-            top_p=self.top_p,
-            aggregate=self.aggregate,
-            sources=self.sources,
-            combine=self.combine,
-            **self._settings(),
-        )
-
     def _score(self, result: FactCheck) -> Score:
         read = [
             f"{source.document_id}: supports it with {source.score:.2f}, weight {source.weight:.2f}"
             for source in result.sources
             if source.score is not None
         ]
-        return Score(reached(result.score, self.threshold, False), result.score, "\n".join(read))
+        return scored(result.score, self.threshold, False, "\n".join(read))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from llama_index.evaluation.rag_intrinsics._evaluator import EvaluatorInput, IntrinsicEvaluator, Score, reached
-from pydantic import Field
+from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator, Score, Threshold, scored
 
-from intrinsics_core import Call, hallucination_detection
 from intrinsics_core.protocol.results import HallucinationDetection
 
 FINE = ("faithful", "NA")  # NA: a sentence that claims nothing
@@ -34,10 +32,7 @@ class HallucinationEvaluator(IntrinsicEvaluator):
 
     intrinsic: ClassVar[str] = "hallucination-detection"
 
-    threshold: float | None = Field(default=None, ge=0, le=1)
-
-    def _ask(self, given: EvaluatorInput) -> Call[HallucinationDetection]:
-        return hallucination_detection(given.answered, given.documents, **self._settings())
+    threshold: Threshold = None
 
     def _score(self, result: HallucinationDetection) -> Score:
         if result.reason:
@@ -47,5 +42,6 @@ class HallucinationEvaluator(IntrinsicEvaluator):
             for sentence in result.sentences
             if sentence.label not in FINE
         ]
-        passing = reached(result.score, self.threshold, result.label in FINE and not flagged)
-        return Score(passing, result.score, "\n".join([result.label, *flagged]))
+        return scored(
+            result.score, self.threshold, result.label in FINE and not flagged, "\n".join([result.label, *flagged])
+        )

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar
 
-from llama_index.evaluation.rag_intrinsics._evaluator import EvaluatorInput, IntrinsicEvaluator, Score
-from pydantic import Field, field_validator
+from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator, Score, Threshold
+from llama_index.rag_intrinsics._settings import Several
 
-from intrinsics_core import Call, evaluate
+from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.intrinsics.options import probed
 from intrinsics_core.protocol.results import Evaluation
-
-_ANY = ({"role": "user", "content": "?"}, {"role": "assistant", "content": "!"})
 
 
 class RatedEvaluator(IntrinsicEvaluator):
@@ -36,23 +35,15 @@ class RatedEvaluator(IntrinsicEvaluator):
     """
 
     intrinsic: ClassVar[str] = "evaluate"
+    _options: ClassVar[Sequence[str]] = ("metrics",)
 
-    metrics: Sequence[str] | str | None = None
-    threshold: float | None = Field(default=None, ge=0, le=1)
+    metrics: Annotated[Sequence[str] | str | None, Several] = None
+    threshold: Threshold = None
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        evaluate(_ANY, metrics=self.metrics)  # a name that there is not is told now, and not at the first answer
-
-    @field_validator("metrics", mode="before")
-    @classmethod
-    def _several(cls, metrics: object) -> object:
-        if isinstance(metrics, str):
-            return (metrics,)
-        return tuple(metrics) if isinstance(metrics, Iterable) else metrics
-
-    def _ask(self, given: EvaluatorInput) -> Call[Evaluation]:
-        return evaluate(given.answered, given.documents, metrics=self.metrics, **self._settings())
+        # A name that there is not is told now, and not at the first answer.
+        probed(TABLE[self.intrinsic], {"metrics": self.metrics})
 
     def _score(self, result: Evaluation) -> Score:
         rated = [metric for metric in result.metrics if metric.rating is not None]

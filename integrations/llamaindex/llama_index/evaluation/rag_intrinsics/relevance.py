@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
-from llama_index.evaluation.rag_intrinsics._evaluator import EvaluatorInput, IntrinsicEvaluator, Score, reached
-from pydantic import Field
+from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator, Score, Threshold, scored
 
-from intrinsics_core import Call, context_relevance
 from intrinsics_core.protocol.results import ContextRelevance
 
 
@@ -27,13 +26,11 @@ class ContextRelevanceEvaluator(IntrinsicEvaluator):
 
     intrinsic: ClassVar[str] = "context-relevance"
 
-    threshold: float | None = Field(default=None, ge=0, le=1)
-
-    def _ask(self, given: EvaluatorInput) -> Call[ContextRelevance]:
-        return context_relevance(given.question, given.documents, **self._settings())
+    threshold: Threshold = None
 
     def _score(self, result: ContextRelevance) -> Score:
         rows = result.judgements
         best = max((row.score for row in rows if row.score is not None), default=None)
-        passing = reached(best, self.threshold, any(row.label != "irrelevant" for row in rows))
-        return Score(bool(passing), best, "\n".join(f"{row.document_id}: {row.label}" for row in rows))
+        said = "\n".join(f"{row.document_id}: {row.label}" for row in rows)
+        found = scored(best, self.threshold, any(row.label != "irrelevant" for row in rows), said)
+        return replace(found, passing=bool(found.passing))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from llama_index.evaluation.rag_intrinsics._evaluator import EvaluatorInput, IntrinsicEvaluator, Score, reached
+from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator, Score, scored
 from pydantic import Field
 
-from intrinsics_core import Call, uncertainty
 from intrinsics_core.protocol.results import Uncertainty
 
 
@@ -30,9 +29,6 @@ class UncertaintyEvaluator(IntrinsicEvaluator):
 
     threshold: float = Field(default=0.5, ge=0, le=1)
 
-    def _ask(self, given: EvaluatorInput) -> Call[Uncertainty]:
-        return uncertainty(given.answered, given.documents, **self._settings())
-
     def _score(self, result: Uncertainty) -> Score:
         said = "" if result.certainty is None else f"certainty {result.certainty:.2f}"
-        return Score(reached(result.certainty, self.threshold, False), result.certainty, said)
+        return scored(result.certainty, self.threshold, False, said)

@@ -9,7 +9,6 @@ from typing import Any
 from llama_index.core.callbacks import CBEventType, EventPayload
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.instrumentation.events.rerank import ReRankEndEvent, ReRankStartEvent
-from llama_index.core.llms import ChatMessage
 from llama_index.core.memory import BaseMemory
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
@@ -18,14 +17,13 @@ from llama_index.rag_intrinsics._component import IntrinsicComponent
 from llama_index.rag_intrinsics._inputs import aremembered, asked_in, conversation, passages, remembered, required
 from pydantic import Field
 
-from intrinsics_core import Call
 from intrinsics_core.protocol.results import Ranking, Result
+from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 
 dispatcher = get_dispatcher(__name__)
 
 _SHOWN = ("label", "rank", "score", "wins")  # of a row; where it stood and what it was are the node's
 
-Messages = Sequence[dict[str, str]]
 Documents = Sequence[dict[str, Any]]
 
 
@@ -42,10 +40,6 @@ class JudgingPostprocessor(IntrinsicComponent, BaseNodePostprocessor):
 
     # Not abstract: LlamaIndex makes a span of every method that implements an abstract one.
 
-    def _ask(self, messages: Messages, documents: Documents) -> Call[Any]:
-        """The call of the core."""
-        raise NotImplementedError
-
     def _rows(self, result: Any) -> Sequence[Any]:
         """The rows of the result that name the nodes to return, in order."""
         raise NotImplementedError
@@ -58,28 +52,26 @@ class JudgingPostprocessor(IntrinsicComponent, BaseNodePostprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
+        do: dict[str, Any] = {"remember": lambda query: remembered(query, self.memory), "judge": self._result}
         with self._traced(nodes, query_bundle) as end:
-            if not nodes:
-                return end([])
-            query = required(query_bundle, self.intrinsic)
-            documents = passages(nodes, self.metadata_mode, asked=asked_in(query))
-            result = self._result(self._about(query, remembered(query, self.memory), documents))
-            return end(self._judged(nodes, documents, result, asked_in(query)))
+            return end(run_steps(self._steps(nodes, query_bundle), do))
 
     @dispatcher.span
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
+        do: dict[str, Any] = {"remember": lambda query: aremembered(query, self.memory), "judge": self._aresult}
         with self._traced(nodes, query_bundle) as end:
-            if not nodes:
-                return end([])
-            query = required(query_bundle, self.intrinsic)
-            documents = passages(nodes, self.metadata_mode, asked=asked_in(query))
-            result = await self._aresult(self._about(query, await aremembered(query, self.memory), documents))
-            return end(self._judged(nodes, documents, result, asked_in(query)))
+            return end(await arun_steps(self._steps(nodes, query_bundle), do))
 
-    def _about(self, query: str | QueryBundle, history: Sequence[ChatMessage], documents: Documents) -> Call[Any]:
-        return self._ask(conversation(query, history=history), documents)
+    def _steps(self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None) -> Steps[list[NodeWithScore]]:
+        if not nodes:
+            return []
+        query = required(query_bundle, self.intrinsic)
+        documents = passages(nodes, self.metadata_mode, asked=asked_in(query))
+        history = yield "remember", query
+        result = yield "judge", self._ask(conversation(query, history=history), documents)
+        return self._judged(nodes, documents, result, asked_in(query))
 
     def _judged(
         self, nodes: Sequence[NodeWithScore], documents: Documents, result: Result, asked: str

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Annotated, ClassVar
 
-from llama_index.postprocessor.rag_intrinsics._judging import Documents, JudgingPostprocessor, Messages
-from pydantic import field_validator
+from llama_index.postprocessor.rag_intrinsics._judging import JudgingPostprocessor
+from llama_index.rag_intrinsics._settings import Several
 
-from intrinsics_core import Call, context_relevance
 from intrinsics_core.protocol.results import ContextRelevance, Judgement, Relevance
 
 
@@ -36,21 +35,8 @@ class ContextRelevancePostprocessor(JudgingPostprocessor):
 
     intrinsic: ClassVar[str] = "context-relevance"
 
-    labels: Sequence[Relevance] | Relevance = ("relevant", "partially relevant")
+    labels: Annotated[Sequence[Relevance] | Relevance, Several] = ("relevant", "partially relevant")
     similarity_cutoff: float | None = None
 
-    @field_validator("labels", mode="before")
-    @classmethod
-    def _several(cls, labels: object) -> object:
-        if isinstance(labels, str):
-            return (labels,)  # one label, not its letters
-        return tuple(labels) if isinstance(labels, Iterable) else labels
-
-    def _ask(self, messages: Messages, documents: Documents) -> Call[ContextRelevance]:
-        return context_relevance(messages, documents, **self._settings())
-
     def _rows(self, result: ContextRelevance) -> Sequence[Judgement]:
-        floor = float("-inf") if self.similarity_cutoff is None else self.similarity_cutoff
-        return [
-            row for row in result.judgements if row.label in self.labels and (row.score is None or row.score >= floor)
-        ]
+        return result.kept(self.labels, self.similarity_cutoff)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from llama_index.core.schema import MetadataMode
-from llama_index.postprocessor.rag_intrinsics._judging import Documents, JudgingPostprocessor, Messages
+from llama_index.postprocessor.rag_intrinsics._judging import JudgingPostprocessor
 from pydantic import Field
 
-from intrinsics_core import Call, reranking
 from intrinsics_core.intrinsics.reranking import MAX_CHARACTERS, MOST, OPTIONS, WINDOW, Mode
 from intrinsics_core.protocol.results import RankedDocument, Ranking
 
@@ -51,6 +50,7 @@ class IntrinsicsRerank(JudgingPostprocessor):
     """
 
     intrinsic: ClassVar[str] = "reranking"
+    _options: ClassVar[Sequence[str]] = OPTIONS
 
     top_n: int | None = Field(default=None, ge=0)
     mode: Mode | None = None
@@ -64,10 +64,6 @@ class IntrinsicsRerank(JudgingPostprocessor):
     @property
     def _most(self) -> int | None:
         return self.top_n
-
-    def _ask(self, messages: Messages, documents: Documents) -> Call[Ranking]:
-        how: dict[str, Any] = {name: getattr(self, name) for name in OPTIONS}
-        return reranking(messages, documents, **how, **self._settings())
 
     def _rows(self, result: Ranking) -> Sequence[RankedDocument]:
         return result.ranking[: self.top_n]

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from typing import Any
 
 from llama_index.core.indices.query.query_transform.base import BaseQueryTransform
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
-from llama_index.core.llms import ChatMessage
 from llama_index.core.memory import BaseMemory
 from llama_index.core.schema import QueryBundle, QueryType
 from llama_index.rag_intrinsics._component import IntrinsicComponent
-from llama_index.rag_intrinsics._inputs import conversation, distinct, passages
-from llama_index.rag_intrinsics.query import ConversationQuery
+from llama_index.rag_intrinsics._inputs import aremembered, conversation, distinct, passages, remembered
 from pydantic import Field
 
-from intrinsics_core import Call
 from intrinsics_core.protocol.results import Result
 
 dispatcher = get_dispatcher(__name__)
@@ -32,16 +28,12 @@ class ConversationTransform(IntrinsicComponent, BaseQueryTransform):
 
     # Not abstract: LlamaIndex makes a span of every method that implements an abstract one.
 
-    def _ask(self, messages: Sequence[dict[str, str]], documents: Sequence[dict[str, Any]]) -> Call[Any]:
-        """The call of the core."""
-        raise NotImplementedError
-
     def _tell(self, query: QueryBundle, result: Any) -> QueryBundle:
         """The query that comes of it."""
         raise NotImplementedError
 
     def _run(self, query_bundle: QueryBundle, metadata: dict[str, Any]) -> QueryBundle:
-        history = _given(query_bundle, metadata) or (self.memory.get() if self.memory else ())
+        history = metadata.get("chat_history") or remembered(query_bundle, self.memory)
         call = self._ask(conversation(query_bundle, history=history), _first_results(metadata))
         return self._transformed(query_bundle, self._result(call))
 
@@ -51,7 +43,7 @@ class ConversationTransform(IntrinsicComponent, BaseQueryTransform):
 
     @dispatcher.span
     async def _arun(self, query_bundle: QueryBundle, metadata: dict[str, Any]) -> QueryBundle:
-        history = _given(query_bundle, metadata) or (await self.memory.aget() if self.memory else ())
+        history = metadata.get("chat_history") or await aremembered(query_bundle, self.memory)
         call = self._ask(conversation(query_bundle, history=history), _first_results(metadata))
         return self._transformed(query_bundle, await self._aresult(call))
 
@@ -63,11 +55,6 @@ class ConversationTransform(IntrinsicComponent, BaseQueryTransform):
 
 def _bundle(query: QueryType) -> QueryBundle:
     return QueryBundle(query) if isinstance(query, str) else query
-
-
-def _given(query: QueryBundle, metadata: dict[str, Any]) -> Sequence[ChatMessage]:
-    own = query.chat_history if isinstance(query, ConversationQuery) else ()
-    return metadata.get("chat_history") or own
 
 
 def _first_results(metadata: dict[str, Any]) -> list[dict[str, Any]]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from llama_index.core.schema import QueryBundle
 from llama_index.query_transform.rag_intrinsics._transform import ConversationTransform
 from llama_index.rag_intrinsics.query import ExpandedQuery, says_it
 
-from intrinsics_core import Call, query_expansion
 from intrinsics_core.protocol.results import QueryExpansion
 
 
@@ -27,9 +25,6 @@ class QueryExpansionTransform(ConversationTransform):
     """
 
     intrinsic: ClassVar[str] = "query-expansion"
-
-    def _ask(self, messages: Sequence[dict[str, str]], documents: Sequence[dict[str, Any]]) -> Call[QueryExpansion]:
-        return query_expansion(messages, documents, **self._settings())
 
     def _tell(self, query: QueryBundle, result: QueryExpansion) -> ExpandedQuery:
         own = says_it(query)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from llama_index.core.schema import QueryBundle
 from llama_index.query_transform.rag_intrinsics._transform import ConversationTransform
 from llama_index.rag_intrinsics.query import RewrittenQuery, says_it
 
-from intrinsics_core import Call, query_rewrite
 from intrinsics_core.protocol.query_form import embedding_query
 from intrinsics_core.protocol.results import QueryRewrite
 
@@ -35,9 +33,6 @@ class QueryRewriteTransform(ConversationTransform):
     """
 
     intrinsic: ClassVar[str] = "query-rewrite"
-
-    def _ask(self, messages: Sequence[dict[str, str]], documents: Sequence[dict[str, Any]]) -> Call[QueryRewrite]:
-        return query_rewrite(messages, documents, **self._settings())
 
     def _tell(self, query: QueryBundle, result: QueryRewrite) -> RewrittenQuery:
         # What else is to be embedded (the passage of HyDE) stays; the question in it is the rewritten one.

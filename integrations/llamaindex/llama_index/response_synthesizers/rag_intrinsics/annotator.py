@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, ClassVar, TypeVar, cast
@@ -19,15 +19,16 @@ from llama_index.rag_intrinsics._inputs import History, conversation, distinct, 
 from llama_index.rag_intrinsics._responses import answer_of, noted_on, sources_of, under_way
 from llama_index.response_synthesizers.rag_intrinsics.streams import AnnotatedChatStream
 
-from intrinsics_core import Call, InvalidInput, arun_many, audit, citations, hallucination_detection, run_many
+from intrinsics_core import Call, InvalidInput, arun_many, run_many
 from intrinsics_core.intrinsics import OnError
 from intrinsics_core.protocol.results import Audit, AuditedSentence, Result
+from intrinsics_core.protocol.verdicts import KEY, with_verdicts
 from intrinsics_core.running.streaming import StreamChecker, StreamEvent
 
 dispatcher = get_dispatcher(__name__)
 logger = logging.getLogger(__name__)
 
-KEY, SENTENCES = "rag_intrinsics", "sentences"
+SENTENCES = "sentences"
 Shown = TypeVar("Shown")
 Verdicts = dict[str, Any]
 
@@ -275,7 +276,7 @@ class ResponseAnnotator(IntrinsicComponent):
     ) -> dict[str, Call[Any]]:
         messages = conversation(query, answer, history)
         documents = passages(distinct(nodes), self.metadata_mode)
-        return {name: _ASKED[name](messages, documents, **self._settings()) for name in self._wanted()}
+        return {name: self._ask(messages, documents, name) for name in self._wanted()}
 
     def _wanted(self) -> list[str]:
         wanted = {"citations": self.citations, "hallucination-detection": self.hallucination, "audit": self.audit}
@@ -298,13 +299,6 @@ class ResponseAnnotator(IntrinsicComponent):
         return {name: {"degraded": f"{type(error).__name__}: {error}"} for name in self._wanted()}
 
 
-_ASKED: dict[str, Callable[..., Call[Any]]] = {
-    "citations": citations,
-    "hallucination-detection": hallucination_detection,
-    "audit": audit,
-}
-
-
 def _dumped(sentences: Iterable[AuditedSentence]) -> list[dict[str, Any]]:
     return [sentence.model_dump(mode="json") for sentence in sentences]
 
@@ -314,14 +308,9 @@ def annotated(response: Shown, verdicts: Verdicts) -> Shown:
     any_response: Any = response  # LlamaIndex's responses have no common base
     if isinstance(any_response, AgentOutput):
         message = any_response.response
-        noted = {"additional_kwargs": _beside(noted_on(response), verdicts)}
+        noted = {"additional_kwargs": with_verdicts(noted_on(response), verdicts)}
         copy: Any = any_response.model_copy(update={"response": message.model_copy(update=noted)})
     else:
-        copy = replace(any_response, metadata=_beside(noted_on(response), verdicts))
+        copy = replace(any_response, metadata=with_verdicts(noted_on(response), verdicts))
     shown: Shown = copy
     return shown
-
-
-def _beside(before: Mapping[str, Any], verdicts: Verdicts) -> dict[str, Any]:
-    ours = before.get(KEY)  # a node may be called so too: what is not ours is replaced, not read
-    return {**before, KEY: {**(ours if isinstance(ours, Mapping) else {}), **verdicts}}

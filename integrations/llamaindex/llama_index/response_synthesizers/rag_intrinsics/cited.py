@@ -10,6 +10,7 @@ from llama_index.rag_intrinsics._responses import answer_of, noted_on, sources_o
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.protocol.results import Audit, Citations
+from intrinsics_core.protocol.verdicts import verdicts_in
 from intrinsics_core.render.citations import Mode, Style, view, write
 
 
@@ -37,7 +38,7 @@ def cited(response: Any, mode: Mode = "postfix", style: Style = "text") -> str:
         Citations:
         [1] mill
     """
-    verdicts = noted_on(response).get("rag_intrinsics") or {}
+    verdicts = verdicts_in(noted_on(response))
     verdict = verdicts.get("citations", verdicts.get("audit", {}))
     if set(verdict) == {"degraded"}:  # not even a fallback could be made
         raise InvalidInput("the response has no citations: citing failed", got=verdict["degraded"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
@@ -16,8 +17,9 @@ from llama_index.rag_intrinsics._inputs import History, conversation, distinct, 
 from llama_index.rag_intrinsics._responses import answer_of, is_structured, sources_of, under_way
 from llama_index.response_synthesizers.rag_intrinsics.annotator import annotated
 
-from intrinsics_core import Call, InvalidInput, revise
+from intrinsics_core import Call, InvalidInput
 from intrinsics_core.protocol.results import RevisedAnswer
+from intrinsics_core.protocol.verdicts import KEY
 
 dispatcher = get_dispatcher(__name__)
 logger = logging.getLogger(__name__)
@@ -50,6 +52,7 @@ class ResponseReviser(IntrinsicComponent):
     """
 
     intrinsic: ClassVar[str] = "revise"
+    _options: ClassVar[Sequence[str]] = ("mend",)
 
     on_error: str = "fallback"
     mend: bool = True
@@ -76,7 +79,7 @@ class ResponseReviser(IntrinsicComponent):
                                expected="one that is text, and whole", got=type(response).__name__)  # fmt: skip
         documents = passages(distinct(sources_of(response)), self.metadata_mode)
         messages = conversation(query, answer_of(response), history)
-        return revise(messages, documents, mend=self.mend, **self._settings())
+        return self._ask(messages, documents)
 
     def _revised(self, response: Shown, result: RevisedAnswer) -> Shown:
         if result.degraded:
@@ -89,7 +92,7 @@ def _saying(response: Any, text: str) -> Any:
     """A copy that says this, without the verdicts on what it said before."""
     if isinstance(response, AgentOutput):
         said = response.response
-        noted = {k: v for k, v in said.additional_kwargs.items() if k != "rag_intrinsics"}
+        noted = {k: v for k, v in said.additional_kwargs.items() if k != KEY}
         # Calls of tools beside the text stay.
         blocks: list[Any] = [block for block in said.blocks if not isinstance(block, TextBlock)]
         first = next((i for i, block in enumerate(said.blocks) if isinstance(block, TextBlock)), 0)
@@ -97,5 +100,5 @@ def _saying(response: Any, text: str) -> Any:
         message = ChatMessage(blocks=blocks, role=said.role, additional_kwargs=noted)
         return response.model_copy(update={"response": message})
     field = "response_txt" if hasattr(response, "response_txt") else "response"
-    kept = {key: value for key, value in (response.metadata or {}).items() if key != "rag_intrinsics"}
+    kept = {key: value for key, value in (response.metadata or {}).items() if key != KEY}
     return replace(response, **{field: text}, metadata=kept)

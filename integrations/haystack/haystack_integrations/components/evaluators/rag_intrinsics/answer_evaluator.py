@@ -39,6 +39,7 @@ class RagIntrinsicsAnswerEvaluator(RowEvaluator):
     """
 
     intrinsic: ClassVar[str] = "evaluate"
+    _options: ClassVar[Sequence[str]] = ("metrics",)
 
     def __init__(
         self,
@@ -86,9 +87,6 @@ class RagIntrinsicsAnswerEvaluator(RowEvaluator):
     ) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
         return await self._aevaluated(questions, contexts, predicted_answers)
-
-    def _settings(self) -> dict[str, Any]:
-        return {"metrics": self.metrics}
 
     def _score(self, result: Evaluation) -> float | None:
         scores = [metric.score for metric in result.metrics if metric.score is not None]

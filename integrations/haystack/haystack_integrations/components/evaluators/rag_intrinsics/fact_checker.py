@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from haystack import component
-from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
 
 from intrinsics_core import Profile
+from intrinsics_core.intrinsics.fact_check import OPTIONS
 
 
 @component
@@ -32,6 +32,7 @@ class RagIntrinsicsFactChecker(ReplyIntrinsic):
     """
 
     intrinsic: ClassVar[str] = "fact-check"
+    _options: ClassVar[Sequence[str]] = OPTIONS
 
     def __init__(
         self,
@@ -68,6 +69,3 @@ class RagIntrinsicsFactChecker(ReplyIntrinsic):
         self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
         self.top_k, self.top_p, self.aggregate = top_k, top_p, aggregate
         self.sources, self.combine = sources, combine
-
-    def _settings(self, reply: ChatMessage | None) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("top_k", "top_p", "aggregate", "sources", "combine")}

@@ -40,10 +40,6 @@ class RowEvaluator(Intrinsic):
         """The score of a verdict, from 0 to 1; None where there was nothing to judge."""
         raise NotImplementedError
 
-    def _settings(self) -> dict[str, Any]:
-        """Further arguments of the intrinsic."""
-        return {}
-
     def _extras(self, result: Any) -> dict[str, Any]:
         """What else a row says."""
         return {}
@@ -68,7 +64,7 @@ class RowEvaluator(Intrinsic):
         name = f"contexts[{at}]"
         documents = [_content(name, value, self.intrinsic) for value in _listed(name, contexts, self.intrinsic)]
         try:
-            return INTRINSICS[self.intrinsic](messages, documents, date=self.date, **self._settings())
+            return INTRINSICS[self.intrinsic](messages, documents, **self._settings())
         except InvalidInput as error:  # a blank question, say: one row's trouble
             return error
 

@@ -88,5 +88,5 @@ class RagIntrinsicsUncertaintyScorer(ReplyIntrinsic):
         """Like `run`, without blocking the event loop."""
         return await self._ajudged(query, replies, documents, history)
 
-    def _settings(self, reply: ChatMessage | None) -> dict[str, Any]:
+    def _known(self, reply: ChatMessage | None) -> dict[str, Any]:
         return {"on_error": self.on_error or ("raise" if reply is None else "fallback")}

@@ -4,11 +4,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from haystack import Pipeline, SuperComponent, default_from_dict, default_to_dict, super_component
+from haystack import Pipeline, SuperComponent, super_component
 from haystack.components.builders import AnswerBuilder, ChatPromptBuilder
 from haystack.components.joiners import BranchJoiner
 from haystack.dataclasses import ChatMessage
-from haystack_integrations.common.rag_intrinsics.base import listed, with_shared_runtime
+from haystack_integrations.common.rag_intrinsics.base import Saved, listed
 from haystack_integrations.common.rag_intrinsics.engine import Engine
 from haystack_integrations.components.pipelines.rag_intrinsics.turns import CannedReply, ConversationTurns
 from haystack_integrations.components.query.rag_intrinsics import RagIntrinsicsQueryRewriter
@@ -38,7 +38,7 @@ Question: {{ query }}"""
 
 
 @super_component
-class RagIntrinsicsPipeline:
+class RagIntrinsicsPipeline(Saved):
     """
     A RAG pipeline around your retriever and your chat generator, as one component.
 
@@ -178,44 +178,6 @@ class RagIntrinsicsPipeline:
                     f"{name} is not taken", expected=f"some of {', '.join(self.input_mapping)}", got=name
                 )
         return {name: value for name, value in given.items() if value is not None}
-
-    @property
-    def runtime(self) -> Any:
-        """The runtime as it was given, a key in it as a `Secret`."""
-        return self._engine.spec
-
-    def to_dict(self) -> dict[str, Any]:
-        """
-        Serialize to a dictionary. A key is saved as the name of an environment variable, never as itself.
-
-        :returns: Dictionary with serialized data.
-        :raises SerializationError: If the runtime is an object that has no config.
-        """
-        return default_to_dict(
-            self,
-            retriever=self.retriever,
-            chat_generator=self.chat_generator,
-            runtime=self._engine.to_dict(),
-            top_k=self.top_k,
-            canned=self.canned,
-            prompt=self.prompt,
-            system_prompt=self.system_prompt,
-            meta_fields_to_embed=self.meta_fields_to_embed,
-            stream_verdicts=self.stream_verdicts,
-            hold=self.hold,
-            on_error=self.on_error,
-            query_form=self.query_form,
-        )
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "RagIntrinsicsPipeline":
-        """
-        Deserialize from a dictionary.
-
-        :param data: Dictionary to deserialize from.
-        :returns: The pipeline.
-        """
-        return default_from_dict(cls, with_shared_runtime(data))
 
 
 class _Telling(Pipeline):

@@ -106,13 +106,7 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
 
     def _outputs(self, given: PipelineInput, result: ContextRelevance, score_threshold: float | None) -> dict[str, Any]:
         least = self.score_threshold if score_threshold is None else score_threshold
-        floor = float("-inf") if least is None else least
-        sources = given.sources
-        kept = [
-            scored(sources[row.index], row.score, _flat(row))
-            for row in result.judgements
-            if row.label in self.labels and (row.score is None or row.score >= floor)
-        ]
+        kept = [scored(given.sources[row.index], row.score, _flat(row)) for row in result.kept(self.labels, least)]
         return {"documents": kept, "result": given.as_dict(result)}
 
 

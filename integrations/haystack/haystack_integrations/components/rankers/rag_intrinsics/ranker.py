@@ -8,7 +8,7 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic
 from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, scored
 
-from intrinsics_core import InvalidInput, Profile, reranking
+from intrinsics_core import InvalidInput, Profile
 from intrinsics_core.intrinsics.reranking import MAX_CHARACTERS, OPTIONS, WINDOW
 from intrinsics_core.protocol.results import RankedDocument, Ranking
 
@@ -43,6 +43,7 @@ class RagIntrinsicsRanker(Intrinsic):
     """
 
     intrinsic: ClassVar[str] = "reranking"
+    _options: ClassVar[Sequence[str]] = OPTIONS
 
     def __init__(
         self,
@@ -93,7 +94,7 @@ class RagIntrinsicsRanker(Intrinsic):
         self.top_k, self.score_threshold = self._checked(top_k), score_threshold
         self.mode, self.window, self.both_orders, self.max_characters = mode, window, both_orders, max_characters
         self.prior_weight, self.higher_is_better = prior_weight, higher_is_better
-        reranking([{"role": "user", "content": "?"}], [], **self._how)  # a wrong value fails now, not at the first run
+        self._call(self._read("?", (), None))  # a wrong value fails now, not at the first run
 
     @component.output_types(documents=list[Document], result=dict[str, Any])
     def run(
@@ -117,7 +118,7 @@ class RagIntrinsicsRanker(Intrinsic):
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
         limit, given = self._checked(top_k), self._read(query, documents, history)
-        return self._outputs(given, self._result(self._call(given, **self._how)), limit, score_threshold)
+        return self._outputs(given, self._result(self._call(given)), limit, score_threshold)
 
     @component.output_types(documents=list[Document], result=dict[str, Any])
     async def run_async(
@@ -130,11 +131,7 @@ class RagIntrinsicsRanker(Intrinsic):
     ) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
         limit, given = self._checked(top_k), self._read(query, documents, history)
-        return self._outputs(given, await self._aresult(self._call(given, **self._how)), limit, score_threshold)
-
-    @property
-    def _how(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in OPTIONS}
+        return self._outputs(given, await self._aresult(self._call(given)), limit, score_threshold)
 
     def _outputs(
         self, given: PipelineInput, result: Ranking, top_k: int | None, score_threshold: float | None

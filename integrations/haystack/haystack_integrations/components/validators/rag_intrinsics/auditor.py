@@ -7,9 +7,10 @@ from haystack import component
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
 from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput
-from haystack_integrations.components.validators.rag_intrinsics.markers import marked, unsupported
+from haystack_integrations.components.validators.rag_intrinsics.markers import marked
 
 from intrinsics_core import Profile
+from intrinsics_core.protocol.verdicts import unsupported
 
 
 @component

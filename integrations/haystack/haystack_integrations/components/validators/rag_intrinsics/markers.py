@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from haystack.dataclasses import ChatMessage, TextContent
-from haystack_integrations.common.rag_intrinsics.pipeline_input import KEY, is_structured, text_of
+from haystack_integrations.common.rag_intrinsics.pipeline_input import is_structured, text_of
 
 from intrinsics_core.render.citations import mark_place
 
@@ -53,18 +53,6 @@ def _claim(sentence: str) -> str:
     if before.endswith("|"):
         return before[:-1].rstrip()
     return before.rstrip(_STOPS).rstrip()
-
-
-def verdict_on(reply: ChatMessage, name: str) -> dict[str, Any]:
-    """What a component before us said of this reply; nothing where it said nothing."""
-    verdicts = reply.meta.get(KEY)
-    found = verdicts.get(name) if isinstance(verdicts, dict) else None
-    return found if isinstance(found, dict) else {}
-
-
-def unsupported(verdict: Mapping[str, Any]) -> set[Place]:
-    """The sentences that were found unfaithful: a reference would say otherwise."""
-    return {(row["begin"], row["end"]) for row in verdict.get("sentences") or () if row["label"] == "unfaithful"}
 
 
 _STOPS = ".!?…。！？"

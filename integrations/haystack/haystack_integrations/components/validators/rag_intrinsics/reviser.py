@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 from haystack import component
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
-from haystack_integrations.common.rag_intrinsics.pipeline_input import KEY, PipelineInput, is_structured, text_of
-from haystack_integrations.components.validators.rag_intrinsics.markers import verdict_on, with_text
+from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, is_structured, text_of
+from haystack_integrations.components.validators.rag_intrinsics.markers import with_text
 
 from intrinsics_core import Profile
 from intrinsics_core.protocol.results import Audit, HallucinationDetection
+from intrinsics_core.protocol.verdicts import KEY, verdict_in
 
 
 @component
@@ -42,6 +43,7 @@ class RagIntrinsicsReviser(ReplyIntrinsic):
     """
 
     intrinsic: ClassVar[str] = "revise"
+    _options: ClassVar[Sequence[str]] = ("mend",)
 
     def __init__(
         self,
@@ -69,8 +71,8 @@ class RagIntrinsicsReviser(ReplyIntrinsic):
         self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
         self.mend = mend
 
-    def _settings(self, reply: ChatMessage | None) -> dict[str, Any]:
-        return {"mend": self.mend, "verdicts": None if reply is None else _verdicts(reply)}
+    def _known(self, reply: ChatMessage | None) -> dict[str, Any]:
+        return {"verdicts": None if reply is None else _verdicts(reply)}
 
     def _shown(self, reply: ChatMessage, dump: dict[str, Any], given: PipelineInput, result: Any) -> ChatMessage:
         if not dump["changes"] or is_structured(reply):  # an object is not rewritten: `results` has the changes
@@ -82,7 +84,7 @@ class RagIntrinsicsReviser(ReplyIntrinsic):
 def _verdicts(reply: ChatMessage) -> HallucinationDetection | None:
     """What was said of this very text before, if anything was."""
     for name, kind in (("hallucination_detection", HallucinationDetection), ("audit", Audit)):
-        said = verdict_on(reply, name)
+        said = verdict_in(reply.meta, name)
         if not said or "degraded" in said or "reason" in said:
             continue
         found = kind.model_validate(said)

@@ -8,10 +8,12 @@ from typing import Any, ClassVar
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage, StreamingCallbackT, StreamingChunk
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic
-from haystack_integrations.common.rag_intrinsics.pipeline_input import KEY, PipelineInput
+from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput
 
 from intrinsics_core import Profile, StreamChecker
 from intrinsics_core.protocol.results import Audit, AuditedSentence
+from intrinsics_core.protocol.verdicts import KEY
+from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 
 # By what generators end a stream, beside `finish_reason`: Haystack's older ones, Ollama, Anthropic.
 _ENDS = ("finish_reason", "done_reason", "done", "stop_reason")
@@ -135,37 +137,20 @@ class RagIntrinsicsStreamAuditor(Intrinsic):
                                 on_error=self.on_error, date=self.date)  # type: ignore[arg-type]  # fmt: skip
         audited = _Audited(given, checker, self.hold)
 
+        done: dict[str, Any] = {"tell": tell, "feed": checker.feed, "close": lambda _: checker.close()}
+        adone: dict[str, Any] = {"tell": tell, "feed": checker.afeed, "close": lambda _: checker.aclose()}
+
         def heard(chunk: StreamingChunk) -> None:
-            for piece in audited.passed(chunk):
-                tell(piece)
-            if not audited.ended and chunk.content:
-                for piece in audited.judged(checker.feed(chunk.content)):
-                    tell(piece)
-            if _ends(chunk):
-                finish()
-                for piece in audited.after():
-                    tell(piece)
+            run_steps(audited.heard(chunk), done)
 
         def finish() -> None:
-            if audited.ends():
-                for piece in audited.last(checker.close()):
-                    tell(piece)
+            run_steps(audited.finished(), done)
 
         async def aheard(chunk: StreamingChunk) -> None:
-            for piece in audited.passed(chunk):
-                await tell(piece)
-            if not audited.ended and chunk.content:
-                for piece in audited.judged(await checker.afeed(chunk.content)):
-                    await tell(piece)
-            if _ends(chunk):
-                await afinish()
-                for piece in audited.after():
-                    await tell(piece)
+            await arun_steps(audited.heard(chunk), adone)
 
         async def afinish() -> None:
-            if audited.ends():
-                for piece in audited.last(await checker.aclose()):
-                    await tell(piece)
+            await arun_steps(audited.finished(), adone)
 
         if _is_async(tell):
             aheard.afinish = afinish  # type: ignore[attr-defined]
@@ -182,6 +167,24 @@ class _Audited:
         self._like = StreamingChunk("")  # the last chunk with text that was held back
         self._end: StreamingChunk | None = None  # the one that ends it, held back
         self.ended = False
+
+    def heard(self, chunk: StreamingChunk) -> Steps[None]:
+        """What is told of a chunk, and what the checker is asked."""
+        for piece in self.passed(chunk):
+            yield "tell", piece
+        if not self.ended and chunk.content:
+            for piece in self.judged((yield "feed", chunk.content)):
+                yield "tell", piece
+        if _ends(chunk):
+            yield from self.finished()
+            for piece in self.after():
+                yield "tell", piece
+
+    def finished(self) -> Steps[None]:
+        """What is told at the end of an answer that was not audited yet."""
+        if self.ends():
+            for piece in self.last((yield "close", None)):
+                yield "tell", piece
 
     def passed(self, chunk: StreamingChunk) -> Iterator[StreamingChunk]:
         """What of a chunk goes out at once: all of it; of an answer that is held back what is no text."""
