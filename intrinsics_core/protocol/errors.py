@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _RAW_LIMIT = 2_000  # characters of what came that the message shows
 _KEPT = (
@@ -92,6 +94,19 @@ def _rebuild(
 
 class InvalidInput(IntrinsicsError, ValueError):
     """The caller's input cannot be used; the message names the field and the fix."""
+
+
+@contextmanager
+def within(place: str) -> Iterator[None]:
+    """What is wrong with an input in here is told with the place that it stands at.
+
+    Raises:
+        InvalidInput: as it was raised in here; its message begins with the place.
+    """
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput(f"{place}: {error.message}", expected=error.expected, got=error.got) from None
 
 
 class UnsupportedIntrinsic(InvalidInput):

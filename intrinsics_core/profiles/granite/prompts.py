@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from intrinsics_core.profiles import sampling
-from intrinsics_core.profiles.turns import conversation
+from intrinsics_core.profiles.turns import conversation, tagged
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.profile import Format
 from intrinsics_core.protocol.requests import Constraint, Generate, Reply
@@ -27,7 +27,6 @@ from intrinsics_core.protocol.task import Message, Task
 from intrinsics_core.replies import readers, writers
 from intrinsics_core.replies.labels import label_probabilities
 from intrinsics_core.text.markup import defuse
-from intrinsics_core.text.sentences import Span
 
 HELPFUL = " You are a helpful AI assistant."
 GROUNDED = (
@@ -71,11 +70,6 @@ def turn(role: str, text: str) -> str:
 
 def documents(task: Task) -> tuple[Shown, ...]:
     return tuple((task.document_id(i), defuse(d.text)) for i, d in enumerate(task.documents))
-
-
-def tagged(sentences: Sequence[Span], prefix: str, start: int = 0) -> str:
-    """Sentences with their numbers before them and one space between, as in the adapters' training data."""
-    return " ".join(f"<{prefix}{start + i}> {defuse(s.text)}" for i, s in enumerate(sentences))
 
 
 def tagged_documents(task: Task, prefix: str) -> tuple[Shown, ...]:
