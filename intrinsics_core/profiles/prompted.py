@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from intrinsics_core.profiles import auditing, judging, relevance, revising, sampling, sentence_verdicts
+from intrinsics_core.profiles import auditing, judging, plain_text, relevance, revising, sampling, sentence_verdicts
 from intrinsics_core.profiles.asking import (
     CONFIDENCE,
     PAIR,
@@ -99,10 +99,6 @@ def _claim(task: Task) -> dict[str, Any]:
 
 
 # --- how a reply is understood ------------------------------------------------------------------------------------
-
-
-def _rewrite(task: Task, replies: Sequence[Reply]) -> QueryRewrite:
-    return readers.rewrite(task, readers.generated(replies))
 
 
 def _judgement(task: Task, replies: Sequence[Reply]) -> Judgement:
@@ -206,11 +202,7 @@ def _in_plain_text(instruction: str, show: Callable[[Task], dict[str, Any]], tok
         turns = turns_of(instruction, show(task), _ANSWERING)
         return [Generate(intrinsic=task.intrinsic, messages=turns, max_tokens=tokens)]
 
-    return Format(
-        render,
-        lambda task, replies: readers.free_text(readers.generated(replies)),
-        lambda task, value: writers.free_text(value),
-    )
+    return plain_text.whole(render)
 
 
 _FORMATS: dict[str, Format[Any]] = {
@@ -225,7 +217,7 @@ _FORMATS: dict[str, Format[Any]] = {
             conversation_shown,
             256,
         ),
-        _rewrite,
+        readers.rewrite,
         _write_rewrite,
     ),
     "synonym-query": text_format(

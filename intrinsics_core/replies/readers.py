@@ -91,8 +91,8 @@ def text_field(reply: Generated, name: str) -> str:
     return text
 
 
-def rewrite(task: Task, reply: Generated, name: str = "rewritten_question") -> QueryRewrite:
-    query = text_field(reply, name)
+def rewrite(task: Task, replies: Sequence[Reply]) -> QueryRewrite:
+    query = text_field(generated(replies), "rewritten_question")
     return QueryRewrite(query=query, original=task.query, changed=query != task.query.strip())
 
 

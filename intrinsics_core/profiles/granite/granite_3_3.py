@@ -187,7 +187,7 @@ def profile(*, explain: bool = True) -> Profile:
     """
     formats: dict[str, Format[Any]] = {
         "query-rewrite": Format(
-            within_expansion(_ask_rewrite(seed=42), _ask_rewrite()), prompts.rewrite, _write_rewrite
+            within_expansion(_ask_rewrite(seed=42), _ask_rewrite()), readers.rewrite, _write_rewrite
         ),
         "context-relevance": Format(
             ask(
