@@ -69,7 +69,6 @@ def calibrate(
     false_acceptance: Annotated[
         float | None,
         typer.Option(
-            "--false-acceptance",
             metavar="R",
             min=0.0,
             max=1.0,
@@ -79,7 +78,6 @@ def calibrate(
     at_most: Annotated[
         float | None,
         typer.Option(
-            "--at-most",
             metavar="R",
             help="Choose instead a threshold with a promise: at most this share of new rows labelled false reaches it.",
         ),
@@ -100,7 +98,6 @@ def calibrate(
     picture: Annotated[
         str | None,
         typer.Option(
-            "--picture",
             metavar="FILE",
             help="File in which a reliability diagram is drawn. Needs matplotlib.",
             show_default="none",

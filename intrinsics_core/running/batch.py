@@ -29,6 +29,7 @@ from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, Runti
 from intrinsics_core.protocol.results import Result
 from intrinsics_core.protocol.task import today
 from intrinsics_core.running.execution import run_many
+from intrinsics_core.running.rows import EXPECTED
 from intrinsics_core.runtimes import Config, as_runtime
 from intrinsics_core.runtimes.configs import KINDS
 from intrinsics_core.runtimes.limiter import counted
@@ -42,7 +43,6 @@ BATCH_ROWS = 256  # rows of a call: what is done again when an actor dies, and w
 _ROUNDS = 8  # a batch has at least so many rows for each that is under way, lest the slowest row rule
 CPUS = 0.5  # of an actor, in Ray's books: two on two cores then leave one for what reads and writes
 _ROOM = 512 * 2**20  # bytes of a local cluster's object store: rows pass through, none stay
-_EXPECTED = '{"id": ..., "messages": [{"role", "content"}], "documents": [{"id", "text"}]}'
 _MUST_HAVE = ("role", "content", "text")  # keys that are not left out where a column says null
 
 
@@ -360,7 +360,7 @@ def row_call(row: Mapping[str, Any], build: Callable[..., Call[Any]], needs_docu
     try:
         for key in ("messages", "documents") if needs_documents else ("messages",):
             if row.get(key) is None:
-                raise InvalidInput(f"the row has no {key!r}", expected=_EXPECTED, got=f"columns {', '.join(row)}")
+                raise InvalidInput(f"the row has no {key!r}", expected=EXPECTED, got=f"columns {', '.join(row)}")
         return build(_column("messages", row["messages"]), _column("documents", row.get("documents") or ()))
     except Exception as error:
         return as_intrinsics_error(error)
