@@ -1,16 +1,18 @@
-"""What the three overhead benchmarks share: a judge that answers at once, medians, and a row of the table."""
+"""What the three overhead benchmarks share: options, a judge that answers at once, medians, and a row of the table."""
 
+import argparse
 import statistics
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from intrinsics_core import BlockingRuntime, Format, Profile
+from intrinsics_core import BlockingRuntime, Format, Profile, answerability, reranking, run
 from intrinsics_core.protocol.requests import Embed, Embedded, Outcome, Request
 from intrinsics_core.protocol.results import Answerability
 from intrinsics_core.protocol.task import Task
 
 QUESTION = "Who built the tide mill at Port Ellery?"
+MESSAGES = [{"role": "user", "content": QUESTION}]
 PASSAGES = 50
 TEXT = "Passage {0} tells of the harbour, of its cranes and of the fog that comes from March to May. " * 4
 
@@ -40,6 +42,23 @@ class Constant(BlockingRuntime):
 
 
 Clock = Callable[[], float]
+
+
+def options(description: str | None) -> tuple[int, Clock]:
+    """How many calls, and the clock that times them."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--calls", type=int, default=300)
+    parser.add_argument("--cpu", action="store_true", help="CPU time instead of the clock on the wall")
+    asked = parser.parse_args()
+    return asked.calls, time.process_time if asked.cpu else time.perf_counter
+
+
+def of_the_core(runtime: Constant, documents: Sequence[Any]) -> tuple[Callable[[], Any], Callable[[], Any]]:
+    """Calls of the core: a ranking of all documents, and a gate over the first five."""
+    return (
+        lambda: run(reranking(MESSAGES, documents), runtime),
+        lambda: run(answerability(MESSAGES, documents[:5]), runtime),
+    )
 
 
 def median_ms(work: Callable[[], Any], calls: int, clock: Clock = time.perf_counter) -> float:

@@ -5,9 +5,7 @@ directly; a component of Haystack's kind that does nothing, on the same input; o
 together. The lower rows run the same components inside a pipeline. Medians, in milliseconds.
 """
 
-import argparse
 import asyncio
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -15,8 +13,19 @@ from haystack import Document, Pipeline, component
 from haystack_integrations.components.rankers.rag_intrinsics import RagIntrinsicsRanker
 from haystack_integrations.components.routers.rag_intrinsics import RagIntrinsicsAnswerabilityRouter
 
-from benchmarks.overhead import PASSAGES, QUESTION, TEXT, Constant, amedian_ms, median_ms, show
-from intrinsics_core import answerability, arun, reranking, run
+from benchmarks.overhead import (
+    MESSAGES,
+    PASSAGES,
+    QUESTION,
+    TEXT,
+    Constant,
+    amedian_ms,
+    median_ms,
+    of_the_core,
+    options,
+    show,
+)
+from intrinsics_core import arun, reranking
 
 
 @component
@@ -39,26 +48,14 @@ def piped(part: Any) -> Callable[..., Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--calls", type=int, default=300)
-    parser.add_argument("--cpu", action="store_true", help="CPU time instead of the clock on the wall")
-    asked = parser.parse_args()
-    calls: int = asked.calls
-    clock = time.process_time if asked.cpu else time.perf_counter
-
+    calls, clock = options(__doc__)
     runtime = Constant()
-    messages = [{"role": "user", "content": QUESTION}]
     many = [Document(id=str(i), content=TEXT.format(i), score=0.5) for i in range(PASSAGES)]
     few = many[:5]
     plain = [{"id": d.id, "text": d.content} for d in many]
     ranker, router, nothing = RagIntrinsicsRanker(runtime), RagIntrinsicsAnswerabilityRouter(runtime), NoOp()
 
-    def rank() -> Any:
-        return run(reranking(messages, plain), runtime)
-
-    def judge() -> Any:
-        return run(answerability(messages, plain[:5]), runtime)
-
+    rank, judge = of_the_core(runtime, plain)
     rows: list[tuple[str, Callable[[], Any], Callable[..., Any], Callable[..., Any], list[Document]]] = [
         (f"ranker, {PASSAGES} passages", rank, nothing.run, ranker.run, many),
         ("answerability router, 5 passages", judge, nothing.run, router.run, few),
@@ -72,7 +69,7 @@ def main() -> None:
                      median_ms(lambda o=ours, g=given: o(**g), calls, clock)])  # type: ignore[misc]  # fmt: skip
 
     async def asynchronously() -> None:
-        core = await amedian_ms(lambda: arun(reranking(messages, plain), runtime), calls, clock)
+        core = await amedian_ms(lambda: arun(reranking(MESSAGES, plain), runtime), calls, clock)
         noop = await amedian_ms(lambda: nothing.run_async(query=QUESTION, documents=many), calls, clock)
         ours = await amedian_ms(lambda: ranker.run_async(query=QUESTION, documents=many), calls, clock)
         show("the same ranker, awaited", [core, noop, ours])

@@ -5,29 +5,31 @@ called directly; a Runnable that does nothing, on the same input; ours; and what
 in milliseconds; with ``--cpu`` of the process's CPU time, all threads, which other work on the machine changes little.
 """
 
-import argparse
 import asyncio
-import time
 from typing import Any
 
 from langchain_core.documents import Document
 from langchain_core.runnables import RunnableLambda
 from langchain_rag_intrinsics import AnswerabilityGate, IntrinsicsReranker
 
-from benchmarks.overhead import PASSAGES, QUESTION, TEXT, Constant, amedian_ms, median_ms, show
-from intrinsics_core import answerability, arun, reranking, run
+from benchmarks.overhead import (
+    MESSAGES,
+    PASSAGES,
+    QUESTION,
+    TEXT,
+    Constant,
+    amedian_ms,
+    median_ms,
+    of_the_core,
+    options,
+    show,
+)
+from intrinsics_core import arun, reranking
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--calls", type=int, default=300)
-    parser.add_argument("--cpu", action="store_true")
-    given = parser.parse_args()
-    calls: int = given.calls
-    clock = time.process_time if given.cpu else time.perf_counter
-
+    calls, clock = options(__doc__)
     runtime = Constant()
-    messages = [{"role": "user", "content": QUESTION}]
     documents = [Document(TEXT.format(i), id=str(i)) for i in range(PASSAGES)]
     plain = [{"id": d.id, "text": d.page_content} for d in documents]
     many: dict[str, Any] = {"query": QUESTION, "documents": documents}
@@ -35,12 +37,7 @@ def main() -> None:
     nothing: RunnableLambda[Any, Any] = RunnableLambda(lambda given: given["documents"])
     reranker, gate = IntrinsicsReranker(runtime=runtime), AnswerabilityGate(runtime=runtime)
 
-    def rank() -> Any:
-        return run(reranking(messages, plain), runtime)
-
-    def judge() -> Any:
-        return run(answerability(messages, plain[:5]), runtime)
-
+    rank, judge = of_the_core(runtime, plain)
     rows = [
         (f"reranker, {PASSAGES} passages", rank, lambda: nothing.invoke(many), lambda: reranker.invoke(many)),
         ("answerability gate, 5 passages", judge, lambda: nothing.invoke(few), lambda: gate.invoke(few)),
@@ -50,7 +47,7 @@ def main() -> None:
         show(name, [median_ms(work, calls, clock) for work in works])
 
     async def asynchronously() -> None:
-        core = await amedian_ms(lambda: arun(reranking(messages, plain), runtime), calls, clock)
+        core = await amedian_ms(lambda: arun(reranking(MESSAGES, plain), runtime), calls, clock)
         noop = await amedian_ms(lambda: nothing.ainvoke(many), calls, clock)
         show("the same reranker, awaited", [core, noop, await amedian_ms(lambda: reranker.ainvoke(many), calls, clock)])
 

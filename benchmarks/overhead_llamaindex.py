@@ -7,9 +7,7 @@ adds to the two together. Medians, in milliseconds.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,8 +21,19 @@ from llama_index.evaluation.rag_intrinsics import AnswerabilityEvaluator
 from llama_index.postprocessor.rag_intrinsics import IntrinsicsRerank
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
 
-from benchmarks.overhead import PASSAGES, QUESTION, TEXT, Constant, amedian_ms, median_ms, show
-from intrinsics_core import answerability, arun, reranking, run
+from benchmarks.overhead import (
+    MESSAGES,
+    PASSAGES,
+    QUESTION,
+    TEXT,
+    Constant,
+    amedian_ms,
+    median_ms,
+    of_the_core,
+    options,
+    show,
+)
+from intrinsics_core import arun, reranking
 
 
 class NoOpPostprocessor(BaseNodePostprocessor):
@@ -39,13 +48,7 @@ class NoOpPostprocessor(BaseNodePostprocessor):
         return nodes
 
 
-class NoOpSynthesizer(BaseSynthesizer):
-    def get_response(self, query_str: str, text_chunks: Sequence[str], **kwargs: Any) -> str:
-        return "Ada Brink."
-
-    async def aget_response(self, query_str: str, text_chunks: Sequence[str], **kwargs: Any) -> str:
-        return "Ada Brink."
-
+class NoPrompts:
     def _get_prompts(self) -> dict[str, Any]:
         return {}
 
@@ -53,7 +56,15 @@ class NoOpSynthesizer(BaseSynthesizer):
         pass
 
 
-class NoOpEvaluator(BaseEvaluator):
+class NoOpSynthesizer(NoPrompts, BaseSynthesizer):
+    def get_response(self, query_str: str, text_chunks: Sequence[str], **kwargs: Any) -> str:
+        return "Ada Brink."
+
+    async def aget_response(self, query_str: str, text_chunks: Sequence[str], **kwargs: Any) -> str:
+        return "Ada Brink."
+
+
+class NoOpEvaluator(NoPrompts, BaseEvaluator):
     async def aevaluate(
         self,
         query: str | None = None,
@@ -63,23 +74,10 @@ class NoOpEvaluator(BaseEvaluator):
     ) -> EvaluationResult:
         return EvaluationResult(query=query, contexts=contexts, passing=True, score=0.5)
 
-    def _get_prompts(self) -> dict[str, Any]:
-        return {}
-
-    def _update_prompts(self, prompts: dict[str, Any]) -> None:
-        pass
-
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--calls", type=int, default=300)
-    parser.add_argument("--cpu", action="store_true", help="CPU time instead of the clock on the wall")
-    asked = parser.parse_args()
-    calls: int = asked.calls
-    clock = time.process_time if asked.cpu else time.perf_counter
-
+    calls, clock = options(__doc__)
     runtime = Constant()
-    messages = [{"role": "user", "content": QUESTION}]
     nodes = [NodeWithScore(node=TextNode(id_=str(i), text=TEXT.format(i)), score=0.5) for i in range(PASSAGES)]
     documents = [{"id": n.node_id, "text": n.node.get_content()} for n in nodes]
     query, response = QueryBundle(QUESTION), Response("Ada Brink.", source_nodes=nodes[:5])
@@ -88,12 +86,7 @@ def main() -> None:
     inner = NoOpSynthesizer(llm=MockLLM())
     gate = GroundedSynthesizer(inner, runtime=runtime, citations=False, hallucination=False)
 
-    def rank() -> Any:
-        return run(reranking(messages, documents), runtime)
-
-    def judge() -> Any:
-        return run(answerability(messages, documents[:5]), runtime)
-
+    rank, judge = of_the_core(runtime, documents)
     assert len(rerank.postprocess_nodes(nodes, query)) == PASSAGES  # what is timed is the real thing
     assert gate.synthesize(QUESTION, nodes[:5]).metadata["rag_intrinsics"]["answerability"]["probability"] == 0.5
 
@@ -122,7 +115,7 @@ def main() -> None:
         show(name, [median_ms(work, calls, clock) for work in works])
 
     async def asynchronously() -> None:
-        core = await amedian_ms(lambda: arun(reranking(messages, documents), runtime), calls, clock)
+        core = await amedian_ms(lambda: arun(reranking(MESSAGES, documents), runtime), calls, clock)
         noop = await amedian_ms(lambda: nothing.apostprocess_nodes(nodes, query), calls, clock)
         show(
             "the same reranker, awaited",
