@@ -20,7 +20,7 @@ from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, cal
 from intrinsics_core.intrinsics.table import register
 from intrinsics_core.protocol.apply_calibration import recalibrated
 from intrinsics_core.protocol.call import Call
-from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.protocol.errors import InvalidInput, raised
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Program
 from intrinsics_core.protocol.results import CheckedClaim, FactCheck, SourceVerdict
@@ -221,10 +221,7 @@ def _within(score: float) -> float:
 
 
 def _values(outcomes: Sequence[Any], what: str) -> list[float]:
-    for outcome in outcomes:
-        if isinstance(outcome, IntrinsicsError):
-            raise outcome
-    return finite(outcomes, what)
+    return finite(list(map(raised, outcomes)), what)
 
 
 def select(logits: Sequence[float], *, top_k: int | None, top_p: float | None) -> list[float]:

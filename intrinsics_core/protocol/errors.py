@@ -10,6 +10,9 @@ import copy
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TypeVar
+
+T = TypeVar("T")
 
 _RAW_LIMIT = 2_000  # characters of what came that the message shows
 _KEPT = (
@@ -131,6 +134,13 @@ class ContextTooLong(IntrinsicsError):
 
 class RequestTimeout(IntrinsicsError, TimeoutError):
     """The runtime gave no answer in time."""
+
+
+def raised(outcome: T | IntrinsicsError) -> T:
+    """The outcome itself; an error is raised."""
+    if isinstance(outcome, IntrinsicsError):
+        raise outcome
+    return outcome
 
 
 def as_intrinsics_error(error: Exception, *, copied: bool = False) -> IntrinsicsError:
