@@ -38,7 +38,7 @@ def whole_result(value: Any, intrinsic: str, documents: Sequence[Document]) -> A
     """
     if isinstance(value, Result):
         value = value.model_dump(mode="json")
-    return _WHOLE.get(intrinsic, _as_it_is)(value, documents)
+    return _WHOLE[intrinsic](value, documents) if intrinsic in _WHOLE else value
 
 
 def _answerability(value: Any, documents: Sequence[Document]) -> Any:
@@ -82,10 +82,6 @@ def _hallucination(value: Any, documents: Sequence[Document]) -> Any:
 def _sentence(given: Mapping[str, Any]) -> dict[str, Any]:
     label = _word(given.get("label"), "hallucination-detection", FAITHFULNESS)
     return {"score": FAITHFULNESS_SCORES[label], **given, "label": label}  # type: ignore[index]
-
-
-def _as_it_is(value: Any, documents: Sequence[Document]) -> Any:
-    return value
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -159,7 +159,7 @@ def from_specs(
 def _format(
     spec: Spec, understand: Callable[[Spec, Task, Any], Any], write: Callable[[Task, Any], str] | None
 ) -> Format[Any]:
-    view = _VIEWS.get(spec.name, _whole)
+    view: Callable[[Task], Task] = _VIEWS.get(spec.name, lambda task: task)
 
     def parse_reply(task: Task, replies: Sequence[Reply]) -> Any:
         return understand(spec, view(task), readers.generated(replies))
@@ -174,10 +174,6 @@ def _format(
         return render(spec, view(task))
 
     return Format(render_task, parse_reply, write and (lambda task, value: write(view(task), value)))
-
-
-def _whole(task: Task) -> Task:
-    return task
 
 
 _VIEWS: Mapping[str, Callable[[Task], Task]] = {

@@ -5,16 +5,16 @@ chat endpoint.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from intrinsics_core.profiles import plain_text, sampling
 from intrinsics_core.profiles.granite import prompts
+from intrinsics_core.profiles.io_yaml.rendering import shown_documents
 from intrinsics_core.profiles.turns import conversation
 from intrinsics_core.protocol.profile import Format
 from intrinsics_core.protocol.requests import Generate
-from intrinsics_core.protocol.task import Document, Message, Task
-from intrinsics_core.text.markup import defuse, header
+from intrinsics_core.protocol.task import Message, Task
+from intrinsics_core.text.markup import defuse
 
 Messages = Callable[[Task], tuple[Message, ...]]
 
@@ -23,7 +23,7 @@ def _chat(
     messages: Messages, *, max_tokens: int, logprobs: bool = False, documents: bool = False
 ) -> Callable[[Task], Sequence[Generate]]:
     def render(task: Task) -> Sequence[Generate]:
-        shown = _documents(task) if documents else ()
+        shown = shown_documents(task, (defuse(d.text) for d in task.documents), defuse) if documents else ()
         return [
             Generate(intrinsic=task.intrinsic, messages=messages(task), documents=shown, max_tokens=max_tokens,
                      logprobs=logprobs)
@@ -34,19 +34,6 @@ def _chat(
 
 def _said(prompt: Callable[[Task], str]) -> Messages:
     return lambda task: (Message("user", prompt(task)),)
-
-
-def _documents(task: Task) -> tuple[Document, ...]:
-    return tuple(
-        replace(
-            document,
-            text=defuse(document.text),
-            id=header(task.document_id(i)),
-            title=None if document.title is None else defuse(document.title),
-            metadata={},
-        )
-        for i, document in enumerate(task.documents)
-    )
 
 
 FORMATS: Mapping[str, Format[Any]] = {
