@@ -1,12 +1,13 @@
-"""What the three overhead benchmarks share: options, a judge that answers at once, medians, and a row of the table."""
+"""What the three overhead benchmarks share: a judge that answers at once, the calls of the core, and the table."""
 
 import argparse
+import asyncio
 import statistics
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from intrinsics_core import BlockingRuntime, Format, Profile, answerability, reranking, run
+from intrinsics_core import BlockingRuntime, Format, Profile, answerability, arun, reranking, run
 from intrinsics_core.protocol.requests import Embed, Embedded, Outcome, Request
 from intrinsics_core.protocol.results import Answerability
 from intrinsics_core.protocol.task import Task
@@ -44,20 +45,44 @@ class Constant(BlockingRuntime):
 Clock = Callable[[], float]
 
 
-def options(description: str | None) -> tuple[int, Clock]:
-    """How many calls, and the clock that times them."""
+Work = Callable[[], Any]
+
+
+def table(
+    description: str | None,
+    nothing: str,
+    rows: Sequence[tuple[str, Work, Work, Work]],
+    awaited: tuple[str, Work, Work, Work],
+) -> None:
+    """Print the table, by the options of the command line.
+
+    Args:
+        nothing: what the framework's component is called that does nothing.
+        rows: a name, then what is timed: the core, the component that does nothing, ours.
+        awaited: the same of what is awaited.
+    """
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--calls", type=int, default=300)
     parser.add_argument("--cpu", action="store_true", help="CPU time instead of the clock on the wall")
     asked = parser.parse_args()
-    return asked.calls, time.process_time if asked.cpu else time.perf_counter
+    clock = time.process_time if asked.cpu else time.perf_counter
+    print(f"| | the core | {nothing} | ours | beyond both |\n|---|--:|--:|--:|--:|")
+    for name, *works in rows:
+        show(name, [median_ms(work, asked.calls, clock) for work in works])
+
+    async def asynchronously() -> None:
+        name, *works = awaited
+        show(name, [await amedian_ms(work, asked.calls, clock) for work in works])
+
+    asyncio.run(asynchronously())
 
 
-def of_the_core(runtime: Constant, documents: Sequence[Any]) -> tuple[Callable[[], Any], Callable[[], Any]]:
-    """Calls of the core: a ranking of all documents, and a gate over the first five."""
+def of_the_core(runtime: Constant, documents: Sequence[Any]) -> tuple[Work, Work, Work]:
+    """Calls of the core: a ranking of all documents, a gate over the first five, and the ranking to be awaited."""
     return (
         lambda: run(reranking(MESSAGES, documents), runtime),
         lambda: run(answerability(MESSAGES, documents[:5]), runtime),
+        lambda: arun(reranking(MESSAGES, documents), runtime),
     )
 
 

@@ -7,7 +7,6 @@ adds to the two together. Medians, in milliseconds.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,19 +20,7 @@ from llama_index.evaluation.rag_intrinsics import AnswerabilityEvaluator
 from llama_index.postprocessor.rag_intrinsics import IntrinsicsRerank
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
 
-from benchmarks.overhead import (
-    MESSAGES,
-    PASSAGES,
-    QUESTION,
-    TEXT,
-    Constant,
-    amedian_ms,
-    median_ms,
-    of_the_core,
-    options,
-    show,
-)
-from intrinsics_core import arun, reranking
+from benchmarks.overhead import PASSAGES, QUESTION, TEXT, Constant, of_the_core, table
 
 
 class NoOpPostprocessor(BaseNodePostprocessor):
@@ -76,7 +63,6 @@ class NoOpEvaluator(NoPrompts, BaseEvaluator):
 
 
 def main() -> None:
-    calls, clock = options(__doc__)
     runtime = Constant()
     nodes = [NodeWithScore(node=TextNode(id_=str(i), text=TEXT.format(i)), score=0.5) for i in range(PASSAGES)]
     documents = [{"id": n.node_id, "text": n.node.get_content()} for n in nodes]
@@ -86,7 +72,7 @@ def main() -> None:
     inner = NoOpSynthesizer(llm=MockLLM())
     gate = GroundedSynthesizer(inner, runtime=runtime, citations=False, hallucination=False)
 
-    rank, judge = of_the_core(runtime, documents)
+    rank, judge, arank = of_the_core(runtime, documents)
     assert len(rerank.postprocess_nodes(nodes, query)) == PASSAGES  # what is timed is the real thing
     assert gate.synthesize(QUESTION, nodes[:5]).metadata["rag_intrinsics"]["answerability"]["probability"] == 0.5
 
@@ -110,19 +96,8 @@ def main() -> None:
             lambda: evaluator.evaluate_response(QUESTION, response),
         ),
     ]
-    print("| | the core | LlamaIndex's no-op | ours | beyond both |\n|---|--:|--:|--:|--:|")
-    for name, *works in rows:
-        show(name, [median_ms(work, calls, clock) for work in works])
-
-    async def asynchronously() -> None:
-        core = await amedian_ms(lambda: arun(reranking(MESSAGES, documents), runtime), calls, clock)
-        noop = await amedian_ms(lambda: nothing.apostprocess_nodes(nodes, query), calls, clock)
-        show(
-            "the same reranker, awaited",
-            [core, noop, await amedian_ms(lambda: rerank.apostprocess_nodes(nodes, query), calls, clock)],
-        )
-
-    asyncio.run(asynchronously())
+    awaited = (lambda: nothing.apostprocess_nodes(nodes, query), lambda: rerank.apostprocess_nodes(nodes, query))
+    table(__doc__, "LlamaIndex's no-op", rows, ("the same reranker, awaited", arank, *awaited))
 
 
 if __name__ == "__main__":
