@@ -32,7 +32,7 @@ def pooled(level: str, measure: Measure) -> Statistic:
     return statistic
 
 
-def interval(cases: Sequence[Observed], statistic: Statistic) -> tuple[float, float] | None:
+def interval(cases: Sequence[Observed], statistic: Statistic, *, seed: int = 0) -> tuple[float, float] | None:
     """The middle 95% of the statistic over resampled cases (percentile bootstrap); None below two cases.
 
     Cases are drawn, not judgements: the sentences of one answer are not independent of each other.
@@ -40,15 +40,16 @@ def interval(cases: Sequence[Observed], statistic: Statistic) -> tuple[float, fl
     Args:
         cases: what was observed of each case.
         statistic: a function of such a sequence that gives a number, or None where it has no value.
+        seed: seed of the resampling.
 
     Returns:
         The bounds (low, high), or None.
     """
-    return _spread(len(cases), lambda drawn: statistic([cases[i] for i in drawn]))
+    return _spread(len(cases), lambda drawn: statistic([cases[i] for i in drawn]), seed)
 
 
 def difference(
-    first: Sequence[Observed], second: Sequence[Observed], statistic: Statistic
+    first: Sequence[Observed], second: Sequence[Observed], statistic: Statistic, *, seed: int = 0
 ) -> tuple[float, float, float] | None:
     """(first minus second, low, high) of two systems on the same cases, resampled together.
 
@@ -56,6 +57,7 @@ def difference(
         first: what was observed of each case with the first system.
         second: the same cases with the second system, in the same order.
         statistic: a function of such a sequence that gives a number, or None where it has no value.
+        seed: seed of the resampling.
 
     Returns:
         (difference, low, high), or None where there is no interval.
@@ -65,14 +67,14 @@ def difference(
         a, b = (statistic([cases[i] for i in drawn]) for cases in (first, second))
         return None if a is None or b is None else a - b
 
-    value, spread = gap(range(len(first))), _spread(len(first), gap)
+    value, spread = gap(range(len(first))), _spread(len(first), gap, seed)
     return None if value is None or spread is None else (value, *spread)
 
 
-def _spread(n: int, statistic: Callable[[Sequence[int]], float | None]) -> tuple[float, float] | None:
+def _spread(n: int, statistic: Callable[[Sequence[int]], float | None], seed: int) -> tuple[float, float] | None:
     if n < 2:
         return None
-    draws = np.random.default_rng(0).integers(0, n, (RESAMPLES, n))
+    draws = np.random.default_rng(seed).integers(0, n, (RESAMPLES, n))
     found = [value for drawn in draws if (value := statistic(drawn)) is not None]
     if not found:
         return None
