@@ -161,6 +161,12 @@ class TokenLogprob:
     logprob: float
     top: tuple[tuple[str, float], ...] = ()
 
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> TokenLogprob:
+        """From a row in the shape of OpenAI's chat endpoint."""
+        top = ((other["token"], float(other["logprob"])) for other in row.get("top_logprobs") or ())
+        return cls(row["token"], float(row["logprob"]), tuple(top))
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:

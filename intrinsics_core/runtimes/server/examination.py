@@ -12,7 +12,7 @@ from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema
 from intrinsics_core.protocol.task import Document, Message
 from intrinsics_core.runtimes.adapters import key_of
 from intrinsics_core.runtimes.server.constraint_support import constraint_kept
-from intrinsics_core.runtimes.server.listing import Listing, Unmatched, choose, makes_vectors
+from intrinsics_core.runtimes.server.listing import Listing, Unmatched, choose, makes_vectors, some
 from intrinsics_core.runtimes.server.runtime import ServerRuntime
 
 State = Literal["works", "degraded", "refused"]
@@ -73,8 +73,7 @@ def _models(listing: Listing) -> Finding:
 
 
 def _some(names: list[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
+    return some(names, _SHOWN)
 
 
 def _ask(runtime: ServerRuntime, profile: Profile, text: str, **more: object) -> Generated:
