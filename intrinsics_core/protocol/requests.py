@@ -163,9 +163,14 @@ class TokenLogprob:
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> TokenLogprob:
-        """From a row in the shape of OpenAI's chat endpoint."""
+        """From a row in the shape of OpenAI's chat endpoint.
+
+        Raises:
+            KeyError, TypeError, ValueError: it has another shape.
+        """
+        token, logprob = row["token"], float(row["logprob"])
         top = ((other["token"], float(other["logprob"])) for other in row.get("top_logprobs") or ())
-        return cls(row["token"], float(row["logprob"]), tuple(top))
+        return cls(token, logprob, tuple(top))
 
 
 @dataclass(frozen=True, slots=True)
