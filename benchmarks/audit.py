@@ -77,17 +77,22 @@ def four(question: list[dict[str, str]], texts: list[str], answer: str) -> list[
     ]
 
 
-def counted(calls: Sequence[Call[Any]]) -> tuple[int, int, int]:
-    """Requests, tokens in, tokens out."""
+def counting(judge: Callable[[Generate], str]) -> tuple[Scripted, dict[str, int]]:
+    """A scripted judge, and the characters that went in and came out so far."""
     spent = {"in": 0, "out": 0}
 
     def script(request: Generate) -> str:
-        reply = json.dumps(judge(request))
+        reply = judge(request)
         spent["in"] += sum(len(message.content) for message in request.messages or ())
         spent["out"] += len(reply)
         return reply
 
-    runtime = Scripted(script)
+    return Scripted(script), spent
+
+
+def counted(calls: Sequence[Call[Any]]) -> tuple[int, int, int]:
+    """Requests, tokens in, tokens out."""
+    runtime, spent = counting(lambda request: json.dumps(judge(request)))
     for call in calls:
         run(call, runtime)
     return len(runtime.requests), spent["in"] // _CHARACTERS_A_TOKEN, spent["out"] // _CHARACTERS_A_TOKEN

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -61,18 +62,23 @@ def mtrag_relevance(folder: Path) -> Iterator[Row]:
     yield from (Row(t["question"], [pool[c["id"]]], bool(c["relevant"])) for t, c in found if c["id"] in pool)
 
 
+def recorded(folder: Path, retriever: str) -> Iterator[tuple[dict[str, str], dict[str, Any], dict[str, Any]]]:
+    """MT-RAG's pool of texts by id, a query, and what a retriever found for its rewrite; in a fixed random order."""
+    pool = {p["id"]: p["text"] for p in rows(folder, "mtrag_pool")}
+    queries = {q["id"]: q for q in rows(folder, "mtrag_queries")}
+    found = [r for r in rows(folder, "mtrag_runs") if (r["retriever"], r["query"]) == (retriever, "rewrite")]
+    random.Random(0).shuffle(found)
+    yield from ((pool, queries[r["id"]], r) for r in found if r["id"] in queries)
+
+
 def mtrag_runs(retriever: str) -> Callable[[Path], Iterator[Row]]:
     """Five retrieved passages: is a gold passage among them? (Unjudged passages that answer count against.)"""
 
     def read(folder: Path) -> Iterator[Row]:
-        pool = {p["id"]: p["text"] for p in rows(folder, "mtrag_pool")}
-        queries = {q["id"]: q for q in rows(folder, "mtrag_queries")}
-        found = [r for r in rows(folder, "mtrag_runs") if (r["retriever"], r["query"]) == (retriever, "rewrite")]
-        random.Random(0).shuffle(found)
-        for r in found:
+        for pool, asked, r in recorded(folder, retriever):
             passages = [pool[d] for d in r["docs"][:5] if d in pool]
-            if passages and r["id"] in queries:
-                yield Row(queries[r["id"]]["rewrite_mixtral"], passages, bool(r["hit5"]))
+            if passages:
+                yield Row(asked["rewrite_mixtral"], passages, bool(r["hit5"]))
 
     return read
 

@@ -22,6 +22,7 @@ from itertools import islice
 from pathlib import Path
 from statistics import fmean, stdev
 
+from benchmarks.quality_answering import recorded
 from intrinsics_core import Runtime, as_runtime, reranking, run
 from intrinsics_core.bench.folder import rows
 from intrinsics_core.embedded.lexical import bm25, terms
@@ -120,13 +121,8 @@ def fm2(folder: Path) -> Iterator[Candidates]:
 
 def mtrag(retriever: str) -> Callable[[Path], Iterator[Candidates]]:
     def read(folder: Path) -> Iterator[Candidates]:
-        pool = {p["id"]: p["text"] for p in rows(folder, "mtrag_pool")}
-        queries = {q["id"]: q for q in rows(folder, "mtrag_queries")}
-        found = [r for r in rows(folder, "mtrag_runs") if (r["retriever"], r["query"]) == (retriever, "rewrite")]
-        random.Random(0).shuffle(found)
-        for r in found:
-            if r["id"] in queries and all(d in pool for d in r["docs"]):
-                asked = queries[r["id"]]
+        for pool, asked, r in recorded(folder, retriever):
+            if all(d in pool for d in r["docs"]):
                 gains = [int(d in asked["qrels"]) for d in r["docs"]]
                 passages: list[tuple[str | None, str]] = [(None, pool[d]) for d in r["docs"]]
                 yield Candidates(asked["rewrite_mixtral"], passages, gains, len(asked["qrels"]), r["scores"])

@@ -15,10 +15,10 @@ import json
 import random
 from typing import Any
 
+from benchmarks.audit import counting
 from intrinsics_core import reranking, run
 from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.protocol.requests import Generate
-from intrinsics_core.runtimes.scripted import Scripted
 
 SIZES = (10, 20, 50)
 MODES: dict[str, dict[str, Any]] = {
@@ -52,15 +52,7 @@ def measured(count: int, characters: int, options: dict[str, Any]) -> str:
     order = list(range(count))
     random.Random(count).shuffle(order)
     texts = [f"{n} {'word ' * (characters // 5)}" for n in order]
-    spent = {"in": 0, "out": 0}
-
-    def script(request: Generate) -> str:
-        reply = judge(request)
-        spent["in"] += sum(len(message.content) for message in request.messages or ())
-        spent["out"] += len(reply)
-        return reply
-
-    runtime = Scripted(script)
+    runtime, spent = counting(judge)
     result = run(reranking([{"role": "user", "content": "Which number is the largest?"}], texts, **options), runtime)
     top = sum(order[row.index] >= count - 5 for row in result.ranking[:5])
     tokens = [round(spent[way] / _CHARACTERS_A_TOKEN) for way in ("in", "out")]

@@ -29,6 +29,8 @@ from intrinsics_core import (
 )
 from intrinsics_core.embedded.scoring.support_head import label_of, load_head
 from intrinsics_core.intrinsics import TABLE
+from tests.tide_mill import ASKED as ASK
+from tests.tide_mill import answered
 
 MILL = "The tide mill at Port Ellery was built in 1911 by the engineer Ada Brink. It ground flour until 1958."
 FERRY = "The ferry to the mainland takes forty minutes. In winter it takes seventy-five."
@@ -36,17 +38,12 @@ PUFFINS = "Some nine hundred pairs of puffins nest on the north cliffs of the is
 DOCUMENTS = [{"id": "puffins", "text": PUFFINS}, {"id": "ferry", "text": FERRY}, {"id": "mill", "text": MILL}]
 NEED_ANSWER = tuple(name for name, record in TABLE.items() if record.ends_with == ("assistant",))
 SERVED = sorted(name for name, record in TABLE.items() if not record.needs_model)
-ASK = [{"role": "user", "content": "Who built the tide mill?"}]
 TRUE = "The tide mill was built by the engineer Ada Brink in 1911."
 FALSE = "It was painted gold by forty Norwegian sailors in 2003."
 
 
 def asked(question):
     return [{"role": "user", "content": question}]
-
-
-def answered(text):
-    return [*ASK, {"role": "assistant", "content": text}]
 
 
 def test_ranks_the_passage_that_answers_first():

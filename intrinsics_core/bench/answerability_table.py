@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from intrinsics_core.bench import mtrag, own
-from intrinsics_core.bench.base import Case, Observed, Table
+from intrinsics_core.bench.base import Case, Said, Table, by_half, judged_case
 from intrinsics_core.bench.datasets import QUESTIONS, whole
 from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.bench.measures import auroc, f1, weighted_f1
@@ -17,20 +17,15 @@ from intrinsics_core.protocol.results import Answerability
 
 def case(name: str, messages: Sequence[Any], documents: Sequence[Any], truth: bool) -> Case:
     """A question, what was found for it, and whether that answers it."""
-    texts = [d if isinstance(d, str) else d["text"] for d in documents]
 
-    def observe(result: Answerability) -> Observed:
-        return seen(result.answerable, result.probability)
+    def read(result: Answerability) -> Said:
+        return result.answerable, result.probability
 
-    def seen(label: bool, score: float | None) -> Observed:
-        return Observed(labelled={"question": [(truth, label, score)]})
+    def covered() -> Said:
+        return by_half(best_coverage(messages[-1]["content"], own.texts_of(documents)))
 
-    def covered() -> Observed:
-        share = best_coverage(messages[-1]["content"], texts)
-        return seen(share >= 0.5, share)
-
-    baselines = {"always answerable": lambda: seen(True, None), "word coverage": covered}
-    return Case(name, lambda: answerability(messages, documents), observe, baselines)
+    plain = {"always answerable": lambda: (True, None), "word coverage": covered}
+    return judged_case(name, lambda: answerability(messages, documents), ("question", truth), read, plain)
 
 
 def asked(question: str) -> list[dict[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from intrinsics_core.bench.folder import DataFolder
@@ -49,6 +50,39 @@ class Case:
     call: Callable[[], Call[Any]]
     observe: Callable[[Any], Observed]
     baselines: Mapping[str, Callable[[], Observed]] = field(default_factory=dict)
+
+
+Said = tuple[Any, float | None]  # the label given, the score given or None
+
+
+def judged_case(
+    set: str,
+    call: Callable[[], Call[Any]],
+    truth: tuple[str, Any],
+    read: Callable[[Any], Said],
+    plain: Mapping[str, Callable[[], Said]],
+) -> Case:
+    """A case that is one judgement.
+
+    Args:
+        set, call: as :class:`Case` has them.
+        truth: the level of the judgement, and what is true.
+        read: the judgement in a result.
+        plain: by name, the judgements of plain methods.
+    """
+
+    level, true = truth
+
+    def seen(said: Callable[[], Said]) -> Observed:
+        return Observed(labelled={level: [(true, *said())]})
+
+    baselines = {name: partial(seen, method) for name, method in plain.items()}
+    return Case(set, call, lambda found: seen(lambda: read(found)), baselines)
+
+
+def by_half(share: float) -> Said:
+    """The judgement of a plain method that gives a share: true from one half on."""
+    return share >= 0.5, share
 
 
 # A measure over labelled judgements: a number, or None where it is not defined (one class only).

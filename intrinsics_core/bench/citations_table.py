@@ -17,10 +17,10 @@ from intrinsics_core.bench.plain import nearest_sentence
 from intrinsics_core.bench.support_sets import Answered, answered
 from intrinsics_core.intrinsics import citations, fact_check
 from intrinsics_core.protocol.call import Call, merge
-from intrinsics_core.protocol.errors import IntrinsicsError
+from intrinsics_core.protocol.errors import raised
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Program
-from intrinsics_core.protocol.results import Citations, FactCheck
+from intrinsics_core.protocol.results import Citations
 from intrinsics_core.protocol.task import Task
 
 Judge = Callable[[str, str], bool]  # (passages as one text, sentence): do they entail it?
@@ -62,10 +62,7 @@ def _cited_and_judged(made: Call[Citations], row: Answered, task: Task, profile:
         fact_check([row.messages[0], {"role": "assistant", "content": sentence}], [text]) for text, sentence in asked
     ]
     found = yield from merge((check.start(profile) for check in checks), width=max(1, len(checks)))
-    for outcome in found:
-        if isinstance(outcome, IntrinsicsError):
-            raise outcome
-    entailed = {pair: (f.score or 0.0) >= 0.5 for pair, f in zip(asked, found, strict=True) if isinstance(f, FactCheck)}
+    entailed = {pair: (raised(one).score or 0.0) >= 0.5 for pair, one in zip(asked, found, strict=True)}
     return alce(sentences, lambda text, sentence: entailed[text, sentence])
 
 

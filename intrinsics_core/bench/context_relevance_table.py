@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from intrinsics_core.bench import mtrag, own
-from intrinsics_core.bench.base import Case, Observed, Table
+from intrinsics_core.bench.base import Case, Said, Table, by_half, judged_case
 from intrinsics_core.bench.datasets import QUESTIONS, whole
 from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.bench.measures import auroc, precision, recall, weighted_f1
@@ -16,21 +16,15 @@ from intrinsics_core.protocol.results import ContextRelevance
 
 
 def case(name: str, messages: Sequence[Any], document: Any, truth: bool) -> Case:
-    text = document if isinstance(document, str) else document["text"]
-
-    def observe(result: ContextRelevance) -> Observed:
+    def read(result: ContextRelevance) -> Said:
         (judgement,) = result.judgements
-        return seen(judgement.label != "irrelevant", judgement.score)
+        return judgement.label != "irrelevant", judgement.score
 
-    def seen(label: bool, score: float | None) -> Observed:
-        return Observed(labelled={"passage": [(truth, label, score)]})
+    def covered() -> Said:
+        return by_half(coverage(messages[-1]["content"], own.texts_of([document])))
 
-    def covered() -> Observed:
-        share = coverage(messages[-1]["content"], [text])
-        return seen(share >= 0.5, share)
-
-    baselines = {"always relevant": lambda: seen(True, None), "word coverage": covered}
-    return Case(name, lambda: context_relevance(messages, [document]), observe, baselines)
+    plain = {"always relevant": lambda: (True, None), "word coverage": covered}
+    return judged_case(name, lambda: context_relevance(messages, [document]), ("passage", truth), read, plain)
 
 
 def votes(folder: DataFolder) -> Iterator[Case]:

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from statistics import fmean
 
-from intrinsics_core.bench.base import Case, Observed, Table
+from intrinsics_core.bench.base import Case, Observed, Said, Table, by_half, judged_case
 from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.bench.measures import auroc, weighted_f1
 from intrinsics_core.bench.plain import coverage
@@ -25,21 +25,15 @@ GOOD = 4.0  # of 5: from here on an answer counts as a good one
 
 
 def claim(row: Answered) -> Case:
-    def observe(result: Evaluation) -> Observed:
+    def read(result: Evaluation) -> Said:
         (metric,) = result.metrics
-        return seen(metric.rating == "yes", metric.score)
-
-    def seen(label: bool, score: float | None) -> Observed:
-        return Observed(labelled={"answer": [(bool(row.supported), label, score)]})
-
-    def covered() -> Observed:
-        share = coverage(row.answer, row.sources)
-        return seen(share >= 0.5, share)
+        return metric.rating == "yes", metric.score
 
     def call() -> Call[Evaluation]:
         return evaluate(row.messages, row.sources, metrics=["faithfulness"])
 
-    return Case("expertqa, faithfulness", call, observe, {"word coverage": covered})
+    plain = {"word coverage": lambda: by_half(coverage(row.answer, row.sources))}
+    return judged_case("expertqa, faithfulness", call, ("answer", bool(row.supported)), read, plain)
 
 
 def expertqa(folder: DataFolder) -> Iterator[Case]:
@@ -63,16 +57,14 @@ def rated(folder: DataFolder) -> Iterator[Case]:
 
 
 def _rated(instruction: str, answer: str, good: bool) -> Case:
-    def observe(result: Evaluation) -> Observed:
+    def read(result: Evaluation) -> Said:
         scores = [metric.score for metric in result.metrics if metric.score is not None]
-        return seen(fmean(scores) if scores else None)
-
-    def seen(score: float | None) -> Observed:
-        return Observed(labelled={"answer": [(good, score is None or score >= 0.5, score)]})
+        return by_half(fmean(scores)) if scores else (True, None)
 
     turns = [{"role": "user", "content": instruction}, {"role": "assistant", "content": answer}]
     longer = len(answer) / (len(answer) + 1000)
-    return Case("prometheus, all metrics", lambda: evaluate(turns), observe, {"length": lambda: seen(longer)})
+    plain = {"length": lambda: by_half(longer)}
+    return judged_case("prometheus, all metrics", lambda: evaluate(turns), ("answer", good), read, plain)
 
 
 def pairs(folder: DataFolder) -> Iterator[Case]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from intrinsics_core.bench import own
-from intrinsics_core.bench.base import Case, Observed, Published, Table
+from intrinsics_core.bench.base import Case, Published, Said, Table, judged_case
 from intrinsics_core.bench.datasets import SetsOf
 from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.bench.measures import auroc
@@ -19,14 +19,12 @@ _PAPER = "Provenance: A Light-weight Fact-checker for Retrieval Augmented LLM Ge
 
 
 def case(name: str, row: Answered) -> Case:
-    def seen(score: float | None) -> Observed:
-        return Observed(labelled={"response": [(bool(row.supported), None, score)]})
+    def read(result: FactCheck) -> Said:
+        return None, result.score
 
-    def observe(result: FactCheck) -> Observed:
-        return seen(result.score)
-
-    baselines = {"word coverage": lambda: seen(coverage(row.answer, row.sources))}
-    return Case(name, lambda: fact_check(row.messages, row.sources), observe, baselines)
+    plain = {"word coverage": lambda: (None, coverage(row.answer, row.sources))}
+    truth = ("response", bool(row.supported))
+    return judged_case(name, lambda: fact_check(row.messages, row.sources), truth, read, plain)
 
 
 def cases(name: str) -> Callable[[DataFolder], Iterator[Case]]:
@@ -34,8 +32,7 @@ def cases(name: str) -> Callable[[DataFolder], Iterator[Case]]:
 
 
 def mine(row: Mapping[str, Any]) -> Case:
-    truth = own.truth(row, "fact-check")
-    return case("own", Answered(own.answer(row), own.texts(row), truth, row.get("question") or ""))
+    return case("own", own.answered(row, "fact-check"))
 
 
 TABLE = Table(

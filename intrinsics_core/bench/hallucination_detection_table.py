@@ -19,11 +19,11 @@ from intrinsics_core.protocol.results import HallucinationDetection
 def case(name: str, row: Answered) -> Case:
     """Truth, label and score are all about the hallucination: true is *unsupported*, the score 1 - faithfulness."""
 
-    def response(label: bool, score: float | None) -> dict[str, list[Labelled]]:
-        return {} if row.supported is None else {"response": [(not row.supported, label, score)]}
+    def observed(label: bool, score: float | None, sentences: list[Labelled]) -> Observed:
+        response = {} if row.supported is None else {"response": [(not row.supported, label, score)]}
+        return Observed(labelled=response | ({"sentence": sentences} if sentences else {}))
 
     def observe(result: HallucinationDetection) -> Observed:
-        labelled = response(result.label not in ("faithful", "NA"), _against(result.score))
         sentences: list[Labelled] = []
         for begin, end, supported in row.sentences:
             # Where the runtime splits otherwise: the worst of what it says of any part of the labelled sentence.
@@ -31,7 +31,7 @@ def case(name: str, row: Answered) -> Case:
             scores = [s.score for s in parts if s.score is not None]
             flagged = any(s.label != "faithful" for s in parts)
             sentences.append((not supported, flagged, _against(min(scores, default=1.0))))
-        return Observed(labelled=labelled | ({"sentence": sentences} if sentences else {}))
+        return observed(result.label not in ("faithful", "NA"), _against(result.score), sentences)
 
     def covered() -> Observed:
         shares = [coverage(row.answer[begin:end], row.sources) for begin, end, _ in row.sentences]
@@ -40,11 +40,10 @@ def case(name: str, row: Answered) -> Case:
             (not supported, share < 0.5, 1 - share)
             for (_, _, supported), share in zip(row.sentences, shares, strict=True)
         ]
-        return Observed(labelled=response(whole < 0.5, 1 - whole) | ({"sentence": sentences} if sentences else {}))
+        return observed(whole < 0.5, 1 - whole, sentences)
 
     def all_flagged() -> Observed:
-        sentences: list[Labelled] = [(not supported, True, None) for _, _, supported in row.sentences]
-        return Observed(labelled=response(True, None) | ({"sentence": sentences} if sentences else {}))
+        return observed(True, None, [(not supported, True, None) for _, _, supported in row.sentences])
 
     baselines = {"all flagged": all_flagged, "word coverage": covered}
     return Case(name, lambda: hallucination_detection(row.messages, row.sources), observe, baselines)
@@ -59,8 +58,7 @@ def cases(name: str) -> Callable[[DataFolder], Iterator[Case]]:
 
 
 def mine(row: Mapping[str, Any]) -> Case:
-    truth = own.truth(row, "hallucination-detection")
-    return case("own", Answered(own.answer(row), own.texts(row), truth, row.get("question") or ""))
+    return case("own", own.answered(row, "hallucination-detection"))
 
 
 _MEASURES = {"precision": precision(True), "recall": recall(True), "F1": f1(True), "AUROC": auroc}

@@ -47,10 +47,6 @@ def weighted_f1(rows: Sequence[Labelled]) -> float | None:
     return float(sum(counts[c] * (_f1(rows, c) or 0.0) for c in classes)) / len(rows)
 
 
-def accuracy(rows: Sequence[Labelled]) -> float | None:
-    return _share([t == label for t, label, _ in rows])
-
-
 def ece(rows: Sequence[Labelled], bins: int = 10) -> float | None:
     """Expected calibration error in 10 equal bins."""
     truth, scores = _scored(rows)

@@ -67,11 +67,11 @@ def turns(folder: DataFolder) -> list[RetrievalTurn]:
     return found
 
 
-def runs(folder: DataFolder, retriever: str, query: str = "rewrite") -> Iterator[Run]:
-    """The recorded top ten of a retriever for the rewritten (or ``lastturn``) query of each turn."""
+def runs(folder: DataFolder, retriever: str) -> Iterator[Run]:
+    """The recorded top ten of a retriever for the rewritten query of each turn."""
     known = {turn.identity: turn for turn in turns(folder)}
     for row in folder.rows("mtrag_runs"):
-        if (row["retriever"], row["query"]) == (retriever, query) and row["id"] in known:
+        if (row["retriever"], row["query"]) == (retriever, "rewrite") and row["id"] in known:
             yield Run(known[row["id"]], tuple(row["docs"]), tuple(row["scores"]), bool(row["hit5"]))
 
 

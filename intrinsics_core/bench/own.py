@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from intrinsics_core.bench.support_sets import Answered
 from intrinsics_core.calibration import truths
 from intrinsics_core.protocol.errors import InvalidInput
 
@@ -31,13 +32,22 @@ def documents(row: Row) -> list[Any]:
 
 def texts(row: Row) -> tuple[str, ...]:
     """The texts of the documents."""
-    return tuple(d if isinstance(d, str) else d["text"] for d in documents(row))
+    return texts_of(documents(row))
+
+
+def texts_of(documents: Sequence[Any]) -> tuple[str, ...]:
+    return tuple(d if isinstance(d, str) else d["text"] for d in documents)
 
 
 def answer(row: Row) -> str:
     """``answer``, or the last of the ``messages``."""
     found: str = row["messages"][-1]["content"] if row.get("messages") else needed(row, "answer")
     return found
+
+
+def answered(row: Row, intrinsic: str) -> Answered:
+    """The answer over its documents, with its label."""
+    return Answered(answer(row), texts(row), truth(row, intrinsic), row.get("question") or "")
 
 
 def truth(row: Row, intrinsic: str, column: str = "label") -> bool:

@@ -13,7 +13,13 @@ from typing import Any
 from intrinsics_core.bench.base import Case, Observed, Table
 from intrinsics_core.bench.folder import DataFolder, MissingSet, read_rows, some
 from intrinsics_core.protocol.call import Call
-from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, UnsupportedIntrinsic, as_intrinsics_error
+from intrinsics_core.protocol.errors import (
+    IntrinsicsError,
+    InvalidInput,
+    UnsupportedIntrinsic,
+    as_intrinsics_error,
+    within,
+)
 from intrinsics_core.protocol.requests import Generated, Program
 from intrinsics_core.running.execution import ProfileLike, run_many
 from intrinsics_core.runtimes import Runtime
@@ -91,11 +97,8 @@ def _own(table: Table, file: Path, columns: Mapping[str, str], limit: int | None
     found = []
     for number, row in enumerate(read_rows(file), start=1):
         named = row | {name: row[column] for name, column in columns.items() if column in row}
-        try:
+        with within(f"{file.name}, row {number}"):
             found.append(table.own(named))
-        except InvalidInput as error:
-            where = f"{file.name}, row {number}: {error.message}"
-            raise InvalidInput(where, expected=error.expected, got=error.got) from None
     if not found:
         raise InvalidInput(f"{file.name} has no rows", expected=f"rows with {', '.join(table.columns)}")
     return some(found, limit)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from intrinsics_core.bench import own
-from intrinsics_core.bench.base import Case, Observed, Table
+from intrinsics_core.bench.base import Case, Said, Table, judged_case
 from intrinsics_core.bench.datasets import recorded_answers
 from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.bench.measures import auroc, brier_skill, ece, mae, risk_coverage
@@ -18,18 +18,13 @@ from intrinsics_core.protocol.results import Uncertainty
 
 
 def case(name: str, messages: Sequence[Any], documents: Sequence[Any], truth: bool) -> Case:
-    texts = [d if isinstance(d, str) else d["text"] for d in documents]
+    def read(result: Uncertainty) -> Said:
+        return None, result.certainty if result.expected is None else result.expected
 
-    def seen(score: float | None) -> Observed:
-        return Observed(labelled={"answer": [(truth, None, score)]})
-
-    def observe(result: Uncertainty) -> Observed:
-        return seen(result.certainty if result.expected is None else result.expected)
-
-    baselines = {"always .5": lambda: seen(0.5)}
-    if texts:
-        baselines["word coverage"] = lambda: seen(best_coverage(messages[-1]["content"], texts))
-    return Case(name, lambda: uncertainty(messages, documents), observe, baselines)
+    plain: dict[str, Callable[[], Said]] = {"always .5": lambda: (None, 0.5)}
+    if documents:
+        plain["word coverage"] = lambda: (None, best_coverage(messages[-1]["content"], own.texts_of(documents)))
+    return judged_case(name, lambda: uncertainty(messages, documents), ("answer", truth), read, plain)
 
 
 def answers(name: str) -> Callable[[DataFolder], Iterator[Case]]:

@@ -18,6 +18,7 @@ from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.names import find, unknown
 from intrinsics_core.running.calibrate import calibrate as fit
 from intrinsics_core.running.calibrate import compare_with_promise
+from intrinsics_core.running.rows import numbered
 
 if TYPE_CHECKING:
     from intrinsics_core.calibration.fitting import Calibration
@@ -69,7 +70,6 @@ def calibrate(
     false_acceptance: Annotated[
         float | None,
         typer.Option(
-            "--false-acceptance",
             metavar="R",
             min=0.0,
             max=1.0,
@@ -79,7 +79,6 @@ def calibrate(
     at_most: Annotated[
         float | None,
         typer.Option(
-            "--at-most",
             metavar="R",
             help="Choose instead a threshold with a promise: at most this share of new rows labelled false reaches it.",
         ),
@@ -100,7 +99,6 @@ def calibrate(
     picture: Annotated[
         str | None,
         typer.Option(
-            "--picture",
             metavar="FILE",
             help="File in which a reliability diagram is drawn. Needs matplotlib.",
             show_default="none",
@@ -203,9 +201,7 @@ def _examples(name: str, place: str) -> Iterator[Mapping[str, Any]]:
         InvalidInput: a line is not a JSON object; the message has its number.
     """
     with Path(place).open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
+        for number, line in numbered(lines):
             try:
                 row = json.loads(line.decode("utf-8-sig"))
             except (ValueError, RecursionError) as error:

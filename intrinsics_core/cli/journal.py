@@ -39,7 +39,7 @@ class Journal:
         self._stream, self._owned = stream, owned
         self._waiting: dict[int, tuple[bytes, bool]] = {}
         self._lock, self._closed = threading.Lock(), False
-        self._ahead, self._beside = ahead, None if ahead is None else _opened(ahead)
+        self._ahead, self._beside = ahead, None if ahead is None else ahead.open("ab", buffering=0)
         self._written_beside = 0
 
     @property
@@ -212,10 +212,6 @@ def note_path(path: Path) -> Path:
 
 def ahead_path(path: Path) -> Path:
     return path.with_name(path.name + _AHEAD)
-
-
-def _opened(path: Path) -> BinaryIO:
-    return path.open("ab", buffering=0)
 
 
 def _finished_ahead(path: Path) -> dict[int, bytes]:

@@ -6,7 +6,7 @@ import asyncio
 
 from intrinsics_core.cli import settings
 from intrinsics_core.cli.options import NamedRuntimes
-from intrinsics_core.cli.run import one_line_errors
+from intrinsics_core.cli.serve import named_runtimes
 
 EPILOG = """
 Over HTTP the same tools are at `/mcp` of `intrinsics serve`.
@@ -15,14 +15,9 @@ Example, in the settings of an MCP client: `{"mcpServers": {"rag": {"command": "
 """
 
 
-def mcp(
-    runtime: NamedRuntimes = None,
-) -> None:
+def mcp(runtime: NamedRuntimes = None) -> None:
     """Serve the intrinsics as MCP tools over standard input and output."""
-    with one_line_errors():
-        configs = settings.named_configs(runtime or [])
-        hidden = settings.secrets(configs)
-    with one_line_errors(hidden):
+    with named_runtimes(runtime) as configs:
         with settings.extra("serve"):
             from intrinsics_core.service import stdio
         asyncio.run(stdio.run(configs))

@@ -132,17 +132,12 @@ def read_piece(cut: pyarrow.Table, *, path: str) -> Iterator[pyarrow.Table]:
         with open(path, "rb") as file:
             file.seek(piece["begin"])
             whole = file.read(piece["size"])
-        lines, numbers = [], []
-        for number, line in enumerate(_lines(whole), piece["line"]):
-            line = line.removeprefix(rows.BOM) if number == 1 else line
-            if line.strip():
-                lines.append(line)
-                numbers.append(number)
+        found = list(rows.numbered(_lines(whole), piece["line"]))
         yield pa.table(
             {
-                "row": pa.array(range(piece["row"], piece["row"] + len(lines)), pa.int64()),
-                "number": pa.array(numbers, pa.int64()),
-                "line": pa.array(lines, pa.large_binary()),
+                "row": pa.array(range(piece["row"], piece["row"] + len(found)), pa.int64()),
+                "number": pa.array([number for number, _ in found], pa.int64()),
+                "line": pa.array([line for _, line in found], pa.large_binary()),
             }
         )
 

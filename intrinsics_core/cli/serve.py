@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
 
 import typer
 
@@ -21,6 +23,16 @@ Example: `intrinsics serve --runtime fast='{"kind": "embedded", "reader": false}
 
 Then: `curl localhost:8010/v1/rerank -d '{"query": "Who built it?", "documents": ["Fog.", "Ada built it."]}'`
 """
+
+
+@contextmanager
+def named_runtimes(texts: list[str] | None) -> Iterator[dict[str, Any]]:
+    """The configs of ``--runtime`` by name. What goes wrong with them is one line, without their keys."""
+    with one_line_errors():
+        configs = settings.named_configs(texts or [])
+        hidden = settings.secrets(configs)
+    with one_line_errors(hidden):
+        yield configs
 
 
 def serve(
@@ -64,10 +76,7 @@ def serve(
     ] = 256,
 ) -> None:
     """Serve the intrinsics over HTTP and MCP."""
-    with one_line_errors():
-        configs = settings.named_configs(runtime or [])
-        hidden = settings.secrets(configs)
-    with one_line_errors(hidden):
+    with named_runtimes(runtime) as configs:
         with settings.extra("serve"):
             from intrinsics_core.service import process
         limits = {"body": max_body, "documents": max_documents, "tokens": max_tokens, "seconds": timeout,

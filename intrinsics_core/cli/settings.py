@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from intrinsics_core._support.redaction import SECRET, hide, secrets
-from intrinsics_core.intrinsics.options import from_texts, record_of
+from intrinsics_core.intrinsics.options import ANSWERED, QUESTION, from_texts, record_of
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable, UnsupportedIntrinsic
 from intrinsics_core.protocol.profile import Profile
@@ -33,8 +33,6 @@ __all__ = [
 
 _UNNAMED = "default"
 _READ = ("calibrations", "thresholds")  # their values may be files
-_QUESTION = [{"role": "user", "content": "?"}]
-_ANSWERED = [*_QUESTION, {"role": "assistant", "content": "!"}]
 
 
 def named_configs(texts: Sequence[str]) -> dict[str, Any]:
@@ -92,7 +90,7 @@ def check_served(intrinsic: str, options: Mapping[str, Any], profile: Profile) -
     Raises:
         UnsupportedIntrinsic: it does not.
     """
-    for messages in (_QUESTION, _ANSWERED):
+    for messages in (QUESTION, ANSWERED):
         try:
             program = intrinsic_function(intrinsic)(messages, [".", "?"], on_error="raise", **options).start(profile)
         except InvalidInput:

@@ -29,9 +29,8 @@ from haystack_integrations.components.validators.rag_intrinsics import (
     RagIntrinsicsGroundednessChecker,
 )
 
-from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story, verdicts_of
+from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story, generated, verdicts_of
 from intrinsics_core.protocol import task as conversation
-from intrinsics_core.protocol.requests import Generate, Generated
 from intrinsics_core.protocol.results import (
     Answerability,
     ContextRelevance,
@@ -91,14 +90,8 @@ class GeneratingAnswerer:
     @component.output_types(replies=list[ChatMessage])
     def run(self, query: str, documents: list[Document], invented: str = "") -> dict[str, Any]:
         context = "\n\n".join(f"{d.meta['title']}\n{d.content}" for d in documents)
-        messages = (
-            conversation.Message("system", "Answer in one or two sentences, from these passages alone.\n\n" + context),
-            conversation.Message("user", query),
-        )
-        (reply,) = self.runtime.handle([Generate("answer", messages=messages, max_tokens=200)])
-        if not isinstance(reply, Generated):
-            raise reply if isinstance(reply, Exception) else TypeError(f"unexpected reply: {type(reply).__name__}")
-        return {"replies": [ChatMessage.from_assistant(" ".join(filter(None, (reply.text.strip(), invented))))]}
+        reply = generated(self.runtime, query, context)
+        return {"replies": [ChatMessage.from_assistant(" ".join(filter(None, (reply, invented))))]}
 
 
 def pipeline(documents: Sequence[conversation.Document], runtime: Runtime) -> Pipeline:

@@ -22,9 +22,8 @@ from langchain_rag_intrinsics import (
     UncertaintyScorer,
 )
 
-from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story, verdicts_of
+from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story, generated, verdicts_of
 from intrinsics_core.protocol import task as conversation
-from intrinsics_core.protocol.requests import Generate, Generated
 from intrinsics_core.protocol.results import (
     Answerability,
     ContextRelevance,
@@ -137,14 +136,7 @@ def _quoted(sentences: Sequence[Document]) -> str:
 
 def _generated(runtime: Runtime, state: dict[str, Any]) -> str:
     context = "\n\n".join(f"{d.metadata['title']}\n{d.page_content}" for d in state["documents"])
-    messages = (
-        conversation.Message("system", "Answer in one or two sentences, from these passages alone.\n\n" + context),
-        conversation.Message("user", state["question"]),
-    )
-    (reply,) = runtime.handle([Generate("answer", messages=messages, max_tokens=200)])
-    if isinstance(reply, Generated):
-        return reply.text.strip()
-    raise reply if isinstance(reply, Exception) else TypeError(f"unexpected reply: {type(reply).__name__}")
+    return generated(runtime, state["question"], context)
 
 
 # --- the story ----------------------------------------------------------------------------------------------------

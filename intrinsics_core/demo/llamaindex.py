@@ -19,8 +19,7 @@ from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
 from llama_index.rag_intrinsics import ConversationQuery
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
 
-from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story, verdicts_of
-from intrinsics_core.protocol.requests import Generate, Generated
+from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story, generated, verdicts_of
 from intrinsics_core.protocol.results import (
     Answerability,
     ContextRelevance,
@@ -29,7 +28,7 @@ from intrinsics_core.protocol.results import (
     RankedDocument,
     Ranking,
 )
-from intrinsics_core.protocol.task import Document, Message
+from intrinsics_core.protocol.task import Document
 from intrinsics_core.render.trace import Turn
 from intrinsics_core.runtimes import Runtime
 from intrinsics_core.text.layout import laid_out
@@ -152,15 +151,7 @@ class Generating(_Answering):
     """One or two sentences by the runtime's language model."""
 
     def _answer(self, question: str, texts: Sequence[str]) -> str:
-        context = "\n\n".join(texts)
-        messages = (
-            Message("system", "Answer in one or two sentences, from these passages alone.\n\n" + context),
-            Message("user", question),
-        )
-        (reply,) = self.runtime.handle([Generate("answer", messages=messages, max_tokens=200)])
-        if isinstance(reply, Generated):
-            return reply.text.strip()
-        raise reply if isinstance(reply, Exception) else TypeError(f"unexpected reply: {type(reply).__name__}")
+        return generated(self.runtime, question, "\n\n".join(texts))
 
 
 # --- the story ----------------------------------------------------------------------------------------------------

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
+from intrinsics_core.protocol.requests import Generate, Generated
 from intrinsics_core.protocol.results import Citations, FactCheck, HallucinationDetection, Result, Uncertainty
-from intrinsics_core.protocol.task import Document
+from intrinsics_core.protocol.task import Document, Message
+from intrinsics_core.runtimes import Runtime
 
 # What every telling keeps to, so that the tellings can be compared.
 RETRIEVED = 8  # passages that BM25 finds
@@ -45,6 +47,22 @@ def passages() -> list[Document]:
 def story() -> Story:
     fields = json.loads(files(__package__).joinpath("story.json").read_text(encoding="utf-8"))
     return Story(**fields | {"questions": tuple(Question(**q) for q in fields["questions"])})
+
+
+def generated(runtime: Runtime, question: str, context: str) -> str:
+    """An answer by the runtime's language model.
+
+    Raises:
+        IntrinsicsError: it gave none.
+    """
+    messages = (
+        Message("system", "Answer in one or two sentences, from these passages alone.\n\n" + context),
+        Message("user", question),
+    )
+    (reply,) = runtime.handle([Generate("answer", messages=messages, max_tokens=200)])
+    if isinstance(reply, Generated):
+        return reply.text.strip()
+    raise reply if isinstance(reply, Exception) else TypeError(f"unexpected reply: {type(reply).__name__}")
 
 
 _VERDICTS: dict[str, tuple[str, type[Result]]] = {

@@ -35,6 +35,11 @@ class Backend(ABC):
     ) -> None:
         self.convention = convention
         self._types = int(config.get("type_vocab_size") or 0)  # below two, the model knows no second text
+        self._open(folder, file_name, device)
+
+    @abstractmethod
+    def _open(self, folder: Path, file_name: str | None, device: str | None) -> None:
+        """Load the model."""
 
     @staticmethod
     @abstractmethod
@@ -75,10 +80,7 @@ class Torch(Backend):
         RuntimeUnavailable: torch or the weights are missing, or the weights do not fit.
     """
 
-    def __init__(
-        self, convention: Convention, config: Mapping[str, Any], folder: Path, file_name: str | None, device: str | None
-    ) -> None:
-        super().__init__(convention, config, folder, file_name, device)
+    def _open(self, folder: Path, file_name: str | None, device: str | None) -> None:
         try:
             import torch
             import transformers
@@ -90,10 +92,10 @@ class Torch(Backend):
                 f"the model in {folder.name!r} has no weights in safetensors", expected="*.safetensors"
             )
         try:
-            if convention.loads == _SHELL:
+            if self.convention.loads == _SHELL:
                 model, missing = _shelled(folder, transformers)
             else:
-                loader = getattr(transformers, convention.loads)
+                loader = getattr(transformers, self.convention.loads)
                 model, loaded = loader.from_pretrained(
                     str(folder), local_files_only=True, trust_remote_code=False, use_safetensors=True,
                     dtype=torch.float32, output_loading_info=True,

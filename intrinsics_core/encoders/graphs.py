@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from intrinsics_core.encoders.backends import Arrays, Backend, Torch
-from intrinsics_core.encoders.conventions import Convention
 from intrinsics_core.protocol.errors import RuntimeUnavailable
 
 _INPUTS = {"input_ids", "attention_mask", "token_type_ids", "decoder_input_ids"}
@@ -25,10 +24,7 @@ class Graph(Backend):
     usual: tuple[str, ...]  # what exporters call such files
     under: str  # the folder that they put them in
 
-    def __init__(
-        self, convention: Convention, config: Mapping[str, Any], folder: Path, file_name: str | None, device: str | None
-    ) -> None:
-        super().__init__(convention, config, folder, file_name, device)
+    def _open(self, folder: Path, file_name: str | None, device: str | None) -> None:
         names = self._names(file_name)
         file = next((folder / name for name in names if (folder / name).is_file()), None)
         if file is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from intrinsics_core.encoders.profile import encoders_profile
-from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, UnsupportedIntrinsic
+from intrinsics_core.protocol.errors import IntrinsicsError, UnsupportedIntrinsic, within
 from intrinsics_core.protocol.requests import Request
 from intrinsics_core.runtimes import as_runtime
 from intrinsics_core.runtimes.base import Runtime
@@ -40,7 +40,5 @@ def _base(config: EncodersConfig) -> Runtime:
     bound = "max_document_tokens"
     if config.base is None and bound in config.model_fields_set:
         return as_runtime({"kind": "embedded", bound: config.max_document_tokens})
-    try:
+    with within("runtime.base"):
         return as_runtime(config.base)
-    except InvalidInput as error:
-        raise InvalidInput(f"runtime.base: {error.message}", expected=error.expected, got=error.got) from None

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
-from intrinsics_core.intrinsics.table import register
+from intrinsics_core.intrinsics.table import register, telling
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
 from intrinsics_core.protocol.profile import Profile
@@ -15,20 +15,16 @@ from intrinsics_core.protocol.results import AnswerRelevance
 from intrinsics_core.protocol.task import Task
 
 
-def _unjudged(task: Task, why: str) -> AnswerRelevance:
-    return AnswerRelevance(label=None, score=None, reason=why)
-
-
-def _failed(task: Task, why: str) -> AnswerRelevance:
-    return AnswerRelevance(label=None, score=None, degraded=why)
+def _blank(task: Task) -> AnswerRelevance:
+    return AnswerRelevance(label=None, score=None)
 
 
 @register(
     "answer-relevance",
     result=AnswerRelevance,
     ends_with=("assistant",),
-    empty=_unjudged,
-    fallbacks={"fallback": _failed},
+    empty=telling("reason", _blank),
+    fallbacks={"fallback": telling("degraded", _blank)},
     score=lambda result: result.score,
     judges="the answer addresses the question",
     needs="question, answer",

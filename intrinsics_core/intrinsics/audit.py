@@ -141,7 +141,7 @@ def _program(task: Task, profile: Profile, *, parts: tuple[str, ...]) -> Program
                                    expected=f"one of {', '.join(parts)}", got=profile.name)  # fmt: skip
     if unserved:
         notes.append(f"not served by profile {profile.name!r}: {', '.join(unserved)}")
-    values = yield from asked_once(merge([_asked(ask) for ask in asks], width=len(asks)))
+    values = yield from asked_once(merge([ask.profile.ask(ask.format, ask.task) for ask in asks], width=len(asks)))
     checked(values)
     found: dict[str, Any] = {}
     lost: list[str] = []
@@ -199,10 +199,6 @@ def _task_of(part: str, task: Task) -> Task:
     while turns[-1].role != "user":
         turns.pop()
     return replace(task, messages=tuple(turns))
-
-
-def _asked(ask: _Ask) -> Program[Any]:
-    return (yield from ask.profile.ask(ask.format, ask.task))
 
 
 def _score(value: Any) -> float | None:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
-from intrinsics_core.intrinsics.table import register
+from intrinsics_core.intrinsics.table import register, telling
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.results import Citations
 from intrinsics_core.protocol.task import Task
 
 
-def _none(task: Task, why: str) -> Citations:
-    return Citations(citations=(), reason=why)
-
-
-def _failed(task: Task, why: str) -> Citations:
-    return Citations(citations=(), degraded=why)
+def _blank(task: Task) -> Citations:
+    return Citations(citations=())
 
 
 @register(
@@ -22,8 +18,8 @@ def _failed(task: Task, why: str) -> Citations:
     result=Citations,
     ends_with=("assistant",),
     needs_documents=True,
-    empty=_none,
-    fallbacks={"fallback": _failed},
+    empty=telling("reason", _blank),
+    fallbacks={"fallback": telling("degraded", _blank)},
     needs="answer, documents",
     gives="spans of documents per sentence, with offsets",
 )

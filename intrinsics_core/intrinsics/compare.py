@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from intrinsics_core.intrinsics.calling import NOTHING_SAID, Documents, Messages, OnError
 from intrinsics_core.protocol.call import Call
-from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.protocol.errors import InvalidInput, raised
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Program
 from intrinsics_core.protocol.results import Preference
@@ -79,11 +79,8 @@ def _program(task: Task, profile: Profile) -> Program[Preference]:
     if first == second:
         return _preference([0.5]).model_copy(update={"reason": "the answers are the same"})
     turned = replace(task, arguments={"A": second, "B": first})
-    found = yield from profile.ask_many("preference", [task, turned])
-    for each in found:
-        if isinstance(each, IntrinsicsError):
-            raise each
-    return _preference([found[0], 1 - found[1]])
+    likely, turned_likely = map(raised, (yield from profile.ask_many("preference", [task, turned])))
+    return _preference([likely, 1 - turned_likely])
 
 
 def _preference(likely: Sequence[float]) -> Preference:

@@ -17,7 +17,7 @@ from intrinsics_core.intrinsics.calling import NOTHING_RETRIEVED, Documents, Mes
 from intrinsics_core.intrinsics.query_expansion import together
 from intrinsics_core.intrinsics.table import register
 from intrinsics_core.protocol.call import Call
-from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, UnsupportedIntrinsic
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, UnsupportedIntrinsic, raised
 from intrinsics_core.protocol.names import named, unknown
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Program
@@ -147,8 +147,7 @@ def _program(task: Task, profile: Profile, *, named: bool, keep: bool) -> Progra
     found: list[Evaluation | IntrinsicsError] = yield from profile.ask_many(task.intrinsic, asked)
     if not keep:
         for each in found:
-            if isinstance(each, IntrinsicsError):
-                raise each
+            raised(each)
     failures = _costs.checked(found)
     rated = [
         _null(name, f"{type(each).__name__}: {each.message}") if isinstance(each, IntrinsicsError) else each.metrics[0]

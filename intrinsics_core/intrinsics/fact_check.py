@@ -17,10 +17,10 @@ from typing import Any, Literal, get_args
 from intrinsics_core.calibration.logits import finite
 from intrinsics_core.calibration.probabilities import sigmoid, softmax
 from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
-from intrinsics_core.intrinsics.table import register
+from intrinsics_core.intrinsics.table import register, telling
 from intrinsics_core.protocol.apply_calibration import recalibrated
 from intrinsics_core.protocol.call import Call
-from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.protocol.errors import InvalidInput, raised
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Program
 from intrinsics_core.protocol.results import CheckedClaim, FactCheck, SourceVerdict
@@ -45,12 +45,8 @@ class Source:
     task: Task
 
 
-def _unjudged(task: Task, why: str) -> FactCheck:
-    return FactCheck(score=None, claims=(), sources=(), reason=why)
-
-
-def _failed(task: Task, why: str) -> FactCheck:
-    return FactCheck(score=None, claims=(), sources=(), degraded=why)
+def _blank(task: Task) -> FactCheck:
+    return FactCheck(score=None, claims=(), sources=())
 
 
 @register(
@@ -58,8 +54,8 @@ def _failed(task: Task, why: str) -> FactCheck:
     result=FactCheck,
     ends_with=("assistant",),
     needs_documents=True,
-    empty=_unjudged,
-    fallbacks={"fallback": _failed},
+    empty=telling("reason", _blank),
+    fallbacks={"fallback": telling("degraded", _blank)},
     score=lambda result: result.score,
     judges="the answer is true by the sources",
     needs="answer, sources",
@@ -155,7 +151,7 @@ def _program(
     task = task.split_by(profile.split)
     units = _units(task, sources)
     if not units:
-        return _unjudged(task, "the sources have no text")
+        return FactCheck(score=None, claims=(), sources=(), reason="the sources have no text")
     sources_of = replace(task, documents=tuple(unit.task.documents[0] for unit in units))
     logits = _values((yield from profile.ask_each("relevance", sources_of)), "sources have relevances")
     weights = select(logits, top_k=top_k, top_p=top_p)
@@ -224,10 +220,7 @@ def _within(score: float) -> float:
 
 
 def _values(outcomes: Sequence[Any], what: str) -> list[float]:
-    for outcome in outcomes:
-        if isinstance(outcome, IntrinsicsError):
-            raise outcome
-    return finite(outcomes, what)
+    return finite(list(map(raised, outcomes)), what)
 
 
 def select(logits: Sequence[float], *, top_k: int | None, top_p: float | None) -> list[float]:

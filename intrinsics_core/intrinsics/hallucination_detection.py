@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
-from intrinsics_core.intrinsics.table import register
+from intrinsics_core.intrinsics.table import register, telling
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.results import HallucinationDetection
-from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import sentence_ids
-
-
-def _unjudged(task: Task, why: str) -> HallucinationDetection:
-    return sentence_ids.nothing_judged(task).model_copy(update={"reason": why})
-
-
-def _failed(task: Task, why: str) -> HallucinationDetection:
-    return sentence_ids.nothing_judged(task).model_copy(update={"degraded": why})
 
 
 @register(
@@ -23,8 +14,8 @@ def _failed(task: Task, why: str) -> HallucinationDetection:
     result=HallucinationDetection,
     ends_with=("assistant",),
     needs_documents=True,
-    empty=_unjudged,
-    fallbacks={"fallback": _failed},
+    empty=telling("reason", sentence_ids.nothing_judged),
+    fallbacks={"fallback": telling("degraded", sentence_ids.nothing_judged)},
     score=lambda result: result.score,
     judges="the response is faithful to the documents",
     needs="answer, documents",

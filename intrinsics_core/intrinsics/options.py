@@ -15,8 +15,9 @@ from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.names import named, plain, unknown
 
-_QUESTION = [{"role": "user", "content": "?"}]
-_ANSWERED = [*_QUESTION, {"role": "assistant", "content": "!"}]
+# The shortest inputs that there are.
+QUESTION = [{"role": "user", "content": "?"}]
+ANSWERED = [*QUESTION, {"role": "assistant", "content": "!"}]
 _NOT_OPTIONS = {"on_error", "date"}  # these are said beside the options
 
 
@@ -102,7 +103,7 @@ def probed(record: Record, options: dict[str, Any]) -> dict[str, Any]:
     Raises:
         InvalidInput: it does not take one of them.
     """
-    for messages in (_QUESTION, _ANSWERED) if options else ():
+    for messages in (QUESTION, ANSWERED) if options else ():
         try:
             _called(record, messages, options)
             break

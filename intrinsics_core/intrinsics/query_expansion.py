@@ -8,7 +8,7 @@ from typing import Any
 from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.table import register
 from intrinsics_core.protocol.call import Call, merge
-from intrinsics_core.protocol.errors import IntrinsicsError
+from intrinsics_core.protocol.errors import raised
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Program
 from intrinsics_core.protocol.results import ExpandedQuery, QueryExpansion
@@ -82,11 +82,7 @@ def _program(task: Task, profile: Profile) -> Program[QueryExpansion]:
 def together(programs: list[Program[list[Any]]]) -> Program[list[Any]]:
     """Run single-value programs side by side; the first error is raised."""
     outcomes = yield from merge(programs, width=len(programs))
-    values = [value for outcome in outcomes for value in (outcome if isinstance(outcome, list) else [outcome])]
-    for value in values:
-        if isinstance(value, IntrinsicsError):
-            raise value
-    return values
+    return [raised(value) for outcome in outcomes for value in (outcome if isinstance(outcome, list) else [outcome])]
 
 
 def distinct(queries: Iterable[tuple[str, str]]) -> QueryExpansion:

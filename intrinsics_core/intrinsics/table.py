@@ -73,6 +73,11 @@ class Record:
         return on_error
 
 
+def telling(field: str, blank: Callable[[Task], Result]) -> Callable[[Task, str], Any]:
+    """For ``empty`` and ``fallbacks``: a result without a verdict, which tells why in ``reason`` or in ``degraded``."""
+    return lambda task, why: blank(task).model_copy(update={field: why})
+
+
 TABLE: dict[str, Record] = {}
 INTRINSICS: dict[str, Callable[..., Call[Any]]] = {}  # name -> function
 

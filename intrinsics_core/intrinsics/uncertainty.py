@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
-from intrinsics_core.intrinsics.table import register
+from intrinsics_core.intrinsics.table import register, telling
 from intrinsics_core.protocol.apply_calibration import certainty_score
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.results import Uncertainty
 from intrinsics_core.protocol.task import Task
 
 
-def _unsaid(task: Task, why: str) -> Uncertainty:
-    return Uncertainty(certainty=None, reason=why)
-
-
-def _failed(task: Task, why: str) -> Uncertainty:
-    return Uncertainty(certainty=None, degraded=why)
+def _blank(task: Task) -> Uncertainty:
+    return Uncertainty(certainty=None)
 
 
 @register(
     "uncertainty",
     result=Uncertainty,
     ends_with=("user", "assistant"),
-    empty=_unsaid,
-    fallbacks={"fallback": _failed},
+    empty=telling("reason", _blank),
+    fallbacks={"fallback": telling("degraded", _blank)},
     score=certainty_score,
     judges="the answer is right",
     needs="question or answer",

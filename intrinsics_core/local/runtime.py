@@ -3,22 +3,51 @@
 from __future__ import annotations
 
 import gc
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, ClassVar, Generic, TypeVar
 
 from intrinsics_core._support.fork_safety import Lock
-from intrinsics_core.protocol.requests import Outcome, Request
-from intrinsics_core.runtimes.base import BlockingRuntime
+from intrinsics_core.protocol.errors import as_intrinsics_error
+from intrinsics_core.protocol.requests import Generate, Outcome, Request
+from intrinsics_core.runtimes.base import BlockingRuntime, unsupported
 from intrinsics_core.runtimes.configs import LocalConfig
 from intrinsics_core.runtimes.configured import ConfiguredRuntime
 
+Job = TypeVar("Job")
 
-class LocalEngine(Protocol):
+
+class LocalEngine(ABC, Generic[Job]):
     """A loaded model. Not safe between threads."""
 
-    def answer(self, requests: Sequence[Request]) -> list[Outcome]: ...
+    kind: ClassVar[str]  # of the runtime's config
 
+    def answer(self, requests: Sequence[Request]) -> list[Outcome]:
+        outcomes: dict[int, Outcome] = {}
+        jobs: list[Job] = []
+        for at, request in enumerate(requests):
+            try:
+                if not isinstance(request, Generate):
+                    raise unsupported(self.kind, request)
+                jobs.append(self._planned(at, request))
+            except Exception as error:
+                outcomes[at] = as_intrinsics_error(error).named(request.intrinsic)
+        self._answer(jobs, outcomes)
+        return [outcomes[i] for i in range(len(requests))]
+
+    @abstractmethod
+    def _planned(self, at: int, request: Generate) -> Job:
+        """Everything that can be wrong with one request is found here, where it costs no other.
+
+        Args:
+            at: its place among the requests.
+        """
+
+    @abstractmethod
+    def _answer(self, jobs: list[Job], outcomes: dict[int, Outcome]) -> None:
+        """Ask the model; the outcome of each job by its place."""
+
+    @abstractmethod
     def stop(self) -> None: ...
 
 
@@ -30,10 +59,10 @@ class LocalRuntime(ConfiguredRuntime, BlockingRuntime):
     def prepare(self) -> None:
         self.model, self.concurrency = self.config.model, self.config.concurrency
         self._lock = Lock()
-        self._engine: LocalEngine | None = None
+        self._engine: LocalEngine[Any] | None = None
 
     @abstractmethod
-    def load(self) -> LocalEngine:
+    def load(self) -> LocalEngine[Any]:
         """Load the model."""
 
     def handle(self, requests: Sequence[Request]) -> list[Outcome]:

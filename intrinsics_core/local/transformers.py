@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,11 +15,10 @@ from intrinsics_core.local.batches import WORTH_SHARING, families, packed
 from intrinsics_core.local.decoding import Detokeniser, Generation, RowLogitsProcessor, RowStoppingCriterion
 from intrinsics_core.local.grammars import Grammars
 from intrinsics_core.local.peft_adapters import BASE, Adapters, LoadedAdapter
-from intrinsics_core.local.runtime import LocalRuntime
+from intrinsics_core.local.runtime import LocalEngine, LocalRuntime
 from intrinsics_core.local.tokens import room, token_ids
-from intrinsics_core.protocol.errors import IntrinsicsError, RuntimeUnavailable, as_intrinsics_error
-from intrinsics_core.protocol.requests import Choice, Generate, Outcome, Request
-from intrinsics_core.runtimes.base import unsupported
+from intrinsics_core.protocol.errors import IntrinsicsError, RuntimeUnavailable
+from intrinsics_core.protocol.requests import Choice, Generate, Outcome
 from intrinsics_core.runtimes.configs import TransformersConfig
 
 _UNBOUNDED = 2**31  # tokens: a recurrent model has no window
@@ -64,8 +63,8 @@ class _Job:
         return self.ids[: self.reusable]
 
 
-class _LoadedModel:
-    """The loaded model. Not safe between threads."""
+class _LoadedModel(LocalEngine[_Job]):
+    kind = "transformers"
 
     def __init__(self, given: TransformersConfig) -> None:
         base, self._tokenizer = _loaded(given)
@@ -89,27 +88,16 @@ class _LoadedModel:
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
 
-    def answer(self, requests: Sequence[Request]) -> list[Outcome]:
-        outcomes: dict[int, Outcome] = {}
-        jobs: list[_Job] = []
-        for at, request in enumerate(requests):
-            try:
-                jobs.append(self._planned(at, request))
-            except Exception as error:
-                outcomes[at] = as_intrinsics_error(error).named(request.intrinsic)
+    def _answer(self, jobs: list[_Job], outcomes: dict[int, Outcome]) -> None:
         alone, together = self._shared_or_not(jobs)
         for members, shared in together:
             self._answer_family(members, shared, outcomes)
         for batch in self._batches(alone):
             self._answer_batch(batch, (), 0, outcomes)
-        return [outcomes[i] for i in range(len(requests))]
 
     # --- before the model is asked ------------------------------------------------------------------------------------
 
-    def _planned(self, at: int, request: Request) -> _Job:
-        """Everything that can be wrong with one request is found here, where it costs no other."""
-        if not isinstance(request, Generate):
-            raise unsupported("transformers", request)
+    def _planned(self, at: int, request: Generate) -> _Job:
         adapter = self._adapters.find(request)
         ids = token_ids(self._tokenizer, request)
         budget = room(len(ids), request.max_tokens, self._default_tokens, self._context)

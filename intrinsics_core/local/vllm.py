@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from intrinsics_core.local.runtime import LocalRuntime
+from intrinsics_core.local.runtime import LocalEngine, LocalRuntime
 from intrinsics_core.local.tokens import room, token_ids
-from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable, as_intrinsics_error
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable
 from intrinsics_core.protocol.requests import (
     Choice,
     Constraint,
@@ -18,12 +18,10 @@ from intrinsics_core.protocol.requests import (
     JsonSchema,
     Outcome,
     Regex,
-    Request,
     TokenLogprob,
     Usage,
 )
 from intrinsics_core.runtimes.adapters import choose, folder_of, is_activated, read_config, served_rank
-from intrinsics_core.runtimes.base import unsupported
 from intrinsics_core.runtimes.configs import VllmConfig
 
 _ALTERNATIVES = 20  # log-probabilities per place: vLLM's own default limit
@@ -51,8 +49,8 @@ class _Prompt:
     lora: Any
 
 
-class _StartedEngine:
-    """A started engine. Not safe between threads."""
+class _StartedEngine(LocalEngine[_Prompt]):
+    kind = "vllm"
 
     def __init__(self, given: VllmConfig) -> None:
         self._places, self._max_tokens = given.adapters or {}, given.max_tokens
@@ -76,24 +74,11 @@ class _StartedEngine:
         for number, (key, (folder, _)) in enumerate(folders.items(), start=1):
             self._adapters[key] = self._added(key, folder, number)
 
-    def answer(self, requests: Sequence[Request]) -> list[Outcome]:
-        outcomes: dict[int, Outcome] = {}
-        jobs: list[_Prompt] = []
-        for at, request in enumerate(requests):
-            try:
-                jobs.append(self._planned(at, request))
-            except Exception as error:
-                outcomes[at] = as_intrinsics_error(error).named(request.intrinsic)
-        self._answer(jobs, outcomes)
-        return [outcomes[i] for i in range(len(requests))]
-
     def stop(self) -> None:
         engine = self._llm.llm_engine
         getattr(engine.engine_core, "shutdown", lambda: None)()
 
-    def _planned(self, at: int, request: Request) -> _Prompt:
-        if not isinstance(request, Generate):
-            raise unsupported("vllm", request)
+    def _planned(self, at: int, request: Generate) -> _Prompt:
         key = choose(self._places, request)
         lora = None if key is None else self._adapters[key]
         if isinstance(lora, IntrinsicsError):

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from intrinsics_core.profiles.turns import conversation
+from intrinsics_core.protocol.profile import Format
 from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, Reply
+from intrinsics_core.protocol.results import Answerability
 from intrinsics_core.protocol.task import Message, Task
 from intrinsics_core.replies import json_reply, readers, writers
 from intrinsics_core.text.markup import defuse
@@ -67,6 +69,10 @@ def turns_shown(task: Task) -> list[dict[str, str]]:
     return shown(conversation(task))
 
 
+def conversation_shown(task: Task) -> dict[str, Any]:
+    return {"conversation": turns_shown(task)}
+
+
 def calls_shown(task: Task) -> dict[str, Any]:
     """The tools that were called for the response, under a name of their own; nothing where there were none."""
     calls = [
@@ -114,6 +120,16 @@ def numbered(sentences: Sequence[Any], prefix: str, start: int = 0) -> dict[str,
     return {f"{prefix}{start + i}": defuse(sentence.text) for i, sentence in enumerate(sentences)}
 
 
+def numbered_documents(task: Task, *, titled: bool) -> list[dict[str, Any]]:
+    """The documents by sentence, numbered through all of them."""
+    rows, start = [], 0
+    for i, (document, sentences) in enumerate(zip(task.documents, task.document_sentences, strict=True)):
+        title = {"title": defuse(document.title)} if titled and document.title else {}
+        rows.append({"id": f"d{i}", **title, "sentences": numbered(sentences, "c", start)})
+        start += len(sentences)
+    return rows
+
+
 # --- how a reply is read and written ------------------------------------------------------------------------------
 
 
@@ -147,9 +163,27 @@ def said(**fields: Any) -> str:
     return writers.as_json(fields)
 
 
-def label_said(name: str, label: str, wanted: float, options: int, read: Callable[[float], float]) -> str:
+def label_fields(
+    name: str, label: str, wanted: float, options: int, read: Callable[[float], float]
+) -> dict[str, str | float]:
     """A label, and the confidence in it that gives this score."""
-    return said(**{name: label, "confidence": writers.confidence(wanted, options, read)})
+    return {name: label, "confidence": writers.confidence(wanted, options, read)}
+
+
+def answerability_fields(value: Answerability) -> dict[str, str | float]:
+    label = writers.answerability(value)
+
+    def read(stated: float) -> float:
+        return readers.answerability(label, UNTOLD, stated=stated).probability or 0.0
+
+    return label_fields("answerability", label, value.probability or 0.0, len(readers.ANSWERABLE), read)
+
+
+def relevance_said(name: str, label: str, score: float) -> str:
+    def read(stated: float) -> float:
+        return readers.relevance(label, UNTOLD, stated=stated)[1]
+
+    return said(**label_fields(name, label, score, len(readers.RELEVANCE), read))
 
 
 def preferred(task: Task, replies: Sequence[Reply]) -> float:
@@ -172,7 +206,7 @@ def share_said(name: str, options: tuple[str, str]) -> Callable[[Task, float], s
         def read(stated: float) -> float:
             return readers.probabilities(label, options, UNTOLD, stated=stated)[options[0]]
 
-        return label_said(name, label, share, len(options), read)
+        return said(**label_fields(name, label, share, len(options), read))
 
     return write
 
@@ -200,14 +234,34 @@ def asking(
     def render(task: Task) -> Sequence[Generate]:
         wanted = schema(task) if callable(schema) else schema
         parts = 1 + (len(task.response_sentences) if per_sentence else len(task.documents) if per_document else 0)
-        return [
-            Generate(
-                intrinsic=task.intrinsic,
-                messages=turns_of(instruction + TAIL + shape, show(task)),
-                constraint=JsonSchema({"title": name.replace("-", "_"), **wanted}),
-                max_tokens=tokens * parts,
-                logprobs=True,
-            )
-        ]
+        return json_request(
+            task, name.replace("-", "_"), turns_of(instruction + TAIL + shape, show(task)), wanted, tokens * parts
+        )
 
     return render
+
+
+def json_request(
+    task: Task,
+    title: str,
+    messages: tuple[Message, ...],
+    schema: dict[str, Any],
+    tokens: int,
+    *,
+    logprobs: bool = True,
+) -> list[Generate]:
+    """One request for JSON; ``title`` is the schema's."""
+    constraint = JsonSchema({"title": title, **schema})
+    return [Generate(intrinsic=task.intrinsic, messages=messages, constraint=constraint, max_tokens=tokens,
+                     logprobs=logprobs)]  # fmt: skip
+
+
+def text_format(
+    name: str, instruction: str, field: str, show: Callable[[Task], dict[str, Any]], tokens: int
+) -> Format[str]:
+    """A format whose reply is one text, in this field."""
+    return Format(
+        asking(name, instruction, f'{{"{field}": "..."}}', object_of(**{field: TEXT}), show, tokens),
+        lambda task, replies: readers.text_field(readers.generated(replies), field),
+        lambda task, value: said(**{field: writers.free_text(value)}),
+    )

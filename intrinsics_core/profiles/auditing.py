@@ -16,12 +16,14 @@ from intrinsics_core.profiles.asking import (
     CONFIDENCE,
     TAIL,
     TEXT,
-    UNTOLD,
+    answerability_fields,
     array_of,
     calls_shown,
     enum_of,
     id_of,
+    json_request,
     numbered,
+    numbered_documents,
     object_of,
     read_object,
     said,
@@ -30,11 +32,10 @@ from intrinsics_core.profiles.asking import (
 )
 from intrinsics_core.protocol.errors import InvalidInput, MalformedReply
 from intrinsics_core.protocol.profile import Format
-from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, Reply
+from intrinsics_core.protocol.requests import Generate, Generated, Reply
 from intrinsics_core.protocol.results import AuditParts
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
-from intrinsics_core.text.markup import defuse
 
 _ADDRESSES = ("yes", "no")
 _SENTENCES = ("hallucination-detection", "citations")  # the parts that are said sentence by sentence
@@ -121,26 +122,14 @@ def _render(task: Task) -> Sequence[Generate]:
     shape = "{" + ", ".join(shapes) + "}" + (", one entry of sentences per response sentence." if each else "")
     instruction = "The response and the documents are given sentence by sentence. "
     instruction += " ".join(about.instruction for _, about in parts)
-    return [
-        Generate(
-            intrinsic=task.intrinsic,
-            messages=turns_of(instruction + TAIL + shape, _shown(task)),
-            constraint=JsonSchema({"title": "audit", **object_of(**fields)}),
-            max_tokens=50 + sum(about.tokens for _, about in parts) + each * (1 + len(task.response_sentences)),
-            logprobs=True,
-        )
-    ]
+    tokens = 50 + sum(about.tokens for _, about in parts) + each * (1 + len(task.response_sentences))
+    return json_request(task, "audit", turns_of(instruction + TAIL + shape, _shown(task)), object_of(**fields), tokens)
 
 
 def _shown(task: Task) -> dict[str, Any]:
     # The documents first: what follows them differs from one answer to the next, and a server keeps what it read.
-    documents, start = [], 0
-    for i, (document, sentences) in enumerate(zip(task.documents, task.document_sentences, strict=True)):
-        title = {"title": defuse(document.title)} if document.title else {}
-        documents.append({"id": f"d{i}", **title, "sentences": numbered(sentences, "c", start)})
-        start += len(sentences)
     return {
-        "documents": documents,
+        "documents": numbered_documents(task, titled=True),
         "conversation": turns_shown(task)[:-1],
         **calls_shown(task),
         "response": numbered(task.response_sentences, "r"),
@@ -177,12 +166,8 @@ def _hallucination(task: Task, value: dict[str, Any], reply: Generated) -> Any:
 
 
 def _citations(task: Task, value: dict[str, Any], reply: Generated) -> Any:
-    links = []
-    for row in sentence_verdicts.rows_of(value, reply):
-        sources = json_reply.field(row, "sources", list, "a list of sentence ids", reply.text)
-        number = readers.sentence_number(row.get("id"), "r")
-        links += [(number, readers.sentence_number(source, "c")) for source in sources]
-    return sentence_ids.citations(task, links)
+    rows = sentence_verdicts.rows_of(value, reply)
+    return sentence_ids.citations(task, readers.links(rows, reply, "id", "sources"))
 
 
 def _addresses(task: Task, value: dict[str, Any], reply: Generated) -> float:
@@ -223,7 +208,7 @@ def _write(task: Task, value: AuditParts) -> str:
         if getattr(value, PARTS[part]) is None:
             raise InvalidInput(f"{PARTS[part]} was asked for but is missing", expected="a verdict", got="None")
     if value.answerability is not None and "answerability" in parts:
-        reply |= _gate(value.answerability)
+        reply |= answerability_fields(value.answerability)
     if any(part in parts for part in _SENTENCES):
         reply["sentences"] = _written_rows(task, value, parts)
     if value.answer_relevance is not None and "answer-relevance" in parts:
@@ -231,16 +216,6 @@ def _write(task: Task, value: AuditParts) -> str:
     if value.uncertainty is not None and "uncertainty" in parts:
         reply["certainty"] = writers.certainty(value.uncertainty)
     return said(**reply)
-
-
-def _gate(value: Any) -> dict[str, Any]:
-    label = writers.answerability(value)
-
-    def read(stated: float) -> float:
-        return readers.answerability(label, UNTOLD, stated=stated).probability or 0.0
-
-    confidence = writers.confidence(value.probability or 0.0, len(readers.ANSWERABLE), read)
-    return {"answerability": label, "confidence": confidence}
 
 
 def _written_rows(task: Task, value: AuditParts, parts: Sequence[str]) -> list[dict[str, Any]]:

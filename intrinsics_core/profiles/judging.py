@@ -22,12 +22,13 @@ from intrinsics_core.profiles.asking import (
     asking,
     documents_shown,
     enum_of,
-    label_said,
     object_of,
     preferred,
     read_object,
+    relevance_said,
     said,
     share_said,
+    text_format,
     turns_shown,
 )
 from intrinsics_core.protocol.profile import Format
@@ -109,20 +110,7 @@ def _answer_relevance(task: Task, replies: Sequence[Reply]) -> AnswerRelevance:
 
 
 def _write_answer_relevance(task: Task, value: AnswerRelevance) -> str:
-    label, score = writers.answer_relevance(value)
-
-    def read(stated: float) -> float:
-        return readers.relevance(label, UNTOLD, stated=stated)[1]
-
-    return label_said("answer_relevance", label, score, len(readers.RELEVANCE), read)
-
-
-def _rewritten(task: Task, replies: Sequence[Reply]) -> str:
-    return readers.text_field(readers.generated(replies), "rewritten_answer")
-
-
-def _write_rewritten(task: Task, value: str) -> str:
-    return said(rewritten_answer=writers.free_text(value))
+    return relevance_said("answer_relevance", *writers.answer_relevance(value))
 
 
 _ask_own = asking(
@@ -154,11 +142,7 @@ def _rate(task: Task) -> Sequence[Generate]:
 # --- the table ----------------------------------------------------------------------------------------------------
 
 FORMATS: Mapping[str, Format[Any]] = {
-    "evaluate": Format(
-        _rate,
-        _evaluation,
-        _write_evaluation,
-    ),
+    "evaluate": Format(_rate, _evaluation, _write_evaluation),
     "preference": Format(
         asking(
             "preference",
@@ -188,18 +172,13 @@ FORMATS: Mapping[str, Format[Any]] = {
         _answer_relevance,
         _write_answer_relevance,
     ),
-    "answer-rewrite": Format(
-        asking(
-            "answer-rewrite",
-            "The response does not address the last user turn of the conversation well. Rewrite it so that it answers "
-            "what was asked, fully and directly, and leaves out what was not. Use facts from the documents alone, or, "
-            "where there are none, from the response. If they do not hold the answer, say so.",
-            '{"rewritten_answer": "..."}',
-            object_of(rewritten_answer=TEXT),
-            _answered,
-            1024,
-        ),
-        _rewritten,
-        _write_rewritten,
+    "answer-rewrite": text_format(
+        "answer-rewrite",
+        "The response does not address the last user turn of the conversation well. Rewrite it so that it answers "
+        "what was asked, fully and directly, and leaves out what was not. Use facts from the documents alone, or, "
+        "where there are none, from the response. If they do not hold the answer, say so.",
+        "rewritten_answer",
+        _answered,
+        1024,
     ),
 }

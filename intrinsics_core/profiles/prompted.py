@@ -14,26 +14,28 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from intrinsics_core.profiles import auditing, judging, relevance, revising, sampling, sentence_verdicts
+from intrinsics_core.profiles import auditing, judging, plain_text, relevance, revising, sampling, sentence_verdicts
 from intrinsics_core.profiles.asking import (
     CONFIDENCE,
     PAIR,
     TEXT,
-    UNTOLD,
     Labelled,
+    answerability_fields,
     array_of,
     asking,
+    conversation_shown,
     documents_shown,
     enum_of,
     id_of,
-    label_said,
-    numbered,
+    numbered_documents,
     object_of,
     preferred,
     read_object,
+    relevance_said,
     said,
     share_said,
     shown,
+    text_format,
     turns_of,
     turns_shown,
 )
@@ -69,20 +71,12 @@ _SUPPORT = ("yes", "no")
 # --- what the model is shown --------------------------------------------------------------------------------------
 
 
-def _numbered_documents(task: Task) -> list[dict[str, Any]]:
-    rows, start = [], 0
-    for i, sentences in enumerate(task.document_sentences):
-        rows.append({"id": f"d{i}", "sentences": numbered(sentences, "c", start)})
-        start += len(sentences)
-    return rows
-
-
 def _with_documents(task: Task) -> dict[str, Any]:
     return {"conversation": turns_shown(task), "documents": documents_shown(task)}
 
 
 def _all_by_sentence(task: Task) -> dict[str, Any]:
-    return sentence_verdicts.response_by_sentence(task) | {"documents": _numbered_documents(task)}
+    return sentence_verdicts.response_by_sentence(task) | {"documents": numbered_documents(task, titled=False)}
 
 
 def _one_document(task: Task) -> dict[str, Any]:
@@ -104,23 +98,7 @@ def _claim(task: Task) -> dict[str, Any]:
     return {"source": documents_shown(task)[0], "claim": claim}
 
 
-def _only_conversation(task: Task) -> dict[str, Any]:
-    return {"conversation": turns_shown(task)}
-
-
 # --- how a reply is understood ------------------------------------------------------------------------------------
-
-
-def _rewrite(task: Task, replies: Sequence[Reply]) -> QueryRewrite:
-    return readers.rewrite(task, readers.generated(replies))
-
-
-def _field_text(name: str) -> Callable[[Task, Sequence[Reply]], str]:
-    return lambda task, replies: readers.text_field(readers.generated(replies), name)
-
-
-def _free_text(task: Task, replies: Sequence[Reply]) -> str:
-    return readers.free_text(readers.generated(replies))
 
 
 def _judgement(task: Task, replies: Sequence[Reply]) -> Judgement:
@@ -171,19 +149,11 @@ def _hallucination(task: Task, replies: Sequence[Reply]) -> HallucinationDetecti
 
 def _citations(task: Task, replies: Sequence[Reply]) -> Citations:
     value, reply = read_object(replies, '{"citations": [{...}, ...]}')
-    links = []
-    for row in sentence_verdicts.rows_of(value, reply, "citations"):
-        sources = json_reply.field(row, "sources", list, "a list of sentence ids", reply.text)
-        response = readers.sentence_number(row.get("response"), "r")
-        links += [(response, readers.sentence_number(source, "c")) for source in sources]
-    return sentence_ids.citations(task, links)
+    rows = sentence_verdicts.rows_of(value, reply, "citations")
+    return sentence_ids.citations(task, readers.links(rows, reply, "response", "sources"))
 
 
 # --- how a result is written as a reply -----------------------------------------------------------------------------
-
-
-def _write_text(name: str) -> Callable[[Task, str], str]:
-    return lambda task, value: said(**{name: writers.free_text(value)})
 
 
 def _write_rewrite(task: Task, value: QueryRewrite) -> str:
@@ -191,21 +161,11 @@ def _write_rewrite(task: Task, value: QueryRewrite) -> str:
 
 
 def _write_judgement(task: Task, value: Judgement) -> str:
-    label = writers.judgement(task, value)
-
-    def read(stated: float) -> float:
-        return readers.judgement(task, label, UNTOLD, stated=stated).score or 0.0
-
-    return label_said("context_relevance", label, value.score or 0.0, len(readers.RELEVANCE), read)
+    return relevance_said("context_relevance", writers.judgement(task, value), value.score or 0.0)
 
 
 def _write_answerability(task: Task, value: Answerability) -> str:
-    label = writers.answerability(value)
-
-    def read(stated: float) -> float:
-        return readers.answerability(label, UNTOLD, stated=stated).probability or 0.0
-
-    return label_said("answerability", label, value.probability or 0.0, len(readers.ANSWERABLE), read)
+    return said(**answerability_fields(value))
 
 
 def _write_list(task: Task, value: Ranking) -> str:
@@ -232,25 +192,17 @@ def _write_citations(task: Task, value: Citations) -> str:
     return said(citations=rows)
 
 
-def _write_free_text(task: Task, value: str) -> str:
-    return writers.free_text(value)
-
-
 # --- the table ----------------------------------------------------------------------------------------------------
 
 
-def _sample(task: Task) -> Sequence[Generate]:
-    turns = turns_of(_FROM_MEMORY, _only_conversation(task), _ANSWERING)
-    return [Generate(intrinsic=task.intrinsic, messages=turns, max_tokens=512)]
+def _in_plain_text(instruction: str, show: Callable[[Task], dict[str, Any]], tokens: int) -> Format[str]:
+    """A format that has an answer written, as it stands."""
 
+    def render(task: Task) -> Sequence[Generate]:
+        turns = turns_of(instruction, show(task), _ANSWERING)
+        return [Generate(intrinsic=task.intrinsic, messages=turns, max_tokens=tokens)]
 
-def _answer(task: Task) -> Sequence[Generate]:
-    turns = turns_of(_GROUNDED, _with_documents(task), _ANSWERING)
-    return [Generate(intrinsic=task.intrinsic, messages=turns, max_tokens=1024)]
-
-
-def _last_exchange(task: Task) -> dict[str, Any]:
-    return {"answer": defuse(task.response)}
+    return plain_text.whole(render)
 
 
 _FORMATS: dict[str, Format[Any]] = {
@@ -262,38 +214,28 @@ _FORMATS: dict[str, Format[Any]] = {
             "nothing that was not said. If it already stands alone, repeat it unchanged. Do not answer it.",
             '{"rewritten_question": "..."}',
             object_of(rewritten_question=TEXT),
-            _only_conversation,
+            conversation_shown,
             256,
         ),
-        _rewrite,
+        readers.rewrite,
         _write_rewrite,
     ),
-    "synonym-query": Format(
-        asking(
-            "synonym-query",
-            "Rewrite the last user turn of the conversation as one standalone search query in other words: replace "
-            "key terms by synonyms or closely related phrases, and keep the meaning.",
-            '{"query": "..."}',
-            object_of(query=TEXT),
-            _only_conversation,
-            256,
-        ),
-        _field_text("query"),
-        _write_text("query"),
+    "synonym-query": text_format(
+        "synonym-query",
+        "Rewrite the last user turn of the conversation as one standalone search query in other words: replace "
+        "key terms by synonyms or closely related phrases, and keep the meaning.",
+        "query",
+        conversation_shown,
+        256,
     ),
-    "sample-answer": Format(_sample, _free_text, _write_free_text),
-    "answer": Format(_answer, _free_text, _write_free_text),
-    "reverse-question": Format(
-        asking(
-            "reverse-question",
-            "Write the one question to which the given text would be the answer.",
-            '{"question": "..."}',
-            object_of(question=TEXT),
-            _last_exchange,
-            256,
-        ),
-        _field_text("question"),
-        _write_text("question"),
+    "sample-answer": _in_plain_text(_FROM_MEMORY, conversation_shown, 512),
+    "answer": _in_plain_text(_GROUNDED, _with_documents, 1024),
+    "reverse-question": text_format(
+        "reverse-question",
+        "Write the one question to which the given text would be the answer.",
+        "question",
+        lambda task: {"answer": defuse(task.response)},
+        256,
     ),
     "context-relevance": Format(
         asking(

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from intrinsics_core.profiles.asking import TAIL, TEXT, array_of, enum_of, object_of, said, turns_of
+from intrinsics_core.profiles.asking import TAIL, TEXT, array_of, enum_of, json_request, object_of, said, turns_of
 from intrinsics_core.protocol.errors import InvalidInput
-from intrinsics_core.protocol.requests import Generate, JsonSchema
+from intrinsics_core.protocol.requests import Generate
 from intrinsics_core.protocol.results import Metric, RatedMetric
 from intrinsics_core.protocol.task import Message, Task
 from intrinsics_core.replies import statements
@@ -62,15 +62,8 @@ def render(task: Task, shown: Mapping[str, Any]) -> Sequence[Generate]:
     metric: Metric = task.options.get("metric", "faithfulness")
     asked = {**shown, "criterion": f"{metric}: {METRICS[metric]}"}
     system, user = turns_of(_INSTRUCTION + TAIL + _SHAPE, asked)
-    return [
-        Generate(
-            intrinsic=task.intrinsic,
-            messages=(system, Message("user", f"{user.content}\n\n{_LAST_LINE}")),
-            constraint=JsonSchema({"title": "evaluate", **_SCHEMA}),
-            max_tokens=1536,
-            logprobs=True,
-        )
-    ]
+    turns = (system, Message("user", f"{user.content}\n\n{_LAST_LINE}"))
+    return json_request(task, "evaluate", turns, _SCHEMA, 1536)
 
 
 def written(task: Task, rated: RatedMetric) -> str:

@@ -11,6 +11,7 @@ from intrinsics_core.profiles.asking import (
     array_of,
     documents_shown,
     id_of,
+    json_request,
     numbered,
     object_of,
     read_object,
@@ -20,7 +21,7 @@ from intrinsics_core.profiles.asking import (
 )
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.profile import Format
-from intrinsics_core.protocol.requests import Generate, JsonSchema, Reply
+from intrinsics_core.protocol.requests import Generate, Reply
 from intrinsics_core.protocol.results import MendedSentence, Mendings
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, readers, writers
@@ -57,14 +58,8 @@ def _render(task: Task) -> Sequence[Generate]:
         "flagged": {f"r{i}": defuse(why) for i, why in flagged.items()},
     }
     written = sum(len(sentences[i].text) for i in flagged)
-    return [
-        Generate(
-            intrinsic=task.intrinsic,
-            messages=turns_of(_INSTRUCTION + TAIL + _SHAPE, shown),
-            constraint=JsonSchema({"title": "revise", **_SCHEMA}),
-            max_tokens=100 + 32 * len(flagged) + written,
-        )
-    ]
+    turns = turns_of(_INSTRUCTION + TAIL + _SHAPE, shown)
+    return json_request(task, "revise", turns, _SCHEMA, 100 + 32 * len(flagged) + written, logprobs=False)
 
 
 def _parse(task: Task, replies: Sequence[Reply]) -> Mendings:

@@ -10,6 +10,7 @@ from intrinsics_core.profiles.asking import (
     TEXT,
     array_of,
     asking,
+    conversation_shown,
     documents_shown,
     id_of,
     object_of,
@@ -31,10 +32,6 @@ Groups = tuple[tuple[int, ...], ...]  # numbers of answers that say the same, ea
 
 
 # --- a made-up passage ----------------------------------------------------------------------------------------------
-
-
-def _conversation(task: Task) -> dict[str, Any]:
-    return {"conversation": turns_shown(task)}
 
 
 def _passage(task: Task, replies: Sequence[Reply]) -> HypotheticalPassage:
@@ -83,7 +80,7 @@ def _write_answer(task: Task, value: str) -> str:
 
 def _answers(task: Task) -> dict[str, Any]:
     texts = {f"a{i}": defuse(text) for i, text in enumerate(task.options.get("answers", ()))}
-    return _conversation(task) | {"answers": texts}
+    return conversation_shown(task) | {"answers": texts}
 
 
 def _groups(task: Task, replies: Sequence[Reply]) -> Groups:
@@ -123,7 +120,7 @@ FORMATS: Mapping[str, Format[Any]] = {
             "used to look for the real one. Do not address the user.",
             '{"passage": "..."}',
             object_of(passage=TEXT),
-            _conversation,
+            conversation_shown,
             512,
         ),
         _passage,

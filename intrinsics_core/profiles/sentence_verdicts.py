@@ -76,15 +76,9 @@ render = asking(
 )
 
 
-def read(rows: Sequence[dict[str, Any]], reply: Generated) -> list[tuple[Any, sentence_ids.Verdict]]:
+def read(rows: Sequence[dict[str, Any]], reply: Generated) -> list[tuple[int | None, sentence_ids.Verdict]]:
     """The verdicts in the rows of a reply, by sentence number."""
-    verdicts: list[tuple[Any, sentence_ids.Verdict]] = []
-    for row in rows:
-        label = readers.faithfulness(json_reply.field(row, "faithfulness", str, "a label", reply.text), reply)
-        reason = row.get("reason")
-        number = readers.sentence_number(row.get("id"), "r")
-        verdicts.append((number, (label, None, reason if isinstance(reason, str) else None)))
-    return verdicts
+    return readers.verdicts(rows, reply, "id", "faithfulness", "reason")
 
 
 def rows_of(value: dict[str, Any], reply: Generated, name: str = "sentences") -> list[dict[str, Any]]:

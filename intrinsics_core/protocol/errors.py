@@ -8,6 +8,11 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+T = TypeVar("T")
 
 _RAW_LIMIT = 2_000  # characters of what came that the message shows
 _KEPT = (
@@ -94,6 +99,19 @@ class InvalidInput(IntrinsicsError, ValueError):
     """The caller's input cannot be used; the message names the field and the fix."""
 
 
+@contextmanager
+def within(place: str) -> Iterator[None]:
+    """What is wrong with an input in here is told with the place that it stands at.
+
+    Raises:
+        InvalidInput: as it was raised in here; its message begins with the place.
+    """
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput(f"{place}: {error.message}", expected=error.expected, got=error.got) from None
+
+
 class UnsupportedIntrinsic(InvalidInput):
     """The chosen profile has no format for this intrinsic."""
 
@@ -116,6 +134,13 @@ class ContextTooLong(IntrinsicsError):
 
 class RequestTimeout(IntrinsicsError, TimeoutError):
     """The runtime gave no answer in time."""
+
+
+def raised(outcome: T | IntrinsicsError) -> T:
+    """The outcome itself; an error is raised."""
+    if isinstance(outcome, IntrinsicsError):
+        raise outcome
+    return outcome
 
 
 def as_intrinsics_error(error: Exception, *, copied: bool = False) -> IntrinsicsError:

@@ -161,6 +161,17 @@ class TokenLogprob:
     logprob: float
     top: tuple[tuple[str, float], ...] = ()
 
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> TokenLogprob:
+        """From a row in the shape of OpenAI's chat endpoint.
+
+        Raises:
+            KeyError, TypeError, ValueError: it has another shape.
+        """
+        token, logprob = row["token"], float(row["logprob"])
+        top = ((other["token"], float(other["logprob"])) for other in row.get("top_logprobs") or ())
+        return cls(token, logprob, tuple(top))
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -177,14 +188,7 @@ class Usage:
     reasoning_tokens: int = 0
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.requests + other.requests,
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            self.cached_tokens + other.cached_tokens,
-            self.seconds + other.seconds,
-            self.reasoning_tokens + other.reasoning_tokens,
-        )
+        return Usage(*(getattr(self, field) + getattr(other, field) for field in self.__slots__))
 
 
 @dataclass(frozen=True, slots=True)

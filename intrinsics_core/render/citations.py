@@ -379,7 +379,6 @@ _LOOKS: Mapping[str, _Marks] = {
 }
 _NONE = "None"  # the paper's word
 _PLAIN = re.compile(_WORD)
-_SLASHES = re.compile(r"\\++")
 
 
 def write(shown: View, style: Style = "text") -> str:

@@ -38,12 +38,10 @@ _BULLETS = frozenset("#>-+•")
 _JOINER = "\u200d"
 
 
-def locate(quote: str, text: str, near: int | None = None) -> Found | None:
+def locate(quote: str, text: str) -> Found | None:
     """The place of a quote: ``text[begin:end]`` says what the quote says.
 
-    Args:
-        near: an offset in ``text``; of several places the one that begins closest to it counts. Without it the first
-            counts that does not begin or end within a word, else the first.
+    Of several places the first counts that does not begin or end within a word, else the first.
 
     Returns:
         (begin, end) in characters, None where the quote is blank or is not there.
@@ -51,8 +49,6 @@ def locate(quote: str, text: str, near: int | None = None) -> Found | None:
     found = locate_all(quote, text)
     if not found:
         return None
-    if near is not None:
-        return min(found, key=lambda place: abs(place[0] - near))
     return next((place for place in found if _whole_words(text, *place)), found[0])
 
 

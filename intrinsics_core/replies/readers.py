@@ -21,6 +21,7 @@ from intrinsics_core.protocol.results import Answerability, Faithfulness, Judgem
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, reasoning
 from intrinsics_core.replies.labels import label_probabilities
+from intrinsics_core.replies.sentence_ids import Verdict
 
 ANSWERABLE = ("answerable", "unanswerable")
 RELEVANCE = ("relevant", "partially relevant", "irrelevant")
@@ -90,8 +91,8 @@ def text_field(reply: Generated, name: str) -> str:
     return text
 
 
-def rewrite(task: Task, reply: Generated, name: str = "rewritten_question") -> QueryRewrite:
-    query = text_field(reply, name)
+def rewrite(task: Task, replies: Sequence[Reply]) -> QueryRewrite:
+    query = text_field(generated(replies), "rewritten_question")
     return QueryRewrite(query=query, original=task.query, changed=query != task.query.strip())
 
 
@@ -177,6 +178,36 @@ def sentence_number(value: Any, prefix: str) -> int | None:
         return None
     match = re.fullmatch(rf"<?\s*+(?:{re.escape(prefix)})?([0-9]{{1,9}})\s*+>?", value.strip())
     return int(match[1]) if match else None
+
+
+def verdicts(
+    rows: Sequence[dict[str, Any]], reply: Generated, sentence: str, label: str, reason: str, prefix: str = "r"
+) -> list[tuple[int | None, Verdict]]:
+    """The verdict in each row, by sentence number.
+
+    Args:
+        sentence, label, reason: the fields of the sentence's id, its label and the reason.
+        prefix: what the ids of response sentences begin with.
+    """
+    found: list[tuple[int | None, Verdict]] = []
+    for row in rows:
+        given = faithfulness(json_reply.field(row, label, str, "a label", reply.text), reply)
+        why = row.get(reason)
+        number = sentence_number(row.get(sentence), prefix)
+        found.append((number, (given, None, why if isinstance(why, str) else None)))
+    return found
+
+
+def links(
+    rows: Sequence[dict[str, Any]], reply: Generated, sentence: str, sources: str
+) -> list[tuple[int | None, int | None]]:
+    """(response sentence, document sentence) for each source in each row; the fields of both are named."""
+    found: list[tuple[int | None, int | None]] = []
+    for row in rows:
+        named = json_reply.field(row, sources, list, "a list of sentence ids", reply.text)
+        number = sentence_number(row.get(sentence), "r")
+        found += [(number, sentence_number(source, "c")) for source in named]
+    return found
 
 
 def entries(reply: Generated, expected: str) -> list[dict[str, Any]]:

@@ -29,8 +29,10 @@ from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, Runti
 from intrinsics_core.protocol.results import Result
 from intrinsics_core.protocol.task import today
 from intrinsics_core.running.execution import run_many
+from intrinsics_core.running.rows import EXPECTED
 from intrinsics_core.runtimes import Config, as_runtime
 from intrinsics_core.runtimes.configs import KINDS
+from intrinsics_core.runtimes.limiter import counted
 
 if TYPE_CHECKING:
     import pyarrow
@@ -41,7 +43,6 @@ BATCH_ROWS = 256  # rows of a call: what is done again when an actor dies, and w
 _ROUNDS = 8  # a batch has at least so many rows for each that is under way, lest the slowest row rule
 CPUS = 0.5  # of an actor, in Ray's books: two on two cores then leave one for what reads and writes
 _ROOM = 512 * 2**20  # bytes of a local cluster's object store: rows pass through, none stay
-_EXPECTED = '{"id": ..., "messages": [{"role", "content"}], "documents": [{"id", "text"}]}'
 _MUST_HAVE = ("role", "content", "text")  # keys that are not left out where a column says null
 
 
@@ -198,9 +199,7 @@ def map_rows(
         raise InvalidInput("id_column must be one of the columns in keep", expected=f"keep=[{id_column!r}, …]")
     least, most = actors if isinstance(actors, tuple) else (actors, actors)
     share = shared(concurrency, most)
-    rows = batch_size if batch_size is not None else batch_rows(share)
-    if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
-        raise InvalidInput("batch_size is not a count", expected="a whole number of at least 1", got=repr(rows))
+    rows = counted("batch_size", batch_size) if batch_size is not None else batch_rows(share)
     job = BatchJob(
         name, checked_config(runtime, cpus), profile=_profile_name(profile), options=dict(options or {}),
         on_error=record_of(name).chosen(on_error), date=date if date is not None else today(), concurrency=share,
@@ -314,12 +313,10 @@ def shared(concurrency: int | None, actors: int) -> int | None:
     Raises:
         InvalidInput: either is no count, or there is not one for each.
     """
-    for name, count in (("actors", actors), ("concurrency", concurrency)):
-        if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
-            raise InvalidInput(f"{name} is not a count", expected="a whole number of at least 1", got=repr(count))
+    counted("actors", actors)
     if concurrency is None:
         return None
-    if concurrency < actors:
+    if counted("concurrency", concurrency) < actors:
         raise InvalidInput("concurrency must be at least the number of actors",
                            expected=f"at least {actors}, or fewer actors", got=repr(concurrency))  # fmt: skip
     return concurrency // actors
@@ -363,7 +360,7 @@ def row_call(row: Mapping[str, Any], build: Callable[..., Call[Any]], needs_docu
     try:
         for key in ("messages", "documents") if needs_documents else ("messages",):
             if row.get(key) is None:
-                raise InvalidInput(f"the row has no {key!r}", expected=_EXPECTED, got=f"columns {', '.join(row)}")
+                raise InvalidInput(f"the row has no {key!r}", expected=EXPECTED, got=f"columns {', '.join(row)}")
         return build(_column("messages", row["messages"]), _column("documents", row.get("documents") or ()))
     except Exception as error:
         return as_intrinsics_error(error)

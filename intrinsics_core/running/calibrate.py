@@ -14,7 +14,7 @@ from intrinsics_core.calibration.promises import Comparison, ExampleData, compar
 from intrinsics_core.calibration.truths import label_of, truth
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.call import Call
-from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.protocol.errors import InvalidInput, raised
 from intrinsics_core.protocol.names import find, unknown
 from intrinsics_core.running.execution import ProfileLike, RuntimeLike, run_many
 from intrinsics_core.runtimes import Runtime, as_runtime
@@ -154,9 +154,7 @@ def _scores(intrinsic: str, calls: list[Call[Any]], engine: Runtime, profile: Pr
     score_of, scores = TABLE[intrinsic].score, list[float]()
     assert score_of is not None  # `_known`
     for number, result in enumerate(run_many(calls, engine, profile=profile)):
-        if isinstance(result, IntrinsicsError):
-            raise result
-        score = score_of(result)
+        score = score_of(raised(result))
         if score is None:
             raise InvalidInput(
                 f"examples[{number}] has no score, because its response claims nothing",

@@ -27,7 +27,7 @@ from intrinsics_core.intrinsics._disagreements import between
 from intrinsics_core.intrinsics.calling import Messages, OnError
 from intrinsics_core.profiles.routed import FLOW
 from intrinsics_core.protocol.call import Call, merge
-from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, raised
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Answer, Generated, Program, Retrieve, Retrieved
 from intrinsics_core.protocol.results import (
@@ -320,10 +320,9 @@ def _worth(verdicts: dict[str, Any]) -> tuple[float, float]:
 
 
 def _raised(outcome: Any) -> Any:
-    if isinstance(outcome, IntrinsicsError):
-        raise outcome
-    assert isinstance(outcome, Retrieved | Generated | Result)
-    return outcome
+    found = raised(outcome)
+    assert isinstance(found, Retrieved | Generated | Result)
+    return found
 
 
 def disagreements(result: RagResult) -> list[str]:

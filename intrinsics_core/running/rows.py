@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from intrinsics_core._support import strict_json
@@ -18,7 +19,7 @@ from intrinsics_core.protocol.results import Result
 Build = Callable[[Any, Any], Call[Any]]  # (messages, documents) -> call
 
 BOM = b"\xef\xbb\xbf"
-_EXPECTED = '{"id": ..., "messages": [{"role", "content"}], "documents": [{"id", "text"}]}'
+EXPECTED = '{"id": ..., "messages": [{"role", "content"}], "documents": [{"id", "text"}]}'
 # Text to JSON, but line breaks to programs that split lines as Unicode does.
 _LINE_BREAKS = str.maketrans({"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 
@@ -43,23 +44,21 @@ def read(lines: Iterable[bytes], build: Build, *, skip: int = 0, needs_documents
     Returns:
         The rows, one at a time, in the order of the file.
     """
-    for number, line in enumerate(lines, start=1):
-        if number == 1:
-            line = line.removeprefix(BOM)
-        if not line.strip():
-            continue
-        if skip > 0:
-            skip -= 1
-            continue
+    for number, line in islice(numbered(lines), skip, None):
         yield parse(line, number, build, needs_documents=needs_documents)
+
+
+def numbered(lines: Iterable[bytes], first: int = 1) -> Iterator[tuple[int, bytes]]:
+    """Lines of a JSON Lines file that are not blank, with their numbers; ``first`` is that of the first line."""
+    for number, line in enumerate(lines, first):
+        line = line.removeprefix(BOM) if number == 1 else line
+        if line.strip():
+            yield number, line
 
 
 def ids(lines: Iterable[bytes]) -> Iterator[Any]:
     """The id of each row of a JSON Lines file; None where it has none, or is none."""
-    for number, line in enumerate(lines, start=1):
-        line = line.removeprefix(BOM) if number == 1 else line
-        if not line.strip():
-            continue
+    for _, line in numbered(lines):
         try:
             own = json_object(line).get("id")
             json.dumps(own, allow_nan=False)
@@ -107,7 +106,7 @@ def checked(row: Mapping[str, Any], build: Build, *, needs_documents: bool = Fal
     """
     for key in ("messages", "documents") if needs_documents else ("messages",):
         if key not in row:
-            raise InvalidInput(f"the row has no {key!r}", expected=_EXPECTED, got=f"keys {', '.join(row)}")
+            raise InvalidInput(f"the row has no {key!r}", expected=EXPECTED, got=f"keys {', '.join(row)}")
     return build(row["messages"], row.get("documents", ()))
 
 
@@ -122,13 +121,13 @@ def json_object(line: bytes) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise InvalidInput(f"not UTF-8: byte 0x{line[error.start]:02x} at {error.start}") from None
     except json.JSONDecodeError as error:
-        raise InvalidInput(f"not JSON: {error.msg} (column {error.colno})", expected=_EXPECTED) from None
+        raise InvalidInput(f"not JSON: {error.msg} (column {error.colno})", expected=EXPECTED) from None
     except RecursionError:
-        raise InvalidInput("the row is nested too deeply", expected=_EXPECTED) from None
+        raise InvalidInput("the row is nested too deeply", expected=EXPECTED) from None
     except ValueError as error:
-        raise InvalidInput(f"not JSON: {error}", expected=_EXPECTED) from None
+        raise InvalidInput(f"not JSON: {error}", expected=EXPECTED) from None
     if not isinstance(value, dict):
-        raise InvalidInput("not a JSON object", expected=_EXPECTED, got=type(value).__name__)
+        raise InvalidInput("not a JSON object", expected=EXPECTED, got=type(value).__name__)
     return value
 
 

@@ -11,18 +11,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from intrinsics_core.intrinsics.audit import NAME, audit, audit_of
 from intrinsics_core.intrinsics.calling import Documents, Messages, OnError
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import InvalidInput, UnsupportedIntrinsic
 from intrinsics_core.protocol.profile import Profile
-from intrinsics_core.protocol.results import Audit, AuditedSentence
+from intrinsics_core.protocol.results import Audit, AuditedSentence, Frozen
 from intrinsics_core.protocol.task import Message, Split, Task, check
 from intrinsics_core.running.execution import ProfileLike, RuntimeLike, arun, run
 from intrinsics_core.runtimes import as_runtime
 from intrinsics_core.text.sentences import punkt
+
+P = TypeVar("P", bound=Frozen)
 
 _OF_A_SENTENCE = ("hallucination-detection", "citations")
 _WITHIN = frozenset(" ,'’-")  # no sentence ends at one of these, nor at a letter or digit, in any layout
@@ -351,34 +353,21 @@ def _splitter(profile: Profile) -> Split:
 
 def _placed(begin: int, judged: Audit) -> list[AuditedSentence]:
     """The sentences with offsets in the whole answer, and why where there is no verdict."""
-    return [
-        sentence.model_copy(
-            update={
-                "begin": sentence.begin + begin,
-                "end": sentence.end + begin,
-                "spans": tuple(
-                    span.model_copy(update={"begin": span.begin + begin, "end": span.end + begin})
-                    for span in sentence.spans
-                ),
-                "citations": tuple(
-                    citation.model_copy(
-                        update={
-                            "response_begin": citation.response_begin + begin,
-                            "response_end": citation.response_end + begin,
-                        }
-                    )
-                    for citation in sentence.citations
-                ),
-                "explanation": f"not judged: {judged.degraded}"
-                if judged.degraded
-                and sentence.label == "NA"
-                and sentence.explanation is None
-                and (not sentence.judged or not judged.missing)
-                else sentence.explanation,
-            }
-        )
-        for sentence in judged.sentences
-    ]
+    placed = []
+    for sentence in judged.sentences:
+        update: dict[str, Any] = {
+            "spans": tuple(_moved(span, begin, "begin", "end") for span in sentence.spans),
+            "citations": tuple(_moved(c, begin, "response_begin", "response_end") for c in sentence.citations),
+        }
+        unsaid = sentence.label == "NA" and sentence.explanation is None
+        if judged.degraded and unsaid and (not sentence.judged or not judged.missing):
+            update["explanation"] = f"not judged: {judged.degraded}"
+        placed.append(_moved(sentence, begin, "begin", "end").model_copy(update=update))
+    return placed
+
+
+def _moved(part: P, by: int, *offsets: str) -> P:
+    return part.model_copy(update={name: getattr(part, name) + by for name in offsets})
 
 
 async def _next(source: AsyncIterator[str]) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from intrinsics_core import profiles
 from intrinsics_core.calibration.loading import CALIBRATED
-from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.errors import InvalidInput, within
 from intrinsics_core.protocol.names import keyed
 from intrinsics_core.runtimes.adapters import check_names, route_names
 from intrinsics_core.runtimes.base import AsyncRuntime, BlockingRuntime, Runtime
@@ -79,11 +79,8 @@ def check(spec: Any) -> None:
 
 def _check_routes(routes: Mapping[str, Any]) -> None:
     for name, route in routes.items():
-        try:
+        with within(f"runtime.routes.{name}"):
             check(route)
-        except InvalidInput as error:
-            raise InvalidInput(f"runtime.routes.{name}: {error.message}", expected=error.expected,
-                               got=error.got) from None  # fmt: skip
     made = [route for route in routes.values() if isinstance(route, Runtime)]
     named = [_config(route) for route in routes.values() if route is not None and not isinstance(route, Runtime)]
     if all(profiles.fixed(config.profile) for config in named):

@@ -204,14 +204,7 @@ def token_logprobs(given: Any, text: str) -> tuple[TokenLogprob, ...] | None:
         return None
     rows = [row for part in rows for row in (part if isinstance(part, list) else [part])]
     try:
-        tokens = tuple(
-            TokenLogprob(
-                row["token"],
-                float(row["logprob"]),
-                tuple((top["token"], float(top["logprob"])) for top in row.get("top_logprobs") or ()),
-            )
-            for row in rows
-        )
+        tokens = tuple(map(TokenLogprob.of, rows))
         return tokens if "".join(token.token for token in tokens) == text else None
     except (KeyError, TypeError, ValueError):
         return None

@@ -97,12 +97,12 @@ Address = Annotated[str, BeforeValidator(_address)]
 Key = Annotated[SecretStr | None, BeforeValidator(_secret)]
 Name = Annotated[str, Field(min_length=1, strict=True)]
 Names = Mapping[Name, Name]
-Places = Mapping[str, Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, Path) else value)]]
+_ModelPlace = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, Path) else value)]
+Places = Mapping[str, _ModelPlace]
 Seconds = Annotated[float, BeforeValidator(_number), Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, BeforeValidator(_whole), Field(ge=1)]
 CountOrNone = Annotated[int, BeforeValidator(_whole), Field(ge=0)]  # none at all is a choice: 0
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
-_ModelPlace = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, Path) else value)]
 
 
 def _engine(value: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

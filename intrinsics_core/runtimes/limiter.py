@@ -23,7 +23,7 @@ class Limiter:
     """``async with limiter.place():`` holds one of ``limit`` places."""
 
     def __init__(self, limit: int) -> None:
-        self._limit = _count(limit)
+        self._limit = counted("runtime.concurrency", limit)
         self._lock = Lock()
         self.renew()
         renew_in_child(self)
@@ -40,7 +40,7 @@ class Limiter:
     @limit.setter
     def limit(self, limit: int) -> None:
         with self._lock:
-            self._limit = _count(limit)
+            self._limit = counted("runtime.concurrency", limit)
             self._admit()
 
     @property
@@ -127,9 +127,12 @@ class _HeldPlace:
             self._admitted.set_result(None)
 
 
-def _count(value: int) -> int:
+def counted(name: str, value: int) -> int:
+    """The value, if it is a number of things.
+
+    Raises:
+        InvalidInput: it is no whole number from 1; the message has the name.
+    """
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InvalidInput(
-            "runtime.concurrency is not a count", expected="a whole number of at least 1", got=repr(value)
-        )
+        raise InvalidInput(f"{name} is not a count", expected="a whole number of at least 1", got=repr(value))
     return value

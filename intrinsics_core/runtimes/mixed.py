@@ -8,7 +8,7 @@ from typing import Any
 
 from intrinsics_core.profiles import own_names
 from intrinsics_core.profiles.routed import ELSE, routed
-from intrinsics_core.protocol.errors import InvalidInput, UnsupportedIntrinsic
+from intrinsics_core.protocol.errors import UnsupportedIntrinsic, within
 from intrinsics_core.protocol.names import find, keyed
 from intrinsics_core.protocol.requests import Outcome, Request
 from intrinsics_core.runtimes import as_runtime
@@ -85,11 +85,8 @@ def mixed(routes: Mapping[str, Any]) -> Mixed:
     """The runtime of a config of kind ``mixed``. Raises InvalidInput where a route is no runtime and no config."""
     made = {}
     for name, route in routes.items():
-        try:
+        with within(f"runtime.routes.{name}"):
             made[name] = as_runtime(route)
-        except InvalidInput as error:
-            where = f"runtime.routes.{name}: {error.message}"
-            raise InvalidInput(where, expected=error.expected, got=error.got) from None
     return Mixed(made)
 
 

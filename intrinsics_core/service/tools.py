@@ -33,10 +33,6 @@ class _Given(BaseModel):
 
     runtime: str | None = Field(None, description="Leave out, unless told to name one.")
 
-    def messages(self, *last: tuple[str, str | None]) -> list[dict[str, str]]:
-        """The turns that hold text."""
-        return [{"role": role, "content": content} for role, content in last if content is not None]
-
 
 def _documents() -> Any:
     return Field(description="The passages: texts, or objects with a text. Results name them by position, from 0.")
@@ -72,12 +68,10 @@ class RewriteQuestion(_Given):
     conversation: list[GivenTurn] = Field(description="The turns before it, oldest first.")
 
 
-class Cite(_Given):
+class Cite(AuditAnswer):
     """An answer, and what may be quoted for it."""
 
     answer: str = Field(description="The answer to cite for, whole.")
-    documents: list[str | GivenDocument] = _documents()
-    question: str | None = Field(None, description="The question that it answers.")
 
 
 class CheckFacts(_Given):
@@ -109,6 +103,16 @@ class Tool:
     tell: Callable[[Any, Any], str]
 
 
+def _turn(role: str, content: str) -> dict[str, str]:
+    return {"role": role, "content": content}
+
+
+def _exchange(given: AuditAnswer | CheckFacts) -> list[dict[str, str]]:
+    """The question, where there is one, and the answer."""
+    asked = [] if given.question is None else [_turn("user", given.question)]
+    return [*asked, _turn("assistant", given.answer)]
+
+
 def _texts(documents: list[str | GivenDocument]) -> list[str]:
     return [one if isinstance(one, str) else one.text for one in documents]
 
@@ -128,7 +132,7 @@ TOOLS: tuple[Tool, ...] = (
         "Call it on any answer that was written from retrieved documents.",
         AuditAnswer,
         Audit,
-        lambda a: audit(a.messages(("user", a.question), ("assistant", a.answer)), _shown(a.documents)),
+        lambda a: audit(_exchange(a), _shown(a.documents)),
         lambda found, a: short_results.audit(found),
     ),
     Tool(
@@ -136,7 +140,7 @@ TOOLS: tuple[Tool, ...] = (
         "Whether documents answer a question at all. Call it after a search, before you answer; if not, search again.",
         IsAnswerable,
         Answerability,
-        lambda a: answerability(a.messages(("user", a.question)), _shown(a.documents)),
+        lambda a: answerability([_turn("user", a.question)], _shown(a.documents)),
         lambda found, a: short_results.answerability(found),
     ),
     Tool(
@@ -145,7 +149,7 @@ TOOLS: tuple[Tool, ...] = (
         "Call it when a search gave more than you can read.",
         Rerank,
         Ranking,
-        lambda a: reranking(a.messages(("user", a.query)), _shown(a.documents)),
+        lambda a: reranking([_turn("user", a.query)], _shown(a.documents)),
         lambda found, a: short_results.ranking(_first(found, a), _texts(a.documents)),
     ),
     Tool(
@@ -154,7 +158,7 @@ TOOLS: tuple[Tool, ...] = (
         "Call it before you search with a follow-up question.",
         RewriteQuestion,
         QueryRewrite,
-        lambda a: query_rewrite([*(turn.model_dump() for turn in a.conversation), *a.messages(("user", a.question))]),
+        lambda a: query_rewrite([*(turn.model_dump() for turn in a.conversation), _turn("user", a.question)]),
         lambda found, a: short_results.rewrite(found),
     ),
     Tool(
@@ -163,7 +167,7 @@ TOOLS: tuple[Tool, ...] = (
         "Call it to add citations to an answer.",
         Cite,
         Citations,
-        lambda a: citations(a.messages(("user", a.question), ("assistant", a.answer)), _shown(a.documents)),
+        lambda a: citations(_exchange(a), _shown(a.documents)),
         lambda found, a: short_results.citations(found),
     ),
     Tool(
@@ -172,7 +176,7 @@ TOOLS: tuple[Tool, ...] = (
         "Call it to check a statement against sources that were not written for it.",
         CheckFacts,
         FactCheck,
-        lambda a: fact_check(a.messages(("user", a.question), ("assistant", a.answer)), _shown(a.sources)),
+        lambda a: fact_check(_exchange(a), _shown(a.sources)),
         lambda found, a: short_results.facts(found),
     ),
 )

@@ -22,7 +22,7 @@ from intrinsics_core.bench.folder import read_rows
 from intrinsics_core.bench.intervals import interval, mean_of
 from intrinsics_core.intrinsics import answerability, hallucination_detection
 from intrinsics_core.protocol.call import Call
-from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, within
 from intrinsics_core.running.execution import ProfileLike, RuntimeLike, run_many
 
 Chain = Callable[[Sequence[Mapping[str, str]]], Any]
@@ -100,13 +100,10 @@ def read_cases(file: Path) -> list[Gated]:
     """
     found: list[Gated] = []
     for number, row in enumerate(read_rows(file), start=1):
-        try:
+        with within(f"{file.name}, row {number}"):
             messages = tuple(own.conversation(row, answered=False))
             documents = None if row.get("documents") is None else tuple(own.documents(row))
             label = None if row.get("answerable") is None else own.truth(row, "answerability", "answerable")
-        except InvalidInput as error:
-            where = f"{file.name}, row {number}: {error.message}"
-            raise InvalidInput(where, expected=error.expected, got=error.got) from None
         identity = str(row.get("id", number))
         if identity in {case.id for case in found}:
             where = f"{file.name}, row {number}"

@@ -38,10 +38,8 @@ from intrinsics_core.render.reliability import joined
 from intrinsics_core.runtimes.mixed import Mixed
 from tests.contract.judge import judge
 from tests.scripted import Scripted
+from tests.tide_mill import ANSWERED, ASKED, DOCUMENTS
 
-ASKED = [{"role": "user", "content": "Who built the tide mill?"}]
-ANSWERED = [*ASKED, {"role": "assistant", "content": "Ada Brink built the tide mill in 1911. She painted it gold."}]
-DOCUMENTS = ["Ada Brink built the tide mill in 1911.", "Fog is common in May."]
 # Of scores that are all too high: true from .9 on.
 STERN = fit([n / 40 for n in range(40)], [n >= 36 for n in range(40)], objective="accuracy")
 CALLS = {

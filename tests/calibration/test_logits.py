@@ -28,9 +28,9 @@ from intrinsics_core.encoders.profile import encoders_profile
 from intrinsics_core.protocol.profile import Format, Profile
 from intrinsics_core.protocol.requests import Embed, Embedded, Generate, Outcome, Request, Score, Scored
 from intrinsics_core.runtimes.scripted import Scripted
+from tests.tide_mill import ASKED, answered
 
-ASKED = [{"role": "user", "content": "Who built the tide mill?"}]
-ANSWERED = [*ASKED, {"role": "assistant", "content": "Ada Brink built it in 1911, and she painted it gold."}]
+ANSWERED = answered("Ada Brink built it in 1911, and she painted it gold.")
 DOCUMENTS = ["Ada Brink built the tide mill.", "Fog is common in May."]
 TALK = [*ANSWERED, {"role": "user", "content": "And when did she sell it?"}]
 

@@ -43,6 +43,14 @@ ROW = {
     "audit": ANSWERED,
     "revise": ANSWERED,
 }
+SENTENCE = {
+    "begin": int,
+    "end": int,
+    "text": str,
+    "label": str,
+    "score": (float, type(None)),
+    "explanation": (str, type(None)),
+}
 CITATION = {
     "response_begin": int,
     "response_end": int,
@@ -70,22 +78,9 @@ FIELDS = {
     "hallucination-detection": {
         "label": str,
         "score": float,
-        "sentences": [
-            {
-                "begin": int,
-                "end": int,
-                "text": str,
-                "label": str,
-                "score": (float, type(None)),
-                "explanation": (str, type(None)),
-            },
-        ],
+        "sentences": [SENTENCE],
     },
-    "citations": {
-        "citations": [
-            CITATION,
-        ]
-    },
+    "citations": {"citations": [CITATION]},
     "fact-check": {
         "score": float,
         "claims": [{"text": str, "begin": int, "end": int, "score": float}],
@@ -120,17 +115,7 @@ FIELDS = {
     "self-consistency": {"answer": str, "share": float, "samples": [{"text": str, "agrees": bool}]},
     "audit": {
         "answerability": {"label": str, "probability": float},
-        "sentences": [
-            {
-                "begin": int,
-                "end": int,
-                "text": str,
-                "label": str,
-                "score": (float, type(None)),
-                "explanation": (str, type(None)),
-                "citations": list,
-            },
-        ],
+        "sentences": [SENTENCE | {"citations": list}],
         "label": str,
         "score": float,
         "certainty": float,

@@ -9,7 +9,6 @@ import pytest
 
 from intrinsics_core import answerability as gate
 from intrinsics_core import run
-from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.scoring.answering import (
     FEATURES,
     answerability,
@@ -42,12 +41,6 @@ UNANSWERABLE = [
     "Which enzyme unwinds DNA during replication?",
     "Who won the football cup final in 1996?",
 ]
-
-
-@pytest.fixture(scope="module")
-def encoder():
-    with BiEncoder() as shared:
-        yield shared
 
 
 def judge(encoder, question, passages=PASSAGES, **more):

@@ -27,12 +27,6 @@ TEXTS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def encoder():
-    with BiEncoder() as shared:
-        yield shared
-
-
 def test_shapes_norms_and_order(encoder):
     vectors = encoder.encode(TEXTS)
     assert [v.dtype for v in vectors] == [np.float32] * len(TEXTS)

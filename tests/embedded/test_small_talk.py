@@ -15,11 +15,6 @@ MILL = ["The tide mill stands on the east quay. Ada Brink built the mill in 1911
 SENT = {"name": "send_email", "arguments": '{"to": "anna@example.org", "subject": "The mill"}'}
 
 
-@pytest.fixture(scope="module")
-def encoder() -> BiEncoder:
-    return BiEncoder()
-
-
 def verdicts(answer: str, calls: list[dict[str, str]] | None = None) -> list[str]:
     said = {"role": "assistant", "content": answer, "tool_calls": calls or []}
     found = run(hallucination_detection([{"role": "user", "content": "Mail Anna who built the mill."}, said], MILL))

@@ -38,11 +38,6 @@ RECORD = [
 ]
 
 
-@pytest.fixture(scope="module")
-def encoder() -> BiEncoder:
-    return BiEncoder()
-
-
 def judge(encoder: BiEncoder, sentences: list[str], sources: list[str] = TOWN, **more: object) -> ResponseSupport:
     ready = Sources(sources, encoder.encode(sources))
     return support(sentences, encoder.encode(sentences), ready, **more)  # type: ignore[arg-type]

@@ -30,9 +30,9 @@ from intrinsics_core.encoders.scoring import halves
 from intrinsics_core.protocol.requests import Score, Scored
 from intrinsics_core.runtimes.server.transport import response_type
 from tests.loopback import Loopback, Received, Reply, failure
+from tests.tide_mill import ASKED, answered
 
-ASKED = [{"role": "user", "content": "Who built the tide mill?"}]
-ANSWERED = [*ASKED, {"role": "assistant", "content": "Ada Brink built the tide mill. Forty sailors painted it gold."}]
+ANSWERED = answered("Ada Brink built the tide mill. Forty sailors painted it gold.")
 DOCUMENTS = ["Fog is common in May.", "Ada Brink built the tide mill in 1911."]
 LONGEST = 600  # characters of a pair that the imitation's model reads
 

@@ -30,15 +30,10 @@ from intrinsics_core.runtimes.mixed import Mixed
 from tests.contract import cases
 from tests.contract.judge import judge
 from tests.scripted import AsyncScripted, Scripted
+from tests.tide_mill import WITH_IDS as DOCUMENTS
+from tests.tide_mill import answered
 
-DOCUMENTS = [
-    {"id": "mill", "text": "The tide mill was built in 1911 by the engineer Ada Brink. It ground flour until 1958."},
-    {"id": "fog", "text": "Fog is common in May."},
-]
-MESSAGES = [
-    {"role": "user", "content": "Who built the tide mill?"},
-    {"role": "assistant", "content": "Ada Brink built the tide mill in 1911. She painted it gold for forty sailors."},
-]
+MESSAGES = answered("Ada Brink built the tide mill in 1911. She painted it gold for forty sailors.")
 REPLY: dict[str, Any] = {
     "answerability": "answerable",
     "confidence": 0.9,

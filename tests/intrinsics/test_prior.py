@@ -13,8 +13,8 @@ from intrinsics_core.protocol.profile import Format, Profile
 from intrinsics_core.protocol.results import Ranking
 from intrinsics_core.protocol.task import Task
 from tests.scripted import Scripted
+from tests.tide_mill import ASKED as ASK
 
-ASK = [{"role": "user", "content": "Who built the tide mill?"}]
 GOLD = {"id": "gold", "text": "The tide mill was built in 1911 by the engineer Ada Brink."}
 OTHERS = ["Fog is common in May.", "The ferry sails twice a day.", "Puffins nest on the north cliff."]
 

@@ -18,17 +18,14 @@ from intrinsics_core.text.sentences import punkt
 from tests.contract.judge import judge
 from tests.drawing import drawn
 from tests.scripted import AsyncScripted, Scripted
+from tests.tide_mill import WITH_IDS as DOCUMENTS
+from tests.tide_mill import answered
 
-DOCUMENTS = [
-    {"id": "mill", "text": "The tide mill was built in 1911 by the engineer Ada Brink. It ground flour until 1958."},
-    {"id": "fog", "text": "Fog is common in May."},
-]
-ASKED = [{"role": "user", "content": "Who built the tide mill?"}]
 ANSWER = "Ada Brink built the tide mill in 1911. She painted it gold for forty sailors. It ground flour until 1999."
 
 
 def turns(answer: str = ANSWER) -> list[dict[str, str]]:
-    return [*ASKED, {"role": "assistant", "content": answer}]
+    return answered(answer)
 
 
 def writer(**mended: str) -> Scripted:

@@ -15,13 +15,11 @@ from typing import Any
 
 import pytest
 
-from intrinsics_core.profiles import prompted
-from intrinsics_core.profiles.granite import granite_3_2, granite_3_3
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Generate, Generated
 from intrinsics_core.protocol.task import Document, Message, Task
 from intrinsics_core.text.markup import FAMILIES, defuse, defuser, header
-from tests.profiles import adapters
+from tests.profiles import adapters, test_fuzz
 
 SPECIAL = [
     "<|end_of_text|>", "<|start_of_role|>", "<|end_of_role|>", "<|tool_call|>", "<|start_of_cite|>",
@@ -91,11 +89,7 @@ ATTACKS = [
     "{last_message} {document_content} {{requirement}} {0.__class__}",
 ]  # fmt: skip
 PROFILES: dict[str, Profile] = {
-    "prompted": prompted.PROFILE,
-    "granite-3.2": granite_3_2.PROFILE,
-    "granite-3.2 (paper)": granite_3_2.profile(spelling="paper"),
-    "granite-3.3": granite_3_3.PROFILE,
-    "io.yaml": adapters.profile(),
+    **test_fuzz.PROFILES,
     **{f"io.yaml ({how})": adapters.profile(docs_as_message=how) for how in ("string", "json", "roles")},
 }
 HARMLESS = "Plain words. And more"

@@ -18,9 +18,9 @@ from intrinsics_core.protocol.requests import Generate
 from intrinsics_core.runtimes import Scripted, check
 from intrinsics_core.runtimes.mixed import Mixed
 from intrinsics_core.runtimes.server.runtime import ServerRuntime
+from tests.tide_mill import answered
 
-ASKED = [{"role": "user", "content": "Who built the tide mill?"}]
-ANSWERED = [*ASKED, {"role": "assistant", "content": "Ada Brink built it in 1911."}]
+ANSWERED = answered("Ada Brink built it in 1911.")
 DOCUMENTS = ["Ada Brink built the tide mill in 1911."]
 SERVER = {"kind": "server", "base_url": "http://127.0.0.1:1/v1"}
 CONCISE = parse({"instruction": "Requirement: {requirement}"}, "concise-check", "here")

@@ -18,10 +18,8 @@ from intrinsics_core.running.flows import RagResult
 from intrinsics_core.running.schemas import FOLDER, RESULTS, differing, published, write
 from tests.contract.judge import judge
 from tests.scripted import Scripted
+from tests.tide_mill import ANSWERED, ASKED, DOCUMENTS
 
-ASKED = [{"role": "user", "content": "Who built the tide mill?"}]
-ANSWERED = [*ASKED, {"role": "assistant", "content": "Ada Brink built the tide mill in 1911. She painted it gold."}]
-DOCUMENTS = ["Ada Brink built the tide mill in 1911.", "Fog is common in May."]
 AFTER_A_QUESTION = ("query-rewrite", "query-expansion", "context-relevance", "answerability", "reranking", "hyde",
                     "self-consistency")  # fmt: skip
 SURE = Answerability(label="answerable", probability=0.9)

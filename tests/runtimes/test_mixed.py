@@ -23,10 +23,9 @@ from intrinsics_core.running.flows import rag
 from intrinsics_core.runtimes.mixed import Mixed
 from intrinsics_core.runtimes.tools import Tools
 from tests.scripted import AsyncScripted, Scripted
+from tests.tide_mill import ASKED, DOCUMENTS, answered
 
-ASKED = [{"role": "user", "content": "Who built the tide mill?"}]
-ANSWERED = [*ASKED, {"role": "assistant", "content": "Ada Brink built it in 1911."}]
-DOCUMENTS = ["Ada Brink built the tide mill in 1911.", "Fog is common in May."]
+ANSWERED = answered("Ada Brink built it in 1911.")
 
 
 def certain(digit: str) -> Scripted:

@@ -97,16 +97,21 @@ def test_a_request_that_takes_too_long_is_told_and_the_next_one_served():
         assert http.post("/v1/rerank", json=ASKED).status_code == 200
 
 
+def until_all_wait(threads, slow, http):
+    """Start them; go on when the first is at the runtime and all others wait in line."""
+    threads[0].start()
+    assert slow.arrived.acquire(timeout=PATIENCE)
+    for thread in threads[1:]:
+        thread.start()
+    assert waited(lambda: metric(http, "rag_intrinsics_waiting{") == len(threads) - 1)
+
+
 def test_a_full_line_is_told_to_come_again():
     slow = Slow()
     slow.concurrency = 1
     with in_thread(create_app(slow, limits=Limits(waiting=2))) as url, client(url) as http:
         threads = [threading.Thread(target=http.post, args=("/v1/rerank",), kwargs={"json": ASKED}) for _ in range(3)]
-        threads[0].start()
-        assert slow.arrived.acquire(timeout=PATIENCE)
-        for thread in threads[1:]:
-            thread.start()
-        assert waited(lambda: metric(http, "rag_intrinsics_waiting{") == 2)
+        until_all_wait(threads, slow, http)
         told = http.post("/v1/rerank", json=ASKED)
         assert (told.status_code, told.headers["retry-after"], told.json()["title"]) == (503, "1", "RuntimeUnavailable")
         slow.door.set()
@@ -125,11 +130,7 @@ def test_requests_that_come_together_are_asked_together():
             answers[i] = http.post("/v1/rerank", json=asked[i]).json()
 
         threads = [threading.Thread(target=ask, args=(i,)) for i in range(9)]
-        threads[0].start()
-        assert slow.arrived.acquire(timeout=PATIENCE)
-        for thread in threads[1:]:
-            thread.start()
-        assert waited(lambda: metric(http, "rag_intrinsics_waiting{") == 8)
+        until_all_wait(threads, slow, http)
         slow.door.set()
         for thread in threads:
             thread.join(PATIENCE)

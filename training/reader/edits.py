@@ -162,14 +162,19 @@ def exchange_numbers(sentence: str, scene: Scene, rng: Random) -> str | None:
     )  # fmt: skip
 
 
+def _other_names(sentence: str, scene: Scene) -> list[str]:
+    """The names of the article that share no word with the sentence."""
+    mine = set(re.findall(r"\w+", sentence))
+    return [n for n in scene.names if not mine & set(re.findall(r"\w+", n))]
+
+
 def name(sentence: str, scene: Scene, rng: Random) -> str | None:
     """A name becomes another of the same article."""
     found = [m for m in _NAME.finditer(sentence) if m.group() not in MONTHS]
     if not found:
         return None
     match = rng.choice(found)
-    mine = set(re.findall(r"\w+", sentence))
-    options = [n for n in scene.names if not mine & set(re.findall(r"\w+", n))]
+    options = _other_names(sentence, scene)
     return put(sentence, match.start(), match.end(), rng.choice(options)) if options else None
 
 
@@ -188,8 +193,7 @@ def subject(sentence: str, scene: Scene, rng: Random) -> str | None:
         "we",
     ):
         return None
-    mine = set(re.findall(r"\w+", sentence))
-    options = [n for n in scene.names if not mine & set(re.findall(r"\w+", n))]
+    options = _other_names(sentence, scene)
     return rng.choice(options) + sentence[match.end() - 1 :] if options else None
 
 
@@ -215,11 +219,7 @@ def exchange_names(sentence: str, scene: Scene, rng: Random) -> str | None:
 
 def negate(sentence: str, scene: Scene, rng: Random) -> str | None:
     """A `not` is put in, or taken out."""
-    match = _NEGATED.search(sentence)
-    if match:
-        return sentence[: match.start()] + match.group(1) + " " + sentence[match.end() :]
-    match = _CONTRACTED.search(sentence)
-    if match:
+    if match := _NEGATED.search(sentence) or _CONTRACTED.search(sentence):
         return sentence[: match.start()] + match.group(1) + " " + sentence[match.end() :]
     found = [*_VERB.finditer(sentence), *_PERFECT.finditer(sentence)]
     if found:

@@ -75,6 +75,14 @@ def evidence(row: Claim, rng: Random | None = None) -> str:
     return _cut(" ".join(row.sources[i] for i in chosen), 110)
 
 
+def _by_title(passages: Sequence[Passage]) -> dict[str, list[Passage]]:
+    articles: dict[str, list[Passage]] = defaultdict(list)
+    for passage in passages:
+        if passage.title:
+            articles[passage.title].append(passage)
+    return articles
+
+
 class Support:
     """Makers of pairs for *support*.
 
@@ -85,10 +93,7 @@ class Support:
 
     def __init__(self, net: WordNet, passages: Sequence[Passage]) -> None:
         self.net = net
-        self.articles: dict[str, list[Passage]] = defaultdict(list)
-        for passage in passages:
-            if passage.title:
-                self.articles[passage.title].append(passage)
+        self.articles = _by_title(passages)
 
     def _pick(self, passage: Passage, rng: Random) -> int | None:
         whole = [i for i, s in enumerate(passage.sentences) if sentence_like(s)]
@@ -292,10 +297,7 @@ class Answers:
 
     def __init__(self, net: WordNet, passages: Sequence[Passage], questions: Mapping[str, Sequence[Question]]) -> None:
         self.net = net
-        self.articles: dict[str, list[Passage]] = defaultdict(list)
-        for passage in passages:
-            if passage.title:
-                self.articles[passage.title].append(passage)
+        self.articles = _by_title(passages)
         self.questions = questions
         self.beside: dict[str, list[Question]] = defaultdict(list)
         asked_in = {q.sentences: q.title for q in questions.get("squad2_dev_b", ())}

@@ -22,6 +22,7 @@ from training.reader.data import (
     CLAIMS,
     QUESTIONS,
     Claim,
+    Passage,
     Question,
     hard_claims,
     hard_questions,
@@ -147,14 +148,18 @@ def gate(name: str, folder: Path) -> Iterator[Example]:
         yield answering(sentences(whole(row.documents[0])), row.text, float(row.answerable))
 
 
+def _held(folder: Path, seed: str) -> Iterator[tuple[Passage, list[str], Random]]:
+    """Held passages of articles, their whole sentences, and a generator for each; ``seed`` tells generators apart."""
+    for passage in passages(folder, "held"):
+        stated = [s for s in passage.sentences if sentence_like(s)]
+        if passage.set == "wikipedia_passages" and stated:
+            yield passage, stated, Random(seed + passage.sentences[0])
+
+
 def one_word(folder: Path, net: WordNet) -> Iterator[Example]:
     """A sentence of a held article as it stands, and with one word replaced: Breaking-NLI's kind of test."""
-    for passage in passages(folder, "held"):
-        rng = Random(passage.sentences[0])
-        whole = [s for s in passage.sentences if sentence_like(s)]
-        if passage.set != "wikipedia_passages" or not whole:
-            continue
-        sentence, label = rng.choice(whole), rng.choice(("kind", "opposite", "number", "number_word", "name"))
+    for passage, stated, rng in _held(folder, ""):
+        sentence, label = rng.choice(stated), rng.choice(("kind", "opposite", "number", "number_word", "name"))
         new = EDITS[label][1](sentence, scene(sentence, net, " ".join(passage.sentences)), rng)
         if new:
             yield supported(passage.sentences, [sentence], 1.0, kind=label)
@@ -163,12 +168,8 @@ def one_word(folder: Path, net: WordNet) -> Iterator[Example]:
 
 def twins(folder: Path, net: WordNet) -> Iterator[Example]:
     """Every kind of edit beside a reworded true form, from held articles."""
-    for passage in passages(folder, "held"):
-        rng = Random(f"twins/{passage.sentences[0]}")
-        whole = [s for s in passage.sentences if sentence_like(s)]
-        if passage.set != "wikipedia_passages" or not whole:
-            continue
-        true, _ = true_twin(rng.choice(whole), passage.title, net, rng)
+    for passage, stated, rng in _held(folder, "twins/"):
+        true, _ = true_twin(rng.choice(stated), passage.title, net, rng)
         label = rng.choice(list(EDITS))
         new = EDITS[label][1](true, scene("", net, " ".join(passage.sentences)), rng)
         if new:

@@ -202,7 +202,7 @@ def profile(*, spelling: Literal["card", "paper"] = "card", explain: bool = True
     formats: dict[str, Format[Any]] = {
         "query-rewrite": Format(
             within_expansion(ask_rewrite(max_tokens=80), ask_rewrite(max_tokens=256, constraint=_REWRITE_SCHEMA)),
-            prompts.rewrite,
+            readers.rewrite,
             _write_rewrite,
         ),
         "answerability": Format(

@@ -128,22 +128,14 @@ def _relevance(task: Task, replies: Sequence[Reply]) -> Judgement:
 
 def _detect(task: Task, replies: Sequence[Reply]) -> HallucinationDetection:
     reply, expected = readers.generated(replies), '[{"i": sentence, "r": reasoning, "f": faithfulness}, ...]'
-    verdicts = []
-    for row in readers.entries(reply, expected):
-        label = readers.faithfulness(json_reply.field(row, "f", str, "a label", reply.text), reply)
-        reason = row.get("r")
-        number = readers.sentence_number(row.get("i"), "i")
-        verdicts.append((number, (label, None, reason if isinstance(reason, str) else None)))
-    return sentence_ids.hallucination(task, verdicts)
+    rows = readers.entries(reply, expected)
+    return sentence_ids.hallucination(task, readers.verdicts(rows, reply, "i", "f", "r", prefix="i"))
 
 
 def _cite(task: Task, replies: Sequence[Reply]) -> Citations:
-    reply, links = readers.generated(replies), []
-    for row in readers.entries(reply, '[{"r": sentence, "c": [document sentences]}, ...]'):
-        sources = json_reply.field(row, "c", list, "a list of sentence ids", reply.text)
-        number = readers.sentence_number(row.get("r"), "r")
-        links += [(number, readers.sentence_number(source, "c")) for source in sources]
-    return sentence_ids.citations(task, links)
+    reply = readers.generated(replies)
+    rows = readers.entries(reply, '[{"r": sentence, "c": [document sentences]}, ...]')
+    return sentence_ids.citations(task, readers.links(rows, reply, "r", "c"))
 
 
 # --- how a result is written as a reply -----------------------------------------------------------------------------
@@ -195,7 +187,7 @@ def profile(*, explain: bool = True) -> Profile:
     """
     formats: dict[str, Format[Any]] = {
         "query-rewrite": Format(
-            within_expansion(_ask_rewrite(seed=42), _ask_rewrite()), prompts.rewrite, _write_rewrite
+            within_expansion(_ask_rewrite(seed=42), _ask_rewrite()), readers.rewrite, _write_rewrite
         ),
         "context-relevance": Format(
             ask(

@@ -17,17 +17,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from intrinsics_core.profiles import sampling
-from intrinsics_core.profiles.turns import conversation
+from intrinsics_core.profiles import plain_text, sampling
+from intrinsics_core.profiles.turns import conversation, tagged
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.profile import Format
 from intrinsics_core.protocol.requests import Constraint, Generate, Reply
-from intrinsics_core.protocol.results import Answerability, QueryRewrite, Uncertainty
+from intrinsics_core.protocol.results import Answerability, Uncertainty
 from intrinsics_core.protocol.task import Message, Task
 from intrinsics_core.replies import readers, writers
 from intrinsics_core.replies.labels import label_probabilities
 from intrinsics_core.text.markup import defuse
-from intrinsics_core.text.sentences import Span
 
 HELPFUL = " You are a helpful AI assistant."
 GROUNDED = (
@@ -71,11 +70,6 @@ def turn(role: str, text: str) -> str:
 
 def documents(task: Task) -> tuple[Shown, ...]:
     return tuple((task.document_id(i), defuse(d.text)) for i, d in enumerate(task.documents))
-
-
-def tagged(sentences: Sequence[Span], prefix: str, start: int = 0) -> str:
-    """Sentences with their numbers before them and one space between, as in the adapters' training data."""
-    return " ".join(f"<{prefix}{start + i}> {defuse(s.text)}" for i, s in enumerate(sentences))
 
 
 def tagged_documents(task: Task, prefix: str) -> tuple[Shown, ...]:
@@ -202,6 +196,10 @@ def completed(family: Family, chat: Format[Any]) -> Format[Any]:
     return replace(chat, render=render)
 
 
+def _sampled_query(prompt: Prompt, stop: str) -> Format[str]:
+    return plain_text.one_query(ask(None, prompt, max_tokens=512, top_p=1.0, stop=(stop,)), stop=(stop,))
+
+
 def base_formats(family: Family, comparison_tokens: int) -> Mapping[str, Format[Any]]:
     """The formats of reranking, query expansion, HyDE, self-consistency and the flows, asked of the base model."""
 
@@ -222,34 +220,14 @@ def base_formats(family: Family, comparison_tokens: int) -> Mapping[str, Format[
             comparison,
             write_comparison,
         ),
-        "synonym-query": Format(
-            ask(None, synonym_prompt, max_tokens=512, top_p=1.0, stop=("[[Input]]",)),
-            lambda task, replies: readers.first_query(readers.generated(replies)),
-            lambda task, value: writers.first_query(value, stop=("[[Input]]",)),
-        ),
-        "sample-answer": Format(
-            ask(None, sample, max_tokens=512, top_p=1.0),
-            lambda task, replies: readers.free_text(readers.generated(replies)),
-            lambda task, value: writers.free_text(value),
-        ),
-        "reverse-question": Format(
-            ask(None, reverse_prompt, max_tokens=512, top_p=1.0, stop=("[[Answer]]",)),
-            lambda task, replies: readers.first_query(readers.generated(replies)),
-            lambda task, value: writers.first_query(value, stop=("[[Answer]]",)),
-        ),
-        "answer": Format(
-            ask(None, answer, max_tokens=1024),
-            lambda task, replies: readers.free_text(readers.generated(replies)),
-            lambda task, value: writers.free_text(value),
-        ),
+        "synonym-query": _sampled_query(synonym_prompt, "[[Input]]"),
+        "sample-answer": plain_text.whole(ask(None, sample, max_tokens=512, top_p=1.0)),
+        "reverse-question": _sampled_query(reverse_prompt, "[[Answer]]"),
+        "answer": plain_text.whole(ask(None, answer, max_tokens=1024)),
     }
 
 
 # --- replies that both families give alike --------------------------------------------------------------------------
-
-
-def rewrite(task: Task, replies: Sequence[Reply]) -> QueryRewrite:
-    return readers.rewrite(task, readers.generated(replies))
 
 
 def answerability(task: Task, replies: Sequence[Reply]) -> Answerability:

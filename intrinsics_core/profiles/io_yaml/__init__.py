@@ -25,6 +25,7 @@ from intrinsics_core.profiles.io_yaml.rendering import render
 from intrinsics_core.profiles.io_yaml.spec import Spec, load, parse
 from intrinsics_core.profiles.io_yaml.typed import ONE_DOCUMENT, TYPED
 from intrinsics_core.profiles.io_yaml.writing import writer
+from intrinsics_core.profiles.turns import cut_to_last_question
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.profile import Format, Profile
 from intrinsics_core.protocol.requests import Generate, Reply
@@ -158,7 +159,7 @@ def from_specs(
 def _format(
     spec: Spec, understand: Callable[[Spec, Task, Any], Any], write: Callable[[Task, Any], str] | None
 ) -> Format[Any]:
-    view = _VIEWS.get(spec.name, _whole)
+    view: Callable[[Task], Task] = _VIEWS.get(spec.name, lambda task: task)
 
     def parse_reply(task: Task, replies: Sequence[Reply]) -> Any:
         return understand(spec, view(task), readers.generated(replies))
@@ -175,19 +176,9 @@ def _format(
     return Format(render_task, parse_reply, write and (lambda task, value: write(view(task), value)))
 
 
-def _whole(task: Task) -> Task:
-    return task
-
-
-def _question(task: Task) -> Task:
-    """Up to the last user turn: what a passage is judged against."""
-    last = max((i for i, m in enumerate(task.messages) if m.role == "user"), default=len(task.messages) - 1)
-    return replace(task, messages=task.messages[: last + 1])
-
-
 _VIEWS: Mapping[str, Callable[[Task], Task]] = {
-    "context-relevance": _question,
-    "query-rewrite": lambda task: replace(_question(task), documents=()),
+    "context-relevance": cut_to_last_question,
+    "query-rewrite": lambda task: replace(cut_to_last_question(task), documents=()),
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from intrinsics_core.profiles.io_yaml.sentences import Numbering, number
@@ -12,7 +12,7 @@ from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.names import nearest
 from intrinsics_core.protocol.requests import Generate, JsonSchema
 from intrinsics_core.protocol.task import Document, Message, Task
-from intrinsics_core.text.markup import header
+from intrinsics_core.text.markup import Defuse, header
 
 _DOCUMENT = "document_content"  # the argument that stands for the one document
 
@@ -30,7 +30,7 @@ def render(spec: Spec, task: Task) -> Sequence[Generate]:
     arguments = _arguments(spec, task)
     inline = spec.instruction is not None and _DOCUMENT in spec.instruction.names and _DOCUMENT not in task.arguments
     numbered = numbering(spec, task)
-    documents = () if inline else _documents(spec, task, numbered)
+    documents = () if inline else shown_documents(task, numbered.documents, spec.defuse)
     messages = [Message(m.role, text) for m, text in zip(task.messages, numbered.messages, strict=True)]
     arguments["last_message"] = messages[-1].content
     # An adapter says its verdict and nothing else: a base model that would reason first is told not to.
@@ -87,17 +87,17 @@ def _arguments(spec: Spec, task: Task) -> dict[str, str]:
     return {name: spec.defuse(text) for name, text in given.items()}
 
 
-def _documents(spec: Spec, task: Task, numbered: Numbering) -> tuple[Document, ...]:
-    """Documents as the model sees them; templates put ids into role headers as they are."""
+def shown_documents(task: Task, texts: Iterable[str], defuse: Defuse) -> tuple[Document, ...]:
+    """Documents as the model sees them, with these texts; templates put ids into role headers as they are."""
     return tuple(
         replace(
             document,
             text=text,
-            id=header(task.document_id(i), spec.defuse),
-            title=None if document.title is None else spec.defuse(document.title),
+            id=header(task.document_id(i), defuse),
+            title=None if document.title is None else defuse(document.title),
             metadata={},
         )
-        for i, (document, text) in enumerate(zip(task.documents, numbered.documents, strict=True))
+        for i, (document, text) in enumerate(zip(task.documents, texts, strict=True))
     )
 
 

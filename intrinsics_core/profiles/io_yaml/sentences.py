@@ -6,10 +6,10 @@ context, and the conversation before the last message goes on from there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from intrinsics_core.profiles.turns import tagged
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.text.markup import Defuse
 from intrinsics_core.text.sentences import Span
@@ -61,7 +61,3 @@ def number(task: Task, prefixes: dict[str, str], defuse: Defuse) -> Numbering:
         else:
             messages.append(defuse(message.content))
     return Numbering(places, tuple(documents), tuple(messages))
-
-
-def tagged(sentences: Sequence[Span], prefix: str, start: int, defuse: Defuse) -> str:
-    return " ".join(f"<{prefix}{start + i}> {defuse(s.text)}" for i, s in enumerate(sentences))

@@ -91,6 +91,10 @@ class _Placed(Part):
         Raises:
             MalformedReply: the reply does not have the shape that the rule works on.
         """
+        return changed(value, self.input_path, lambda found: self.at(found, work))
+
+    def at(self, found: Any, work: Work) -> Any:
+        """What stands for a value that the path leads to."""
         raise NotImplementedError
 
     def records(self, value: Any, work: Work) -> list[dict[str, Any]]:
@@ -105,14 +109,11 @@ class Likelihood(_Placed):
     type: Literal["likelihood"]
     values: Annotated[dict[str, Number], BeforeValidator(_by_label), Field(alias="categories_to_values", min_length=1)]
 
-    def apply(self, value: Any, work: Work) -> Any:
-        return changed(value, self.input_path, lambda found: self.measure(found, work))
-
-    def measure(self, value: Any, work: Work) -> float:
-        key = label_text(value) if isinstance(value, str | int | bool) else None
+    def at(self, found: Any, work: Work) -> float:
+        key = label_text(found) if isinstance(found, str | int | bool) else None
         if key is None or key not in self.values:
-            raise work.malformed(f"the label is not one of {', '.join(self.values)}", value)
-        begin = begin_in(work.reply.text, value)
+            raise work.malformed(f"the label is not one of {', '.join(self.values)}", found)
+        begin = begin_in(work.reply.text, found)
         measured = label_probabilities(work.reply.logprobs, tuple(self.values), begin) if begin >= 0 else None
         if measured is None:
             return float(self.values[key])
@@ -181,12 +182,9 @@ class Explode(_Placed):
     type: Literal["explode"]
     target_field: StrictStr
 
-    def apply(self, value: Any, work: Work) -> Any:
-        return changed(value, self.input_path, lambda rows: self._rows(rows, work))
-
-    def _rows(self, rows: Any, work: Work) -> list[dict[str, Any]]:
+    def at(self, found: Any, work: Work) -> list[dict[str, Any]]:
         exploded: list[dict[str, Any]] = []
-        for row in self.records(rows, work):
+        for row in self.records(found, work):
             items = row.get(self.target_field)
             if not isinstance(items, list):
                 raise work.malformed(f"explode needs a list in {self.target_field!r}", row)
@@ -202,12 +200,9 @@ class DropDuplicates(_Placed):
     type: Literal["drop_duplicates"]
     target_fields: Names
 
-    def apply(self, value: Any, work: Work) -> Any:
-        return changed(value, self.input_path, lambda rows: self._rows(rows, work))
-
-    def _rows(self, rows: Any, work: Work) -> list[dict[str, Any]]:
+    def at(self, found: Any, work: Work) -> list[dict[str, Any]]:
         kept: dict[str, dict[str, Any]] = {}
-        rows = self.records(rows, work)
+        rows = self.records(found, work)
         for row in rows:
             kept.setdefault(_key(row, self.target_fields), row)
         work.dropped += len(rows) - len(kept)
@@ -220,13 +215,10 @@ class Project(_Placed):
     type: Literal["project"]
     retained_fields: Annotated[dict[str, str], BeforeValidator(_new_names)]
 
-    def apply(self, value: Any, work: Work) -> Any:
-        def project(found: Any) -> Any:
-            if isinstance(found, dict):
-                return {new: found.get(old) for old, new in self.retained_fields.items()}
-            return [project(row) for row in self.records(found, work)]
-
-        return changed(value, self.input_path, project)
+    def at(self, found: Any, work: Work) -> Any:
+        if isinstance(found, dict):
+            return {new: found.get(old) for old, new in self.retained_fields.items()}
+        return [self.at(row, work) for row in self.records(found, work)]
 
 
 class Nest(_Placed):
@@ -235,8 +227,8 @@ class Nest(_Placed):
     type: Literal["nest"]
     field_name: StrictStr
 
-    def apply(self, value: Any, work: Work) -> Any:
-        return changed(value, self.input_path, lambda found: {self.field_name: found})
+    def at(self, found: Any, work: Work) -> dict[str, Any]:
+        return {self.field_name: found}
 
 
 class MergeSpans(_Placed):
@@ -248,11 +240,8 @@ class MergeSpans(_Placed):
     end_field: StrictStr
     text_field: StrictStr | None = None
 
-    def apply(self, value: Any, work: Work) -> Any:
-        return changed(value, self.input_path, lambda rows: self._rows(rows, work))
-
-    def _rows(self, rows: Any, work: Work) -> list[dict[str, Any]]:
-        rows = self.records(rows, work)
+    def at(self, found: Any, work: Work) -> list[dict[str, Any]]:
+        rows = self.records(found, work)
         for row in rows:
             whole = all(isinstance(row.get(f), int) for f in (self.begin_field, self.end_field))
             if not whole or (self.text_field is not None and not isinstance(row.get(self.text_field), str)):

@@ -88,14 +88,7 @@ def _logprobs(given: Mapping[str, Any] | None) -> tuple[TokenLogprob, ...] | Non
     if not given:
         return None
     if content := given.get("content"):
-        return tuple(
-            TokenLogprob(
-                token["token"],
-                float(token["logprob"]),
-                tuple((other["token"], float(other["logprob"])) for other in token.get("top_logprobs") or ()),
-            )
-            for token in content
-        )
+        return tuple(map(TokenLogprob.of, content))
     tokens, logprobs = given.get("tokens"), given.get("token_logprobs")
     if not tokens or not logprobs:
         return None

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from intrinsics_core.protocol.errors import IntrinsicsError
+from intrinsics_core.protocol.errors import IntrinsicsError, raised
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema
 from intrinsics_core.protocol.task import Document, Message
 from intrinsics_core.runtimes.adapters import key_of
 from intrinsics_core.runtimes.server.constraint_support import constraint_kept
-from intrinsics_core.runtimes.server.listing import Listing, Unmatched, choose, makes_vectors
+from intrinsics_core.runtimes.server.listing import Listing, Unmatched, choose, makes_vectors, some
 from intrinsics_core.runtimes.server.runtime import ServerRuntime
 
 State = Literal["works", "degraded", "refused"]
@@ -51,9 +51,11 @@ def examine(runtime: ServerRuntime, profile: Profile) -> Iterator[Finding]:
     names = runtime.capabilities().server
     yield Finding("server", "works", names or "one that does not say who it is")
     yield _models(listing)
-    yield _constraints(runtime, profile)
-    yield _logprobs(runtime, profile)
-    yield _documents(runtime, profile)
+    for subject, look in _LOOKS.items():
+        try:
+            yield look(runtime, profile)
+        except IntrinsicsError as error:
+            yield _failed(subject, error)
     yield from _adapters(runtime, profile, listing)
     if spent := runtime.capabilities().reasoning_tokens - runtime.config.reasoning_tokens:
         yield Finding("reasoning", "degraded", f"the model reasons before it answers, in up to {spent} tokens",
@@ -71,15 +73,15 @@ def _models(listing: Listing) -> Finding:
 
 
 def _some(names: list[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
+    return some(names, _SHOWN)
 
 
-def _ask(runtime: ServerRuntime, profile: Profile, text: str, **more: object) -> Generated | IntrinsicsError:
+def _ask(runtime: ServerRuntime, profile: Profile, text: str, **more: object) -> Generated:
     request = Generate(_NAME, messages=(Message("user", text),), models=profile.models.get(None, ()), **more)  # type: ignore[arg-type]
     (outcome,) = runtime.handle([request])
-    assert isinstance(outcome, Generated | IntrinsicsError)
-    return outcome
+    reply = raised(outcome)
+    assert isinstance(reply, Generated)
+    return reply
 
 
 def _failed(subject: str, error: IntrinsicsError) -> Finding:
@@ -88,8 +90,6 @@ def _failed(subject: str, error: IntrinsicsError) -> Finding:
 
 def _constraints(runtime: ServerRuntime, profile: Profile) -> Finding:
     reply = _ask(runtime, profile, "Say hello.", constraint=_ODD, max_tokens=48)
-    if isinstance(reply, IntrinsicsError):
-        return _failed("constraints", reply)
     by = runtime.capabilities().constraints
     if by == "none":
         return Finding("constraints", "degraded", "the server takes none: replies are read as they come",
@@ -102,8 +102,6 @@ def _constraints(runtime: ServerRuntime, profile: Profile) -> Finding:
 
 def _logprobs(runtime: ServerRuntime, profile: Profile) -> Finding:
     reply = _ask(runtime, profile, "Say yes or no.", logprobs=True, max_tokens=4)
-    if isinstance(reply, IntrinsicsError):
-        return _failed("log-probabilities", reply)
     if reply.logprobs:
         return Finding("log-probabilities", "works", f"{max(len(t.top) for t in reply.logprobs)} alternatives a place")
     return Finding("log-probabilities", "degraded", "none: scores rest on what the model states, where it does",
@@ -113,8 +111,6 @@ def _logprobs(runtime: ServerRuntime, profile: Profile) -> Finding:
 def _documents(runtime: ServerRuntime, profile: Profile) -> Finding:
     long = Document(" ".join(str(i % 10) for i in range(_WORDS)), id="0")
     reply = _ask(runtime, profile, "Which digits are in the document?", documents=(long,), max_tokens=1)
-    if isinstance(reply, IntrinsicsError):
-        return _failed("documents", reply)
     known, tokens = runtime.capabilities(), reply.usage.prompt_tokens
     if 0 < tokens < _WORDS:
         return Finding("documents", "refused", f"the model did not see them: a prompt of {tokens} tokens",
@@ -128,16 +124,19 @@ def _documents(runtime: ServerRuntime, profile: Profile) -> Finding:
     return Finding("documents", "works", "in the messages")
 
 
+_LOOKS = {"constraints": _constraints, "log-probabilities": _logprobs, "documents": _documents}
+
+
 def _adapters(runtime: ServerRuntime, profile: Profile, listing: Listing) -> Iterator[Finding]:
     """Which of the profile's adapters the server has; one of them is asked for a word."""
     wanted = [name for name in profile.models if name is not None]
     inside = [name for name in wanted if getattr(getattr(profile, "specs", {}).get(name), "switch", None)]
     if inside:
-        reply = _ask(runtime, profile, "?", template={"adapter_name": inside[0]}, max_tokens=1)
-        if isinstance(reply, IntrinsicsError):
-            yield _failed("adapters", reply)
-        else:
+        try:
+            _ask(runtime, profile, "?", template={"adapter_name": inside[0]}, max_tokens=1)
             yield Finding("adapters", "works", f"inside the checkpoint: {_some(inside)}")
+        except IntrinsicsError as error:
+            yield _failed("adapters", error)
     wanted = [name for name in wanted if name not in inside]
     if not wanted:
         if not inside:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from intrinsics_core.protocol.requests import Generate
@@ -82,8 +83,13 @@ class Listing:
 
     def __str__(self) -> str:
         names = [f"{e.name} (adapter of {e.parent})" if e.parent else e.name for e in self.entries]
-        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        return (", ".join(names[:_SHOWN]) or "no models") + more
+        return some(names, _SHOWN) or "no models"
+
+
+def some(names: Sequence[str], most: int) -> str:
+    """The first names, and how many there are beside them."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from intrinsics_core.protocol.errors import (
     RequestTimeout,
     RuntimeUnavailable,
     UnknownAdapter,
+    raised,
 )
 from intrinsics_core.protocol.requests import Generate, Generated, Outcome, Request, Usage
 from intrinsics_core.runtimes import configs
@@ -289,10 +290,7 @@ class ServerRuntime(ConnectedRuntime):
         async def ask() -> Listing | IntrinsicsError:
             return await self._list(self._sessions.here(), fresh=True)
 
-        found = self.portal(ask())
-        if isinstance(found, IntrinsicsError):
-            raise found
-        return found
+        return raised(self.portal(ask()))
 
     async def _list(self, session: Session, *, fresh: bool) -> Listing | IntrinsicsError:
         """What ``/v1/models`` lists: asked once, and again where a name is missing and the list is not new."""

@@ -19,6 +19,13 @@ collect_ignore_glob = ["test_*.py"] if MISSING else []  # pip install 'rag-intri
 QUICK = {"learning_rate": 0.02, "epochs": 8, "batch": 4, "rank": 8, "held": 0, "dropout": 0}
 
 
+@pytest.fixture(scope="module")
+def tokenizer(models: Path) -> Any:
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(models / "base")
+
+
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[[Sequence[Any]], Path]:
     def written(rows_: Sequence[Any]) -> Path:

@@ -29,13 +29,6 @@ GRID = [(p, i) for p in PROFILES for i in INTRINSICS if (p, i) != ("granite-3.2"
 
 
 @pytest.fixture(scope="module")
-def tokenizer(models: Path) -> Any:
-    from transformers import AutoTokenizer
-
-    return AutoTokenizer.from_pretrained(models / "base")
-
-
-@pytest.fixture(scope="module")
 def named(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str | None]:
     """The name that a profile of the grid is asked for by."""
     place = adapters.write(tmp_path_factory.mktemp("adapters"))

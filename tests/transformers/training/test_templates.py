@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,13 +14,6 @@ from intrinsics_core.training.examples import examples
 from intrinsics_core.training.labelled import labelled
 from tests.runtimes.templates import GEMMA, MISTRAL
 from tests.transformers.training.rows import DOCUMENTS, INTRINSICS, row
-
-
-@pytest.fixture(scope="module")
-def tokenizer(models: Path) -> Any:
-    from transformers import AutoTokenizer
-
-    return AutoTokenizer.from_pretrained(models / "base")
 
 
 def prompts(intrinsic: str, tokenizer: Any, template: str) -> list[str]:
