@@ -41,7 +41,7 @@ READ = "reader"
 
 _JOINED = re.compile(r",? and (?P<second>(?:who|whom|whose|what|which|when|where|why|how)\b)", re.IGNORECASE)
 _COMPARES = re.compile(
-    r"\b(?:or|than|both|two|three|four|each|either|neither|between|better|versus|vs|compar\w+|differ\w*)\b",
+    r"\b(?:or|than|both|the (?:two|three|four)|either|neither|between|better|versus|vs|compar\w+|differ\w*)\b",
     re.IGNORECASE,
 )
 _LONGEST = 300  # characters of a question within which a second one, or a comparison, is looked for
