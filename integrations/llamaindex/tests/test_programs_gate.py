@@ -105,7 +105,8 @@ def brochures() -> list[NodeWithScore]:
 
 
 OFF_TOPIC = "Who repaired the church organ?"
-UNSURE = COMPARED[1]  # without sub-questions
+UNSURE = COMPARED[1]
+STRICT = {"kind": "embedded", "thresholds": {"answerability": {"answerable": 0.99}}}  # nothing is as sure as that
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -122,15 +123,21 @@ def test_20_a_gate_that_only_notes_lets_everything_pass(asynchronous: bool) -> N
 
 def test_20_what_the_gate_is_unsure_of_passes_unless_asked() -> None:
     def said(**settings: Any) -> Any:
-        return GroundedSynthesizer(CompletingLLM(reply=CHEAPER), canned=CANNED, **settings).synthesize(
-            UNSURE, brochures()
-        )
+        synthesizer = GroundedSynthesizer(CompletingLLM(reply=CHEAPER), runtime=STRICT, canned=CANNED, **settings)
+        return synthesizer.synthesize(UNSURE, brochures())
 
     passed = said()
     found = passed.metadata["rag_intrinsics"]["answerability"]
     assert (found["label"], found["unsure"]) == ("unanswerable", True)
     assert passed.response.strip() == CHEAPER
     assert said(block_unsure=True).response == CANNED
+
+
+def test_20_a_comparison_of_two_nodes_passes_without_sub_questions() -> None:
+    for nodes, blocked in ((brochures(), False), (brochures()[:1], True)):
+        synthesizer = GroundedSynthesizer(CompletingLLM(reply=CHEAPER), canned=CANNED, block_unsure=True)
+        response: Any = synthesizer.synthesize(COMPARED[1], nodes)
+        assert (response.response == CANNED) is blocked
 
 
 def test_20_a_chat_engine_has_the_same_choices() -> None:
