@@ -1,7 +1,7 @@
 """The picture of the service's page in README: ``python docs/picture.py`` writes `docs/page.png`.
 
-Needs the extra [serve], `pip install playwright`, and chromium on the PATH. It loads the page's last sample, judged by
-the default and by the default without its reader.
+Needs the extra [serve], `pip install playwright`, and chromium on the PATH. It loads one of the page's samples and shows
+what the default says of the sentence that is wrong.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from playwright.sync_api import sync_playwright
 
 from intrinsics_core.service.app import create_app
 
-SAMPLE = "The right words, the wrong way round"
+SAMPLE = "A wrong number"
 PICTURE = Path(__file__).with_name("page.png")
 QUIET = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
 
 
 def main() -> None:
-    app = create_app({"default": None, "fast": {"kind": "embedded", "reader": False}})
+    app = create_app({"default": None})
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
@@ -45,8 +45,6 @@ def take(url: str) -> None:
         page = browser.new_page(viewport={"width": 1180, "height": 820})
         page.goto(url)
         page.get_by_role("button", name=SAMPLE).click()
-        page.get_by_label("Beside it").select_option("fast")
-        page.locator("#differences li").wait_for()
         page.locator('#results[aria-busy="false"]').wait_for()
         page.screenshot(path=str(PICTURE))
         browser.close()
