@@ -1,7 +1,7 @@
 """The picture of the service's page in README: ``python docs/picture.py`` writes `docs/page.png`.
 
-Needs the extra [serve], `pip install playwright`, and chromium on the PATH. It loads one of the page's samples and shows
-what the default says of the sentence that is wrong.
+Needs the extra [serve], `pip install playwright`, and chromium on the PATH. It loads one of the page's samples and
+shows what the default says of the sentence that is wrong.
 """
 
 from __future__ import annotations
