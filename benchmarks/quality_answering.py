@@ -2,10 +2,11 @@
 
     python -m benchmarks.quality_answering [--rows 600] [--sets squad clapnq ...] [--reliability]
 
-Reads the folder named by RAG_INTRINSICS_DATA. The head was fitted on SQuAD 2.0 and CLAPNQ, so those two rows are not
-held out (held-out numbers stand in `data/heads/answering.json`); the others were never fitted on. `best` is weighted F1
+Reads the folder named by RAG_INTRINSICS_DATA. The heads were fitted on SQuAD 2.0 and CLAPNQ, so those two rows are not
+held out (held-out numbers stand in `data/heads/*.json`); the others were never fitted on. `best` is weighted F1
 at the threshold that suits the set best, as a calibration on its own labels would find it: an upper bound. All columns
-but the last are of the head without a reader; that is the whole default's AUROC, through the public function.
+but the last are of the head without a reader; that is the whole default's AUROC, through the public function: context
+relevance for the votes on MT-RAG's passages, answerability for the others.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from intrinsics_core.bench.folder import rows
 from intrinsics_core.calibration.fitting import calibrate, quality, weighted_f1
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.scoring.answering import answerability, best_cosine, shipped_head
+from intrinsics_core.protocol.results import Answerability, ContextRelevance
 from training.answering import SETS as FITTED
 from training.answering import Pair
 
@@ -93,6 +95,15 @@ SETS: dict[str, Callable[[Path], Iterator[Row]]] = {
 }
 
 
+RELEVANCE = ("mtrag-relevance",)
+"""The sets whose labels are of one passage's relevance."""
+
+
+def said(found: Answerability | ContextRelevance) -> float:
+    """The score of the gate, or of the only passage."""
+    return (found.probability if isinstance(found, Answerability) else found.judgements[0].score) or 0.0
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--rows", type=int, default=600)
@@ -108,15 +119,16 @@ def main() -> None:
     tables = []
     with BiEncoder() as encoder:
         for name in args.sets:
-            scores, cosines, labels, asking = [], [], [], []
+            scores, cosines, labels, asking = [], [], [], list[Any]()
+            asked_for: Any = intrinsics_core.context_relevance if name in RELEVANCE else intrinsics_core.answerability
             for row in islice(SETS[name](Path(folder)), args.rows):
                 asked = encoder.encode([row.question], kind="query")[0]
                 vectors = encoder.encode(row.passages)
                 scores.append(answerability(row.question, row.passages, asked, vectors).probability)
                 cosines.append(max(best_cosine(asked, v) for v in vectors))
                 labels.append(row.label)
-                asking.append(intrinsics_core.answerability([{"role": "user", "content": row.question}], row.passages))
-            read = [gate.probability or 0.0 for gate in intrinsics_core.run_many(asking)]
+                asking.append(asked_for([{"role": "user", "content": row.question}], row.passages))
+            read = [said(found) for found in intrinsics_core.run_many(asking)]
             y, p = np.array(labels), np.array(scores)
             found, tuned = quality(p, y), calibrate(scores, labels)
             numbers = [

@@ -31,6 +31,13 @@ from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
 from intrinsics_core.embedded.scoring.answering import FEATURES, READ, asked_of, features, read_as, to_read, with_title
 from training.reader.data import LICENCES, QUESTIONS, Question, hard_questions, written_questions
 
+_RELEVANCE, _ANSWERABILITY = ("relevant", "partial"), ("answerable", "accepted", "refused")
+LIMITS = {
+    "answering": (*_RELEVANCE, *_ANSWERABILITY),
+    "relevance_read": _RELEVANCE,
+    "answerability_read": _ANSWERABILITY,
+}
+"""The thresholds of each head."""
 FOLDS = 5
 LIMIT = 1000
 RIDGE = {"answering": 2.0, "relevance_read": 20.0, "answerability_read": 20.0}
@@ -161,11 +168,11 @@ def head(name: str, data: dict[str, tuple[Array, Array, Array]]) -> dict[str, An
         "bias": round(bias, 4),
         # Probabilities are of "answers the question" where half of the passages do.
         # Between `refused` and `accepted` the head does not know: see FALSE_ACCEPTANCE.
-        "thresholds": {
+        "thresholds": {limit: value for limit, value in {
             "relevant": 0.5, "partial": 0.3,
             "answerable": round(min(_at(name, held, data, True, REFUSED), 0.5), 3),
             "accepted": round(max(accepted, 0.5), 3), "refused": round(min(refused, 0.5), 3),
-        },
+        }.items() if limit in LIMITS[name]},
         "rates": {"false acceptance": FALSE_ACCEPTANCE, "false refusal": FALSE_REFUSAL},
         "trained_on": [{"set": set_, "licence": LICENCES[set_], "rows": len(y)} for set_, (_, y, _) in data.items()],
         "validation": validation,

@@ -271,6 +271,7 @@ def measured(
     logits = dict(zip(asked, reader.logits("entailment", asked), strict=True)) if reader else {}
 
     def said_of(pairs: list[tuple[str, str]], seen: float) -> float | None:
+        """As the runtime reads a claim, but for a "No.", of which it always reads all parts."""
         some = [logits[pair] for pair in pairs]
         return of_readings(some[:-1] if read_enough(some[:-1]) else some, seen)
 

@@ -266,7 +266,7 @@ def _reader_logits(
         [(source, stated(other, task.query)) for source, _ in pairs] if other else []
         for pairs, other in zip(shown, against, strict=True)
     ]
-    # A "No." is weighed against its opposite beside all parts; another claim is read beside the widest part last.
+    # For a "No." all parts are read, and so is its opposite. For another claim the widest part is read last, if at all.
     narrow = [pairs if other else pairs[:-1] for pairs, other in zip(shown, others, strict=True)]
     logits = yield from _read(task, [*narrow, *others])
     begun, theirs = logits[: len(said)], logits[len(said) :]
@@ -454,8 +454,8 @@ def _answerable(own: Overrides, task: Task, asked: Asked) -> Program[Answerabili
 
     limit = own.thresholds.get("answerability", {}).get("answerable")
     texts, vectors, logits = [passage(d) for d in task.documents], list(asked.passages), asked.logits
-    if logits is not None and (two := best_two(asked.text, logits)):
-        said = yield from _asks(task, asked.text, [" ".join(filter(None, (asked.shown[i] for i in two)))])
+    if logits is not None and (two := best_two(asked.text, asked.shown, logits)):
+        said = yield from _asks(task, asked.text, [" ".join(asked.shown[i] for i in two)])
         both = together([texts[i] for i in two], [vectors[i] for i in two])
         texts, vectors, logits = [*texts, both[0]], [*vectors, both[1]], [*logits, *said]
     found = answerability(asked.text, texts, asked.question, vectors, threshold=limit, logits=logits)

@@ -18,7 +18,8 @@ def run_steps(program: Steps[T], do: Mapping[str, Callable[[Any], Any]]) -> T:
     """The program's result.
 
     Args:
-        do: by name, what each step does with its argument. An error that it raises ends the program.
+        do: by name, what each step does with its argument. An error that it raises ends the program, which cannot
+            catch it.
     """
     wanted, result = step(program, None)
     while wanted:

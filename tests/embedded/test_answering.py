@@ -235,10 +235,21 @@ def test_a_comparison_of_which_one_half_is_missing_is_not():
     assert run(gate(pool, [HARBOUR, GARDEN])).label == "unanswerable"
 
 
+@pytest.mark.parametrize("documents", [["", HARBOUR, GARDEN], [HARBOUR, " ", GARDEN, ""], [GARDEN, GARDEN, HARBOUR]])
+def test_blank_and_repeated_passages_leave_a_comparison_as_it_is(documents: list[str]):
+    question = [{"role": "user", "content": "Which is cheaper, the Harbour Hotel or the Garden Hotel?"}]
+    found = run(gate(question, documents))
+    assert found.label == "answerable"
+    assert found.probability == pytest.approx(run(gate(question, [HARBOUR, GARDEN])).probability, abs=0.05)
+
+
 def test_a_question_that_does_not_compare_is_asked_of_each_passage_alone():
-    assert best_two("Who built the mill?", [2.0, 1.0]) == []
-    assert best_two("Is the mill older than the church?", [2.0]) == []
-    assert best_two("Is the mill older than the church?", [None, -1.0, 3.0]) == [0, 2]
+    older = "Is the mill older than the church?"
+    assert best_two("Who built the mill?", ["a", "b"], [2.0, 1.0]) == []
+    assert best_two(older, ["a"], [2.0]) == []
+    assert best_two(older, ["", "b", "c"], [None, -1.0, -3.0]) == [1, 2]
+    assert best_two(older, ["b", "b", "c"], [2.0, 2.0, 1.0]) == [0, 2]
+    assert best_two(older, ["b", "b"], [2.0, 2.0]) == []
 
 
 def test_a_head_of_other_features_is_refused():

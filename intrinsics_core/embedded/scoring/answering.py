@@ -51,7 +51,7 @@ _WINDOW = 180  # words of a passage that are read; the reader takes them in two 
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """Judgement of one passage: label, and the probability that it answers the question."""
+    """Judgement of one passage: label, and the probability that it is relevant."""
 
     label: Label
     score: float
@@ -59,7 +59,7 @@ class Relevance:
 
 @dataclass(frozen=True, slots=True)
 class Answerable:
-    """Whether passages answer a question: verdict, its probability, and the index of the passage that says so most."""
+    """Whether passages answer a question: verdict, its probability, and the index of the text that says so most."""
 
     answerable: bool
     probability: float
@@ -188,15 +188,20 @@ def asked_of(question: str) -> tuple[str, ...]:
     return (question, *(part for part in parts if len(part.split()) >= _CLAUSE))
 
 
-def best_two(question: str, logits: Sequence[float | None]) -> list[int]:
+def best_two(question: str, shown: Sequence[str], logits: Sequence[float | None]) -> list[int]:
     """The two best passages of a question that may compare, in their order; none of another question.
 
     Of "Which is cheaper, the Harbour Hotel or the Garden Hotel?" one passage tells only one thing, so that the question
     is asked of the two together, too.
+
+    Args:
+        shown: what the reader was shown of each passage; of equal ones the first counts.
+        logits: what it said of each; None of one that it was not shown.
     """
-    if len(logits) < 2 or not _COMPARES.search(question, 0, _LONGEST):
+    if not _COMPARES.search(question, 0, _LONGEST):
         return []
-    return sorted(sorted(range(len(logits)), key=lambda i: logits[i] or 0.0, reverse=True)[:2])
+    said = {i: logit for i, logit in enumerate(logits) if logit is not None and shown.index(shown[i]) == i}
+    return sorted(sorted(said, key=lambda i: said[i], reverse=True)[:2]) if len(said) > 1 else []
 
 
 def together(texts: Sequence[str], vectors: Sequence[Vectors]) -> tuple[str, Vectors]:

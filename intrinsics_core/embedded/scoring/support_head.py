@@ -22,7 +22,7 @@ from intrinsics_core.protocol.errors import InvalidInput
 Label = Literal["faithful", "partial", "unfaithful", "NA"]
 
 ENOUGH = 2.0
-"""A reader's logit from which on a part supports a claim whatever the widest part would say."""
+"""A reader's logit of a narrow part from which on the widest part is not read, to save time."""
 
 NEAR = 0.25
 """What the distance of a claim counts where the reader was shown all of its sources."""
@@ -120,7 +120,7 @@ def beside(evidence: Evidence, logit: float) -> tuple[float, ...]:
 
 
 def read_enough(logits: Sequence[float]) -> bool:
-    """Whether the narrower parts of the sources say that they support a claim, so that the widest need not be read."""
+    """Whether a narrower part of the sources clearly supports a claim, so that the widest is not read."""
     return max(logits, default=0.0) >= ENOUGH
 
 
