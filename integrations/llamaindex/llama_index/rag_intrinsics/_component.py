@@ -20,9 +20,9 @@ T = TypeVar("T")
 
 
 class RuntimeHolder(BaseComponent):
-    """What has a ``runtime``, from which a core runtime is made at first use, and anew where it was changed."""
+    """What has a ``runtime``, from which a core runtime is made when it is needed, and anew where it was changed."""
 
-    # Made a runtime at the first call: building a component stays cheap, and no message of pydantic's shows a config.
+    # Not made when it is set: building a component stays cheap, and no message of pydantic's shows a config.
     runtime: Any = None
 
     _made: _runtime.Made | None = PrivateAttr(default=None)
