@@ -31,13 +31,6 @@ from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
 from intrinsics_core.embedded.scoring.answering import FEATURES, READ, asked_of, features, read_as, to_read, with_title
 from training.reader.data import LICENCES, QUESTIONS, Question, hard_questions, written_questions
 
-_RELEVANCE, _ANSWERABILITY = ("relevant", "partial"), ("answerable", "accepted", "refused")
-LIMITS = {
-    "answering": (*_RELEVANCE, *_ANSWERABILITY),
-    "relevance_read": _RELEVANCE,
-    "answerability_read": _ANSWERABILITY,
-}
-"""The thresholds of each head."""
 FOLDS = 5
 LIMIT = 1000
 RIDGE = {"answering": 2.0, "relevance_read": 20.0, "answerability_read": 20.0}
@@ -157,9 +150,6 @@ def head(name: str, data: dict[str, tuple[Array, Array, Array]]) -> dict[str, An
             "word coverage alone": round(quality(x[:, 1], y).auroc, 3),
         }
     weights, bias = fit({set_: (x, y) for set_, (x, y, _) in data.items()}, name)
-    accepted, refused = (
-        _at(name, held, data, label, rate) for label, rate in ((False, FALSE_ACCEPTANCE), (True, FALSE_REFUSAL))
-    )
     return {
         "name": name,
         "version": 2,
@@ -167,17 +157,28 @@ def head(name: str, data: dict[str, tuple[Array, Array, Array]]) -> dict[str, An
         "weights": [round(float(w), 4) for w in weights],
         "bias": round(bias, 4),
         # Probabilities are of "answers the question" where half of the passages do.
-        # Between `refused` and `accepted` the head does not know: see FALSE_ACCEPTANCE.
-        "thresholds": {limit: value for limit, value in {
-            "relevant": 0.5, "partial": 0.3,
-            "answerable": round(min(_at(name, held, data, True, REFUSED), 0.5), 3),
-            "accepted": round(max(accepted, 0.5), 3), "refused": round(min(refused, 0.5), 3),
-        }.items() if limit in LIMITS[name]},
+        "thresholds": thresholds(name, held, data),
         "rates": {"false acceptance": FALSE_ACCEPTANCE, "false refusal": FALSE_REFUSAL},
         "trained_on": [{"set": set_, "licence": LICENCES[set_], "rows": len(y)} for set_, (_, y, _) in data.items()],
         "validation": validation,
         "method": "logistic regression, a weight per set (training/answering.py)",
     }  # fmt: skip
+
+
+def thresholds(name: str, held: dict[str, Array], data: dict[str, tuple[Array, Array, Array]]) -> dict[str, float]:
+    """Those of relevance or of answerability, and both of the head that serves both.
+
+    Between `refused` and `accepted` the head does not know: see `FALSE_ACCEPTANCE`.
+    """
+    relevance = {"relevant": 0.5, "partial": 0.3}
+    if name == "relevance_read":
+        return relevance
+    answerability = {
+        "answerable": round(min(_at(name, held, data, True, REFUSED), 0.5), 3),
+        "accepted": round(max(_at(name, held, data, False, FALSE_ACCEPTANCE), 0.5), 3),
+        "refused": round(min(_at(name, held, data, True, FALSE_REFUSAL), 0.5), 3),
+    }
+    return answerability if name == "answerability_read" else relevance | answerability
 
 
 def _at(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
+from intrinsics_core.protocol.errors import raised
 from intrinsics_core.protocol.requests import Generate, Generated
 from intrinsics_core.protocol.results import Citations, FactCheck, HallucinationDetection, Result, Uncertainty
 from intrinsics_core.protocol.task import Document, Message
@@ -59,10 +60,11 @@ def generated(runtime: Runtime, question: str, context: str) -> str:
         Message("system", "Answer in one or two sentences, from these passages alone.\n\n" + context),
         Message("user", question),
     )
-    (reply,) = runtime.handle([Generate("answer", messages=messages, max_tokens=200)])
+    (outcome,) = runtime.handle([Generate("answer", messages=messages, max_tokens=200)])
+    reply = raised(outcome)
     if isinstance(reply, Generated):
         return reply.text.strip()
-    raise reply if isinstance(reply, Exception) else TypeError(f"unexpected reply: {type(reply).__name__}")
+    raise TypeError(f"unexpected reply: {type(reply).__name__}")
 
 
 _VERDICTS: dict[str, tuple[str, type[Result]]] = {

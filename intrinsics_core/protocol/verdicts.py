@@ -30,6 +30,6 @@ def with_verdicts(metadata: Mapping[str, Any], verdicts: Mapping[str, Any]) -> d
     return {**metadata, KEY: {**verdicts_in(metadata), **verdicts}}
 
 
-def unsupported(verdict: Mapping[str, Any]) -> set[tuple[int, int]]:
+def unfaithful_places(verdict: Mapping[str, Any]) -> set[tuple[int, int]]:
     """Where the sentences begin and end that a verdict calls unfaithful: a reference on them would say otherwise."""
     return {(row["begin"], row["end"]) for row in verdict.get("sentences") or () if row["label"] == "unfaithful"}

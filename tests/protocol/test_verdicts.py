@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from intrinsics_core.protocol.results import ContextRelevance, Judgement
-from intrinsics_core.protocol.verdicts import unsupported, verdict_in, verdicts_in, with_verdicts
+from intrinsics_core.protocol.verdicts import unfaithful_places, verdict_in, verdicts_in, with_verdicts
 
 SENTENCES = [{"begin": 0, "end": 9, "label": "faithful"}, {"begin": 10, "end": 20, "label": "unfaithful"}]
 
@@ -13,8 +13,8 @@ def test_verdicts_stand_beside_those_that_are_there() -> None:
     after = with_verdicts(before, {"hallucination-detection": {"sentences": SENTENCES}})
     assert after["page"] == 3 and set(verdicts_in(after)) == {"citations", "hallucination-detection"}
     assert set(verdicts_in(before)) == {"citations"}  # a copy
-    assert unsupported(verdict_in(after, "hallucination-detection")) == {(10, 20)}
-    assert unsupported(verdict_in(after, "audit")) == set()
+    assert unfaithful_places(verdict_in(after, "hallucination-detection")) == {(10, 20)}
+    assert unfaithful_places(verdict_in(after, "audit")) == set()
 
 
 def test_what_is_not_ours_is_no_verdict() -> None:

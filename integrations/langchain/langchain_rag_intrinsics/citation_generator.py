@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.messages.content import Citation
 
 from intrinsics_core.protocol.results import Citations
-from intrinsics_core.protocol.verdicts import unsupported, verdict_in
+from intrinsics_core.protocol.verdicts import unfaithful_places, verdict_in
 from intrinsics_core.render.citations import Mode, Style, view, write
 from langchain_rag_intrinsics._answering import AnswerIntrinsic, Content
 from langchain_rag_intrinsics._documents import citation_title, url
@@ -58,7 +58,7 @@ class CitationGenerator(AnswerIntrinsic):
 
     def _mended(self, given: ChainInput, result: Citations) -> Citations:
         before = {} if given.answer is None else given.answer.response_metadata
-        wrong = unsupported(verdict_in(before, HallucinationDetector.intrinsic))
+        wrong = unfaithful_places(verdict_in(before, HallucinationDetector.intrinsic))
         kept = [c for c in result.citations if not any(c.response_begin < e and b < c.response_end for b, e in wrong)]
         return result if len(kept) == len(result.citations) else result.model_copy(update={"citations": tuple(kept)})
 

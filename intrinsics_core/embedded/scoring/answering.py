@@ -69,7 +69,7 @@ class Answerable:
 def shipped_head(of: Literal["relevance", "answerability"], *, reads: bool = False) -> LinearHead:
     """The shipped numbers of context relevance or of answerability; without a reader both have the same.
 
-    Thresholds: `relevant` and `partial` for a passage, `answerable` for a question, and `refused` and `accepted`,
+    Thresholds of relevance: `relevant` and `partial`. Of answerability: `answerable`, and `refused` and `accepted`,
     between which the head does not know.
     """
     return load_head(f"{of}_read", (*FEATURES, READ)) if reads else load_head("answering", FEATURES)
@@ -204,7 +204,7 @@ def best_two(question: str, shown: Sequence[str], logits: Sequence[float | None]
     return sorted(sorted(said, key=lambda i: said[i], reverse=True)[:2]) if len(said) > 1 else []
 
 
-def together(texts: Sequence[str], vectors: Sequence[Vectors]) -> tuple[str, Vectors]:
+def as_one(texts: Sequence[str], vectors: Sequence[Vectors]) -> tuple[str, Vectors]:
     """Passages as if they were one, with its vectors."""
     return "\n".join(texts), np.concatenate(list(vectors))
 

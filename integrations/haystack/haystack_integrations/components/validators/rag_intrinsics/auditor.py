@@ -10,7 +10,7 @@ from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineI
 from haystack_integrations.components.validators.rag_intrinsics.markers import marked
 
 from intrinsics_core import Profile
-from intrinsics_core.protocol.verdicts import unsupported
+from intrinsics_core.protocol.verdicts import unfaithful_places
 
 
 @component
@@ -73,4 +73,4 @@ class RagIntrinsicsAuditor(ReplyIntrinsic):
 
     def _shown(self, reply: ChatMessage, dump: dict[str, Any], given: PipelineInput, result: Any) -> ChatMessage:
         cited = [citation for sentence in dump["sentences"] for citation in sentence["citations"]]
-        return marked(reply, cited, unsupported(dump)) if self.markers else reply
+        return marked(reply, cited, unfaithful_places(dump)) if self.markers else reply

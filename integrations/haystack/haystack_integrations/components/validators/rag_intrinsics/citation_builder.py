@@ -11,7 +11,7 @@ from haystack_integrations.components.validators.rag_intrinsics.markers import m
 
 from intrinsics_core import InvalidInput, Profile
 from intrinsics_core.protocol.results import Citations
-from intrinsics_core.protocol.verdicts import unsupported, verdict_in
+from intrinsics_core.protocol.verdicts import unfaithful_places, verdict_in
 from intrinsics_core.render.citations import MODES, STYLES, Mode, Style, view, write
 
 
@@ -85,7 +85,7 @@ class RagIntrinsicsCitationBuilder(ReplyIntrinsic):
                 raise InvalidInput(f"{name} is unknown", intrinsic=self.intrinsic, expected=expected, got=repr(value))
 
     def _shown(self, reply: ChatMessage, dump: dict[str, Any], given: PipelineInput, result: Citations) -> ChatMessage:
-        wrong = unsupported(verdict_in(reply.meta, "hallucination_detection"))
+        wrong = unfaithful_places(verdict_in(reply.meta, "hallucination_detection"))
         if self.citations is None:
             return marked(reply, dump["citations"], wrong) if self.markers else reply
         if not text_of(reply).strip() or is_structured(reply):
