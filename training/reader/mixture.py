@@ -42,10 +42,11 @@ SHARES: dict[str, float] = {
     "everyday": 5,
     "everyday asked": 2,
     "written": 60,
-    "written hard": 60,
+    "written hard": 90,
+    "written roles": 120,
     "written long": 30,
     "written asked": 22,
-    "written hard asked": 22,
+    "written hard asked": 33,
     # as people labelled them
     "snli_devtest": 3,
     "mnli_dev": 13,
@@ -72,7 +73,7 @@ SHARES: dict[str, float] = {
 }
 """Weights by pairs; they are normalised."""
 
-WRITTEN = ("written", "written hard", "written long", "written asked", "written hard asked")
+WRITTEN = ("written", "written hard", "written roles", "written long", "written asked", "written hard asked")
 """The streams of the texts that were written for this."""
 
 
@@ -122,7 +123,8 @@ def streams(folder: Path, wanted: Part, net: WordNet, seed: int) -> dict[str, St
         "everyday": (written, everyday.claimed),
         "everyday asked": ([fact for fact in written if fact.asked], everyday.asked),
         "written": (said_plainly(wanted), claimed),
-        "written hard": (said_against_words(wanted), claimed_evenly),
+        "written hard": (said_against_words(wanted, roles=False), claimed_evenly),
+        "written roles": (said_against_words(wanted, roles=True), claimed),
         "written long": (said_at_length(wanted), claimed),
         "written asked": (open_questions(wanted, hard=False), answered),
         "written hard asked": (open_questions(wanted, hard=True), answered),

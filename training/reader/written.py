@@ -58,12 +58,13 @@ class Written:
     asked: tuple[tuple[str, str, str], ...]
     unanswered: tuple[str, ...]
     hard: bool = False
+    roles: bool = False
 
 
 @cache
 def _all() -> tuple[Written, ...]:
     return tuple(
-        replace(read(block), hard=file.stem.startswith(("hard-", "roles-")))
+        replace(read(block), hard=file.stem.startswith(("hard-", "roles-")), roles=file.stem.startswith("roles-"))
         for file in sorted(FOLDER.glob("*.txt"))
         for block in re.split(r"\n\s*\n(?=# )", file.read_text("utf-8").strip())
     )
@@ -173,9 +174,11 @@ def said_plainly(wanted: Part) -> list[Said]:
     return _said(text for text in texts(wanted) if not text.hard)
 
 
-def said_against_words(wanted: Part) -> list[Said]:
-    """What is claimed and answered in the hard texts of a part."""
-    return _said(text for text in texts(wanted) if text.hard)
+def said_against_words(wanted: Part, roles: bool | None = None) -> list[Said]:
+    """What is claimed and answered in the hard texts of a part; ``roles``: of those with roles exchanged alone, or of
+    the others.
+    """
+    return _said(text for text in texts(wanted) if text.hard and roles in (None, text.roles))
 
 
 def said_at_length(wanted: Part) -> list[Said]:
