@@ -10,7 +10,7 @@ ANSWER = {"role": "assistant", "content": "Ada Brink built it. It is made of gla
 
 
 def test_a_whole_audit_is_one_short_line() -> None:
-    printed = str(run(audit([QUESTION, ANSWER], ["Ada Brink built it."])))
+    printed = str(run(audit([QUESTION, ANSWER], ["Ada Brink built the tide mill in 1911."])))
     assert printed.startswith("Audit(answerability='answerable', sentences=<2>, label='unfaithful', score=0.")
     assert len(printed) < 160 and "\n" not in printed
 

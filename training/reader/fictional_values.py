@@ -147,6 +147,11 @@ VALUES: dict[str, tuple[str, ...]] = {
     "adj": _list("""
         dry; damp; sandy; heavy; light; acid; rich; stony; loose; low; high; short; long; round
     """),
+    # verbs whose past tense is their participle
+    "made": _list("""
+        built; designed; founded; opened; restored; bought; sold; extended; rebuilt; planned; surveyed; paid for; saved;
+        closed; visited; photographed; enlarged; repaired
+    """),
     # a verb and its converse, an adjective and its opposite
     "did": _list("""
         taught/was taught by; sold a horse to/bought a horse from; lent a boat to/borrowed a boat from;

@@ -41,6 +41,7 @@ SHARES: dict[str, float] = {
     # short texts of the everyday kind, written for this
     "everyday": 5,
     "everyday asked": 2,
+    "everyday makers": 40,
     "written": 60,
     "written hard": 90,
     "written roles": 120,
@@ -121,6 +122,7 @@ def streams(folder: Path, wanted: Part, net: WordNet, seed: int) -> dict[str, St
         "edited": (texts, support.edited),
         "exchanged": (texts, support.exchanged),
         "everyday": (written, everyday.claimed),
+        "everyday makers": ([fact for fact in written if fact.domain == "makers"], everyday.claimed),
         "everyday asked": ([fact for fact in written if fact.asked], everyday.asked),
         "written": (said_plainly(wanted), claimed),
         "written hard": (said_against_words(wanted, roles=False), claimed_evenly),
