@@ -16,13 +16,15 @@ from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocess
 from integrations.llamaindex.tests.llms import QUESTION, JudgeLLM, Traced, judging, nodes, texts
 from intrinsics_core import InvalidInput
 
+WHEN = "When was the mill built?"
+
 
 def test_a_query_engine_reranks_and_filters() -> None:
     index = VectorStoreIndex(texts(), embed_model=IntrinsicsEmbedding())
     engine = index.as_query_engine(
         llm=MockLLM(), similarity_top_k=3, node_postprocessors=[ContextRelevancePostprocessor(), IntrinsicsRerank()]
     )
-    for response in (engine.query(QUESTION), asyncio.run(engine.aquery(QUESTION))):
+    for response in (engine.query(WHEN), asyncio.run(engine.aquery(WHEN))):
         best = response.source_nodes[0]
         assert best.node_id == "mill"
         assert best.metadata["context_relevance"] == "relevant" and best.metadata["reranking_rank"] == 1

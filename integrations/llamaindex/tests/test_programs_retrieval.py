@@ -35,6 +35,8 @@ from tests.scripted import Scripted
 
 OFF_TOPIC = "How many zebras does the circus own?"
 
+WHEN = "When was the mill built?"
+
 
 def node(identity: str, text: str, score: float | None = None, **metadata: Any) -> NodeWithScore:
     return NodeWithScore(node=TextNode(id_=identity, text=text, metadata=metadata), score=score)
@@ -243,8 +245,8 @@ def test_6_a_similarity_cutoff_behind_the_reranker() -> None:
             given = step.postprocess_nodes(given, query_str=asked)
         return [n.node_id for n in given]
 
-    assert through([nodes()[1]], QUESTION) == ["mill"]  # one right node alone
-    assert through(nodes(), QUESTION) == ["mill"]
+    assert through([nodes()[1]], WHEN) == ["mill"]  # one right node alone
+    assert through(nodes(), WHEN) == ["mill"]
     assert through(nodes(), "qwx zrf blorp?") == []  # gibberish does not top a list
 
 
@@ -268,7 +270,7 @@ def test_6_a_fallback_keeps_the_scores_and_tells_each_node_its_own_reason() -> N
 
 
 def test_6_a_single_label_is_a_label() -> None:
-    kept = ContextRelevancePostprocessor(labels="relevant").postprocess_nodes(nodes(), query_str=QUESTION)
+    kept = ContextRelevancePostprocessor(labels="relevant").postprocess_nodes(nodes(), query_str=WHEN)
     assert [n.node_id for n in kept] == ["mill"]
 
 
@@ -277,13 +279,13 @@ def test_6_a_single_label_is_a_label() -> None:
 
 def test_16_judged_nodes_go_into_a_store_of_flat_metadata() -> None:
     judged = IntrinsicsRerank().postprocess_nodes(
-        ContextRelevancePostprocessor().postprocess_nodes(nodes(), query_str=QUESTION), query_str=QUESTION
+        ContextRelevancePostprocessor().postprocess_nodes(nodes(), query_str=WHEN), query_str=WHEN
     )
     for item in judged:
         flat = node_to_metadata_dict(item.node, flat_metadata=True)  # what Chroma's and others' integrations call
         assert flat["context_relevance"] == "relevant" and flat["reranking_rank"] == 1
     index = VectorStoreIndex([item.node for item in judged], embed_model=IntrinsicsEmbedding())
-    assert index.as_query_engine(llm=MockLLM()).query(QUESTION).source_nodes[0].node_id == "mill"
+    assert index.as_query_engine(llm=MockLLM()).query(WHEN).source_nodes[0].node_id == "mill"
 
 
 def test_16_metadata_of_the_users_that_is_called_as_ours_was() -> None:
