@@ -23,7 +23,7 @@ TEXTS = [json.loads(line) for line in (Path(__file__).parent / "data" / "command
 
 @cache
 def verdicts(question: str, documents: tuple[str, ...], answer: str) -> dict[str, Any]:
-    """The labels of all that is judged; of the sentences by their text."""
+    """The labels of all that is judged; of the sentences, by their text, with their scores."""
     asked = [{"role": "user", "content": question}]
     whole = run(audit([*asked, {"role": "assistant", "content": answer}], documents))
     return {

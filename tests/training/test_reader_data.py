@@ -382,7 +382,7 @@ def test_no_written_text_tells_what_is_measured_with():
     weigh = TfidfVectorizer(stop_words="english", sublinear_tf=True).fit([*mine, *measured])
     nearest_of = (weigh.transform(mine) @ weigh.transform(measured).T).toarray().max(axis=1)
     # Of other facts on a like subject (tablets beside a vaccine) it is up to .31.
-    assert [texts()[i].topic for i in nearest_of.argsort()[::-1] if nearest_of[i] > 0.35] == []
+    assert [texts()[i].topic for i in nearest_of.argsort()[::-1] if nearest_of[i] > 0.31] == []
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ __all__ = [
     "FAITHFUL",
     "INVENTED",
     "QUESTION",
+    "WHEN",
     "CallingLLM",
     "ChattingLLM",
     "CompletingLLM",
@@ -51,6 +52,9 @@ __all__ = [
     "synthesized",
     "texts",
 ]
+
+WHEN = "When was the mill built?"
+"""A question that the passage of the mill answers as a whole."""
 
 
 def texts() -> list[TextNode]:

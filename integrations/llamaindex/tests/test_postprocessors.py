@@ -13,10 +13,8 @@ from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, Te
 from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
 
-from integrations.llamaindex.tests.llms import QUESTION, JudgeLLM, Traced, judging, nodes, texts
+from integrations.llamaindex.tests.llms import QUESTION, WHEN, JudgeLLM, Traced, judging, nodes, texts
 from intrinsics_core import InvalidInput
-
-WHEN = "When was the mill built?"
 
 
 def test_a_query_engine_reranks_and_filters() -> None:

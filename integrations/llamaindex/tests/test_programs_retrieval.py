@@ -27,15 +27,13 @@ from llama_index.evaluation.rag_intrinsics import (
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
 
-from integrations.llamaindex.tests.llms import FAITHFUL, QUESTION, CompletingLLM, Gives, Says, nodes, searching
+from integrations.llamaindex.tests.llms import FAITHFUL, QUESTION, WHEN, CompletingLLM, Gives, Says, nodes, searching
 from intrinsics_core import RuntimeUnavailable
 from tests.contract.judge import judge
 from tests.contract.scripts import no_judge
 from tests.scripted import Scripted
 
 OFF_TOPIC = "How many zebras does the circus own?"
-
-WHEN = "When was the mill built?"
 
 
 def node(identity: str, text: str, score: float | None = None, **metadata: Any) -> NodeWithScore:
