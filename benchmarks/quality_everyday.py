@@ -34,7 +34,7 @@ class Answered:
     """An answer to judge. ``sentences``: of a long answer, each with whether it is supported (None: claims nothing)."""
 
     text: int
-    documents: list[str]
+    documents: list[dict[str, str]]
     question: str
     answer: str
     supported: bool
@@ -57,15 +57,15 @@ def read(name: str, data: Path | None) -> tuple[list[Answered], list[Asked]]:
     for i, row in enumerate(rows):
         if name == "long":
             sentences = tuple((s["text"], s["supported"]) for s in row["sentences"])
-            documents = [document["text"] for document in row["documents"]]
+            documents = [{key: document[key] for key in ("title", "text")} for document in row["documents"]]
             right = all(supported is not False for _, supported in sentences)
             answers.append(Answered(i, documents, row["question"], row["answer"], right, sentences))
         elif name == "dev":
             judged = [*((row["q"], a, True) for a in row["true"]), *((row["q"], a, False) for a in row["false"])]
-            answers += [Answered(i, [row["doc"]], q, a, bool(t)) for q, a, t in (*judged, *row["other_a"])]
+            answers += [Answered(i, [{"text": row["doc"]}], q, a, bool(t)) for q, a, t in (*judged, *row["other_a"])]
             asked += [Asked(i, row["doc"], q, bool(t)) for q, t in [(row["q"], True), *row["other_q"]]]
         else:
-            answers += [Answered(i, [row["doc"]], a["q"], a["a"], a["supported"]) for a in row["answers"]]
+            answers += [Answered(i, [{"text": row["doc"]}], a["q"], a["a"], a["supported"]) for a in row["answers"]]
             asked += [Asked(i, row["doc"], q["q"], q["answerable"]) for q in row["questions"]]
     return answers, asked
 
@@ -118,12 +118,17 @@ def detected(answers: Sequence[Answered], runtime: EmbeddedRuntime) -> list[Hall
     return list(run_many(calls, runtime))
 
 
+def covered(claim: str, row: Answered) -> float:
+    """Plain word coverage of a claim by its documents."""
+    return coverage(terms(claim), terms(" ".join(document["text"] for document in row.documents)))
+
+
 def show_answers(name: str, answers: Sequence[Answered], kinds: Sequence[tuple[str, EmbeddedRuntime]]) -> None:
     kept, truth, texts = KEPT[name], [row.supported for row in answers], [row.text for row in answers]
     print(f"| {name}: {len(answers)} answers | AUROC | wrong passed at {kept:.0%} of the right kept "
           "| labelled faithful: right | wrong | unsure | ECE | F1: label; best threshold |\n"
           "|---|---|---|---|---|---|---|---|")  # fmt: skip
-    words = [coverage(terms(row.answer), terms(" ".join(row.documents))) for row in answers]
+    words = [covered(row.answer, row) for row in answers]
     print(
         f"| word coverage | {with_interval(auroc, words, truth, texts)} | {passed(words, truth, kept):.2f} | | | | | |"
     )
@@ -146,7 +151,7 @@ def show_sentences(answers: Sequence[Answered], found: dict[str, list[Hallucinat
     truth, texts = [t for _, _, t in claims], [row.text for row, _, _ in claims]
     print(f"\n| long: {len(claims)} sentences | AUROC | wrong passed at {kept:.0%} of the right kept "
           "| labelled faithful: right | wrong |\n|---|---|---|---|---|")  # fmt: skip
-    words = [coverage(terms(text), terms(" ".join(row.documents))) for row, text, _ in claims]
+    words = [covered(text, row) for row, text, _ in claims]
     print(f"| word coverage | {with_interval(auroc, words, truth, texts)} | {passed(words, truth, kept):.2f} | | |")
     for kind, results in found.items():
         scores, faithful = [], []

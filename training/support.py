@@ -22,7 +22,8 @@ import argparse
 import json
 import os
 from collections.abc import Mapping, Sequence
-from itertools import product
+from itertools import groupby, product
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,12 @@ def _example(row: Claim) -> Example:
     sentences = split(row.claim)
     # Of an answer that is not supported as a whole, nobody says which sentence is to blame.
     labels = [row.label if row.label or len(sentences) == 1 else None] * len(sentences)
-    return Example(row.set, sentences, [list(row.sources)], labels, row.label, row.question, group=row.question)
+    passages = [
+        (title, [text for _, text in some])
+        for title, some in groupby(zip(row.titles or [""] * len(row.sources), row.sources, strict=True), itemgetter(0))
+    ]
+    titles, documents = [title for title, _ in passages], [texts for _, texts in passages]
+    return Example(row.set, sentences, documents, labels, row.label, row.question, group=row.question, titles=titles)
 
 
 def data(measures: Sequence[Measured]) -> tuple[Array, Array]:

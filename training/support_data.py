@@ -42,6 +42,7 @@ class Example:
     question: str = ""
     gold: list[list[int]] = field(default_factory=list)
     group: str = ""
+    titles: list[str] = field(default_factory=list)  # one a document, or none
 
     @property
     def sources(self) -> list[str]:
@@ -259,12 +260,12 @@ def measured(
     ready: dict[str, Sources] = {}
     found: list[tuple[Example, list[Evidence], list[list[tuple[str, str]]]]] = []
     for example, texts in zip(examples, said, strict=True):
-        key = "\n\n".join("\n".join(document) for document in example.documents)
+        key = "\n\n".join("\n".join(document) for document in (*example.documents, example.titles))
         if key not in ready:
             owner = [i for i, document in enumerate(example.documents) for _ in document]
-            ready = {key: Sources(example.sources, [vectors[s] for s in example.sources], owner)}
+            ready = {key: Sources(example.sources, [vectors[s] for s in example.sources], owner, example.titles)}
         evidence = look_up(example.sentences, [vectors[s] for s in texts], ready[key], example.question)
-        shown = [in_context(s, example.question) for s in example.sentences]
+        shown = [in_context(s, example.question, whole=ready[key].seen == 1.0) for s in example.sentences]
         pairs = [to_read(s, e, ready[key], rule) if reader else [] for s, e in zip(shown, evidence, strict=True)]
         found.append((example, evidence, pairs))
     asked = list(dict.fromkeys(pair for _, _, pairs in found for some in pairs for pair in some))

@@ -5,8 +5,8 @@ sentence about something else moves it. So a sentence that speaks of judging, an
 left out there. Speaking of judging is having words of several kinds: who judges, by which rules, what, with which
 verdict. A sentence that shares a content word with the question stays: of a handbook on annotation nothing is lost.
 
-The sentences of a passage that may support an answer, and those of the answer, are read as they stand: each is judged
-for itself.
+Of the sentences that may support an answer, such a one is not read either (`commands_among`), unless it shares a
+content word with the question or the answer. Those of the answer are read as they stand: each is judged for itself.
 
 What this is not: a filter of prompt injections. It knows English words, and what it does not recognise is read as text
 like any other.
@@ -62,6 +62,17 @@ def without_commands(task: Task, *, passages: bool = False) -> Task:
 def uncommanded(ask: Callable[[Task], Program[T]], *, passages: bool = False) -> Callable[[Task], Program[T]]:
     """How a format asks, of the task without what commands the judge."""
     return lambda task: ask(without_commands(task, passages=passages))
+
+
+def commands_among(documents: Sequence[Sequence[Span]], about: str) -> frozenset[int]:
+    """Which sentences, counted through all documents, command the judge and have no content word of ``about``."""
+    asked, found, begin = frozenset(terms(about)), set[int](), 0
+    for sentences in documents:
+        if _enough(_kinds_in(" ".join(s.text for s in sentences))):  # few have such words at all
+            out = _commands(sentences, asked)
+            found |= {begin + i for i, sentence in enumerate(sentences) if sentence in out}
+        begin += len(sentences)
+    return frozenset(found)
 
 
 def _question(text: str) -> str:

@@ -18,7 +18,7 @@ from intrinsics_core.calibration.loading import loaded
 from intrinsics_core.calibration.logits import yes_logits
 from intrinsics_core.calibration.probabilities import logit
 from intrinsics_core.embedded.answer_relevance import answering_the_question
-from intrinsics_core.embedded.commands import uncommanded, without_commands
+from intrinsics_core.embedded.commands import commands_among, uncommanded, without_commands
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.profile import MultiStepFormat, Profile
 from intrinsics_core.protocol.requests import Embed, Embedded, Program, Reply, Request, Score, ScoreTask
@@ -259,9 +259,9 @@ def _reader_logits(
     from intrinsics_core.embedded.scoring.support import to_read
     from intrinsics_core.embedded.scoring.support_head import of_readings, read_enough
 
-    texts = [in_context(text, task.query) for text in said]
+    texts = [in_context(text, task.query, whole=found.seen == 1.0) for text, found in zip(said, evidence, strict=True)]
     against = [contrary(text) if task.query.strip() else None for text in said]
-    shown = [to_read(whole, found, sources, rule) for whole, found in zip(texts, evidence, strict=True)]
+    shown = [to_read(text, found, sources, rule) for text, found in zip(texts, evidence, strict=True)]
     others = [
         [(source, stated(other, task.query)) for source, _ in pairs] if other else []
         for pairs, other in zip(shown, against, strict=True)
@@ -346,7 +346,10 @@ def _sources(task: Task, vectors: Sequence[Any]) -> Sources:
 
     owners = [d for d, sentences in enumerate(task.document_sentences) for _ in sentences]
     titles = [d.title or "" for d in task.documents]
-    return Sources([s.text for each in task.document_sentences for s in each], vectors, owners, titles)
+    texts = [s.text for each in task.document_sentences for s in each]
+    return Sources(
+        texts, vectors, owners, titles, commands_among(task.document_sentences, f"{task.query} {task.response}")
+    )
 
 
 def _vectors(replies: Sequence[Reply]) -> list[Sequence[Any]]:

@@ -27,6 +27,13 @@ def test_a_short_answer_is_read_behind_its_question(answer, question, shown):
     assert in_context(answer, question) == shown
 
 
+def test_an_answer_of_any_length_is_read_behind_its_question_beside_the_whole_of_its_sources():
+    answer = "The logs are rotated every day at noon, and kept for a week."
+    assert in_context(answer, ASKED, whole=True) == f"{ASKED} {answer}"
+    assert in_context(answer * 5, ASKED, whole=True) == answer * 5  # no room for both
+    assert in_context(answer, "", whole=True) == answer
+
+
 def test_only_a_bare_answer_is_looked_up_behind_its_question():
     assert stated("Every day.", ASKED) == "Every day."
     assert stated("Always.", ASKED) == f"{ASKED} Always."

@@ -317,7 +317,7 @@ def test_a_bare_answer_is_judged_with_its_question(encoder: BiEncoder) -> None:
 
 
 def test_a_head_that_reads_believes_its_reader(encoder: BiEncoder) -> None:
-    head = replace(load_head(), weights=(*load_head().weights, 4.0, 4.0))
+    head = replace(load_head(), weights=(*load_head().weights, 0.0, 4.0, 4.0))
     sources, vectors = Sources(TOWN, encoder.encode(TOWN)), encoder.encode(TOWN[1:2])
     found = look_up(TOWN[1:2], vectors, sources)
     shown = [source for source, _ in to_read(TOWN[1], found[0], sources, head.citations)]
@@ -338,7 +338,9 @@ def test_a_title_is_evidence(encoder: BiEncoder) -> None:
     assert support([text], vectors, plain).sentences[0].missing[:1] == ("Initech",)
     assert support([text], vectors, titled).sentences[0].missing[:1] != ("Initech",)
     (found,) = look_up([text], vectors, titled)
-    assert to_read(text, found, titled, load_head().citations)[0][0].startswith("company: Initech")
+    assert to_read(text, found, titled, load_head().citations)[0][0].startswith(
+        "company: Initech source: handbook: 30 days"
+    )
 
 
 def test_chinese_text_is_judged_by_its_characters(encoder: BiEncoder) -> None:

@@ -69,7 +69,9 @@ class Passage:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim beside source sentences: 1.0 supported, 0.0 not. ``gold``: indices known to hold the support."""
+    """A claim beside source sentences: 1.0 supported, 0.0 not. ``gold``: indices known to hold the support.
+    ``titles``: of each sentence its passage's, where there are several.
+    """
 
     set: str
     sources: tuple[str, ...]
@@ -77,6 +79,7 @@ class Claim:
     label: float
     question: str = ""
     gold: tuple[int, ...] = ()
+    titles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -333,7 +336,7 @@ def long_claims(folder: Path, wanted: Part) -> Iterator[Claim]:
 def _twins(name: str, rows: Iterable[Said]) -> Iterator[Claim]:
     for row in rows:
         for text, label in ((row.true, 1.0), (row.false, 0.0)):
-            yield Claim(name, row.sentences, text, label, row.question)
+            yield Claim(name, row.sentences, text, label, row.question, titles=row.titles)
 
 
 def written_questions(folder: Path, wanted: Part) -> Iterator[Question]:

@@ -24,8 +24,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Literal, get_args
 
+from intrinsics_core.embedded.scoring.support import under_titles
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.tables import in_words
 from training.reader.nearest import nearest
@@ -40,6 +41,7 @@ _LEANS = re.compile(
     r"(?:yes|no|only|because|at|after|before|if|to|they|it|he|she|you|that|this|there|those|these|then|one|both)\b",
     re.IGNORECASE,
 )
+Kind = Literal["hard", "roles", "plain"]
 _MOST = 85  # words that are read beside a claim or a question: more would be cut
 
 
@@ -47,8 +49,8 @@ _MOST = 85  # words that are read beside a claim or a question: more would be cu
 class Written:
     """One text in its sentences, with (true, false) claims, (question, right, wrong) and questions left open.
 
-    key: the text as it is written, on one line: what its part is decided by. hard: whether most of what is true of it
-    is in other words, or a step away, and most of what is false in its own words (the files `hard-*` and `roles-*`).
+    key: the text as it is written, on one line: what its part is decided by. kind: of its file, `hard-*`, `roles-*` or
+    another (`plain`).
     """
 
     topic: str
@@ -57,14 +59,18 @@ class Written:
     claims: tuple[tuple[str, str], ...]
     asked: tuple[tuple[str, str, str], ...]
     unanswered: tuple[str, ...]
-    hard: bool = False
-    roles: bool = False
+    kind: Kind = "plain"
+
+    @property
+    def hard(self) -> bool:
+        """Whether most of what is true of it is in other words or a step away, and most of what is false in its own."""
+        return self.kind != "plain"
 
 
 @cache
 def _all() -> tuple[Written, ...]:
     return tuple(
-        replace(read(block), hard=file.stem.startswith(("hard-", "roles-")), roles=file.stem.startswith("roles-"))
+        replace(read(block), kind=next((kind for kind in get_args(Kind) if file.stem.startswith(f"{kind}-")), "plain"))
         for file in sorted(FOLDER.glob("*.txt"))
         for block in re.split(r"\n\s*\n(?=# )", file.read_text("utf-8").strip())
     )
@@ -122,12 +128,16 @@ def conversations() -> tuple[tuple[Any, ...], ...]:
 
 @dataclass(frozen=True)
 class Said:
-    """A true and a false thing that may be said of a text, behind a question or alone."""
+    """A true and a false thing that may be said of a text, behind a question or alone.
+
+    titles: of each sentence the title of its passage, where there are several.
+    """
 
     sentences: tuple[str, ...]
     true: str
     false: str
     question: str = ""
+    titles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -154,14 +164,26 @@ def long_answers() -> tuple[tuple[str, tuple[Said, ...]], ...]:
             passages, (asked, *marked) = lines[:begin], lines[begin:] or [""]
             if not passages[0].startswith("[") or not re.fullmatch(r"(\+-~)+", "".join(line[0] for line in marked)):
                 raise ValueError(f"not a long answer: {head[:60]!r} in {file.name}")
-            text = "\n".join("" if line.startswith("[") else line for line in passages)
-            sentences = read_as(text)
+            titled = [(title, part) for title, lines in _by_title(passages) for part in read_as("\n".join(lines))]
+            titles, sentences = zip(*titled, strict=True)
             rows = zip(marked[::3], marked[1::3], strict=False)
             said = tuple(
-                Said(sentences, true[1:].strip(), false[1:].strip(), asked[1:].strip()) for true, false in rows
+                Said(sentences, true[1:].strip(), false[1:].strip(), asked[1:].strip(), titles) for true, false in rows
             )
+            text = " ".join(line for line in passages if not line.startswith("["))
             found.append((" ".join(text.split()), said))
     return tuple(found)
+
+
+def _by_title(lines: Iterable[str]) -> list[tuple[str, list[str]]]:
+    """The passages of a long answer: the lines behind each title."""
+    passages: list[tuple[str, list[str]]] = []
+    for line in lines:
+        if line.startswith("["):
+            passages.append((line.strip()[1:-1], []))
+        else:
+            passages[-1][1].append(line)
+    return passages
 
 
 def said(wanted: Part) -> list[Said]:
@@ -174,11 +196,9 @@ def said_plainly(wanted: Part) -> list[Said]:
     return _said(text for text in texts(wanted) if not text.hard)
 
 
-def said_against_words(wanted: Part, roles: bool | None = None) -> list[Said]:
-    """What is claimed and answered in the hard texts of a part; ``roles``: of those with roles exchanged alone, or of
-    the others.
-    """
-    return _said(text for text in texts(wanted) if text.hard and roles in (None, text.roles))
+def said_against_words(wanted: Part, kind: Kind | None = None) -> list[Said]:
+    """What is claimed and answered in the hard texts of a part, or in those of one ``kind``."""
+    return _said(text for text in texts(wanted) if text.hard and kind in (None, text.kind))
 
 
 def said_at_length(wanted: Part) -> list[Said]:
@@ -205,7 +225,10 @@ def claimed(row: Said, rng: Random) -> Unit:
     alone = all(len(text.split()) >= 8 and not _LEANS.match(text) for text in (row.true, row.false))
     ask = "" if not row.question or (alone and rng.random() < 0.4) else f"{row.question} "
     claims = f"{row.question} {row.true} {row.false}"
-    source = " ".join(shown(claims, row.sentences, rng.choice((_MOST, _MOST, _MOST, 65, 45))))
+    at = nearest_of(claims, row.sentences, rng.choice((_MOST, _MOST, _MOST, 65, 45)))
+    # Where documents have titles, the reader that ships sees them; many have none.
+    titled = row.titles and rng.random() < 0.7
+    source = under_titles([row.sentences[i] for i in at], [row.titles[i] for i in at] if titled else ())
     return [
         Pair("support", source, ask + text, label, "written") for text, label in ((row.true, 1.0), (row.false, 0.0))
     ]
@@ -224,7 +247,7 @@ def claimed_evenly(row: Said, rng: Random) -> Unit:
     return claimed(row, rng)
 
 
-def shown(claim: str, parts: tuple[str, ...], most: int = _MOST) -> list[str]:
+def nearest_of(claim: str, parts: tuple[str, ...], most: int = _MOST) -> list[int]:
     """The nearest sentences to a claim, in the order of the text, of at most ``most`` words together (one at least)."""
     kept = nearest(claim, parts, 1)
     for count in range(2, len(parts) + 1):
@@ -232,7 +255,12 @@ def shown(claim: str, parts: tuple[str, ...], most: int = _MOST) -> list[str]:
         if sum(len(parts[i].split()) for i in more) > most:
             break
         kept = more
-    return [parts[i] for i in kept]
+    return kept
+
+
+def shown(claim: str, parts: tuple[str, ...], most: int = _MOST) -> list[str]:
+    """The sentences of `nearest_of`."""
+    return [parts[i] for i in nearest_of(claim, parts, most)]
 
 
 def answered(row: Asked, rng: Random) -> Unit:

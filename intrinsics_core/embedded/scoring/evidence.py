@@ -66,6 +66,7 @@ _ALIASES: dict[str, str] = {stem(m[:3]): stem(m) for m in _MONTHS.split()} | {
 
 _USUAL = 0.6  # of the largest idf there is: words below need no source where the question has them
 _BLOCK = 4_096  # source sentences whose vectors are put into one array at a time
+_TITLE = 12  # words of a title that are shown
 _ALIKE = 1_000  # source terms with the same first letters that a term is compared with: prose of 1 MB has some hundreds
 
 _DISCOURSE: frozenset[str] = frozenset(
@@ -233,13 +234,15 @@ class Sources:
 
     texts: the sentences of all documents in order. vectors: per sentence (windows, dim), rows L2-normalised.
     documents: for each sentence the index of its document; None: all of one document. titles: one a document, with the
-    metadata that frameworks write there, ``""`` for none; a word of theirs is found, wherever it is claimed.
+    metadata that frameworks write there, ``""`` for none; a word of theirs is found, wherever it is claimed. unread:
+    indices of the sentences that are left out (`commands.commands_among`).
     """
 
     texts: Sequence[str]
     vectors: Sequence[Floats]
     documents: Sequence[int] | None = None
     titles: Sequence[str] = ()
+    unread: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         if len(self.vectors) != len(self.texts):
@@ -266,12 +269,18 @@ class Sources:
         """The sentences with the rows of tables in words; "" where nothing is to be read."""
         owner = self.documents or [0] * len(self.texts)
         grouped = groupby(range(len(self.texts)), key=lambda i: owner[i])
-        return [text for _, some in grouped for text in in_words([self.texts[i] for i in some])]
+        read = [text for _, some in grouped for text in in_words([self.texts[i] for i in some])]
+        return [text if i not in self.unread else "" for i, text in enumerate(read)]
 
     @cached_property
     def seen(self) -> float:
         """The share of all sentences' words that a reader is shown beside one claim, 0..1; 1 for short sources."""
         return min(1.0, READ_WORDS / max(1, sum(len(text.split()) for text in self.read_as)))
+
+    def title_of(self, sentence: int) -> str:
+        """The first words of the title of a sentence's document; "" for none."""
+        owner = 0 if self.documents is None else self.documents[sentence]
+        return " ".join(self.titles[owner].split()[:_TITLE]) if self.titles else ""
 
     @cached_property
     def entitled(self) -> frozenset[str]:
@@ -382,7 +391,7 @@ class Evidence:
     features: one number in 0..1 a column of `FEATURES`. found: (units, sentences). cosine: per source sentence.
     missing: the units found nowhere. stray: the numbers that stand in the sources, but not where the rest of the
     sentence stands: neither in the passage of three sentences nearest to it nor beside the same word elsewhere.
-    seen: `Sources.seen` of the sources.
+    crossed: share of its neighbouring words, both found, that no single document holds together. seen: `Sources.seen`.
     """
 
     claim: Claim
@@ -391,6 +400,7 @@ class Evidence:
     cosine: Floats
     missing: tuple[Unit, ...]
     stray: tuple[Unit, ...] = ()
+    crossed: float = 0.0
     seen: float = 1.0
 
     @property
@@ -463,7 +473,23 @@ def measure(sentence: str, vectors: Floats, sources: Sources, given: str = "") -
     ]
     features = np.clip(np.array(values, dtype=np.float32), 0.0, 1.0)
     stray = _stray(asked, found, cosine, anywhere, paired, sources)
-    return Evidence(asked, features, found, cosine, missing, stray, sources.seen)
+    return Evidence(asked, features, found, cosine, missing, stray, _crossed(asked, found, sources), sources.seen)
+
+
+def _crossed(asked: Claim, found: Floats, sources: Sources) -> float:
+    """The share of neighbouring words, both found, that no single document and its title hold together, 0..1."""
+    if sources.documents is None or len(set(sources.documents)) < 2 or not asked.pairs:
+        return 0.0
+    owner = np.asarray(sources.documents)
+    documents = sorted(set(sources.documents))
+    held = np.stack([found[:, owner == d].max(axis=1) for d in documents], axis=1) > 0
+    if sources.titles:
+        titles = [keys_of(sources.titles[d]) for d in documents]
+        held |= np.array([[bool(unit.keys & title) for title in titles] for unit in asked.units])
+    first, second = np.array(asked.pairs, dtype=np.intp).T
+    both = held[first].any(axis=1) & held[second].any(axis=1)
+    apart = both & ~(held[first] & held[second]).any(axis=1)
+    return _share(float(apart.sum()), float(both.sum()))
 
 
 def _stray(

@@ -24,9 +24,13 @@ _LEAN = 1.2
 _MARGIN = 0.5
 
 SHORT = 10
-"""Words from which on a sentence is read alone; the reader was taught shorter answers behind their question."""
+"""Words from which on a sentence is read alone beside a part of its sources; shorter ones say little without their
+question.
+"""
 LONGEST_QUESTION = 200
 """Characters of a question that an answer is read behind, at most: what is read has room for some sixty words."""
+LONGEST_READ = 280
+"""Characters of a question and an answer of several words together, at most, for the same reason."""
 
 
 def _found(answer: str) -> re.Match[str] | None:
@@ -49,16 +53,20 @@ def stated(answer: str, question: str) -> str:
     return f"{question} {'Yes.' if found['its_yes'] else 'No.' if found['its_no'] else answer}"
 
 
-def in_context(answer: str, question: str) -> str:
-    """What a reader is shown of a sentence of an answer: itself, or behind its question where it is bare, or so short
-    that it may say nothing without ("Every day."), and the question is short enough to leave room for it.
+def in_context(answer: str, question: str, *, whole: bool = False) -> str:
+    """What a reader is shown of a sentence of an answer: itself, or behind its question.
+
+    Behind it, where the question is short enough to leave room for it, stand a bare answer, one so short that it may
+    say nothing without ("Every day."), and any that is read beside the whole of its sources (``whole``). Where a reader
+    sees a part of them only, most sentences of a long answer are about other things than the question's words.
     """
     if is_bare(answer):
         return stated(answer, question)
-    asked = len(question) <= LONGEST_QUESTION and question.strip()
+    asked = question.strip()
     # To `split`, a Chinese sentence is one word.
     short = len(answer) < 10 * SHORT and len(answer.split()) < SHORT
-    return f"{asked} {answer}" if asked and short else answer
+    fits = len(question) <= LONGEST_QUESTION and (short or len(asked) + len(answer) <= LONGEST_READ)
+    return f"{asked} {answer}" if asked and fits and (short or whole) else answer
 
 
 def _said(answer: str) -> str | None:

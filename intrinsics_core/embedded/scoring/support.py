@@ -22,6 +22,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
@@ -81,6 +83,15 @@ class ResponseSupport:
     label: Label
 
 
+def under_titles(texts: Sequence[str], titles: Sequence[str] = ()) -> str:
+    """Sentences as one text; where their ``titles`` are given, those of one document stand behind its title."""
+    if not titles:
+        return " ".join(texts)
+    runs = groupby(zip(titles, texts, strict=True), key=itemgetter(0))
+    told = [(title, " ".join(text for _, text in some)) for title, some in runs]
+    return " ".join(f"{title}: {said}" if title else said for title, said in told)
+
+
 def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule) -> list[tuple[str, str]]:
     """What a reader is shown beside one claim: the sentence found; the same with its neighbours; the best few of all.
 
@@ -102,11 +113,16 @@ def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule)
         if words > READ_WORDS:
             break
         few.append(i)
-    shown = [" ".join(filter(None, (sources.read_as[i] for i in some))) for some in ([best], near, sorted(few))]
-    title = sources.titles[owner[best] if owner is not None else 0] if sources.titles else ""
-    named = keys_of(title) if title else frozenset()
-    if any(unit.keys & named and not evidence.found[row, near].any() for row, unit in enumerate(evidence.claim.units)):
-        shown = [f"{title}: {source}" for source in shown]  # what the claim is about stands in the title alone
+    parts = [[i for i in some if sources.read_as[i]] for some in ([best], near, sorted(few))]
+    named = keys_of(sources.title_of(best))
+    # The titles are shown where there are several, and where what the claim is about stands in the title alone.
+    titled = len(set(filter(None, sources.titles))) > 1 or any(
+        unit.keys & named and not evidence.found[row, near].any() for row, unit in enumerate(evidence.claim.units)
+    )
+    shown = [
+        under_titles([sources.read_as[i] for i in some], [sources.title_of(i) for i in some] if titled else ())
+        for some in parts
+    ]
     return [(source, spelled_as_in(source, text)) for source in dict.fromkeys(shown)]
 
 

@@ -24,10 +24,10 @@ Label = Literal["faithful", "partial", "unfaithful", "NA"]
 ENOUGH = 2.0
 """A reader's logit of a narrow part from which on the widest part is not read, to save time."""
 
-NEAR = 0.25
-"""What the distance of a claim counts where the reader was shown all of its sources."""
+SHOWN = 0.1
+"""What the distance of a claim, and its names and numbers that are not found, count where the reader was shown all."""
 
-READ = ("novel_unseen", "novel_names", "novel_numbers", "unpaired_unseen", "distant", "assured", "doubted")
+READ = ("novel_unseen", "novel_names", "novel_numbers", "unpaired_unseen", "distant", "crossed", "assured", "doubted")
 """The columns of a head that reads; see `beside`."""
 
 
@@ -106,17 +106,19 @@ def beside(evidence: Evidence, logit: float) -> tuple[float, ...]:
     """The columns `READ`: what is measured, weighed by what a reader saw, and the reader's logit of *supported*.
 
     Words that are not found, or not together, count by the share of the sources that the reader was not shown: of the
-    rest it says itself whether they matter. The distance counts a quarter (`NEAR`) of the rest. They and the distance
-    are squared, as a right paraphrase lacks a few words and so does a wrong one. ``assured`` is -.5 where the reader is
-    sure that the claim is supported, and 0 where it doubts; ``doubted`` .5 where it is sure that the claim is not,
-    times the share that it has seen: what it finds is there, what it does not find in a short text is not, of many
-    passages it may stand in a sentence that was not shown.
+    rest it says itself whether they matter. Names and numbers, and the distance, count a tenth (`SHOWN`) of the rest.
+    ``crossed`` is as it is measured: a reader of sentences side by side easily takes one document's fact for another's.
+    Words and the distance are squared, as a right paraphrase lacks a few words and so does a wrong one. ``assured`` is
+    -.5 where the reader is sure that the claim is supported, and 0 where it doubts. ``doubted`` is .5 where it is sure
+    that the claim is not, times the share that it has seen: what it finds is there, what it does not find in a short
+    text is not, of many passages it may stand in a sentence that was not shown.
     """
     novel, names, numbers, unpaired, distance = map(float, evidence.features)
     unseen, sure = 1.0 - evidence.seen, bounded(logit) / (2 * SURE)
     doubted = max(-sure, 0.0) * evidence.seen
-    far = distance**2 * (NEAR + (1.0 - NEAR) * unseen)
-    return novel**2 * unseen, names, numbers, unpaired**2 * unseen, far, -max(sure, 0.0), doubted
+    own = SHOWN + (1.0 - SHOWN) * unseen
+    beyond = novel**2 * unseen, names * own, numbers * own, unpaired**2 * unseen, distance**2 * own
+    return *beyond, evidence.crossed, -max(sure, 0.0), doubted
 
 
 def read_enough(logits: Sequence[float]) -> bool:
