@@ -52,6 +52,6 @@ def uncertainty(
         >>> documents = ["Ada Brink built the lighthouse in 1911.", "Fog is common in May."]
         >>> answer = [*question, {"role": "assistant", "content": "Ada Brink built the lighthouse in 1911."}]
         >>> run(uncertainty(answer, documents)).certainty
-        0.85
+        0.95
     """
     return call("uncertainty", messages, documents, date=date, on_error=on_error)
