@@ -83,10 +83,8 @@ def _example(row: Claim) -> Example:
     sentences = split(row.claim)
     # Of an answer that is not supported as a whole, nobody says which sentence is to blame.
     labels = [row.label if row.label or len(sentences) == 1 else None] * len(sentences)
-    passages = [
-        (title, [text for _, text in some])
-        for title, some in groupby(zip(row.titles or [""] * len(row.sources), row.sources, strict=True), itemgetter(0))
-    ]
+    titled = zip(row.titles or [""] * len(row.sources), row.sources, strict=True)
+    passages = [(title, [text for _, text in some]) for title, some in groupby(titled, itemgetter(0))]
     titles, documents = [title for title, _ in passages], [texts for _, texts in passages]
     return Example(row.set, sentences, documents, labels, row.label, row.question, group=row.question, titles=titles)
 

@@ -23,6 +23,7 @@ from intrinsics_core.embedded.lexical import stem, terms, word_set
 from intrinsics_core.protocol.requests import Program
 from intrinsics_core.protocol.task import Document, Message, Task
 from intrinsics_core.text.layout import laid_out
+from intrinsics_core.text.memory import remembered
 from intrinsics_core.text.sentences import Span
 
 T = TypeVar("T")
@@ -64,12 +65,12 @@ def uncommanded(ask: Callable[[Task], Program[T]], *, passages: bool = False) ->
     return lambda task: ask(without_commands(task, passages=passages))
 
 
-def commands_among(documents: Sequence[Sequence[Span]], about: str) -> frozenset[int]:
-    """Which sentences, counted through all documents, command the judge and have no content word of ``about``."""
-    asked, found, begin = frozenset(terms(about)), set[int](), 0
-    for sentences in documents:
-        if _enough(_kinds_in(" ".join(s.text for s in sentences))):  # few have such words at all
-            out = _commands(sentences, asked)
+def commands_among(task: Task) -> frozenset[int]:
+    """Which sentences, counted through all documents, command the judge and say nothing of question and response."""
+    about, found, begin = frozenset(terms(f"{task.query} {task.response}")), set[int](), 0
+    for document, sentences in zip(task.documents, task.document_sentences, strict=True):
+        if _may_command(document.text):
+            out = _commands(sentences, about)
             found |= {begin + i for i, sentence in enumerate(sentences) if sentence in out}
         begin += len(sentences)
     return frozenset(found)
@@ -83,8 +84,8 @@ def _question(text: str) -> str:
 
 
 def _document(document: Document, asked: frozenset[str]) -> Document:
-    if not _enough(_kinds_in(document.text)):
-        return document  # most of them
+    if not _may_command(document.text):
+        return document
     sentences = laid_out(document.text)
     out = _commands(sentences, asked)
     return replace(document, text=_rest(document.text, out)) if 0 < len(out) < len(sentences) else document
@@ -111,6 +112,12 @@ def _kinds_in(text: str) -> frozenset[int]:
     """Which kinds of words about judging a text has."""
     words = frozenset(terms(text, stopwords=True))
     return frozenset(i for i, kind in enumerate(_kinds()) if not kind.isdisjoint(words))
+
+
+@remembered(1024)
+def _may_command(text: str) -> bool:
+    """Whether a text has the words of a command at all; most have not."""
+    return _enough(_kinds_in(text))
 
 
 def _enough(kinds: frozenset[int]) -> bool:

@@ -347,9 +347,7 @@ def _sources(task: Task, vectors: Sequence[Any]) -> Sources:
     owners = [d for d, sentences in enumerate(task.document_sentences) for _ in sentences]
     titles = [d.title or "" for d in task.documents]
     texts = [s.text for each in task.document_sentences for s in each]
-    return Sources(
-        texts, vectors, owners, titles, commands_among(task.document_sentences, f"{task.query} {task.response}")
-    )
+    return Sources(texts, vectors, owners, titles, commands_among(task))
 
 
 def _vectors(replies: Sequence[Reply]) -> list[Sequence[Any]]:

@@ -343,6 +343,18 @@ def test_a_title_is_evidence(encoder: BiEncoder) -> None:
     )
 
 
+def test_words_that_no_single_document_holds_together_are_crossed(encoder: BiEncoder) -> None:
+    texts = ["The marsh owl nests among reeds.", "It hunts by day.", "The rock owl nests in cliffs.", "It hunts bats."]
+    mixed = "In the marsh, bats hunt by day."
+    (vector,) = encoder.encode([mixed])
+    two, one = (Sources(texts, encoder.encode(texts), owners) for owners in ([0, 0, 1, 1], [0, 0, 0, 0]))
+    (found,), (together,) = (look_up([mixed], [vector], sources) for sources in (two, one))
+    assert found.crossed > 0 == together.crossed == look_up(texts[:1], encoder.encode(texts[:1]), two)[0].crossed
+    titled = Sources(texts, encoder.encode(texts), [0, 0, 1, 1], ["Reeds", "Cliffs"])
+    widest, _ = to_read(mixed, look_up([mixed], [vector], titled)[0], titled, load_head().citations)[-1]
+    assert widest == f"Reeds: {' '.join(texts[:2])} Cliffs: {' '.join(texts[2:])}"
+
+
 def test_chinese_text_is_judged_by_its_characters(encoder: BiEncoder) -> None:
     sources = ["马罗湾的灯塔建于1871年。", "现在大多数游客来看六月的帆船赛。"]
     good, bad = judge(encoder, ["灯塔建于1871年。", "火星上有两颗卫星和1650座火山。"], sources).sentences

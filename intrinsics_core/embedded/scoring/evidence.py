@@ -478,13 +478,15 @@ def measure(sentence: str, vectors: Floats, sources: Sources, given: str = "") -
 
 def _crossed(asked: Claim, found: Floats, sources: Sources) -> float:
     """The share of neighbouring words, both found, that no single document and its title hold together, 0..1."""
-    if sources.documents is None or len(set(sources.documents)) < 2 or not asked.pairs:
+    if not sources.documents or not asked.pairs:
         return 0.0
     owner = np.asarray(sources.documents)
-    documents = sorted(set(sources.documents))
-    held = np.stack([found[:, owner == d].max(axis=1) for d in documents], axis=1) > 0
+    begins = np.flatnonzero(np.diff(owner, prepend=owner[0] - 1))  # the first sentence of each document
+    if len(begins) < 2:
+        return 0.0
+    held = np.maximum.reduceat(found, begins, axis=1) > 0
     if sources.titles:
-        titles = [keys_of(sources.titles[d]) for d in documents]
+        titles = [keys_of(sources.titles[document]) for document in owner[begins]]
         held |= np.array([[bool(unit.keys & title) for title in titles] for unit in asked.units])
     first, second = np.array(asked.pairs, dtype=np.intp).T
     both = held[first].any(axis=1) & held[second].any(axis=1)
