@@ -97,6 +97,24 @@ def test_drops_after_water_damage_are_not_water_drops(reader, earlier, reply):
     assert not any("water drops" in text for text in asked.asked)
 
 
+def test_she_is_nobody_s_mill_where_somebody_was_named():
+    talk = [("user", "Who built the tide mill?"), ("assistant", "Ada Brink built the mill in 1911.")]
+    found = candidates([*talk, ("user", "How did she pay for the stones?")])
+    assert "How did Ada Brink pay for the stones?" in found
+    assert not any("did the mill" in text or "did the tide mill" in text for text in found)
+
+
+def test_who_was_not_named_may_still_be_she():
+    talk = [("user", "Who runs the ward?"), ("assistant", "The head nurse runs it."), ("user", "Where did she train?")]
+    assert "Where did the head nurse train?" in candidates(talk)
+
+
+@pytest.mark.parametrize("asked", ["And how, and why?", "why?", "How many?"])
+def test_a_question_of_small_words_alone_is_of_nothing(asked):
+    talk = [("user", "What does the mill grind?"), ("assistant", "It grinds oats."), ("user", asked)]
+    assert not any(" of " in text for text in candidates(talk))
+
+
 def test_a_first_question_has_no_readings():
     assert candidates([("user", "Who built it?")]) == []
 

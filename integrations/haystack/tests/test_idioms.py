@@ -64,7 +64,7 @@ def test_a_rewriter_tells_a_retriever_which_form_to_take() -> None:
     history = [ChatMessage.from_user("Tell me about the mill."), ChatMessage.from_assistant("It is at the harbour.")]
     alone = RagIntrinsicsQueryRewriter().run(query="How high is the tower of the old town hall?", history=history)
     assert alone["embedding_query"] == alone["standalone_query"]
-    leaning = RagIntrinsicsQueryRewriter().run(query="And since when, and why?", history=history)
+    leaning = RagIntrinsicsQueryRewriter().run(query="And how, and why?", history=history)
     assert leaning["embedding_query"] == leaning["retrieval_query"] != leaning["standalone_query"]
 
 

@@ -6,7 +6,8 @@ reading that rules are sure of is marked. Which reading is meant is the chooser'
 sense of *Incomplete Utterance Rewriting as Semantic Segmentation* (Liu et al., EMNLP 2020).
 
 What this is not: generation, a parser or a coreference model. A reading holds words of the conversation, and "of", "in"
-or "for" between them. The rules know neither gender nor number beyond a closing "s".
+or "for" between them. The rules know that "he" and "she" stand for somebody, where one was
+named, and no gender or number beyond a closing "s".
 """
 
 from __future__ import annotations
@@ -195,6 +196,8 @@ def _pronouns(question: str, found: Sequence[Phrase], rule: str) -> Iterator[Rea
             begin = words[i - 2].begin  # "the other one"
         points = unseen and _points_outside(question, words, i)
         able = [phrase for phrase in found if whole or not phrase.text.isdigit()]  # "it" is no year, "that year" is
+        if word in lexicon.PERSON:  # "she" is no mill where somebody was named
+            able = [phrase for phrase in able if phrase.fit(word) > 0.0] or able
         ranked = sorted(able, key=lambda phrase: -phrase.fit(word))[:PHRASES]
         for end in ends:
             for phrase in ranked:
@@ -238,7 +241,8 @@ def _of_what(question: str, found: Sequence[Phrase]) -> Iterator[Reading]:
     Rules are sure where the question asks for a part or property: a common noun at its end, and no preposition.
     """
     words = tokens(question)
-    if len(words) > 12 or {plain(t) for t in words} & (PRONOUNS | lexicon.PERSONAL | lexicon.DEMONSTRATIVE):
+    points = {plain(t) for t in words} & (PRONOUNS | lexicon.PERSONAL | lexicon.DEMONSTRATIVE)
+    if len(words) > 12 or points or all(token.is_stop for token in words):
         return
     body = question.rstrip("?!. ")
     tail = question[len(body) :]
