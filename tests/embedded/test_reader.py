@@ -196,11 +196,28 @@ def test_missing_files_are_named(folder, tmp_path):
         ({"max_tokens": "many"}, "max_tokens in"),
         ({"max_query": 0}, "max_query in"),
         ({"max_query": 39}, "at least 16 more than max_query"),
+        ({"windows": 144}, "windows in"),
+        ({"windows": {"poetry": 30}}, "windows in"),
+        ({"windows": {"answers": 27}}, "each with 28 to"),  # 12 of them are a question's
+        ({"windows": {"answers": "few"}}, "windows in"),
     ],
 )
 def test_a_reader_json_that_is_off_is_refused(folder, tmp_path, changes, message):
     with pytest.raises(InvalidInput, match=message):
         CrossEncoder(copied(folder, tmp_path, **changes))
+
+
+def test_a_task_may_have_smaller_windows(folder, tmp_path):
+    passage, question = " ".join(["the mill grinds oats on the ebb"] * 4), "the mill"
+    (tmp_path / "whole").mkdir()
+    (tmp_path / "parts").mkdir()
+    with (
+        CrossEncoder(copied(folder, tmp_path / "whole")) as whole,
+        CrossEncoder(copied(folder, tmp_path / "parts", windows={"answers": 28})) as parts,
+    ):
+        asked, claimed = (question, passage), (passage, question)
+        assert whole.logits("entailment", [claimed]) == parts.logits("entailment", [claimed])
+        assert whole.logits("answers", [asked]) != parts.logits("answers", [asked])
 
 
 def test_broken_files_are_refused(folder, tmp_path):

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from training.build_encoder import LAYERS, SHA256, Array, Graph, largest_inputs, layer, layers_of
-from training.reader.limits import MAX_QUERY, MAX_TOKENS, TOKENIZER, assembled
+from training.reader.limits import MAX_QUERY, MAX_TOKENS, TOKENIZER, WINDOWS, assembled
 from training.reader.pairs import TASKS
 
 REQUEST_TASKS = {"support": "entailment", "answers": "answers", "meant": "meant"}
@@ -181,6 +181,7 @@ def write(checkpoint: Path, out: Path, scores: Mapping[str, Any] | None = None) 
         "tasks": {REQUEST_TASKS[task]: i for i, task in enumerate(TASKS)},
         "max_tokens": MAX_TOKENS,
         "max_query": MAX_QUERY,
+        "windows": {REQUEST_TASKS[task]: tokens for task, tokens in WINDOWS.items()},
         "source": "sentence-transformers/all-MiniLM-L6-v2",
         "source_sha256": SHA256,
         "trained_on": state["sets"],

@@ -33,6 +33,7 @@ from training.reader.wordnet import WordNet
 
 _PREMISES = ("name", "number", "number_word", "date", "opposite", "negate", "other_word")
 WINDOW = 85  # words of a passage window
+WIDE = 160  # words of a wide one
 EVIDENCE = 90  # words of source sentences beside a claim
 
 
@@ -70,9 +71,9 @@ def evidence(row: Claim, rng: Random | None = None) -> str:
     if rng is not None and row.gold and rng.random() < 0.7:
         chosen = sorted(row.gold)
     else:
-        count = 3 if rng is not None and rng.random() < 0.5 else 2
+        count = 2 if rng is None else rng.choice((2, 2, 3, 6))
         chosen = (nearest if len(row.sources) > 6 else found)(row.claim, row.sources, count)
-    return _cut(" ".join(row.sources[i] for i in chosen), 110)
+    return _cut(" ".join(row.sources[i] for i in chosen), WIDE)
 
 
 def _by_title(passages: Sequence[Passage]) -> dict[str, list[Passage]]:
@@ -307,7 +308,7 @@ class Answers:
 
     def asked_of(self, row: Question, rng: Random) -> Unit:
         """A window that holds the answer, beside one that does not; or the window nearest to what has no answer."""
-        parts, size = row.sentences, rng.choice((40, WINDOW, WINDOW))
+        parts, size = row.sentences, rng.choice((40, WINDOW, WIDE))
         runs = windows(parts, size)
         query = row.question
         if not row.answerable:
@@ -361,7 +362,7 @@ class Answers:
         if not options:
             return ()
         chosen = options[0]
-        runs = [r for r in windows(passage.sentences, rng.choice((40, WINDOW))) if r[0] <= at < r[1]]
+        runs = [r for r in windows(passage.sentences, rng.choice((40, WINDOW, WIDE))) if r[0] <= at < r[1]]
         begin, end = rng.choice(runs)
         parts = list(passage.sentences[begin:end])
         head = f"{passage.title}: " if passage.title and rng.random() < 0.4 else ""

@@ -41,11 +41,11 @@ SHARES: dict[str, float] = {
     # short texts of the everyday kind, written for this
     "everyday": 5,
     "everyday asked": 2,
-    "everyday makers": 40,
+    "everyday makers": 20,
     "written": 60,
     "written hard": 90,
     "written roles": 120,
-    "written long": 60,
+    "written long": 80,
     "written asked": 22,
     "written hard asked": 33,
     # as people labelled them
@@ -70,7 +70,7 @@ SHARES: dict[str, float] = {
     "pubmedqa": 1,
     "pseudo": 3,
     # turns and candidate question
-    "meant": 13,
+    "meant": 16,
 }
 """Weights by pairs; they are normalised."""
 

@@ -42,7 +42,7 @@ _LEANS = re.compile(
     re.IGNORECASE,
 )
 Kind = Literal["hard", "roles", "plain"]
-_MOST = 85  # words that are read beside a claim or a question: more would be cut
+_MOST = 170  # words that are read beside a claim or a question: more would be cut
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,8 @@ def claimed(row: Said, rng: Random) -> Unit:
     alone = all(len(text.split()) >= 8 and not _LEANS.match(text) for text in (row.true, row.false))
     ask = "" if not row.question or (alone and rng.random() < 0.4) else f"{row.question} "
     claims = f"{row.question} {row.true} {row.false}"
-    at = nearest_of(claims, row.sentences, rng.choice((_MOST, _MOST, _MOST, 65, 45)))
+    # The few sentences beside which a claim on one of several subjects stands or falls; more only sometimes.
+    at = nearest_of(claims, row.sentences, rng.choice((_MOST, 85, 45, 30) if row.titles else (_MOST, _MOST, 85, 45)))
     # Where documents have titles, the reader that ships sees them; many have none.
     titled = row.titles and rng.random() < 0.7
     source = under_titles([row.sentences[i] for i in at], [row.titles[i] for i in at] if titled else ())

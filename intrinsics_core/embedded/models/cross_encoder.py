@@ -2,7 +2,7 @@
 
 Where the encoder says that two texts are about the same thing, the reader says whether the one holds what the other
 claims or asks. It is trained by `training/reader`; a reader folder holds `model.onnx`, `tokenizer.json` and
-`reader.json`, which names its tasks, its longest input, the data it was trained on and what it scored.
+`reader.json`, which names its tasks, its windows, the data it was trained on and what it scored.
 
 One window is read a run: activations are quantised per run, so a logit never depends on what else is in the call.
 
@@ -58,6 +58,7 @@ class CrossEncoder(OnnxModel["LogitSession", float]):
         self.heads: dict[str, int] = self.about["tasks"]
         self.max_tokens: int = self.about["max_tokens"]
         self.max_query: int = self.about["max_query"]
+        self.windows: dict[str, int] = self.about.get("windows", {})
 
     @property
     def name(self) -> str:
@@ -102,7 +103,7 @@ class CrossEncoder(OnnxModel["LogitSession", float]):
         runs: list[tuple[int, Sequence[int], Sequence[int]]] = []
         for i, (text, query) in enumerate(zip(texts, queries, strict=True)):
             query = query[: self.max_query]
-            room = self.max_tokens - 3 - len(query)
+            room = self.windows.get(task, self.max_tokens) - 3 - len(query)
             parts = [text[-room:]] if task == "meant" else windows(text, room, max(1, room * 3 // 4))
             runs.extend((i, part, query) for part in parts)
         best = [-np.inf] * len(pairs)
@@ -162,10 +163,23 @@ def _about(file: Path) -> dict[str, Any]:
             raise InvalidInput(
                 f"{name} in {file} is not a number of tokens", expected="a number of tokens", got=repr(about.get(name))
             )
-    if about["max_tokens"] < about["max_query"] + _LEAST_TOKENS:
+    least = about["max_query"] + _LEAST_TOKENS
+    if about["max_tokens"] < least:
         raise InvalidInput(
             f"max_tokens in {file} is too small",
             expected=f"at least {_LEAST_TOKENS} more than max_query",
             got=str(about["max_tokens"]),
+        )
+    windows_of = about.get("windows", {})
+    able = range(least, about["max_tokens"] + 1)
+    if (
+        not isinstance(windows_of, dict)
+        or any(each not in tasks for each in windows_of)
+        or any(not isinstance(size, int) or size not in able for size in windows_of.values())
+    ):
+        raise InvalidInput(
+            f"windows in {file} cannot be read",
+            expected=f"names of tasks, each with {able.start} to {able.stop - 1} tokens",
+            got=repr(windows_of)[:80],
         )
     return about

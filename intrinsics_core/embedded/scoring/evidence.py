@@ -38,7 +38,7 @@ from intrinsics_core.text.tables import in_words
 Floats = NDArray[np.float32]
 
 READ_WORDS = 170
-"""Words that a reader is shown beside a claim; it takes them in two windows, of which the best counts."""
+"""Words that a reader is shown beside a claim: one window of it."""
 
 FEATURES: tuple[str, ...] = (
     "novel",  # share of the idf mass found in no source sentence
