@@ -228,11 +228,15 @@ def test_a_comparison_is_answerable_from_two_passages_together(documents: list[s
     assert (found.probability or 0) > 0.3 + max(run(gate(question, [d])).probability or 0 for d in documents)
 
 
-def test_a_comparison_of_which_one_half_is_missing_is_not():
+def test_a_comparison_of_which_one_half_is_missing_is_doubted():
     question = [{"role": "user", "content": "Which is cheaper, the Harbour Hotel or the Garden Hotel?"}]
-    assert run(gate(question, [HARBOUR, LIGHT])).label == "unanswerable"
     pool = [{"role": "user", "content": "Which has the better pool, the Harbour Hotel or the Garden Hotel?"}]
-    assert run(gate(pool, [HARBOUR, GARDEN])).label == "unanswerable"
+    whole, half, other = (
+        run(gate(asked, documents))
+        for asked, documents in ((question, [HARBOUR, GARDEN]), (question, [HARBOUR, LIGHT]), (pool, [HARBOUR, GARDEN]))
+    )
+    assert half.unsure and not whole.unsure
+    assert whole.probability > half.probability + 0.3 and whole.probability > other.probability + 0.1
 
 
 @pytest.mark.parametrize("documents", [["", HARBOUR, GARDEN], [HARBOUR, " ", GARDEN, ""], [GARDEN, GARDEN, HARBOUR]])

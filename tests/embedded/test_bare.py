@@ -34,6 +34,12 @@ def test_an_answer_of_any_length_is_read_behind_its_question_beside_the_whole_of
     assert in_context(answer, "", whole=True) == answer
 
 
+def test_an_answer_that_repeats_its_question_is_read_alone():
+    answer = "The mill was built in 1805."
+    assert in_context(answer, "Was the mill built in 1805?", whole=True) == answer
+    assert in_context(answer, "When was the mill built?", whole=True) == f"When was the mill built? {answer}"
+
+
 def test_only_a_bare_answer_is_looked_up_behind_its_question():
     assert stated("Every day.", ASKED) == "Every day."
     assert stated("Always.", ASKED) == f"{ASKED} Always."

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from intrinsics_core.embedded.lexical import terms
+
 _YES, _NO = "yes|yeah|yep|true", "no|nope|false|never"
 # Those of other languages that are no word or abbreviation of another ("si", "hai" and "tak" are).
 _ITS_YES = "ja|oui|sí|sì|да|evet|是|是的|对|はい|네"
@@ -58,7 +60,8 @@ def in_context(answer: str, question: str, *, whole: bool = False) -> str:
 
     Behind it, where the question is short enough to leave room for it, stand a bare answer, one so short that it may
     say nothing without ("Every day."), and any that is read beside the whole of its sources (``whole``). Where a reader
-    sees a part of them only, most sentences of a long answer are about other things than the question's words.
+    sees a part of them only, most sentences of a long answer are about other things than the question's words. An
+    answer that repeats its question and adds nothing is read alone: what was asked does not make it true.
     """
     if is_bare(answer):
         return stated(answer, question)
@@ -66,7 +69,9 @@ def in_context(answer: str, question: str, *, whole: bool = False) -> str:
     # To `split`, a Chinese sentence is one word.
     short = len(answer) < 10 * SHORT and len(answer.split()) < SHORT
     fits = len(question) <= LONGEST_QUESTION and (short or len(asked) + len(answer) <= LONGEST_READ)
-    return f"{asked} {answer}" if asked and fits and (short or whole) else answer
+    if not (asked and fits and (short or whole)) or set(terms(answer)) <= set(terms(asked)):
+        return answer
+    return f"{asked} {answer}"
 
 
 def _said(answer: str) -> str | None:
