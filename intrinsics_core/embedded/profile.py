@@ -457,6 +457,8 @@ def _answerable(own: Overrides, task: Task, asked: Asked) -> Program[Answerabili
     texts, vectors, logits = [passage(d) for d in task.documents], list(asked.passages), asked.logits
     if logits is not None and (two := best_two(asked.text, asked.shown, logits)):
         said = yield from _asks(task, asked.text, [" ".join(asked.shown[i] for i in two)])
+        alone = max(logits[i] or 0.0 for i in two)
+        said = [None if z is None else (z + alone) / 2 for z in said]  # two passages seem to answer more than they do
         text, rows = as_one([texts[i] for i in two], [vectors[i] for i in two])
         texts, vectors, logits = [*texts, text], [*vectors, rows], [*logits, *said]
     found = answerability(asked.text, texts, asked.question, vectors, threshold=limit, logits=logits)

@@ -76,9 +76,10 @@ def test_20_a_comparison_whose_sub_answers_were_found_passes(question: str, asyn
         ]
 
 
-def test_20_a_comparison_with_a_sub_answer_missing_does_not() -> None:
+@pytest.mark.parametrize("question", COMPARED)
+def test_20_a_comparison_with_a_sub_answer_missing_does_not(question: str) -> None:
     engine = comparing(hotel(LIFT, says="Empty Response"))
-    response = asked(engine, COMPARED[0])
+    response = asked(engine, question)
     assert response.response == CANNED
     found = response.metadata["rag_intrinsics"]
     assert found["answerability"]["label"] == "unanswerable"

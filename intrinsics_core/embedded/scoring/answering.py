@@ -25,8 +25,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from intrinsics_core.embedded.lexical import idf, terms
+from intrinsics_core.embedded.lexical import idf, terms, tokens
+from intrinsics_core.embedded.scoring.evidence import keys_of
 from intrinsics_core.embedded.scoring.head import SURE, LinearHead, bounded, load_head
+from intrinsics_core.embedded.scoring.support_head import just_below
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.memory import remembered
@@ -148,7 +150,10 @@ def answerability(
     if not scores:
         return Answerable(False, 0.0, None)
     best = max(range(len(scores)), key=scores.__getitem__)
-    return Answerable(scores[best] >= limit, scores[best], best)
+    probability = scores[best]
+    if lacks_a_side(question, passages):
+        probability = min(probability, just_below(limit))
+    return Answerable(probability >= limit, probability, best)
 
 
 def passage_score(
@@ -202,6 +207,15 @@ def best_two(question: str, shown: Sequence[str], logits: Sequence[float | None]
         return []
     said = {i: logit for i, logit in enumerate(logits) if logit is not None and shown.index(shown[i]) == i}
     return sorted(sorted(said, key=lambda i: said[i], reverse=True)[:2]) if len(said) > 1 else []
+
+
+def lacks_a_side(question: str, passages: Sequence[str]) -> bool:
+    """Whether a question that compares names something that stands in no passage: there is nothing to compare with."""
+    if not _COMPARES.search(question, 0, _LONGEST) or question.isupper():
+        return False
+    _, *words = tokens(question)
+    named = {word.term for word in words if word.is_capitalised and not word.is_stop}
+    return any(all(name not in keys_of(text) for text in passages) for name in named)
 
 
 def as_one(texts: Sequence[str], vectors: Sequence[Vectors]) -> tuple[str, Vectors]:

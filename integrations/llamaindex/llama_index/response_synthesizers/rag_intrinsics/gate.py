@@ -53,9 +53,9 @@ class Passed:
 class Gate:
     """Judges whether nodes answer a question, on the runtime of an annotator.
 
-    Where they do not, but hold the answers to sub-questions that LlamaIndex made of the question, each of these is
-    judged by its own answer and the sources: where all are answered, so is the question. Where the judge is unsure of
-    the question, and sure that a sub-question is not answered, that counts.
+    Where they hold the answers to sub-questions that LlamaIndex made of the question, each of these is judged by its own
+    answer and the sources. Where all are answered, so is the question. Where a sub-question is surely not answered,
+    neither is the question.
 
     Args:
         mode: ``"block"``, or ``"annotate"``: the verdict is noted and nothing is blocked.
@@ -90,7 +90,7 @@ class Gate:
         """
         settings: dict[str, Any] = {"profile": self._annotator.profile}
         whole = run(self._call(query, documents, history), self._annotator.engine, **settings)
-        asked = () if whole.answerable else sub_answers(nodes)
+        asked = sub_answers(nodes)
         calls = self._sub_calls(asked, sources)
         return self._decision(whole, asked, calls, run_many(calls, self._annotator.engine, **settings) if calls else ())
 
@@ -105,7 +105,7 @@ class Gate:
         """Like :meth:`judge`, without ever blocking the event loop."""
         settings: dict[str, Any] = {"profile": self._annotator.profile}
         whole = await arun(self._call(query, documents, history), self._annotator.engine, **settings)
-        asked = () if whole.answerable else sub_answers(nodes)
+        asked = sub_answers(nodes)
         calls = self._sub_calls(asked, sources)
         found = await arun_many(calls, self._annotator.engine, **settings) if calls else ()
         return self._decision(whole, asked, calls, found)
@@ -131,10 +131,13 @@ class Gate:
         found: Sequence[Any],
     ) -> Passed:
         results = [settled(call, result) for call, result in zip(calls, found, strict=True)]
+        sure = whole.answerable and not whole.unsure
         if all(result.answerable for result in results):
-            decisive = sorted(results, key=lambda result: -1.0 if result.probability is None else result.probability)
+            answered = sorted(results, key=lambda result: -1.0 if result.probability is None else result.probability)
+            decisive = [] if sure else answered
         else:
-            decisive = [result for result in results if whole.unsure and not result.answerable and not result.unsure]
+            missed = [result for result in results if not result.answerable and not result.unsure]
+            decisive = missed if sure or whole.unsure else []
         whole = decisive[0] if decisive else whole
         doubted = whole.unsure and not self._block_unsure
         blocks = self._mode == "block" and not whole.answerable and not doubted
