@@ -53,9 +53,9 @@ class Passed:
 class Gate:
     """Judges whether nodes answer a question, on the runtime of an annotator.
 
-    Where they hold the answers to sub-questions that LlamaIndex made of the question, each of these is judged by its own
-    answer and the sources. Where all are answered, so is the question. Where a sub-question is surely not answered,
-    neither is the question.
+    Where they hold the answers to sub-questions that LlamaIndex made of the question, each of these is judged by its
+    own answer and the sources. Where all are answered, so is the question. Where a sub-question is surely not
+    answered, neither is the question.
 
     Args:
         mode: ``"block"``, or ``"annotate"``: the verdict is noted and nothing is blocked.
