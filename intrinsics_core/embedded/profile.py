@@ -451,16 +451,14 @@ def _answerability(own: Overrides, task: Task) -> Program[Answerability]:
 
 
 def _answerable(own: Overrides, task: Task, asked: Asked) -> Program[Answerability]:
-    from intrinsics_core.embedded.scoring.answering import answerability, as_one, best_two, shipped_head
+    from intrinsics_core.embedded.scoring.answering import answerability, as_one, best_two, of_both, shipped_head
 
     limit = own.thresholds.get("answerability", {}).get("answerable")
     texts, vectors, logits = [passage(d) for d in task.documents], list(asked.passages), asked.logits
     if logits is not None and (two := best_two(asked.text, asked.shown, logits)):
-        said = yield from _asks(task, asked.text, [" ".join(asked.shown[i] for i in two)])
-        alone = max(logits[i] or 0.0 for i in two)
-        said = [None if z is None else (z + alone) / 2 for z in said]  # two passages seem to answer more than they do
+        (said,) = yield from _asks(task, asked.text, [" ".join(asked.shown[i] for i in two)])
         text, rows = as_one([texts[i] for i in two], [vectors[i] for i in two])
-        texts, vectors, logits = [*texts, text], [*vectors, rows], [*logits, *said]
+        texts, vectors, logits = [*texts, text], [*vectors, rows], [*logits, of_both(said, *(logits[i] for i in two))]
     found = answerability(asked.text, texts, asked.question, vectors, threshold=limit, logits=logits)
     band = shipped_head("answerability", reads=asked.logits is not None).thresholds
     low, high = band["refused"], band["accepted"]

@@ -17,6 +17,7 @@ from intrinsics_core.embedded.scoring.answering import (
     context_relevance,
     features,
     lacks_a_side,
+    of_both,
     passage_score,
     shipped_head,
     to_read,
@@ -247,6 +248,11 @@ def test_a_side_of_a_comparison_that_no_passage_names_is_missed():
     assert lacks_a_side("Is Rome older than Ödön?", ["Rome was founded in 753 BC."])
     assert not lacks_a_side("Who built the Garden Hotel?", [HARBOUR])  # it compares nothing
     assert not lacks_a_side("Is tea or coffee better?", [HARBOUR]) and not lacks_a_side("Or?", [])
+
+
+def test_two_passages_together_count_half():
+    assert of_both(2.0, -1.0, -3.0) == 0.5
+    assert of_both(None, 1.0, 2.0) is None and of_both(2.0) == 2.0
 
 
 @pytest.mark.parametrize("documents", [["", HARBOUR, GARDEN], [HARBOUR, " ", GARDEN, ""], [GARDEN, GARDEN, HARBOUR]])

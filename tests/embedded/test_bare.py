@@ -40,6 +40,18 @@ def test_an_answer_that_repeats_its_question_is_read_alone():
     assert in_context(answer, "When was the mill built?", whole=True) == f"When was the mill built? {answer}"
 
 
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("Is it open?", "Yes, it is."),
+        ("Which is cheaper, the Harbour Hotel or the Garden Hotel?", "The Harbour Hotel."),
+        ("Is it open on Mondays?", "Not on Mondays."),
+    ],
+)
+def test_an_answer_in_a_few_words_of_its_question_needs_it(asked, answer):
+    assert in_context(answer, asked) == f"{asked} {answer}"
+
+
 def test_only_a_bare_answer_is_looked_up_behind_its_question():
     assert stated("Every day.", ASKED) == "Every day."
     assert stated("Always.", ASKED) == f"{ASKED} Always."

@@ -6,8 +6,8 @@ reading that rules are sure of is marked. Which reading is meant is the chooser'
 sense of *Incomplete Utterance Rewriting as Semantic Segmentation* (Liu et al., EMNLP 2020).
 
 What this is not: generation, a parser or a coreference model. A reading holds words of the conversation, and "of", "in"
-or "for" between them. The rules know that "he" and "she" stand for somebody, where one was
-named, and no gender or number beyond a closing "s".
+or "for" between them. Where somebody was named, "he" and "she" stand for a
+name. The rules know no gender, and no number beyond a closing "s".
 """
 
 from __future__ import annotations

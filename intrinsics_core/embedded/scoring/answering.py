@@ -27,8 +27,7 @@ from numpy.typing import NDArray
 
 from intrinsics_core.embedded.lexical import idf, terms, tokens
 from intrinsics_core.embedded.scoring.evidence import keys_of
-from intrinsics_core.embedded.scoring.head import SURE, LinearHead, bounded, load_head
-from intrinsics_core.embedded.scoring.support_head import just_below
+from intrinsics_core.embedded.scoring.head import SURE, LinearHead, bounded, just_below, load_head
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.memory import remembered
@@ -203,7 +202,7 @@ def best_two(question: str, shown: Sequence[str], logits: Sequence[float | None]
         shown: what the reader was shown of each passage; of equal ones the first counts.
         logits: what it said of each; None of one that it was not shown.
     """
-    if not _COMPARES.search(question, 0, _LONGEST):
+    if not _compares(question):
         return []
     said = {i: logit for i, logit in enumerate(logits) if logit is not None and shown.index(shown[i]) == i}
     return sorted(sorted(said, key=lambda i: said[i], reverse=True)[:2]) if len(said) > 1 else []
@@ -211,11 +210,24 @@ def best_two(question: str, shown: Sequence[str], logits: Sequence[float | None]
 
 def lacks_a_side(question: str, passages: Sequence[str]) -> bool:
     """Whether a question that compares names something that stands in no passage: there is nothing to compare with."""
-    if not _COMPARES.search(question, 0, _LONGEST) or question.isupper():
+    if not _compares(question) or question.isupper():
         return False
-    _, *words = tokens(question)
-    named = {word.term for word in words if word.is_capitalised and not word.is_stop}
-    return any(all(name not in keys_of(text) for text in passages) for name in named)
+    named = {word.term for word in tokens(question)[1:] if word.is_capitalised and not word.is_stop}
+    return bool(named) and not named.issubset(frozenset().union(*map(keys_of, passages)))
+
+
+def of_both(together: float | None, *alone: float | None) -> float | None:
+    """A reader's logit of two passages as one: half what it says of them together, half what it says of the better one.
+
+    Of two passages it says too easily that they answer: beside the price of one hotel and the lift of another, that one
+    is cheaper.
+    """
+    best = max((logit for logit in alone if logit is not None), default=None)
+    return together if together is None or best is None else (together + best) / 2
+
+
+def _compares(question: str) -> bool:
+    return _COMPARES.search(question, 0, _LONGEST) is not None
 
 
 def as_one(texts: Sequence[str], vectors: Sequence[Vectors]) -> tuple[str, Vectors]:

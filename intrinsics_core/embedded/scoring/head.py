@@ -63,3 +63,8 @@ SURE = 6.0
 def bounded(logit: float) -> float:
     """A reader's logit between -`SURE` and `SURE`, as the heads take it."""
     return min(max(logit, -SURE), SURE)
+
+
+def just_below(threshold: float) -> float:
+    """A thousandth below a threshold, not below 0."""
+    return max(0.0, threshold - 0.001)

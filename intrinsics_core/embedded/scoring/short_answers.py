@@ -61,7 +61,7 @@ def in_context(answer: str, question: str, *, whole: bool = False) -> str:
     Behind it, where the question is short enough to leave room for it, stand a bare answer, one so short that it may
     say nothing without ("Every day."), and any that is read beside the whole of its sources (``whole``). Where a reader
     sees a part of them only, most sentences of a long answer are about other things than the question's words. An
-    answer that repeats its question and adds nothing is read alone: what was asked does not make it true.
+    answer that has just the words of its question is read alone: what was asked does not make it true.
     """
     if is_bare(answer):
         return stated(answer, question)
@@ -69,7 +69,7 @@ def in_context(answer: str, question: str, *, whole: bool = False) -> str:
     # To `split`, a Chinese sentence is one word.
     short = len(answer) < 10 * SHORT and len(answer.split()) < SHORT
     fits = len(question) <= LONGEST_QUESTION and (short or len(asked) + len(answer) <= LONGEST_READ)
-    if not (asked and fits and (short or whole)) or set(terms(answer)) <= set(terms(asked)):
+    if not (asked and fits and (short or whole)) or set(terms(answer)) == set(terms(asked)):
         return answer
     return f"{asked} {answer}"
 

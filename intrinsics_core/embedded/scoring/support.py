@@ -33,12 +33,12 @@ from intrinsics_core.embedded.lexical import tokens
 from intrinsics_core.embedded.scoring.citing import CitationRule, cite, scores_of
 from intrinsics_core.embedded.scoring.claims import NUMBERING, makes_claim
 from intrinsics_core.embedded.scoring.evidence import READ_WORDS, Evidence, Floats, Sources, Unit, keys_of, measure
+from intrinsics_core.embedded.scoring.head import just_below
 from intrinsics_core.embedded.scoring.quantities import spelled_as_in
 from intrinsics_core.embedded.scoring.short_answers import stated
 from intrinsics_core.embedded.scoring.support_head import (
     Label,
     SupportHead,
-    just_below,
     label_of,
     load_head,
     response_probability,

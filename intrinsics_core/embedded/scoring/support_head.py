@@ -16,7 +16,7 @@ import numpy as np
 from intrinsics_core.calibration.probabilities import sigmoid
 from intrinsics_core.embedded.scoring.citing import CitationRule
 from intrinsics_core.embedded.scoring.evidence import FEATURES, Evidence
-from intrinsics_core.embedded.scoring.head import SURE, bounded
+from intrinsics_core.embedded.scoring.head import SURE, bounded, just_below
 from intrinsics_core.protocol.errors import InvalidInput
 
 Label = Literal["faithful", "partial", "unfaithful", "NA"]
@@ -197,8 +197,3 @@ def label_of(probability: float, thresholds: Mapping[str, float]) -> Label:
     if probability >= thresholds["faithful"]:
         return "faithful"
     return "unfaithful" if probability < thresholds["unfaithful"] else "partial"
-
-
-def just_below(threshold: float) -> float:
-    """A thousandth below a threshold, not below 0."""
-    return max(0.0, threshold - 0.001)
