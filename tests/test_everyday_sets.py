@@ -12,6 +12,7 @@ SETS = Path(__file__).parent.parent / "benchmarks" / "everyday"
 HASHES = {
     "plain": "988616a2ea7d9a7b76fc09355e383b445cebe3a87f8d9f407c04d940a53c6e10",
     "hard": "f2d127cb8d95b2b3e4c51d3e8f77e2ee357e9943bcbd19bab0046c15a63a70e1",
+    "hard_dev": "eb31b98d2cc8def5570a5873b59d6d3e7cc36c1a305930048d42a7be13876970",
     "long": "dc7da366e6ec699a9aa613874626608f25481bcec9504738cf53b4c3206aaf1b",
 }
 
@@ -26,14 +27,15 @@ def test_a_set_is_what_was_written(name: str) -> None:
 
 
 def test_no_text_of_them_is_trained_on() -> None:
-    measured = {" ".join(row["doc"].split()) for name in ("plain", "hard") for row in rows(name)}
+    measured = {" ".join(row["doc"].split()) for name in ("plain", "hard", "hard_dev") for row in rows(name)}
     measured |= {" ".join(document["text"].split()) for row in rows("long") for document in row["documents"]}
     trained = {text.key for text in written()}
     assert not measured & trained
 
 
 def test_their_sizes() -> None:
-    plain, hard, long = (rows(name) for name in HASHES)
-    assert (sum(len(row["answers"]) for row in plain), sum(len(row["questions"]) for row in plain)) == (200, 106)
-    assert (sum(len(row["answers"]) for row in hard), sum(len(row["questions"]) for row in hard)) == (201, 120)
+    sizes = {"plain": (200, 106), "hard": (201, 120), "hard_dev": (1022, 657)}
+    for name, size in sizes.items():
+        assert tuple(sum(len(row[part]) for row in rows(name)) for part in ("answers", "questions")) == size
+    long = rows("long")
     assert (len(long), sum(len(row["sentences"]) for row in long)) == (64, 452)
