@@ -3,6 +3,7 @@
 import json
 import os
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -24,7 +25,7 @@ from training.reader.splits import SHARES as SPLITS
 from training.reader.splits import bucket, part
 from training.reader.wordnet import WordNet, load
 from training.reader.words import NUMBERS
-from training.reader.written import answered, claimed, conversations, questions, read, said, texts
+from training.reader.written import Said, answered, claimed, conversations, questions, read, said, texts
 
 NET = WordNet()
 MILL = Passage("wikipedia_passages", "Port Ellery", tuple(plain(s) for s in article(PLACES[0])))
@@ -408,6 +409,25 @@ def test_twins_are_read_beside_the_same_sentences():
         assert len(true.text.split()) <= 170 or len(kept) == 1
 
 
+def test_a_fact_of_one_hotel_is_false_of_the_other_even_where_only_its_own_passage_is_read():
+    sentences = ("The pool is open until eight.", "Breakfast costs nine euros.", "Dogs sleep for free in every room.")
+    row = Said(
+        sentences,
+        "The Harbour Hotel has a pool until eight.",
+        "The Harbour Hotel takes dogs for free.",
+        "What does the Harbour Hotel offer?",
+        ("Harbour Hotel", "Harbour Hotel", "Garden Hotel"),
+    )
+    units = [claimed(row, Random(i)) for i in range(60)]
+    of_another = [unit for unit in units if unit[0].query == sentences[2]]
+    assert 10 < len(of_another) < 50  # in half of the cases
+    for true, *false in of_another:
+        assert true.text == "Garden Hotel: Dogs sleep for free in every room." and true.label == 1.0
+        assert [pair.label for pair in false] == [0.0] * len(false) and {pair.text for pair in false} == {true.text}
+    leans = replace(row, false="They take dogs for free.")
+    assert all(unit[0].query != sentences[2] for unit in (claimed(leans, Random(i)) for i in range(60)))
+
+
 def test_a_question_left_open_has_no_answer_in_its_text():
     for i, row in enumerate(questions("held")[: drawn(200)]):
         first, *rest = answered(row, Random(i))
@@ -449,7 +469,7 @@ def test_shares_are_kept(folder, chunks, units):
         for unit in chunk(parts, at, units):
             count.update(p.task for p in unit)
     public = ("squad2_dev_b", "clapnq_dev", "policyqa", "pubmedqa", "pseudo")
-    of_questions = ("written asked", "written hard asked", *public)
+    of_questions = (*(name for name in SHARES if name.startswith("written") and name.endswith("asked")), *public)
     for task, streams_of in (("answers", of_questions), ("meant", ("meant",))):
         expected = sum(SHARES[name] for name in streams_of) / sum(SHARES.values())
         assert abs(count[task] / sum(count.values()) - expected) < 0.03, task

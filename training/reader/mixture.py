@@ -46,8 +46,9 @@ SHARES: dict[str, float] = {
     "written hard": 90,
     "written roles": 120,
     "written long": 80,
-    "written asked": 22,
-    "written hard asked": 33,
+    "written asked": 26,
+    "written hard asked": 48,
+    "written near asked": 50,
     # as people labelled them
     "snli_devtest": 3,
     "mnli_dev": 13,
@@ -74,7 +75,7 @@ SHARES: dict[str, float] = {
 }
 """Weights by pairs; they are normalised."""
 
-WRITTEN = ("written", "written hard", "written roles", "written long", "written asked", "written hard asked")
+WRITTEN = tuple(name for name in SHARES if name.startswith("written"))
 """The streams of the texts that were written for this."""
 
 
@@ -130,6 +131,7 @@ def streams(folder: Path, wanted: Part, net: WordNet, seed: int) -> dict[str, St
         "written long": (said_at_length(wanted), claimed),
         "written asked": (open_questions(wanted, hard=False), answered),
         "written hard asked": (open_questions(wanted, hard=True), answered),
+        "written near asked": (open_questions(wanted, kind="near"), answered),
         "own words": (supported + conclusions, support.paraphrase_edited),
         "short answer": (
             [q for n in ("squad2_dev_b", "clapnq_dev") for q in questions[n] if q.answerable],

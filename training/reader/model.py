@@ -8,7 +8,9 @@ attention spends four times as long on the way back.
 
 from __future__ import annotations
 
+import timeit
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -108,12 +110,24 @@ def padded(
 
 
 def working_type(device: torch.device) -> torch.dtype:
-    """bfloat16 on a GPU and on a CPU that multiplies matrices of it (AMX), else float32.
+    """bfloat16 on a GPU and on a CPU that multiplies matrices of it faster, else float32.
 
-    A CPU with AVX-512 alone multiplies bfloat16 half as fast as float32, and one without it 4 to 50 times slower.
+    A processor may have instructions for it (AVX-512) and still be slower with it than in float32, so it is measured.
     """
     able = getattr(torch.cpu, "get_capabilities", dict)()  # a torch that cannot tell works in float32
-    return torch.bfloat16 if device.type != "cpu" or able.get("amx_bf16") else torch.float32
+    if device.type == "cpu" and not able.get("amx_bf16") and not (able.get("avx512_bf16") and _faster()):
+        return torch.float32
+    return torch.bfloat16
+
+
+@cache
+def _faster() -> bool:
+    """Whether this processor multiplies bfloat16 faster than float32, by half at least."""
+    took = []
+    for dtype in (torch.float32, torch.bfloat16):
+        a, b = torch.ones(512, HIDDEN, dtype=dtype), torch.ones(HIDDEN, 4 * HIDDEN, dtype=dtype)
+        took.append(min(timeit.repeat(lambda a=a, b=b: a @ b, number=1, repeat=9)))  # type: ignore[misc]
+    return took[0] > 1.5 * took[1]
 
 
 @torch.inference_mode()

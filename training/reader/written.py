@@ -41,7 +41,10 @@ _LEANS = re.compile(
     r"(?:yes|no|only|because|at|after|before|if|to|they|it|he|she|you|that|this|there|those|these|then|one|both)\b",
     re.IGNORECASE,
 )
-Kind = Literal["hard", "roles", "plain"]
+Kind = Literal["hard", "roles", "near", "plain"]
+_STANDS_FOR = re.compile(
+    r"\b(?:its?|he|she|his|hers?|him|they|their|theirs|them|this|these|those|there)\b", re.IGNORECASE
+)
 _MOST = 170  # words that are read beside a claim or a question: more would be cut
 
 
@@ -49,8 +52,8 @@ _MOST = 170  # words that are read beside a claim or a question: more would be c
 class Written:
     """One text in its sentences, with (true, false) claims, (question, right, wrong) and questions left open.
 
-    key: the text as it is written, on one line: what its part is decided by. kind: of its file, `hard-*`, `roles-*` or
-    another (`plain`).
+    key: the text as it is written, on one line: what its part is decided by. kind: of its file, `hard-*`, `roles-*`,
+    `near-*` (whose open questions sound as if they were answered) or another (`plain`).
     """
 
     topic: str
@@ -212,9 +215,9 @@ def _said(some: Iterable[Written]) -> list[Said]:
     return rows + [Said(t.sentences, right, wrong, q) for t in some for q, right, wrong in t.asked]
 
 
-def questions(wanted: Part, hard: bool | None = None) -> list[Asked]:
-    """The questions of a part; ``hard``: those of the hard texts alone, or of the others."""
-    some = [t for t in texts(wanted) if hard in (None, t.hard)]
+def questions(wanted: Part, hard: bool | None = None, kind: Kind | None = None) -> list[Asked]:
+    """The questions of a part; ``hard``: those of the hard texts alone, or of the others; ``kind``: of one kind."""
+    some = [t for t in texts(wanted) if hard in (None, t.hard) and kind in (None, t.kind)]
     rows = [Asked(t.sentences, q, right) for t in some for q, right, _ in t.asked]
     return rows + [Asked(t.sentences, q, None) for t in some for q in t.unanswered]
 
@@ -224,6 +227,8 @@ def claimed(row: Said, rng: Random) -> Unit:
     # Only what says alone what it is about is judged without its question, too.
     alone = all(len(text.split()) >= 8 and not _LEANS.match(text) for text in (row.true, row.false))
     ask = "" if not row.question or (alone and rng.random() < 0.4) else f"{row.question} "
+    if row.titles and rng.random() < 0.5 and (unit := _of_another(row, ask, rng)):
+        return unit
     claims = f"{row.question} {row.true} {row.false}"
     # The few sentences beside which a claim on one of several subjects stands or falls; more only sometimes.
     at = nearest_of(claims, row.sentences, rng.choice((_MOST, 85, 45, 30) if row.titles else (_MOST, _MOST, 85, 45)))
@@ -233,6 +238,24 @@ def claimed(row: Said, rng: Random) -> Unit:
     return [
         Pair("support", source, ask + text, label, "written") for text, label in ((row.true, 1.0), (row.false, 0.0))
     ]
+
+
+def _of_another(row: Said, ask: str, rng: Random) -> Unit:
+    """A false twin beside the one passage that says it, but of another subject. The true twin, which another passage
+    says, is false there, too; a sentence of the passage itself is true. Empty where one passage is nearest to both, or
+    where a twin leaves open what it is about.
+    """
+    if _STANDS_FOR.search(f"{row.true} {row.false}"):
+        return []
+    (own,), (other,) = (nearest(text, row.sentences, 1) for text in (row.true, row.false))
+    if row.titles[own] == row.titles[other] or len(row.sentences[other].split()) < 4:
+        return []
+    there = [i for i, title in enumerate(row.titles) if title == row.titles[other]]
+    source = under_titles([row.sentences[i] for i in there], [row.titles[i] for i in there])
+    claims = [(row.sentences[other], 1.0), (ask + row.false, 0.0)]
+    if rng.random() < 0.3:
+        claims.append((ask + row.true, 0.0))
+    return [Pair("support", source, text, label, "written:another") for text, label in claims]
 
 
 def claimed_evenly(row: Said, rng: Random) -> Unit:
@@ -266,7 +289,8 @@ def shown(claim: str, parts: tuple[str, ...], most: int = _MOST) -> list[str]:
 
 def answered(row: Asked, rng: Random) -> Unit:
     """A question beside the text, or beside what is left of it without the sentences that answer."""
-    parts = shown(f"{row.question} {row.answer or ''}", row.sentences)
+    # The gate reads a passage in windows of about a hundred words; what is short is shown whole.
+    parts = shown(f"{row.question} {row.answer or ''}", row.sentences, rng.choice((_MOST, 95, 95, 45)))
     query = row.question.rstrip("?").lower() if rng.random() < 0.15 else row.question
     if row.answer is None:
         if len(parts) > 4 and rng.random() < 0.3:
