@@ -18,7 +18,16 @@ from intrinsics_core.calibration.probabilities import logit
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.scoring.citing import cite
 from intrinsics_core.embedded.scoring.claims import makes_claim
-from intrinsics_core.embedded.scoring.evidence import FEATURES, Sources, claim, clean, keys_of, measure
+from intrinsics_core.embedded.scoring.evidence import (
+    FEATURES,
+    READ_PART,
+    READ_WHOLE,
+    Sources,
+    claim,
+    clean,
+    keys_of,
+    measure,
+)
 from intrinsics_core.embedded.scoring.short_answers import contrary, stated
 from intrinsics_core.embedded.scoring.support import ResponseSupport, entailment, look_up, quotes, support, to_read
 from intrinsics_core.embedded.scoring.support_head import SupportHead, label_of, load_head, response_probability
@@ -328,6 +337,39 @@ def test_a_head_that_reads_believes_its_reader(encoder: BiEncoder) -> None:
     )
     assert sure.label == "faithful" and doubtful.label != "faithful"
     assert "but not what it makes of them" in doubtful.explanation
+
+
+def test_of_long_sources_a_reader_is_shown_the_nearest_few_sentences(encoder: BiEncoder) -> None:
+    filler = [f"In year {year} the harbour office counted boats, barges and rafts." for year in range(1950, 1970)]
+    texts = [*filler[:10], *TOWN[1:3], *filler[10:]]
+    sources = Sources(texts, encoder.encode(texts))
+    (found,) = look_up(TOWN[1:2], encoder.encode(TOWN[1:2]), sources)
+    shown = [source for source, _ in to_read(TOWN[1], found, sources, load_head().citations)]
+    assert shown[0] == TOWN[1] and all(TOWN[1] in source for source in shown)
+    assert sources.seen < 1 and 60 < len(shown[-1].split()) <= READ_PART < READ_WHOLE
+
+
+@pytest.mark.parametrize(
+    ("text", "lifted"),
+    [
+        ("The lighthouse was planned by Miss Quill.", True),  # "Miss" stands nowhere
+        ("The lighthouse was built 118 years before it was automated.", False),  # a sum that nobody reckons
+    ],
+)
+def test_a_sure_reader_that_saw_all_of_one_document_is_believed_of_names_but_not_of_numbers(
+    encoder: BiEncoder, text: str, lifted: bool
+) -> None:
+    head = replace(load_head(), weights=(*load_head().weights, 0.0, 9.0, 9.0))
+    vectors = encoder.encode([text])
+    one, two = (Sources(TOWN, encoder.encode(TOWN), owners) for owners in ([0] * len(TOWN), [0, 0, 0, 1, 1, 1]))
+    (found,) = look_up([text], vectors, one)
+    assert found.invented
+
+    def label(sources: Sources, logit: float) -> str:
+        return support([text], vectors, sources, head, evidence=[found], logits=[logit]).sentences[0].label
+
+    assert (label(one, 5.0) == "faithful") is lifted
+    assert label(one, 0.9) != "faithful" and label(two, 5.0) != "faithful"
 
 
 def test_a_title_is_evidence(encoder: BiEncoder) -> None:

@@ -37,8 +37,10 @@ from intrinsics_core.text.tables import in_words
 
 Floats = NDArray[np.float32]
 
-READ_WORDS = 170
-"""Words that a reader is shown beside a claim: one window of it."""
+READ_WHOLE = 170
+"""Words of sources that a reader is shown whole beside a claim: one window of it."""
+READ_PART = 90
+"""Words that it is shown of longer ones: what the claim rests on stands in a few sentences, and more distract."""
 
 FEATURES: tuple[str, ...] = (
     "novel",  # share of the idf mass found in no source sentence
@@ -275,7 +277,7 @@ class Sources:
     @cached_property
     def seen(self) -> float:
         """The share of all sentences' words that a reader is shown beside one claim, 0..1; 1 for short sources."""
-        return min(1.0, READ_WORDS / max(1, sum(len(text.split()) for text in self.read_as)))
+        return min(1.0, READ_WHOLE / max(1, sum(len(text.split()) for text in self.read_as)))
 
     def title_of(self, sentence: int) -> str:
         """The first words of the title of a sentence's document; "" for none."""

@@ -32,7 +32,16 @@ from intrinsics_core.calibration.probabilities import sigmoid
 from intrinsics_core.embedded.lexical import tokens
 from intrinsics_core.embedded.scoring.citing import CitationRule, cite, scores_of
 from intrinsics_core.embedded.scoring.claims import NUMBERING, makes_claim
-from intrinsics_core.embedded.scoring.evidence import READ_WORDS, Evidence, Floats, Sources, Unit, keys_of, measure
+from intrinsics_core.embedded.scoring.evidence import (
+    READ_PART,
+    READ_WHOLE,
+    Evidence,
+    Floats,
+    Sources,
+    Unit,
+    keys_of,
+    measure,
+)
 from intrinsics_core.embedded.scoring.head import just_below
 from intrinsics_core.embedded.scoring.quantities import spelled_as_in
 from intrinsics_core.embedded.scoring.short_answers import stated
@@ -56,7 +65,7 @@ class SentenceSupport:
     """The verdict on one response sentence.
 
     probability: that the sources support it, 0..1; 1 for a sentence that claims nothing (label ``NA``). Below the
-        ``faithful`` threshold where a name or number stands in no source.
+        ``faithful`` threshold where a number stands in no source, or a name that is not `said_otherwise`.
     label: read from the probability (`label_of`).
     source_scores: per source sentence, 0..1, how well it alone would serve as a citation.
     citations: source sentences to cite, best first; empty where none will do.
@@ -95,7 +104,8 @@ def under_titles(texts: Sequence[str], titles: Sequence[str] = ()) -> str:
 def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule) -> list[tuple[str, str]]:
     """What a reader is shown beside one claim: the sentence found; the same with its neighbours; the best few of all.
 
-    The last are the sentences with the best scores, of whatever document and in their order, of `READ_WORDS` words.
+    The last are the sentences with the best scores, of whatever document and in their order: all of short sources
+    (`READ_WHOLE` words), `READ_PART` words of longer ones.
     """
     scores = scores_of(evidence, rule)
     ranked = [int(i) for i in np.argsort(-scores, kind="stable") if sources.read_as[int(i)]]
@@ -107,10 +117,10 @@ def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule)
         for i in (best - 1, best, best + 1)
         if 0 <= i < len(sources.texts) and (owner is None or owner[i] == owner[best])
     ]
-    few, words = [best], len(sources.read_as[best].split())
+    few, words, most = [best], len(sources.read_as[best].split()), READ_WHOLE if sources.seen == 1.0 else READ_PART
     for i in ranked[1:]:
         words += len(sources.read_as[i].split())
-        if words > READ_WORDS:
+        if words > most:
             break
         few.append(i)
     parts = [[i for i in some if sources.read_as[i]] for some in ([best], near, sorted(few))]
@@ -181,7 +191,8 @@ def _judge(
     elif claims and not bare and nearest is not None and quotes(sentence, sources.texts[nearest], given):
         probability = max(probability, head.thresholds["faithful"])
         odds = min(odds, -logit_of(probability))
-    if claims and (evidence.invented or evidence.stray or (bare and logit is None)):
+    invented = [u for u in evidence.invented if u.is_number or not said_otherwise(sources, logit)]
+    if claims and (invented or evidence.stray or (bare and logit is None)):
         # Whatever the rest of it looks like. A bare "No." must have been read.
         probability = min(probability, just_below(head.thresholds["faithful"]))
     label: Label = label_of(probability, head.thresholds) if claims else "NA"
@@ -197,6 +208,19 @@ def _judge(
         explanation=_explain(label, missing, evidence.stray, None if nearest is None else sources.texts[nearest]),
     )
     return verdict, odds
+
+
+_SAYS_SO = 1.0  # a reader's logit
+
+
+def said_otherwise(sources: Sources, logit: float | None) -> bool:
+    """Whether a reader says that a name which stands nowhere is there in other words.
+
+    It must have been shown all of one document: of several it takes the fact of one for another's. Of numbers it is not
+    believed: it adds up nothing, and a wrong sum looks to it like a right one.
+    """
+    one = sources.documents is None or len(set(sources.documents)) <= 1
+    return logit is not None and logit >= _SAYS_SO and sources.seen == 1.0 and one
 
 
 def look_up(sentences: Sequence[str], vectors: Sequence[Floats], sources: Sources, given: str = "") -> list[Evidence]:
