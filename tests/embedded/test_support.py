@@ -397,6 +397,35 @@ def test_words_that_no_single_document_holds_together_are_crossed(encoder: BiEnc
     assert widest == f"Reeds: {' '.join(texts[:2])} Cliffs: {' '.join(texts[2:])}"
 
 
+@pytest.mark.parametrize(
+    ("claim_", "read"),
+    [
+        ("The Garden Hotel has a pool.", [2, 3]),  # it is the Harbour Hotel that has one
+        ("Guests of the Harbour Hotel pay nine euros for breakfast.", [0, 1]),
+        ("Both hotels have a pool.", [0, 1, 2, 3]),
+        ("The Harbour Hotel and the Garden Hotel have a pool.", [0, 1, 2, 3]),
+    ],
+)
+def test_a_claim_that_names_one_title_is_read_beside_that_document_alone(
+    encoder: BiEncoder, claim_: str, read: list[int]
+) -> None:
+    texts = [
+        "The pool is open until eight.",
+        "Breakfast costs nine euros.",
+        "Dogs sleep for free.",
+        "It has ten rooms.",
+    ]
+    titles = ["Harbour Hotel", "Garden Hotel"]
+    sources = Sources(texts, encoder.encode(texts), [0, 0, 1, 1], titles)
+    (found,) = look_up([claim_], encoder.encode([claim_]), sources)
+    widest, _ = to_read(claim_, found, sources, load_head().citations)[-1]
+    assert [i for i, text in enumerate(texts) if text in widest] == read
+    # Chunks of one document share its title; where all do, all are read.
+    chunks = Sources(texts, encoder.encode(texts), [0, 1, 2, 3], ["Harbour Hotel"] * 2 + ["Garden Hotel"] * 2)
+    assert chunks.about(found.claim) == sources.about(found.claim)
+    assert Sources(texts, encoder.encode(texts), [0, 0, 1, 1], titles[:1] * 2).about(found.claim) is None
+
+
 def test_chinese_text_is_judged_by_its_characters(encoder: BiEncoder) -> None:
     sources = ["马罗湾的灯塔建于1871年。", "现在大多数游客来看六月的帆船赛。"]
     good, bad = judge(encoder, ["灯塔建于1871年。", "火星上有两颗卫星和1650座火山。"], sources).sentences

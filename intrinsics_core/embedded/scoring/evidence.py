@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -288,6 +288,19 @@ class Sources:
     def entitled(self) -> frozenset[str]:
         """The keys of what the titles say: evidence that no citation points at."""
         return frozenset(key for title in self.titles if title for key in keys_of(title))
+
+    @cached_property
+    def _told_apart(self) -> dict[str, frozenset[str]]:
+        """Of each title the keys that no other title has."""
+        keys = {title: keys_of(title) for title in self.titles if title}
+        times = Counter(key for some in keys.values() for key in some)
+        return {title: frozenset(key for key in some if times[key] == 1) for title, some in keys.items()}
+
+    def about(self, asked: Claim) -> str | None:
+        """The title of what a claim is about: the only one of several that it names a word of; None for none."""
+        named = {key for unit in asked.units for key in unit.keys}
+        some = [title for title, keys in self._told_apart.items() if keys & named]
+        return some[0] if len(some) == 1 < len(self._told_apart) else None
 
     @cached_property
     def _spelled(self) -> dict[str, list[str]]:

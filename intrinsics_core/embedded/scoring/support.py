@@ -104,14 +104,18 @@ def under_titles(texts: Sequence[str], titles: Sequence[str] = ()) -> str:
 def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule) -> list[tuple[str, str]]:
     """What a reader is shown beside one claim: the sentence found; the same with its neighbours; the best few of all.
 
-    The last are the sentences with the best scores, of whatever document and in their order: all of short sources
-    (`READ_WHOLE` words), `READ_PART` words of longer ones.
+    A claim that names one of several titles is read beside what stands under that one alone: what another document says
+    of something else is no support. The best few are the sentences with the best scores, in their order: all of short
+    sources (`READ_WHOLE` words), `READ_PART` words of longer ones.
     """
     scores = scores_of(evidence, rule)
+    owner, about = sources.documents, sources.about(evidence.claim)
     ranked = [int(i) for i in np.argsort(-scores, kind="stable") if sources.read_as[int(i)]]
     if not ranked:
         return []
-    best, owner = ranked[0], sources.documents
+    if owner is not None and about is not None:
+        ranked = [i for i in ranked if sources.titles[owner[i]] == about] or ranked
+    best = ranked[0]
     near = [
         i
         for i in (best - 1, best, best + 1)
