@@ -406,7 +406,7 @@ def test_words_that_no_single_document_holds_together_are_crossed(encoder: BiEnc
         ("The Harbour Hotel and the Garden Hotel have a pool.", [0, 1, 2, 3]),
     ],
 )
-def test_a_claim_that_names_one_title_is_read_beside_that_document_alone(
+def test_a_claim_that_names_one_title_is_read_beside_the_documents_about_it_alone(
     encoder: BiEncoder, claim_: str, read: list[int]
 ) -> None:
     texts = [
@@ -422,8 +422,12 @@ def test_a_claim_that_names_one_title_is_read_beside_that_document_alone(
     assert [i for i, text in enumerate(texts) if text in widest] == read
     # Chunks of one document share its title; where all do, all are read.
     chunks = Sources(texts, encoder.encode(texts), [0, 1, 2, 3], ["Harbour Hotel"] * 2 + ["Garden Hotel"] * 2)
-    assert chunks.about(found.claim) == sources.about(found.claim)
-    assert Sources(texts, encoder.encode(texts), [0, 0, 1, 1], titles[:1] * 2).about(found.claim) is None
+    assert {chunks.titles[i] for i in chunks.about(found.claim)} == {titles[i] for i in sources.about(found.claim)}
+    assert not Sources(texts, encoder.encode(texts), [0, 0, 1, 1], titles[:1] * 2).about(found.claim)
+    # What another document says of the named one is read, too.
+    texts[3] = "The Harbour Hotel is a mile away."
+    named = Sources(texts, encoder.encode(texts), [0, 0, 1, 1], titles)
+    assert named.about(claim("The Harbour Hotel has a pool.")) == {0, 1}
 
 
 def test_chinese_text_is_judged_by_its_characters(encoder: BiEncoder) -> None:

@@ -296,11 +296,17 @@ class Sources:
         times = Counter(key for some in keys.values() for key in some)
         return {title: frozenset(key for key in some if times[key] == 1) for title, some in keys.items()}
 
-    def about(self, asked: Claim) -> str | None:
-        """The title of what a claim is about: the only one of several that it names a word of; None for none."""
-        named = {key for unit in asked.units for key in unit.keys}
-        some = [title for title, keys in self._told_apart.items() if keys & named]
-        return some[0] if len(some) == 1 < len(self._told_apart) else None
+    def about(self, asked: Claim) -> frozenset[int]:
+        """The documents that a claim is about: it has a word of one of several titles alone, and they are those of this
+        title and those whose text has the word, too. Empty where it names no title, or more than one.
+        """
+        owner, words = self.documents, {key for unit in asked.units for key in unit.keys}
+        named = {title: keys & words for title, keys in self._told_apart.items() if keys & words}
+        if owner is None or len(named) != 1 or len(self._told_apart) == 1:
+            return frozenset()
+        ((title, keys),) = named.items()
+        said = {owner[i] for key in keys for i in self.postings.get(key, ())}
+        return frozenset(said | {i for i, each in enumerate(self.titles) if each == title})
 
     @cached_property
     def _spelled(self) -> dict[str, list[str]]:

@@ -104,17 +104,17 @@ def under_titles(texts: Sequence[str], titles: Sequence[str] = ()) -> str:
 def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule) -> list[tuple[str, str]]:
     """What a reader is shown beside one claim: the sentence found; the same with its neighbours; the best few of all.
 
-    A claim that names one of several titles is read beside what stands under that one alone: what another document says
-    of something else is no support. The best few are the sentences with the best scores, in their order: all of short
-    sources (`READ_WHOLE` words), `READ_PART` words of longer ones.
+    A claim that names one of several titles is read beside the documents about it alone (`Sources.about`): what another
+    one says of something else is no support. The best few are the sentences with the best scores, in their order: all of
+    short sources (`READ_WHOLE` words), `READ_PART` words of longer ones.
     """
     scores = scores_of(evidence, rule)
     owner, about = sources.documents, sources.about(evidence.claim)
     ranked = [int(i) for i in np.argsort(-scores, kind="stable") if sources.read_as[int(i)]]
     if not ranked:
         return []
-    if owner is not None and about is not None:
-        ranked = [i for i in ranked if sources.titles[owner[i]] == about] or ranked
+    if owner is not None and about:
+        ranked = [i for i in ranked if owner[i] in about] or ranked
     best = ranked[0]
     near = [
         i
