@@ -105,8 +105,8 @@ def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule)
     """What a reader is shown beside one claim: the sentence found; the same with its neighbours; the best few of all.
 
     A claim that names one of several titles is read beside the documents about it alone (`Sources.about`): what another
-    one says of something else is no support. The best few are the sentences with the best scores, in their order: all of
-    short sources (`READ_WHOLE` words), `READ_PART` words of longer ones.
+    one says of something else is no support. The best few are the sentences with the best scores, in their order: all
+    of short sources (`READ_WHOLE` words), `READ_PART` words of longer ones.
     """
     scores = scores_of(evidence, rule)
     owner, about = sources.documents, sources.about(evidence.claim)
