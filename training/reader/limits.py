@@ -9,7 +9,7 @@ import intrinsics_core
 
 MAX_TOKENS = 256
 MAX_QUERY = 72
-WINDOWS = {"answers": 144}
+WINDOWS = {"answers": 192}
 """Tokens of a window of one task, where that is read in smaller ones: an answer stands in a few sentences."""
 CLS, SEP, PAD = 101, 102, 0
 TOKENIZER = Path(intrinsics_core.__file__).parent / "data" / "reader" / "tokenizer.json"
