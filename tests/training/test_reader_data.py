@@ -461,7 +461,8 @@ def test_chunks_go_on_where_a_run_stopped(folder):
     assert again == whole[1] != whole[0]
 
 
-@pytest.mark.parametrize(("chunks", "units"), [(1, 250), pytest.param(4, 500, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("chunks", "units"), [(1, 250), (4, 500)])
 def test_shares_are_kept(folder, chunks, units):
     at, count = {}, Counter()
     parts = streams(folder, "train", NET, 1)
