@@ -346,7 +346,7 @@ def test_of_long_sources_a_reader_is_shown_the_nearest_few_sentences(encoder: Bi
     (found,) = look_up(TOWN[1:2], encoder.encode(TOWN[1:2]), sources)
     shown = [source for source, _ in to_read(TOWN[1], found, sources, load_head().citations)]
     assert shown[0] == TOWN[1] and all(TOWN[1] in source for source in shown)
-    assert sources.seen < 1 and 60 < len(shown[-1].split()) <= READ_PART < READ_WHOLE
+    assert sources.seen < 1 and 80 < len(shown[-1].split()) <= READ_PART < READ_WHOLE
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ Floats = NDArray[np.float32]
 
 READ_WHOLE = 170
 """Words of sources that a reader is shown whole beside a claim: one window of it."""
-READ_PART = 90
+READ_PART = 130
 """Words that it is shown of longer ones: what the claim rests on stands in a few sentences, and more distract."""
 
 FEATURES: tuple[str, ...] = (
