@@ -301,7 +301,7 @@ class Sources:
         title and those whose text has the word, too. Empty where it names no title, or more than one.
         """
         owner, words = self.documents, {key for unit in asked.units for key in unit.keys}
-        named = {title: keys & words for title, keys in self._told_apart.items() if keys & words}
+        named = {title: both for title, keys in self._told_apart.items() if (both := keys & words)}
         if owner is None or len(named) != 1 or len(self._told_apart) == 1:
             return frozenset()
         ((title, keys),) = named.items()

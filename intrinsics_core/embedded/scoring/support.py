@@ -195,7 +195,9 @@ def _judge(
     elif claims and not bare and nearest is not None and quotes(sentence, sources.texts[nearest], given):
         probability = max(probability, head.thresholds["faithful"])
         odds = min(odds, -logit_of(probability))
-    invented = [u for u in evidence.invented if u.is_number or not said_otherwise(sources, logit)]
+    invented = evidence.invented
+    if invented and said_otherwise(sources, logit):
+        invented = tuple(unit for unit in invented if unit.is_number)
     if claims and (invented or evidence.stray or (bare and logit is None)):
         # Whatever the rest of it looks like. A bare "No." must have been read.
         probability = min(probability, just_below(head.thresholds["faithful"]))
