@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -206,10 +207,10 @@ def main() -> None:
     parser.add_argument("--with", dest="other", type=Path, help="checkpoint to take the mean of the weights with")
     parser.add_argument("--share", type=float, default=0.35, help="of the other checkpoint in that mean")
     args = parser.parse_args()
-    if args.other:
-        args.checkpoint = mean(args.checkpoint, args.other, args.share, args.out.with_name(f"{args.out.name}-mean"))
     scores = json.loads(args.scores.read_text("utf-8")) if args.scores else None
-    about = write(args.checkpoint, args.out, scores)
+    with tempfile.TemporaryDirectory() as folder:
+        checkpoint = mean(args.checkpoint, args.other, args.share, Path(folder)) if args.other else args.checkpoint
+        about = write(checkpoint, args.out, scores)
     size = sum(file.stat().st_size for file in args.out.iterdir())
     print(f"{args.out}: {size / 1e6:.1f} MB, largest difference of a logit {about['int8_largest_difference']}")
 
