@@ -37,13 +37,12 @@ from training.reader.splits import Part, part
 FOLDER = Path(__file__).with_name("written")
 CONVERSATIONS = Path(__file__).with_name("conversations")
 LONG = Path(__file__).with_name("long_answers")
-_LEANS = re.compile(
-    r"(?:yes|no|only|because|at|after|before|if|to|they|it|he|she|you|that|this|there|those|these|then|one|both)\b",
-    re.IGNORECASE,
-)
 Kind = Literal["hard", "roles", "near", "plain"]
 _STANDS_FOR = re.compile(
     r"\b(?:its?|he|she|his|hers?|him|they|their|theirs|them|this|these|those|there)\b", re.IGNORECASE
+)
+_LEANS = re.compile(
+    rf"{_STANDS_FOR.pattern}|(?:yes|no|only|because|at|after|before|if|to|you|that|then|one|both)\b", re.IGNORECASE
 )
 _MOST = 170  # words that are read beside a claim or a question: more would be cut
 
