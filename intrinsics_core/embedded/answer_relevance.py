@@ -46,7 +46,8 @@ def _claimed(task: Task) -> str:
     """The sentences of the answer that claim something."""
     from intrinsics_core.embedded.scoring.claims import makes_claim
 
-    return " ".join(s.text for s in task.response_sentences if makes_claim(s.text))
+    alone = len(task.response_sentences) == 1
+    return " ".join(s.text for s in task.response_sentences if makes_claim(s.text, alone=alone))
 
 
 def _too_short(task: Task, claimed: str) -> bool:

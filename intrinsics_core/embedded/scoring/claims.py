@@ -31,13 +31,19 @@ _NO_CLAIM = re.compile(
         |enough|sufficient|offer|clarif|answer|list|refer|detail|available|known|clear)
     | \b(?:no|not\senough|insufficient|limited)\s(?:\w+\s){0,2}(?:information|details?|data|mention|evidence)\b
         .{0,40}\b(?:document|passage|source|context|text|article|excerpt|provided|given|available|here)
-    | \b(?:is|are|was|were)(?:\snot|n['’]t)\s(?:\w+\s)?(?:mentioned|specified|stated|provided|discussed|given)\b
     | ^(?:here(?:\sis|\sare|['’]s)|below\s(?:is|are)|the\sfollowing\s(?:is|are))\b.{0,120}:\s?$
     | ^(?:\W*(?:summary|answer|response|output|conclusion|note|overview|introduction))\W*$
     """,
     re.IGNORECASE | re.VERBOSE,
 )
 
+# The same without a word for the documents. Where a source says just this of a thing, it is a claim: "Towels are not
+# provided."
+_LACKS = re.compile(
+    r"\b(?:is|are|was|were)(?:\snot|n['’]t)\s(?:\w+\s)?(?:mentioned|specified|stated|provided|discussed|given)\b"
+    r"(?!\s(?:with|back|up|away|out|the|an?|to)\b)",
+    re.IGNORECASE,
+)
 
 # Of these phrases the one that claims often begin with, too: "Sure, it opens at nine."
 _GREETS = re.compile(
@@ -64,7 +70,7 @@ def _one_space(run: re.Match[str]) -> str:
     return "\n" if "\n" in run[0] else " "
 
 
-def makes_claim(sentence: str, vectors: Floats | None = None, found: bool = False) -> bool:
+def makes_claim(sentence: str, vectors: Floats | None = None, found: bool = False, alone: bool = False) -> bool:
     """Whether a sentence asserts something that sources could support.
 
     Questions, courtesy, offers of help, announcements ("Here is a summary:"), refusals and remarks on what the
@@ -75,12 +81,14 @@ def makes_claim(sentence: str, vectors: Floats | None = None, found: bool = Fals
     Args:
         sentence: one sentence of an answer.
         vectors: its vectors by the encoder that ships; None: it is told from its words alone.
-        found: whether all content of it stands in the sources, see `is_small_talk`.
+        found: whether all content of it stands in the sources, or it begins with a yes or a no to a question, see
+            `is_small_talk`.
+        alone: whether it is all that a question was answered with. "1.50" is a price then and no number of a list.
     """
     text = sentence.strip()
     if len(text.split()) == 1 and is_fence(text):
         return False
-    if is_bare(text) or not claim(text).units or (_MARKER.match(text) and not NUMBERING.match(text)):
+    if is_bare(text) or not claim(text).units or (not alone and _MARKER.match(text) and not NUMBERING.match(text)):
         return False
     if text.rstrip(_CLOSING).endswith(("?", "？")):
         pieces = _PIECES.findall(text)
@@ -89,7 +97,13 @@ def makes_claim(sentence: str, vectors: Floats | None = None, found: bool = Fals
         text, vectors = "".join(pieces), None  # "It is red. And yours?" claims something before it asks
         if len(claim(text).units) < 2:
             return False
-    return not (surely_none(text) or is_small_talk(text, listed(text), vectors, found))
+    known = listed(text, found)
+    return not ((known and not _GREETS.search(text)) or is_small_talk(text, known, vectors, found, alone))
+
+
+def asks(turn: str) -> bool:
+    """Whether a user's turn asks for something: it is not empty, and it is a question or no small talk ("Thanks!")."""
+    return bool(turn.strip()) and ("?" in turn or not (surely_none(turn) or is_small_talk(turn, listed(turn))))
 
 
 def surely_none(text: str) -> bool:
@@ -97,15 +111,15 @@ def surely_none(text: str) -> bool:
     return listed(text) and not _GREETS.search(text)
 
 
-def listed(sentence: str) -> bool:
-    """Whether the phrases of `_NO_CLAIM` say that a sentence claims nothing."""
+def listed(sentence: str, found: bool = False) -> bool:
+    """Whether the phrases of `_NO_CLAIM`, or those of `_LACKS` if it was not ``found``, say that it claims nothing."""
     text = _SPACES.sub(_one_space, sentence)
-    found = _NO_CLAIM.search(text)
-    if found is None:
+    match = _NO_CLAIM.search(text) or (None if found else _LACKS.search(text))
+    if match is None:
         return False
     # "I am not sure, but it was built in 1889" claims something after all.
-    turn = _BUT.search(text, found.end())
+    turn = _BUT.search(text, match.end())
     if turn is None:
         return True
     rest = text[turn.end() :]
-    return len(claim(rest).units) <= 2 or _NO_CLAIM.search(rest) is not None
+    return len(claim(rest).units) <= 2 or bool(_NO_CLAIM.search(rest) or _LACKS.search(rest))

@@ -1,4 +1,4 @@
-"""Answers that say nothing without their question: of one word, such as "No.", "Ja!" or "Neither.", or of a few."""
+"""Answers that say nothing without their question: "No.", "Ja!", "Neither.", "Yes, it does.", or of a few words."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import re
 import unicodedata
 
 from intrinsics_core.embedded.lexical import terms
+from intrinsics_core.embedded.scoring.evidence import claim
 
 _YES, _NO = "yes|yeah|yep|true", "no|nope|false|never"
 # Those of other languages that are no word or abbreviation of another ("si", "hai" and "tak" are).
 _ITS_YES = "ja|oui|sí|sì|да|evet|是|是的|对|はい|네"
 _ITS_NO = "nein|non|não|нет|nie|hayır|不|不是|いいえ|아니요"
-_OTHER = "always|both|neither|none|nothing|nobody"
-_BARE = re.compile(
-    rf"\A\W*+(?:(?P<yes>{_YES}|(?P<its_yes>{_ITS_YES}))|(?P<no>{_NO}|(?P<its_no>{_ITS_NO}))|(?:{_OTHER}))\W*+\Z",
+_OTHER = "always|both|neither|none|nothing|nobody|all|once|twice|one|only|just|each|either|not"
+_BEGUN = re.compile(
+    rf"\A\W*+(?:(?P<yes>{_YES}|(?P<its_yes>{_ITS_YES}))|(?P<no>{_NO}|(?P<its_no>{_ITS_NO}))|(?:{_OTHER}))\b",
     re.IGNORECASE,
 )
+_OF_ITSELF = re.compile(r"\b(?:i|my|mine|myself)\b", re.IGNORECASE)
 
 # The reader leans to "Yes.": its logit is larger by so much where either may be right.
 _LEAN = 1.2
@@ -36,23 +38,40 @@ LONGEST_READ = 280
 
 
 def _found(answer: str) -> re.Match[str] | None:
-    return _BARE.match(unicodedata.normalize("NFC", answer))
+    text = unicodedata.normalize("NFC", answer)
+    begun = _BEGUN.match(text)
+    if begun is None or not any(character.isalnum() for character in text[begun.end() :]):
+        return begun
+    # "Yes, it does." says no more than "Yes."; "No, I can't." is a refusal.
+    said = claim(text).units or "?" in text or _OF_ITSELF.search(text)
+    return None if said else begun
+
+
+def opens_with_yes_or_no(answer: str) -> bool:
+    """Whether an answer begins with a yes or a no: it claims something then, whatever follows."""
+    begun = _BEGUN.match(unicodedata.normalize("NFC", answer))
+    return begun is not None and bool(begun["yes"] or begun["no"])
 
 
 def is_bare(answer: str) -> bool:
-    """Whether an answer is a yes, a no or another word that stands for a whole sentence."""
+    """Whether an answer is a yes, a no or another word that stands for a whole sentence, alone or with words that have
+    no content: "No.", "Yes, it does.", "Nothing at all.".
+    """
     return _found(answer) is not None
 
 
 def stated(answer: str, question: str) -> str:
     """What is looked up for a sentence of an answer: itself, or behind its question where it is bare ("No.").
 
-    A yes or no of another language is put in English: its letters are no word that sources could hold.
+    "Yes, it does." is "Yes.". So is a yes of another language: its letters are no word that sources could hold.
     """
     found = _found(answer)
     if found is None or not question.strip():
         return answer
-    return f"{question} {'Yes.' if found['its_yes'] else 'No.' if found['its_no'] else answer}"
+    longer = len(answer.split()) > 1
+    if found["its_yes"] or found["its_no"] or (longer and (found["yes"] or found["no"])):
+        answer = "Yes." if found["yes"] else "No."
+    return f"{question} {answer}"
 
 
 def in_context(answer: str, question: str, *, whole: bool = False) -> str:

@@ -31,7 +31,7 @@ from intrinsics_core.calibration.probabilities import logit as logit_of
 from intrinsics_core.calibration.probabilities import sigmoid
 from intrinsics_core.embedded.lexical import tokens
 from intrinsics_core.embedded.scoring.citing import CitationRule, cite, scores_of
-from intrinsics_core.embedded.scoring.claims import NUMBERING, makes_claim
+from intrinsics_core.embedded.scoring.claims import NUMBERING, asks, makes_claim
 from intrinsics_core.embedded.scoring.evidence import (
     READ_PART,
     READ_WHOLE,
@@ -44,7 +44,7 @@ from intrinsics_core.embedded.scoring.evidence import (
 )
 from intrinsics_core.embedded.scoring.head import just_below
 from intrinsics_core.embedded.scoring.quantities import spelled_as_in
-from intrinsics_core.embedded.scoring.short_answers import stated
+from intrinsics_core.embedded.scoring.short_answers import opens_with_yes_or_no, stated
 from intrinsics_core.embedded.scoring.support_head import (
     Label,
     SupportHead,
@@ -280,10 +280,13 @@ def support(
     numbers = head or load_head(reads=logits is not None)
     measured = look_up(sentences, vectors, sources, given) if evidence is None else evidence
     judged, doubted = [], list[float]()
+    asked = asks(given)
     for i, (sentence, found) in enumerate(zip(sentences, measured, strict=True)):
         bare = stated(sentence, given) != sentence
         held = bool(found.claim.units and sources.texts) and not found.missing
-        says = i not in reported and makes_claim(sentence, None if own_encoder else vectors[i], held)
+        held = held or (asked and opens_with_yes_or_no(sentence))
+        rows = None if own_encoder else vectors[i]
+        says = i not in reported and makes_claim(sentence, rows, held, alone=asked and len(sentences) == 1)
         claims = bare or (says and not (len(sentences) > 1 and NUMBERING.match(sentence)))
         judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare, given))
         if bare and (probability := judged[-1][0].probability) <= 0.5:
@@ -352,5 +355,5 @@ def entailment(
     (found,) = [evidence] if evidence else look_up([text], [vectors], sources, given)
     probability = float(sigmoid(-numbers.odds(found, logit)))
     bare = stated(text, given) != text
-    doubtful = (logit or 0.0) <= 0.0 if bare else not makes_claim(text)
+    doubtful = (logit or 0.0) <= 0.0 if bare else not makes_claim(text, alone=asks(given))
     return min(probability, 0.5) if doubtful else probability
