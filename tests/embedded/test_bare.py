@@ -43,7 +43,7 @@ def test_an_answer_that_repeats_its_question_is_read_alone():
 @pytest.mark.parametrize(
     ("asked", "answer"),
     [
-        ("Is it open?", "Yes, it is."),
+        ("Is it open?", "Yes, on Mondays."),
         ("Which is cheaper, the Harbour Hotel or the Garden Hotel?", "The Harbour Hotel."),
         ("Is it open on Mondays?", "Not on Mondays."),
     ],
@@ -52,9 +52,24 @@ def test_an_answer_in_a_few_words_of_its_question_needs_it(asked, answer):
     assert in_context(answer, asked) == f"{asked} {answer}"
 
 
-def test_only_a_bare_answer_is_looked_up_behind_its_question():
-    assert stated("Every day.", ASKED) == "Every day."
-    assert stated("Always.", ASKED) == f"{ASKED} Always."
+@pytest.mark.parametrize(
+    ("answer", "read"),
+    [
+        ("Always.", "Always."),
+        ("Yes!", "Yes!"),
+        ("Yes, they are.", "Yes."),
+        ("No, they aren't.", "No."),
+        ("Nothing at all.", "Nothing at all."),
+        ("Just once.", "Just once."),
+    ],
+)
+def test_an_answer_without_content_is_looked_up_behind_its_question(answer, read):
+    assert stated(answer, ASKED) == f"{ASKED} {read}"
+
+
+@pytest.mark.parametrize("answer", ["Every day.", "No, only the old logs.", "No, I can't.", "Once more?", "It is so."])
+def test_other_answers_are_looked_up_alone(answer):
+    assert stated(answer, ASKED) == answer
 
 
 def test_yes_and_no_are_weighed_against_each_other_and_a_no_is_a_doubt_at_best():

@@ -45,6 +45,53 @@ def test_what_looks_like_small_talk_is_a_claim(encoder: BiEncoder, text: str) ->
     assert makes_claim(text, encoder.encode([text])[0])
 
 
+RULES = """The warranty covers damage from water for two years. It does not cover frost. Dogs are allowed on the
+terrace. Towels are not provided. A day pass costs 10,900. Table 7 is reserved. Oksana pays for the gate."""
+
+
+def replied(question: str, answer: str) -> str | None:
+    turns = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+    return run(hallucination_detection(turns, [RULES])).label
+
+
+@pytest.mark.parametrize(
+    ("question", "right", "wrong"),
+    [
+        ("Does the warranty cover water?", "Yes, it does.", "No, it does not."),
+        ("May my dog be on the terrace?", "Yes, of course it may.", "No, it may not be there."),
+        ("Are towels provided?", "Towels are not provided.", "Yes, they are."),
+    ],
+)
+def test_a_short_answer_is_judged_with_its_question(question: str, right: str, wrong: str) -> None:
+    assert (replied(question, right), replied(question, wrong)) == ("faithful", "unfaithful")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("price of a day pass", "10,900"), ("How much is a day pass?", "1.50"), ("Which table is taken?", "Table 7."),
+        ("Who pays for the gate?", "Oksana."), ("Does it cover frost?", "No, it doesn't."),
+        ("May I come with a dog?", "Yes, that's fine."), ("What does a dog cost?", "Nothing at all."),
+        ("How often may I come?", "Just once."), ("Which of the two is free?", "Neither of them."),
+        ("What happens to the lines?", "Lines that one cannot see may be lost with the others."),
+    ],
+)  # fmt: skip
+def test_what_answers_a_question_by_itself_is_judged(question: str, answer: str) -> None:
+    assert replied(question, answer) != "NA"
+
+
+@pytest.mark.parametrize(
+    ("turn", "answer"),
+    [
+        ("Thanks!", "You're welcome!"), ("Who pays?", "No, I can't tell."), ("Who pays?", "No idea, sorry."),
+        ("Is it far?", "Hard to say."), ("Is it far?", "No idea."), ("When does it open?", "The hours are not stated."),
+        ("Thanks!", "Not at all."),
+    ],
+)  # fmt: skip
+def test_small_talk_is_na_as_a_whole_answer(turn: str, answer: str) -> None:
+    assert replied(turn, answer) == "NA"
+
+
 def test_a_report_is_na_only_where_its_call_was_made() -> None:
     assert verdicts("I have sent the email to Anna.", [SENT]) == ["NA"]
     assert verdicts("Done!", [SENT]) == ["NA"]

@@ -12,11 +12,12 @@ _YES, _NO = "yes|yeah|yep|true", "no|nope|false|never"
 # Those of other languages that are no word or abbreviation of another ("si", "hai" and "tak" are).
 _ITS_YES = "ja|oui|sí|sì|да|evet|是|是的|对|はい|네"
 _ITS_NO = "nein|non|não|нет|nie|hayır|不|不是|いいえ|아니요"
-_OTHER = "always|both|neither|none|nothing|nobody|all|once|twice|one|only|just|each|either|not"
+_OTHER = "always|both|neither|none|nothing|nobody|all|once|twice|one|only|just|each|either"
 _BEGUN = re.compile(
     rf"\A\W*+(?:(?P<yes>{_YES}|(?P<its_yes>{_ITS_YES}))|(?P<no>{_NO}|(?P<its_no>{_ITS_NO}))|(?:{_OTHER}))\b",
     re.IGNORECASE,
 )
+_PAUSE = re.compile(r"\s*[.,;:!–—-]")
 _OF_ITSELF = re.compile(r"\b(?:i|my|mine|myself)\b", re.IGNORECASE)
 
 # The reader leans to "Yes.": its logit is larger by so much where either may be right.
@@ -48,9 +49,10 @@ def _found(answer: str) -> re.Match[str] | None:
 
 
 def opens_with_yes_or_no(answer: str) -> bool:
-    """Whether an answer begins with a yes or a no: it claims something then, whatever follows."""
-    begun = _BEGUN.match(unicodedata.normalize("NFC", answer))
-    return begun is not None and bool(begun["yes"] or begun["no"])
+    """Whether an answer begins with a yes or a no by itself ("No, that is too late."): it claims something then."""
+    text = unicodedata.normalize("NFC", answer)
+    begun = _BEGUN.match(text)
+    return begun is not None and bool(begun["yes"] or begun["no"]) and _PAUSE.match(text, begun.end()) is not None
 
 
 def is_bare(answer: str) -> bool:
