@@ -73,7 +73,7 @@ def test_a_short_answer_is_judged_with_its_question(question: str, right: str, w
         ("Who pays for the gate?", "Oksana."), ("Does it cover frost?", "No, it doesn't."),
         ("May I come with a dog?", "Yes, that's fine."), ("What does a dog cost?", "Nothing at all."),
         ("How often may I come?", "Just once."), ("Which of the two is free?", "Neither of them."),
-        ("What happens to the lines?", "Lines that one cannot see may be lost with the others."),
+        ("The till is stuck again. What is the first step?", "Phone for assistance straight away."),
     ],
 )  # fmt: skip
 def test_what_answers_a_question_by_itself_is_judged(question: str, answer: str) -> None:
