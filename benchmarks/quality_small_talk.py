@@ -28,7 +28,7 @@ BY_PHRASES = patch.object(claims, "is_small_talk", lambda text, listed, *rest: l
 METHODS = ("phrases", "words", "vector")
 
 
-def claims(encoder: BiEncoder, method: str, row: Row) -> bool:
+def is_claim(encoder: BiEncoder, method: str, row: Row) -> bool:
     vectors = encoder.encode([row.text])[0] if method == "vector" else None
     if method == "phrases":
         with BY_PHRASES:
@@ -67,7 +67,7 @@ def main() -> None:
         cells = []
         for method in METHODS:
             for claim in (False, True):
-                right = [claims(encoder, method, row) is claim for row in rows(kind, held=True) if row.claims is claim]
+                right = [is_claim(encoder, method, row) is claim for row in rows(kind, held=True) if row.claims is claim]
                 whole.setdefault((method, claim), []).extend(right)
                 cells.append(f"{sum(right) / len(right):.3f} ({len(right)})")
         print(f"| {kind} | " + " | ".join(cells) + " |")
