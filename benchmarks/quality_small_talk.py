@@ -67,7 +67,8 @@ def main() -> None:
         cells = []
         for method in METHODS:
             for claim in (False, True):
-                right = [is_claim(encoder, method, row) is claim for row in rows(kind, held=True) if row.claims is claim]
+                some = [row for row in rows(kind, held=True) if row.claims is claim]
+                right = [is_claim(encoder, method, row) is claim for row in some]
                 whole.setdefault((method, claim), []).extend(right)
                 cells.append(f"{sum(right) / len(right):.3f} ({len(right)})")
         print(f"| {kind} | " + " | ".join(cells) + " |")

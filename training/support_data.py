@@ -20,7 +20,7 @@ from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
 from intrinsics_core.embedded.scoring.citing import CitationRule
 from intrinsics_core.embedded.scoring.evidence import Evidence, Floats, Sources
-from intrinsics_core.embedded.scoring.short_answers import in_context, stated
+from intrinsics_core.embedded.scoring.short_answers import in_context, stated_each
 from intrinsics_core.embedded.scoring.support import look_up, to_read
 from intrinsics_core.embedded.scoring.support_head import beside, of_readings, read_enough
 from intrinsics_core.text.layout import laid_out
@@ -255,7 +255,7 @@ def measured(
     examples: Sequence[Example], vectors: Vectors, rule: CitationRule, reader: CrossEncoder | None = None
 ) -> list[Measured]:
     """Look every sentence of every example up in its sources, and have it read; the question counts as given."""
-    said = [[stated(s, e.question) for s in e.sentences] for e in examples]
+    said = [stated_each(e.sentences, e.question) for e in examples]
     vectors.learn(text for e, texts in zip(examples, said, strict=True) for text in (*texts, *e.sources))
     ready: dict[str, Sources] = {}
     found: list[tuple[Example, list[Evidence], list[list[tuple[str, str]]]]] = []

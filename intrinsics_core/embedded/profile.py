@@ -123,9 +123,9 @@ def _question_and_passages(task: Task, question: str, *, apart: bool = False) ->
 
 
 def _sentences(task: Task) -> Sequence[Request]:
-    from intrinsics_core.embedded.scoring.short_answers import stated
+    from intrinsics_core.embedded.scoring.short_answers import stated_each
 
-    said = tuple(stated(s.text, task.query) for s in task.response_sentences)
+    said = tuple(stated_each([s.text for s in task.response_sentences], task.query))
     return [
         Embed(task.intrinsic, said, kind="sentence"),
         Embed(task.intrinsic, tuple(s.text for each in task.document_sentences for s in each), kind="sentence"),
@@ -322,11 +322,11 @@ def _citations(own: Overrides, task: Task) -> Program[Citations]:
 
 
 def _entailment(own: Overrides, task: Task) -> Program[float]:
-    from intrinsics_core.embedded.scoring.short_answers import stated
+    from intrinsics_core.embedded.scoring.short_answers import stated_each
     from intrinsics_core.embedded.scoring.support import entailment, look_up
     from intrinsics_core.embedded.scoring.support_head import load_head
 
-    text = stated(task.response, task.query)
+    (text,) = stated_each([task.response], task.query)
     sentences = tuple(s.text for each in task.document_sentences for s in each)
     claim, documents = _vectors(
         (

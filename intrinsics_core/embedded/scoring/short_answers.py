@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from intrinsics_core.embedded.lexical import terms
 from intrinsics_core.embedded.scoring.evidence import claim
@@ -43,9 +44,13 @@ def _found(answer: str) -> re.Match[str] | None:
     begun = _BEGUN.match(text)
     if begun is None or not any(character.isalnum() for character in text[begun.end() :]):
         return begun
-    # "Yes, it does." says no more than "Yes."; "No, I can't." is a refusal.
-    said = claim(text).units or "?" in text or _OF_ITSELF.search(text)
-    return None if said else begun
+    # "Yes, it does." says no more than "Yes.".
+    return begun if _without_content(text) else None
+
+
+def _without_content(text: str) -> bool:
+    """Whether a text says nothing alone, and nothing of who speaks: "No, I can't." is a refusal."""
+    return not (claim(text).units or "?" in text or _OF_ITSELF.search(text))
 
 
 def opens_with_yes_or_no(answer: str) -> bool:
@@ -60,6 +65,15 @@ def is_bare(answer: str) -> bool:
     no content: "No.", "Yes, it does.", "Nothing at all.".
     """
     return _found(answer) is not None
+
+
+def stated_each(sentences: Sequence[str], question: str) -> list[str]:
+    """`stated` for the sentences of an answer. One that is the whole answer stands behind its question where it has no
+    words with content: "It did not.".
+    """
+    if len(sentences) == 1 and "?" in question and re.search(r"\w", sentences[0]) and not is_bare(sentences[0]):
+        return [f"{question} {text}" if _without_content(text) else text for text in sentences]
+    return [stated(sentence, question) for sentence in sentences]
 
 
 def stated(answer: str, question: str) -> str:

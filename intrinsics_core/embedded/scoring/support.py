@@ -31,7 +31,7 @@ from intrinsics_core.calibration.probabilities import logit as logit_of
 from intrinsics_core.calibration.probabilities import sigmoid
 from intrinsics_core.embedded.lexical import tokens
 from intrinsics_core.embedded.scoring.citing import CitationRule, cite, scores_of
-from intrinsics_core.embedded.scoring.claims import NUMBERING, asks, makes_claim
+from intrinsics_core.embedded.scoring.claims import NUMBERING, asks, listed, makes_claim
 from intrinsics_core.embedded.scoring.evidence import (
     READ_PART,
     READ_WHOLE,
@@ -44,7 +44,7 @@ from intrinsics_core.embedded.scoring.evidence import (
 )
 from intrinsics_core.embedded.scoring.head import just_below
 from intrinsics_core.embedded.scoring.quantities import spelled_as_in
-from intrinsics_core.embedded.scoring.short_answers import opens_with_yes_or_no, stated
+from intrinsics_core.embedded.scoring.short_answers import opens_with_yes_or_no, stated_each
 from intrinsics_core.embedded.scoring.support_head import (
     Label,
     SupportHead,
@@ -230,14 +230,14 @@ def said_otherwise(sources: Sources, logit: float | None) -> bool:
 
 
 def look_up(sentences: Sequence[str], vectors: Sequence[Floats], sources: Sources, given: str = "") -> list[Evidence]:
-    """`evidence.measure` for every sentence of a response, `stated` as it is judged.
+    """`evidence.measure` for every sentence of a response, as `stated_each` puts it.
 
     Raises:
         InvalidInput: as many vectors as sentences are not given.
     """
     if len(vectors) != len(sentences):
         raise InvalidInput(f"support: {len(sentences)} sentences but {len(vectors)} vectors")
-    texts = [stated(sentence, given) for sentence in sentences]
+    texts = stated_each(sentences, given)
     return [
         measure(text, rows, sources, given if text == sentence else "")
         for sentence, text, rows in zip(sentences, texts, vectors, strict=True)
@@ -260,7 +260,7 @@ def support(
 
     Args:
         sentences: the response's sentences, in order.
-        vectors: per sentence (as `stated`) (windows, dim) float32, rows L2-normalised.
+        vectors: per sentence (as `stated_each` puts it) (windows, dim) float32, rows L2-normalised.
         sources: source sentences, their vectors, and which document each is of.
         head: fitted numbers; None: the shipped ones, those that read where there are logits.
         given: the question the response answers; its words need no source, but its names and numbers do, because a
@@ -281,8 +281,9 @@ def support(
     measured = look_up(sentences, vectors, sources, given) if evidence is None else evidence
     judged, doubted = [], list[float]()
     asked = asks(given)
-    for i, (sentence, found) in enumerate(zip(sentences, measured, strict=True)):
-        bare = stated(sentence, given) != sentence
+    texts = stated_each(sentences, given)
+    for i, (sentence, text, found) in enumerate(zip(sentences, texts, measured, strict=True)):
+        bare = text != sentence and not listed(sentence)
         held = bool(found.claim.units and sources.texts) and not found.missing
         held = held or (asked and opens_with_yes_or_no(sentence))
         rows = None if own_encoder else vectors[i]
@@ -342,7 +343,7 @@ def entailment(
 
     Args:
         text: the claim, an answer or a sentence of one.
-        vectors: its vectors (as `stated`), (windows, dim).
+        vectors: its vectors (as `stated_each` puts it), (windows, dim).
         sources: the sentences of the one source.
         head: fitted numbers; None: the shipped ones.
         given: the question; its words need no source, names and numbers excepted.
@@ -354,6 +355,6 @@ def entailment(
     numbers = head or load_head(reads=logit is not None)
     (found,) = [evidence] if evidence else look_up([text], [vectors], sources, given)
     probability = float(sigmoid(-numbers.odds(found, logit)))
-    bare = stated(text, given) != text
+    bare = stated_each([text], given) != [text]
     doubtful = (logit or 0.0) <= 0.0 if bare else not makes_claim(text, alone=asks(given))
     return min(probability, 0.5) if doubtful else probability
