@@ -4,18 +4,20 @@
 
 First the held half of `training/small_talk`: of each kind the share of small talk that is NA, and of look-alikes that
 are kept as claims. *Words* is what is said where there is no vector of the shipped encoder. A report is judged with the
-tool calls that stand beside it. Then the sentences of the everyday sets whose verdict changes between claim and NA,
-judged beside their documents without a reader; nothing was fitted on those. The set `dev` needs `RAG_INTRINSICS_DATA`.
+tool calls that stand beside it. Then whole replies to a user's turn (`benchmarks/everyday/replies.jsonl`), each of one
+sentence at most. Then the sentences of the everyday sets whose verdict changes between claim and NA, judged beside
+their documents without a reader; nothing was fitted on any of those. The set `dev` needs `RAG_INTRINSICS_DATA`.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from unittest.mock import patch
 
-from benchmarks.quality_everyday import Answered, detected, read
+from benchmarks.quality_everyday import OWN, Answered, detected, read
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.runtime import EmbeddedRuntime
 from intrinsics_core.embedded.scoring import claims
@@ -58,6 +60,22 @@ def show_everyday(name: str, data: str | None) -> None:
         print(f"  {b.label} -> {n.label}: {n.text}")
 
 
+def show_replies() -> None:
+    rows = [json.loads(line) for line in (OWN / "replies.jsonl").read_text("utf-8").splitlines()]
+    document = [{"text": "The hut is open from May to October. Nothing else is told of the village."}]
+    found = detected(
+        [Answered(i, document, row["question"], row["answer"], row["claims"]) for i, row in enumerate(rows)],
+        EmbeddedRuntime(reader=False),
+    )
+    wrong = [(row, one.label) for row, one in zip(rows, found, strict=True) if (one.label == "NA") is row["claims"]]
+    print("\nwhole replies")
+    for claim, told in ((True, "claims are judged"), (False, "others are NA")):
+        some, missed = (sum(row["claims"] is claim for row in each) for each in (rows, [row for row, _ in wrong]))
+        print(f"{some - missed} of {some} {told}")
+    for row, label in wrong:
+        print(f"  {label}: {row['question']} | {row['answer']}")
+
+
 def main() -> None:
     encoder = BiEncoder()
     print("| held half | " + " | ".join(f"{m}: small talk NA | claims kept" for m in METHODS) + " |")
@@ -74,6 +92,7 @@ def main() -> None:
         print(f"| {kind} | " + " | ".join(cells) + " |")
     print("| all | " + " | ".join(f"{sum(r) / len(r):.3f} ({len(r)})" for r in whole.values()) + " |")
 
+    show_replies()
     data = os.environ.get("RAG_INTRINSICS_DATA")
     for name in ("plain", "hard", "long", *(["dev"] if data else [])):
         show_everyday(name, data)

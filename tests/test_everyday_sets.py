@@ -14,6 +14,7 @@ HASHES = {
     "hard": "f2d127cb8d95b2b3e4c51d3e8f77e2ee357e9943bcbd19bab0046c15a63a70e1",
     "hard_dev": "eb31b98d2cc8def5570a5873b59d6d3e7cc36c1a305930048d42a7be13876970",
     "long": "dc7da366e6ec699a9aa613874626608f25481bcec9504738cf53b4c3206aaf1b",
+    "replies": "488add38d36b96156de0e28cbc257ba8e7239e59b88ed9bbbdd5b48ba1a11fef",
 }
 
 
