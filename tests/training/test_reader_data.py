@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from tests.drawing import drawn
 from tests.training.small import PLACES, article, plain, write
-from training.reader import short_answers as bare
+from training.reader import short_answers
 from training.reader.data import CLAIMS, QUESTIONS, Claim, Passage, Question, Turn, passages, summedits_whole, turns
 from training.reader.edits import Scene, borrowed, exchange_names, exchange_numbers, numbers
 from training.reader.fictional import Everyday, Values, facts
@@ -25,7 +25,7 @@ from training.reader.splits import SHARES as SPLITS
 from training.reader.splits import bucket, part
 from training.reader.wordnet import WordNet, load
 from training.reader.words import NUMBERS
-from training.reader.written import Said, answered, claimed, conversations, questions, read, said, texts
+from training.reader.written import Asked, Said, answered, claimed, conversations, questions, read, said, texts
 
 NET = WordNet()
 MILL = Passage("wikipedia_passages", "Port Ellery", tuple(plain(s) for s in article(PLACES[0])))
@@ -365,13 +365,23 @@ def test_a_written_text_is_on_one_side():
 
 
 def test_yes_or_no_questions_of_held_texts_have_both_answers():
-    rows = bare.asked()
+    rows = short_answers.asked()
     assert len(rows) > 200 and 0.3 < sum(yes for _, yes in rows) / len(rows) < 0.7
     trained_on = {t.sentences for t in texts("train")}
     for row, yes in rows:
         right, wrong = ("yes", "no") if yes else ("no", "yes")
         assert row.true.lower().startswith(right) and row.false.lower().startswith(wrong)
         assert row.question and row.sentences not in trained_on
+
+
+def test_a_yes_and_a_no_are_read_bare_too_and_neither_where_the_text_leaves_it_open():
+    text = ("The hut is open in May.", "Dogs stay outside.")
+    row = Said(text, "No, they stay outside.", "Yes, they may come in.", "May dogs come in?")
+    read_as = {unit[0].query: unit[1].query for unit in (claimed(row, Random(i)) for i in range(20))}
+    assert read_as["May dogs come in? No."] == "May dogs come in? Yes." and len(read_as) > 1
+    left_open = [pair for i in range(20) for pair in answered(Asked(text, "Is the hut heated?", None), Random(i))]
+    bare = {(pair.query, pair.label) for pair in left_open if pair.task == "support"}
+    assert bare == {("Is the hut heated? Yes.", 0.0), ("Is the hut heated? No.", 0.0)}
 
 
 @pytest.mark.skipif("RAG_INTRINSICS_DATA" not in os.environ, reason="RAG_INTRINSICS_DATA names no data folder")

@@ -11,16 +11,14 @@ wrong and where it is right, by what it must win by beyond that: what
 from __future__ import annotations
 
 import argparse
-import re
 from pathlib import Path
 
 import numpy as np
 
 from intrinsics_core.calibration.fitting import auroc
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
-from training.reader.written import Said, said, shown
+from training.reader.written import Said, bare, said, shown
 
-_ANSWER = re.compile(r"(yes|no)\b", re.IGNORECASE)
 MARGINS = (-1.0, 0.0, 0.25, 0.5, 0.75, 1.0, 2.0)
 
 
@@ -28,9 +26,8 @@ def asked() -> list[tuple[Said, bool]]:
     """Yes-or-no questions of texts kept for choosing and held, and whether yes is right."""
     found = []
     for row in (*said("dev"), *said("held")):
-        right, wrong = (_ANSWER.match(text) for text in (row.true, row.false))
-        if row.question and right and wrong and right[1].lower() != wrong[1].lower():
-            found.append((row, right[1].lower() == "yes"))
+        if short := bare(row):
+            found.append((row, short.true == "Yes."))
     return found
 
 

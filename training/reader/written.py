@@ -44,6 +44,10 @@ _STANDS_FOR = re.compile(
 _LEANS = re.compile(
     rf"{_STANDS_FOR.pattern}|(?:yes|no|only|because|at|after|before|if|to|you|that|then|one|both)\b", re.IGNORECASE
 )
+_YES_OR_NO = re.compile(r"(yes|no)\b", re.IGNORECASE)
+_POLAR = re.compile(
+    r"(?:is|are|was|were|do|does|did|can|could|may|must|will|has|have|had|should|would)\b", re.IGNORECASE
+)
 _MOST = 170  # words that are read beside a claim or a question: more would be cut
 
 
@@ -221,8 +225,21 @@ def questions(wanted: Part, hard: bool | None = None, kind: Kind | None = None) 
     return rows + [Asked(t.sentences, q, None) for t in some for q in t.unanswered]
 
 
+def bare(row: Said) -> Said | None:
+    """The same with "Yes." and "No." for its twins; None where they do not begin with the one and the other."""
+    true, false = (_YES_OR_NO.match(text) for text in (row.true, row.false))
+    if not row.question or not true or not false or true[1].lower() == false[1].lower():
+        return None
+    return replace(row, true=f"{true[1].capitalize()}.", false=f"{false[1].capitalize()}.")
+
+
 def claimed(row: Said, rng: Random) -> Unit:
     """A claim beside its false twin, over the same sentences: the nearest to the two, as many as fit."""
+    if (short := bare(row)) and rng.random() < 0.4:
+        at = nearest_of(f"{row.question} {row.true}", row.sentences, rng.choice((_MOST, _MOST, 85, 45)))
+        source = " ".join(row.sentences[i] for i in at)
+        told = ((short.true, 1.0), (short.false, 0.0))
+        return [Pair("support", source, f"{row.question} {text}", label, "written:bare") for text, label in told]
     # Only what says alone what it is about is judged without its question, too.
     alone = all(len(text.split()) >= 8 and not _LEANS.match(text) for text in (row.true, row.false))
     ask = "" if not row.question or (alone and rng.random() < 0.4) else f"{row.question} "
@@ -294,7 +311,11 @@ def answered(row: Asked, rng: Random) -> Unit:
     if row.answer is None:
         if len(parts) > 4 and rng.random() < 0.3:
             parts.pop(rng.randrange(len(parts)))
-        return [Pair("answers", " ".join(parts), query, 0.0, "written asked")]
+        pairs = [Pair("answers", " ".join(parts), query, 0.0, "written asked")]
+        if _POLAR.match(row.question) and rng.random() < 0.4:  # neither a yes nor a no stands there
+            told = ("Yes.", "No.")
+            pairs += [Pair("support", " ".join(parts), f"{row.question} {text}", 0.0, "written:bare") for text in told]
+        return pairs
     pairs = [Pair("answers", " ".join(parts), query, 1.0, "written asked")]
     said = {row.sentences[i] for i in nearest(f"{row.question} {row.answer}", row.sentences, 2)}
     without = [s for s in parts if s not in said]
