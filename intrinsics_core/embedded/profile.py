@@ -125,11 +125,18 @@ def _question_and_passages(task: Task, question: str, *, apart: bool = False) ->
 def _sentences(task: Task) -> Sequence[Request]:
     from intrinsics_core.embedded.scoring.short_answers import stated_each
 
-    said = tuple(stated_each([s.text for s in task.response_sentences], task.query))
+    said = tuple(stated_each(_said(task), task.query))
     return [
         Embed(task.intrinsic, said, kind="sentence"),
         Embed(task.intrinsic, tuple(s.text for each in task.document_sentences for s in each), kind="sentence"),
     ]
+
+
+def _said(task: Task) -> list[str]:
+    """The sentences of the answer; the rows of a table in words, "" for the row that names its columns."""
+    from intrinsics_core.text.tables import in_words
+
+    return in_words([s.text for s in task.response_sentences])
 
 
 def question_by_rules(task: Task) -> str:
@@ -232,7 +239,7 @@ def _supported(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[
     head = load_head(reads=bool(own.reads))
     if thresholds := own.thresholds.get("hallucination-detection"):
         head = replace(head, thresholds={**head.thresholds, **thresholds})
-    sentences, sources = [s.text for s in task.response_sentences], _sources(task, documents)
+    sentences, sources = _said(task), _sources(task, documents)
     evidence = look_up(sentences, response, sources, task.query)
     logits = (yield from _reader_logits(task, sentences, evidence, sources, head.citations)) if own.reads else None
     return support(
@@ -261,7 +268,7 @@ def _reader_logits(
 
     texts = [in_context(text, task.query, whole=found.seen == 1.0) for text, found in zip(said, evidence, strict=True)]
     against = [contrary(text) if task.query.strip() else None for text in said]
-    shown = [to_read(text, found, sources, rule) for text, found in zip(texts, evidence, strict=True)]
+    shown = [to_read(text, found, sources, rule, task.query) for text, found in zip(texts, evidence, strict=True)]
     others = [
         [(source, stated(other, task.query)) for source, _ in pairs] if other else []
         for pairs, other in zip(shown, against, strict=True)
@@ -312,7 +319,7 @@ def _citations(own: Overrides, task: Task) -> Program[Citations]:
     from intrinsics_core.embedded.scoring.support_head import load_head
 
     response, documents = _vectors((yield _sentences(task)))  # type: ignore[arg-type]  # only replies come
-    sentences, sources = [s.text for s in task.response_sentences], _sources(task, documents)
+    sentences, sources = _said(task), _sources(task, documents)
     # Nothing is read for a citation: both heads have the same rule.
     found = support(
         sentences, response, sources, load_head(reads=bool(own.reads)), given=task.query,

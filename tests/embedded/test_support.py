@@ -430,6 +430,32 @@ def test_a_claim_that_names_one_title_is_read_beside_the_documents_about_it_alon
     assert named.about(claim("The Harbour Hotel has a pool.")) == {0, 1}
 
 
+HOTELS = [
+    {"title": "Harbour Hotel", "text": "Check-in is from 3 p.m. Breakfast costs 9 euros. There is a pool."},
+    {"title": "Garden Hotel", "text": "Check-in is from 2 p.m. Breakfast is free. There is a sauna."},
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "label"),
+    [
+        ("When can I check in at the Garden Hotel?", "faithful"),
+        ("When can I check in at the Harbour Hotel?", "unfaithful"),
+    ],
+)
+def test_an_answer_is_about_the_document_that_its_question_names(question: str, label: str) -> None:
+    turns = [{"role": "user", "content": question}, {"role": "assistant", "content": "You can check in from 14:00."}]
+    assert run(hallucination_detection(turns, HOTELS)).label == label
+
+
+def test_a_table_in_an_answer_is_judged_row_by_row_with_the_names_of_its_columns() -> None:
+    table = "| Hotel | Breakfast | Check-in |\n|---|---|---|\n| Harbour | 9 euros | 3 p.m. |"
+    table += "\n| Garden | 9 euros | 3 p.m. |"
+    turns = [{"role": "user", "content": "Compare the hotels."}, {"role": "assistant", "content": table}]
+    names, rule, right, wrong = run(hallucination_detection(turns, HOTELS)).sentences
+    assert names.label == rule.label == "NA" and right.label == "faithful" and wrong.label != "faithful"
+
+
 def test_chinese_text_is_judged_by_its_characters(encoder: BiEncoder) -> None:
     sources = ["马罗湾的灯塔建于1871年。", "现在大多数游客来看六月的帆船赛。"]
     good, bad = judge(encoder, ["灯塔建于1871年。", "火星上有两颗卫星和1650座火山。"], sources).sentences

@@ -24,9 +24,11 @@ from training.reader.written import (
     answered,
     claimed,
     claimed_evenly,
+    row_claimed,
     said_against_words,
     said_at_length,
     said_plainly,
+    tables,
 )
 from training.reader.written import questions as open_questions
 
@@ -45,8 +47,9 @@ SHARES: dict[str, float] = {
     "written": 60,
     "written hard": 90,
     "written roles": 120,
-    "written near": 90,
+    "written near": 110,
     "written long": 100,
+    "written tables": 5,
     "written asked": 26,
     "written hard asked": 48,
     "written near asked": 60,
@@ -131,6 +134,7 @@ def streams(folder: Path, wanted: Part, net: WordNet, seed: int) -> dict[str, St
         "written roles": (said_against_words(wanted, "roles"), claimed),
         "written near": (said_against_words(wanted, "near"), claimed),
         "written long": (said_at_length(wanted), claimed),
+        "written tables": (tables(wanted), row_claimed),
         "written asked": (open_questions(wanted, hard=False), answered),
         "written hard asked": (open_questions(wanted, hard=True), answered),
         "written near asked": (open_questions(wanted, kind="near"), answered),

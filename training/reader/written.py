@@ -212,6 +212,48 @@ def said_at_length(wanted: Part) -> list[Said]:
     return [row for key, answer in long_answers() if part("written", key) == wanted for row in answer]
 
 
+@dataclass(frozen=True)
+class Table:
+    """The rows of a table in a text: of each the names of its columns and its cells."""
+
+    sentences: tuple[str, ...]
+    names: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def tables(wanted: Part) -> list[Table]:
+    """The tables of a part that have two rows and three columns at least."""
+    found = []
+    for text in texts(wanted):
+        rows: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+        for sentence in text.sentences:
+            cells = [cell.split(": ", 1) for cell in sentence.rstrip(".").split("; ")]
+            if len(cells) > 2 and all(len(cell) == 2 for cell in cells):
+                names, said = zip(*cells, strict=True)
+                rows.setdefault(names, []).append(said)
+        found += [Table(text.sentences, names, tuple(some)) for names, some in rows.items() if len(some) > 1]
+    return found
+
+
+def row_claimed(table: Table, rng: Random) -> Unit:
+    """A row of a table as an answer's own table says it, beside its false twin with one cell of another row."""
+    own, other = rng.sample(table.rows, 2)
+    exchanged = [i for i in range(1, len(own)) if own[i] != other[i] and own[0] != other[0]]
+    if not exchanged:
+        return []
+    at = rng.choice(exchanged)
+    kept = sorted({at, *(i for i in range(1, len(own)) if rng.random() < 0.5)})
+    cells = [(own[i], other[i] if i == at else own[i]) for i in kept]
+    if rng.random() < 0.5:
+        true, false = ("; ".join(f"{table.names[i]}: {c[n]}" for i, c in zip(kept, cells, strict=True)) for n in (0, 1))
+        claims = [f"{table.names[0]}: {own[0]}; {said}." for said in (true, false)]
+    else:
+        true, false = (", ".join(f"{table.names[i]} {c[n]}" for i, c in zip(kept, cells, strict=True)) for n in (0, 1))
+        claims = [f"{own[0]}: {said}." for said in (true, false)]
+    source = " ".join(shown(claims[0], table.sentences))
+    return [Pair("support", source, text, label, "written:row") for text, label in zip(claims, (1.0, 0.0), strict=True)]
+
+
 def _said(some: Iterable[Written]) -> list[Said]:
     some = list(some)
     rows = [Said(t.sentences, true, false) for t in some for true, false in t.claims]

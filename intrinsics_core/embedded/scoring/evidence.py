@@ -296,17 +296,28 @@ class Sources:
         times = Counter(key for some in keys.values() for key in some)
         return {title: frozenset(key for key in some if times[key] == 1) for title, some in keys.items()}
 
-    def about(self, asked: Claim) -> frozenset[int]:
+    def about(self, asked: Claim, question: Claim | None = None) -> frozenset[int]:
         """The documents that a claim is about: it has a word of one of several titles alone, and they are those of this
-        title and those whose text has the word, too. Empty where it names no title, or more than one.
+        title and those whose text has the word, too. Empty where it names more than one.
+
+        A claim that names no title is about what the names in its ``question`` are about.
         """
-        owner, words = self.documents, {key for unit in asked.units for key in unit.keys}
-        named = {title: both for title, keys in self._told_apart.items() if (both := keys & words)}
-        if owner is None or len(named) != 1 or len(self._told_apart) == 1:
+        owner = self.documents
+        if owner is None or len(self._told_apart) < 2:
+            return frozenset()
+        named = self._named(asked.units)
+        if not named and question:
+            named = self._named([unit for unit in question.units if unit.is_detail])
+        if len(named) != 1:
             return frozenset()
         ((title, keys),) = named.items()
         said = {owner[i] for key in keys for i in self.postings.get(key, ())}
         return frozenset(said | {i for i, each in enumerate(self.titles) if each == title})
+
+    def _named(self, units: Iterable[Unit]) -> dict[str, frozenset[str]]:
+        """The titles that have a key of these words alone, with these keys."""
+        words = {key for unit in units for key in unit.keys}
+        return {title: both for title, keys in self._told_apart.items() if (both := keys & words)}
 
     @cached_property
     def _spelled(self) -> dict[str, list[str]]:

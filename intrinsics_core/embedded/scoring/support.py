@@ -39,6 +39,7 @@ from intrinsics_core.embedded.scoring.evidence import (
     Floats,
     Sources,
     Unit,
+    claim,
     keys_of,
     measure,
 )
@@ -101,15 +102,17 @@ def under_titles(texts: Sequence[str], titles: Sequence[str] = ()) -> str:
     return " ".join(f"{title}: {said}" if title else said for title, said in told)
 
 
-def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule) -> list[tuple[str, str]]:
+def to_read(
+    text: str, evidence: Evidence, sources: Sources, rule: CitationRule, given: str = ""
+) -> list[tuple[str, str]]:
     """What a reader is shown beside one claim: the sentence found; the same with its neighbours; the best few of all.
 
-    A claim that names one of several titles is read beside the documents about it alone (`Sources.about`): what another
-    one says of something else is no support. The best few are the sentences with the best scores, in their order: all
-    of short sources (`READ_WHOLE` words), `READ_PART` words of longer ones.
+    A claim that names one of several titles, or whose question (``given``) does, is read beside the documents about it
+    alone (`Sources.about`): what another one says of something else is no support. The best few are the sentences with
+    the best scores, in their order: all of short sources (`READ_WHOLE` words), `READ_PART` words of longer ones.
     """
     scores = scores_of(evidence, rule)
-    owner, about = sources.documents, sources.about(evidence.claim)
+    owner, about = sources.documents, sources.about(evidence.claim, claim(given))
     ranked = [int(i) for i in np.argsort(-scores, kind="stable") if sources.read_as[int(i)]]
     if not ranked:
         return []
