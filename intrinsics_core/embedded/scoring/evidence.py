@@ -422,7 +422,8 @@ class Evidence:
 
     features: one number in 0..1 a column of `FEATURES`. found: (units, sentences). cosine: per source sentence.
     missing: the units found nowhere. stray: the numbers that stand in the sources, but not where the rest of the
-    sentence stands: neither in the passage of three sentences nearest to it nor beside the same word elsewhere.
+    sentence stands: neither in the passage of three sentences nearest to it nor beside the same word elsewhere; and
+    those that stand only in documents that the sentence is not about.
     crossed: share of its neighbouring words, both found, that no single document holds together. seen: `Sources.seen`.
     """
 
@@ -504,7 +505,7 @@ def measure(sentence: str, vectors: Floats, sources: Sources, given: str = "") -
         whole * (1.0 - near),
     ]
     features = np.clip(np.array(values, dtype=np.float32), 0.0, 1.0)
-    stray = _stray(asked, found, cosine, anywhere, paired, sources)
+    stray = _stray(asked, found, cosine, anywhere, paired, sources, sources.about(asked, claim(given)))
     return Evidence(asked, features, found, cosine, missing, stray, _crossed(asked, found, sources), sources.seen)
 
 
@@ -527,13 +528,23 @@ def _crossed(asked: Claim, found: Floats, sources: Sources) -> float:
 
 
 def _stray(
-    asked: Claim, found: Floats, cosine: Floats, anywhere: NDArray[np.bool_], paired: Floats, sources: Sources
+    asked: Claim,
+    found: Floats,
+    cosine: Floats,
+    anywhere: NDArray[np.bool_],
+    paired: Floats,
+    sources: Sources,
+    about: frozenset[int],
 ) -> tuple[Unit, ...]:
-    """The numbers that stand elsewhere in the sources than the rest of the claim."""
+    """The numbers that stand elsewhere in the sources than the rest of the claim, or in no document it is ``about``."""
     numbers = [i for i, unit in enumerate(asked.units) if unit.is_number and anywhere[i]]
     if not numbers or not sources.texts or len(asked.units) == len(numbers):
         return ()
     together = found[:, sources.passages].max(axis=2)
     nearest = int((covered(asked.weights, together) + 0.5 * cosine[sources.passages].mean(axis=1)).argmax())
     beside = {i for pair, held in zip(asked.pairs, paired, strict=True) if held for i in pair}
-    return tuple(asked.units[i] for i in numbers if not together[i, nearest] and i not in beside and found[i].max() > 0)
+    astray = {i for i in numbers if not together[i, nearest] and i not in beside and found[i].max() > 0}
+    if about and sources.documents:
+        there = np.isin(np.asarray(sources.documents), list(about))
+        astray |= {i for i in numbers if found[i].max() > 0 and not found[i, there].any()}
+    return tuple(asked.units[i] for i in sorted(astray))

@@ -178,7 +178,8 @@ def response_probability(claims: Sequence[float], odds: Sequence[float], novel: 
 
     Of one claim it is the claim's own. Of several it is a fitted logistic of the ``head.weakest`` least supported
     claims' mean log-odds and of the share that is found nowhere. It is below the ``unfaithful`` threshold where a claim
-    is, and not below it where none is: the label that is read from it agrees with those of the claims.
+    is, and not below it where none is; it is below the ``faithful`` threshold where all claims are: the label that is
+    read from it agrees with those of the claims.
 
     Args:
         claims: of each sentence that claims something, at least one, the probability that it is supported.
@@ -188,7 +189,9 @@ def response_probability(claims: Sequence[float], odds: Sequence[float], novel: 
     if len(claims) == 1:
         return claims[0]
     probability = float(sigmoid(-response_odds(odds, novel, head)))
-    limit = head.thresholds["unfaithful"]
+    limit, enough = head.thresholds["unfaithful"], head.thresholds["faithful"]
+    if max(claims) < enough:
+        probability = min(probability, just_below(enough))
     return min(probability, just_below(limit)) if min(claims) < limit else max(probability, limit)
 
 
