@@ -266,8 +266,7 @@ def measured(
             ready = {key: Sources(example.sources, [vectors[s] for s in example.sources], owner, example.titles)}
         evidence = look_up(example.sentences, [vectors[s] for s in texts], ready[key], example.question)
         shown = [in_context(s, example.question, whole=ready[key].seen == 1.0) for s in example.sentences]
-        given = example.question
-        pairs = [to_read(s, e, ready[key], rule, given) if reader else [] for s, e in zip(shown, evidence, strict=True)]
+        pairs = [to_read(s, e, ready[key], rule) if reader else [] for s, e in zip(shown, evidence, strict=True)]
         found.append((example, evidence, pairs))
     asked = list(dict.fromkeys(pair for _, _, pairs in found for some in pairs for pair in some))
     logits = dict(zip(asked, reader.logits("entailment", asked), strict=True)) if reader else {}

@@ -268,7 +268,7 @@ def _reader_logits(
 
     texts = [in_context(text, task.query, whole=found.seen == 1.0) for text, found in zip(said, evidence, strict=True)]
     against = [contrary(text) if task.query.strip() else None for text in said]
-    shown = [to_read(text, found, sources, rule, task.query) for text, found in zip(texts, evidence, strict=True)]
+    shown = [to_read(text, found, sources, rule) for text, found in zip(texts, evidence, strict=True)]
     others = [
         [(source, stated(other, task.query)) for source, _ in pairs] if other else []
         for pairs, other in zip(shown, against, strict=True)

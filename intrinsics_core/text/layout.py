@@ -113,6 +113,11 @@ def fenced(text: str) -> list[tuple[int, int]]:
     return [*found, (opened, len(text))] if opened >= 0 else found
 
 
+def is_item(line: str) -> bool:
+    """Whether a line begins like an item of a list."""
+    return _ITEM.match(line.lstrip()) is not None
+
+
 def is_fence(line: str) -> bool:
     """Whether a line begins or ends a block of code, and says nothing itself."""
     return _FENCE.match(line.strip()) is not None

@@ -29,6 +29,7 @@ from intrinsics_core.embedded.scoring.evidence import (
     measure,
 )
 from intrinsics_core.embedded.scoring.short_answers import contrary, stated
+from intrinsics_core.embedded.scoring.subjects import subjects
 from intrinsics_core.embedded.scoring.support import ResponseSupport, entailment, look_up, quotes, support, to_read
 from intrinsics_core.embedded.scoring.support_head import SupportHead, label_of, load_head, response_probability
 from intrinsics_core.protocol.errors import InvalidInput
@@ -422,12 +423,13 @@ def test_a_claim_that_names_one_title_is_read_beside_the_documents_about_it_alon
     assert [i for i, text in enumerate(texts) if text in widest] == read
     # Chunks of one document share its title; where all do, all are read.
     chunks = Sources(texts, encoder.encode(texts), [0, 1, 2, 3], ["Harbour Hotel"] * 2 + ["Garden Hotel"] * 2)
-    assert {chunks.titles[i] for i in chunks.about(found.claim)} == {titles[i] for i in sources.about(found.claim)}
-    assert not Sources(texts, encoder.encode(texts), [0, 0, 1, 1], titles[:1] * 2).about(found.claim)
+    (of_chunks,), (of_documents,) = subjects([claim_], chunks), subjects([claim_], sources)
+    assert {chunks.titles[i] for i in of_chunks} == {titles[i] for i in of_documents}
+    assert subjects([claim_], Sources(texts, encoder.encode(texts), [0, 0, 1, 1], titles[:1] * 2)) == [frozenset()]
     # What another document says of the named one is read, too.
     texts[3] = "The Harbour Hotel is a mile away."
     named = Sources(texts, encoder.encode(texts), [0, 0, 1, 1], titles)
-    assert named.about(claim("The Harbour Hotel has a pool.")) == {0, 1}
+    assert subjects(["The Harbour Hotel has a pool."], named) == [{0, 1}]
 
 
 HOTELS = [
@@ -446,6 +448,36 @@ HOTELS = [
 def test_an_answer_is_about_the_document_that_its_question_names(question: str, label: str) -> None:
     turns = [{"role": "user", "content": question}, {"role": "assistant", "content": "You can check in from 14:00."}]
     assert run(hallucination_detection(turns, HOTELS)).label == label
+
+
+@pytest.mark.parametrize(
+    ("answer", "about"),
+    [
+        (["It has a pool."], [0]),  # as the question says
+        (["The Garden Hotel has a sauna.", "It is open daily.", "The pool is closed."], [1, 1, 0]),
+        (["**Garden Hotel**", "- check-in: 2 p.m.", "Breakfast is free."], [1, 1, 1]),
+        (["Garden Hotel:", "- check-in: 2 p.m.", "Breakfast is free."], [1, 1, 0]),
+        (["The Garden Hotel is cheaper than the Harbour Hotel.", "It has a sauna."], [None, None]),
+        (
+            ["**Garden Hotel**", "- no pets", "## Prices", "- breakfast: 9 euros", "Both have a pool."],
+            [1, 1, 0, 0, None],
+        ),
+    ],
+)
+def test_what_a_sentence_is_about(encoder: BiEncoder, answer: list[str], about: list[int | None]) -> None:
+    texts = [document["text"] for document in HOTELS]
+    sources = Sources(texts, encoder.encode(texts), [0, 1], [document["title"] for document in HOTELS])
+    found = subjects(answer, sources, "What does the Harbour Hotel have?")
+    assert found == [frozenset() if i is None else {i} for i in about]
+
+
+def test_a_heading_names_what_follows_and_claims_nothing() -> None:
+    answer = "**Pets**\n- none\n\n### Prices and hours\nBreakfast costs 9 euros."
+    turns = [{"role": "user", "content": "What about the Harbour Hotel?"}, {"role": "assistant", "content": answer}]
+    labels = [sentence.label for sentence in run(hallucination_detection(turns, HOTELS)).sentences]
+    assert labels[0] == labels[2] == "NA" and labels[3] == "faithful"
+    turns[1]["content"] = "**Ada Brink**"  # a whole answer
+    assert run(hallucination_detection(turns, HOTELS)).label == "unfaithful"
 
 
 def test_a_table_in_an_answer_is_judged_row_by_row_with_the_names_of_its_columns() -> None:

@@ -290,34 +290,11 @@ class Sources:
         return frozenset(key for title in self.titles if title for key in keys_of(title))
 
     @cached_property
-    def _told_apart(self) -> dict[str, frozenset[str]]:
+    def told_apart(self) -> dict[str, frozenset[str]]:
         """Of each title the keys that no other title has."""
         keys = {title: keys_of(title) for title in self.titles if title}
         times = Counter(key for some in keys.values() for key in some)
         return {title: frozenset(key for key in some if times[key] == 1) for title, some in keys.items()}
-
-    def about(self, asked: Claim, question: Claim | None = None) -> frozenset[int]:
-        """The documents that a claim is about: it has a word of one of several titles alone, and they are those of this
-        title and those whose text has the word, too. Empty where it names more than one.
-
-        A claim that names no title is about what the names in its ``question`` are about.
-        """
-        owner = self.documents
-        if owner is None or len(self._told_apart) < 2:
-            return frozenset()
-        named = self._named(asked.units)
-        if not named and question:
-            named = self._named([unit for unit in question.units if unit.is_detail])
-        if len(named) != 1:
-            return frozenset()
-        ((title, keys),) = named.items()
-        said = {owner[i] for key in keys for i in self.postings.get(key, ())}
-        return frozenset(said | {i for i, each in enumerate(self.titles) if each == title})
-
-    def _named(self, units: Iterable[Unit]) -> dict[str, frozenset[str]]:
-        """The titles that have a key of these words alone, with these keys."""
-        words = {key for unit in units for key in unit.keys}
-        return {title: both for title, keys in self._told_apart.items() if (both := keys & words)}
 
     @cached_property
     def _spelled(self) -> dict[str, list[str]]:
@@ -425,6 +402,7 @@ class Evidence:
     sentence stands: neither in the passage of three sentences nearest to it nor beside the same word elsewhere; and
     those that stand only in documents that the sentence is not about.
     crossed: share of its neighbouring words, both found, that no single document holds together. seen: `Sources.seen`.
+    about: the documents that the sentence is about (`subjects`).
     """
 
     claim: Claim
@@ -435,6 +413,7 @@ class Evidence:
     stray: tuple[Unit, ...] = ()
     crossed: float = 0.0
     seen: float = 1.0
+    about: frozenset[int] = frozenset()
 
     @property
     def invented(self) -> tuple[Unit, ...]:
@@ -468,7 +447,9 @@ def _share(part: float, whole: float) -> float:
     return float(part / whole) if whole > 0 else 0.0
 
 
-def measure(sentence: str, vectors: Floats, sources: Sources, given: str = "") -> Evidence:
+def measure(
+    sentence: str, vectors: Floats, sources: Sources, given: str = "", about: frozenset[int] = frozenset()
+) -> Evidence:
     """Look a response sentence up in its sources.
 
     Args:
@@ -477,6 +458,7 @@ def measure(sentence: str, vectors: Floats, sources: Sources, given: str = "") -
         sources: the source sentences.
         given: text whose words need no source, such as the question. Its names and numbers still do: an answer that
             repeats what a question wrongly presumes is not thereby supported.
+        about: the documents that the sentence is about; empty: all of them.
     """
     asked = claim(sentence)
     weights = asked.weights
@@ -505,8 +487,9 @@ def measure(sentence: str, vectors: Floats, sources: Sources, given: str = "") -
         whole * (1.0 - near),
     ]
     features = np.clip(np.array(values, dtype=np.float32), 0.0, 1.0)
-    stray = _stray(asked, found, cosine, anywhere, paired, sources, sources.about(asked, claim(given)))
-    return Evidence(asked, features, found, cosine, missing, stray, _crossed(asked, found, sources), sources.seen)
+    stray = _stray(asked, found, cosine, anywhere, paired, sources, about)
+    crossed = _crossed(asked, found, sources)
+    return Evidence(asked, features, found, cosine, missing, stray, crossed, sources.seen, about)
 
 
 def _crossed(asked: Claim, found: Floats, sources: Sources) -> float:

@@ -39,13 +39,13 @@ from intrinsics_core.embedded.scoring.evidence import (
     Floats,
     Sources,
     Unit,
-    claim,
     keys_of,
     measure,
 )
 from intrinsics_core.embedded.scoring.head import just_below
 from intrinsics_core.embedded.scoring.quantities import spelled_as_in
 from intrinsics_core.embedded.scoring.short_answers import opens_with_yes_or_no, stated_each
+from intrinsics_core.embedded.scoring.subjects import only_names, subjects
 from intrinsics_core.embedded.scoring.support_head import (
     Label,
     SupportHead,
@@ -102,17 +102,15 @@ def under_titles(texts: Sequence[str], titles: Sequence[str] = ()) -> str:
     return " ".join(f"{title}: {said}" if title else said for title, said in told)
 
 
-def to_read(
-    text: str, evidence: Evidence, sources: Sources, rule: CitationRule, given: str = ""
-) -> list[tuple[str, str]]:
+def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule) -> list[tuple[str, str]]:
     """What a reader is shown beside one claim: the sentence found; the same with its neighbours; the best few of all.
 
-    A claim that names one of several titles, or whose question (``given``) does, is read beside the documents about it
-    alone (`Sources.about`): what another one says of something else is no support. The best few are the sentences with
-    the best scores, in their order: all of short sources (`READ_WHOLE` words), `READ_PART` words of longer ones.
+    A claim that is about one of several titles is read beside the documents about it alone (`subjects`): what another
+    one says of something else is no support. The best few are the sentences with the best scores, in their order: all
+    of short sources (`READ_WHOLE` words), `READ_PART` words of longer ones.
     """
     scores = scores_of(evidence, rule)
-    owner, about = sources.documents, sources.about(evidence.claim, claim(given))
+    owner, about = sources.documents, evidence.about
     ranked = [int(i) for i in np.argsort(-scores, kind="stable") if sources.read_as[int(i)]]
     if not ranked:
         return []
@@ -240,10 +238,10 @@ def look_up(sentences: Sequence[str], vectors: Sequence[Floats], sources: Source
     """
     if len(vectors) != len(sentences):
         raise InvalidInput(f"support: {len(sentences)} sentences but {len(vectors)} vectors")
-    texts = stated_each(sentences, given)
+    texts, about = stated_each(sentences, given), subjects(sentences, sources, given)
     return [
-        measure(text, rows, sources, given if text == sentence else "")
-        for sentence, text, rows in zip(sentences, texts, vectors, strict=True)
+        measure(text, rows, sources, given if text == sentence else "", documents)
+        for sentence, text, rows, documents in zip(sentences, texts, vectors, about, strict=True)
     ]
 
 
@@ -291,7 +289,9 @@ def support(
         held = held or (asked and opens_with_yes_or_no(sentence))
         rows = None if own_encoder else vectors[i]
         says = i not in reported and makes_claim(sentence, rows, held, alone=asked and len(sentences) == 1)
-        claims = bare or (says and not (len(sentences) > 1 and NUMBERING.match(sentence)))
+        follows = i + 1 < len(sentences)
+        part = (len(sentences) > 1 and NUMBERING.match(sentence)) or (follows and only_names(sentence))
+        claims = bare or (says and not part)
         judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare, given))
         if bare and (probability := judged[-1][0].probability) <= 0.5:
             doubted.append(probability)

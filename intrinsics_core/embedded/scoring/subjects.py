@@ -1,0 +1,80 @@
+"""Which of several titled documents each sentence of an answer is about.
+
+What one document says of its subject is no support for a claim on another one's. A sentence is about the title that it
+names. One that names none is about its heading's ("**Harbour Hotel**" above a list), about what the sentence before it
+was where it begins with "It", or about what its question names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from intrinsics_core.embedded.scoring.evidence import Sources, Unit, claim
+from intrinsics_core.text.layout import is_item
+
+_MARKED = re.compile(r"\A(?:#{1,6}\s.+|(?P<mark>\*\*|__)[^*_]+(?P=mark)\s*:?)\Z")
+_INTRODUCES = 8  # words at most of a line that ends with a colon and names what follows
+_STANDS_FOR = re.compile(r"\A\W*(?:it|its|he|she|his|her)\b", re.IGNORECASE)
+_SAYS = re.compile(
+    r"\d|\b(?:is|are|was|were|be|has|have|had|do|does|did|can|could|may|must|will|would|should|not?|never|without)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_SEVERAL = re.compile(r"\b(?:both|each|either|neither|all|none|others?|another|same|respectively)\b", re.IGNORECASE)
+
+
+def subjects(sentences: Sequence[str], sources: Sources, question: str = "") -> list[frozenset[int]]:
+    """For each sentence the indices of the documents that it is about; empty where it is about all or none is named.
+
+    Args:
+        sentences: those of an answer, in order.
+        sources: with a title for each document.
+        question: what was asked. Its names count, other words do not.
+    """
+    nothing = frozenset[int]()
+    if sources.documents is None or len(sources.told_apart) < 2:
+        return [nothing] * len(sentences)
+    asked = _about([unit for unit in claim(question).units if unit.is_detail], sources) or nothing
+    found, above, before = list[frozenset[int]](), nothing, asked
+    whole = False  # whether what stands above is a heading: it holds for more than a list
+    for sentence in sentences:
+        own = _about(claim(sentence).units, sources)
+        if introduces(sentence):
+            above, whole = own or nothing, is_heading(sentence)
+        elif not (whole or is_item(sentence)):
+            above = nothing
+        if own is None:
+            stands_for = _STANDS_FOR.match(sentence)
+            own = nothing if _SEVERAL.search(sentence) else above or (before if stands_for else asked)
+        found.append(own)
+        before = own
+    return found
+
+
+def _about(units: Iterable[Unit], sources: Sources) -> frozenset[int] | None:
+    """The documents of the one title of which these words have a word that no other has, and those whose text has the
+    word, too. Empty where they name more than one title, None where they name none.
+    """
+    words = {key for unit in units for key in unit.keys}
+    named = {title: both for title, keys in sources.told_apart.items() if (both := keys & words)}
+    if len(named) != 1 or sources.documents is None:
+        return frozenset() if named else None
+    ((title, keys),) = named.items()
+    said = {sources.documents[i] for key in keys for i in sources.postings.get(key, ())}
+    return frozenset(said | {i for i, each in enumerate(sources.titles) if each == title})
+
+
+def is_heading(sentence: str) -> bool:
+    """Whether a sentence is a line of its own that is marked as a heading."""
+    return _MARKED.match(sentence.strip()) is not None
+
+
+def introduces(sentence: str) -> bool:
+    """Whether a sentence is a heading or a few words with a colon, above what it is about."""
+    text = sentence.strip()
+    return is_heading(text) or (text.endswith((":", ":**")) and len(text.split()) <= _INTRODUCES)
+
+
+def only_names(sentence: str) -> bool:
+    """Whether a sentence names what follows and says nothing of it: it `introduces`, without a verb or a number."""
+    return introduces(sentence) and not _SAYS.search(sentence)
