@@ -125,7 +125,7 @@ def _question_and_passages(task: Task, question: str, *, apart: bool = False) ->
 def _sentences(task: Task) -> Sequence[Request]:
     from intrinsics_core.embedded.scoring.short_answers import stated_each
 
-    said = tuple(stated_each(_said(task), task.query))
+    said = tuple(stated_each(_said(task), task.query, whole=not _before(task)))
     return [
         Embed(task.intrinsic, said, kind="sentence"),
         Embed(task.intrinsic, tuple(s.text for each in task.document_sentences for s in each), kind="sentence"),
@@ -137,6 +137,12 @@ def _said(task: Task) -> list[str]:
     from intrinsics_core.text.tables import in_words
 
     return in_words([s.text for s in task.response_sentences])
+
+
+def _before(task: Task) -> list[str]:
+    """The sentences of the answer that were judged earlier: of a stream, they stand in a turn before the rest."""
+    turns = task.messages[:-1]
+    return [span.text for turn in turns[-1:] if turn.role == "assistant" for span in laid_out(turn.content)]
 
 
 def question_by_rules(task: Task) -> str:
@@ -240,10 +246,10 @@ def _supported(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[
     if thresholds := own.thresholds.get("hallucination-detection"):
         head = replace(head, thresholds={**head.thresholds, **thresholds})
     sentences, sources = _said(task), _sources(task, documents)
-    evidence = look_up(sentences, response, sources, task.query)
+    evidence = look_up(sentences, response, sources, task.query, _before(task))
     logits = (yield from _reader_logits(task, sentences, evidence, sources, head.citations)) if own.reads else None
     return support(
-        sentences, response, sources, head, given=task.query, evidence=evidence, logits=logits,
+        sentences, response, sources, head, given=task.query, before=_before(task), evidence=evidence, logits=logits,
         reported=_reported(own, task, response), own_encoder=own.own_encoder,
     )  # fmt: skip
 
@@ -322,7 +328,7 @@ def _citations(own: Overrides, task: Task) -> Program[Citations]:
     sentences, sources = _said(task), _sources(task, documents)
     # Nothing is read for a citation: both heads have the same rule.
     found = support(
-        sentences, response, sources, load_head(reads=bool(own.reads)), given=task.query,
+        sentences, response, sources, load_head(reads=bool(own.reads)), given=task.query, before=_before(task),
         reported=_reported(own, task, response), own_encoder=own.own_encoder,
     )  # fmt: skip
     return sentence_ids.citations(task, [(r, c) for r, s in enumerate(found.sentences) for c in s.citations])

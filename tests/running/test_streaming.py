@@ -89,6 +89,19 @@ def test_verdicts_come_as_sentences_close_and_are_those_of_the_whole() -> None:
         assert said[sentence.end :].split() and not said[sentence.end :].strip().count(" ")
 
 
+def test_a_sentence_is_about_what_the_one_before_it_was() -> None:
+    hotels = [
+        {"title": "Harbour Hotel", "text": "Check-in is from 3 p.m. There is a pool."},
+        {"title": "Garden Hotel", "text": "Check-in is from 2 p.m. There is a sauna."},
+    ]
+    checker = StreamChecker([{"role": "user", "content": "Tell me about the hotels."}], hotels)
+    said = ["The Garden Hotel has a sauna. ", "Its check-in is from 3 p.m. ", "That is all there is to say."]
+    judged = [sentence for chunk in said for sentence in checker.feed(chunk)]
+    labels = [sentence.label for sentence in judged]
+    assert labels == [sentence.label for sentence in checker.close().sentences[:2]]
+    assert labels[0] == "faithful" and labels[1] != "faithful"  # the Harbour Hotel's
+
+
 def test_a_language_model_sees_what_was_said_before_and_judges_what_is_new() -> None:
     script = Scripted(judge)
     checker = StreamChecker(ASKED, DOCUMENTS, runtime=script)

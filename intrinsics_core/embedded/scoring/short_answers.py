@@ -67,11 +67,12 @@ def is_bare(answer: str) -> bool:
     return _found(answer) is not None
 
 
-def stated_each(sentences: Sequence[str], question: str) -> list[str]:
-    """`stated` for the sentences of an answer. One that is the whole answer stands behind its question where it has no
-    words with content: "It did not.".
+def stated_each(sentences: Sequence[str], question: str, *, whole: bool = True) -> list[str]:
+    """`stated` for the sentences of an answer, or of its end where they are not the ``whole``. One that is all of an
+    answer stands behind its question where it has no words with content: "It did not.".
     """
-    if len(sentences) == 1 and "?" in question and re.search(r"\w", sentences[0]) and not is_bare(sentences[0]):
+    alone = whole and len(sentences) == 1 and "?" in question
+    if alone and re.search(r"\w", sentences[0]) and not is_bare(sentences[0]):
         return [f"{question} {text}" if _without_content(text) else text for text in sentences]
     return [stated(sentence, question) for sentence in sentences]
 

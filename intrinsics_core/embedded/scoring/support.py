@@ -230,15 +230,22 @@ def said_otherwise(sources: Sources, logit: float | None) -> bool:
     return logit is not None and logit >= _SAYS_SO and sources.seen == 1.0 and one
 
 
-def look_up(sentences: Sequence[str], vectors: Sequence[Floats], sources: Sources, given: str = "") -> list[Evidence]:
-    """`evidence.measure` for every sentence of a response, as `stated_each` puts it.
+def look_up(
+    sentences: Sequence[str],
+    vectors: Sequence[Floats],
+    sources: Sources,
+    given: str = "",
+    before: Sequence[str] = (),
+) -> list[Evidence]:
+    """`evidence.measure` for every sentence of a response, as `stated_each` puts it; ``before``: those before them.
 
     Raises:
         InvalidInput: as many vectors as sentences are not given.
     """
     if len(vectors) != len(sentences):
         raise InvalidInput(f"support: {len(sentences)} sentences but {len(vectors)} vectors")
-    texts, about = stated_each(sentences, given), subjects(sentences, sources, given)
+    texts = stated_each(sentences, given, whole=not before)
+    about = subjects([*before, *sentences], sources, given)[len(before) :]
     return [
         measure(text, rows, sources, given if text == sentence else "", documents)
         for sentence, text, rows, documents in zip(sentences, texts, vectors, about, strict=True)
@@ -252,6 +259,7 @@ def support(
     head: SupportHead | None = None,
     *,
     given: str = "",
+    before: Sequence[str] = (),
     evidence: Sequence[Evidence] | None = None,
     logits: Sequence[float | None] | None = None,
     reported: Collection[int] = (),
@@ -279,16 +287,16 @@ def support(
         InvalidInput: as many vectors as sentences are not given.
     """
     numbers = head or load_head(reads=logits is not None)
-    measured = look_up(sentences, vectors, sources, given) if evidence is None else evidence
+    measured = look_up(sentences, vectors, sources, given, before) if evidence is None else evidence
     judged, doubted = [], list[float]()
     asked = asks(given)
-    texts = stated_each(sentences, given)
+    texts, alone = stated_each(sentences, given, whole=not before), asked and len(sentences) == 1 and not before
     for i, (sentence, text, found) in enumerate(zip(sentences, texts, measured, strict=True)):
         bare = text != sentence and not listed(sentence)
         held = bool(found.claim.units and sources.texts) and not found.missing
         held = held or (asked and opens_with_yes_or_no(sentence))
         rows = None if own_encoder else vectors[i]
-        says = i not in reported and makes_claim(sentence, rows, held, alone=asked and len(sentences) == 1)
+        says = i not in reported and makes_claim(sentence, rows, held, alone)
         follows = i + 1 < len(sentences)
         part = (len(sentences) > 1 and NUMBERING.match(sentence)) or (follows and only_names(sentence))
         claims = bare or (says and not part)
