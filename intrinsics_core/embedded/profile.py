@@ -465,11 +465,16 @@ def _answerability(own: Overrides, task: Task) -> Program[Answerability]:
 
 def _answerable(own: Overrides, task: Task, asked: Asked) -> Program[Answerability]:
     from intrinsics_core.embedded.scoring.answering import answerability, as_one, best_two, of_both, shipped_head
+    from intrinsics_core.embedded.scoring.subjects import passages_about
 
     limit = own.thresholds.get("answerability", {}).get("answerable")
-    texts, vectors, logits = [passage(d) for d in task.documents], list(asked.passages), asked.logits
-    if logits is not None and (two := best_two(asked.text, asked.shown, logits)):
-        (said,) = yield from _asks(task, asked.text, [" ".join(asked.shown[i] for i in two)])
+    titles, whole = [d.title or "" for d in task.documents], [d.text for d in task.documents]
+    kept = sorted(passages_about(asked.text, titles, whole) or range(len(whole)))
+    texts, vectors = [passage(task.documents[i]) for i in kept], [asked.passages[i] for i in kept]
+    logits = None if asked.logits is None else [asked.logits[i] for i in kept]
+    shown = [asked.shown[i] for i in kept] if asked.shown else []
+    if logits is not None and (two := best_two(asked.text, shown, logits)):
+        (said,) = yield from _asks(task, asked.text, [" ".join(shown[i] for i in two)])
         text, rows = as_one([texts[i] for i in two], [vectors[i] for i in two])
         texts, vectors, logits = [*texts, text], [*vectors, rows], [*logits, of_both(said, *(logits[i] for i in two))]
     found = answerability(asked.text, texts, asked.question, vectors, threshold=limit, logits=logits)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intrinsics_core import hallucination_detection, run
+from intrinsics_core import answerability, hallucination_detection, run
 from intrinsics_core.calibration.probabilities import logit
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.scoring.citing import cite
@@ -426,10 +426,10 @@ def test_a_claim_that_names_one_title_is_read_beside_the_documents_about_it_alon
     (of_chunks,), (of_documents,) = subjects([claim_], chunks), subjects([claim_], sources)
     assert {chunks.titles[i] for i in of_chunks} == {titles[i] for i in of_documents}
     assert subjects([claim_], Sources(texts, encoder.encode(texts), [0, 0, 1, 1], titles[:1] * 2)) == [frozenset()]
-    # What another document says of the named one is read, too.
+    # What another document says of the named one is read, too: all of them here.
     texts[3] = "The Harbour Hotel is a mile away."
     named = Sources(texts, encoder.encode(texts), [0, 0, 1, 1], titles)
-    assert subjects(["The Harbour Hotel has a pool."], named) == [{0, 1}]
+    assert subjects(["The Harbour Hotel has a pool."], named) == [frozenset()]
 
 
 HOTELS = [
@@ -451,6 +451,18 @@ def test_an_answer_is_about_the_document_that_its_question_names(question: str, 
 
 
 @pytest.mark.parametrize(
+    ("question", "label"),
+    [
+        ("Until when is the sauna of the Garden Hotel open?", "answerable"),
+        ("Until when is the sauna of the Harbour Hotel open?", "unanswerable"),
+    ],
+)
+def test_a_question_on_one_thing_is_not_answered_by_what_is_told_of_another(question: str, label: str) -> None:
+    garden = HOTELS[1] | {"text": "The Garden Hotel has a sauna. It is open every day until 9 p.m."}
+    assert run(answerability([{"role": "user", "content": question}], [HOTELS[0], garden])).label == label
+
+
+@pytest.mark.parametrize(
     ("answer", "about"),
     [
         (["It has a pool."], [0]),  # as the question says
@@ -462,6 +474,7 @@ def test_an_answer_is_about_the_document_that_its_question_names(question: str, 
             ["**Garden Hotel**", "- no pets", "## Prices", "- breakfast: 9 euros", "Both have a pool."],
             [1, 1, 0, 0, None],
         ),
+        (["The Garden Hotel takes cards."], [1]),
     ],
 )
 def test_what_a_sentence_is_about(encoder: BiEncoder, answer: list[str], about: list[int | None]) -> None:
@@ -469,6 +482,13 @@ def test_what_a_sentence_is_about(encoder: BiEncoder, answer: list[str], about: 
     sources = Sources(texts, encoder.encode(texts), [0, 1], [document["title"] for document in HOTELS])
     found = subjects(answer, sources, "What does the Harbour Hotel have?")
     assert found == [frozenset() if i is None else {i} for i in about]
+
+
+def test_a_part_of_a_guide_is_no_rival_of_what_it_tells_of(encoder: BiEncoder) -> None:
+    texts = ["There are 48 rooms.", "Breakfast costs 9 euros.", "Check-in is from 3 p.m.", "Check-in is from 2 p.m."]
+    titles = ["Harbour Hotel", "Prices", "Opening Hours", "Garden Hotel"]
+    sources = Sources(texts, encoder.encode(texts), [0, 1, 2, 3], titles)
+    assert subjects(["Breakfast costs 9 euros at the Harbour Hotel."], sources) == [{0, 1, 2}]
 
 
 def test_a_heading_names_what_follows_and_claims_nothing() -> None:

@@ -225,6 +225,13 @@ def keys_of(sentence: str) -> frozenset[str]:
     return frozenset({key for word, held in _held(words, text) for key in _said(word, held)} | _initialisms(words))
 
 
+def told_apart(titles: Sequence[str]) -> dict[str, frozenset[str]]:
+    """Of each title the keys that no other title has."""
+    keys = {title: keys_of(title) for title in titles if title}
+    times = Counter(key for some in keys.values() for key in some)
+    return {title: frozenset(key for key in some if times[key] == 1) for title, some in keys.items()}
+
+
 def _trigrams(term: str) -> set[str]:
     padded = f"^{term}"
     return {padded[i : i + 3] for i in range(len(padded) - 2)}
@@ -291,10 +298,8 @@ class Sources:
 
     @cached_property
     def told_apart(self) -> dict[str, frozenset[str]]:
-        """Of each title the keys that no other title has."""
-        keys = {title: keys_of(title) for title in self.titles if title}
-        times = Counter(key for some in keys.values() for key in some)
-        return {title: frozenset(key for key in some if times[key] == 1) for title, some in keys.items()}
+        """`told_apart` of the titles."""
+        return told_apart(self.titles)
 
     @cached_property
     def _spelled(self) -> dict[str, list[str]]:

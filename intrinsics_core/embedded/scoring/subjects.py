@@ -1,6 +1,6 @@
 """Which of several titled documents each sentence of an answer is about.
 
-What one document says of its subject is no support for a claim on another one's. A sentence is about the title that it
+What one document says of its subject is no support for a claim on a rival's. A sentence is about the title that it
 names. One that names none is about its heading's ("**Harbour Hotel**" above a list), about what the sentence before it
 was where it begins with "It", or about what its question names.
 """
@@ -8,12 +8,14 @@ was where it begins with "It", or about what its question names.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from intrinsics_core.embedded.scoring.evidence import Sources, Unit, claim
+from intrinsics_core.embedded.lexical import background, idf, tokens
+from intrinsics_core.embedded.scoring.evidence import Sources, Unit, claim, keys_of, told_apart
 from intrinsics_core.text.layout import is_item
 
 _MARKED = re.compile(r"\A(?:#{1,6}\s.+|(?P<mark>\*\*|__)[^*_]+(?P=mark)\s*:?)\Z")
+_NAME = 0.95  # of the largest idf there is: a word that is so rare in a title is a name
 _INTRODUCES = 8  # words at most of a line that ends with a colon and names what follows
 _STANDS_FOR = re.compile(r"\A\W*(?:it|its|he|she|his|her)\b", re.IGNORECASE)
 _SAYS = re.compile(
@@ -24,7 +26,7 @@ _SEVERAL = re.compile(r"\b(?:both|each|either|neither|all|none|others?|another|s
 
 
 def subjects(sentences: Sequence[str], sources: Sources, question: str = "") -> list[frozenset[int]]:
-    """For each sentence the indices of the documents that it is about; empty where it is about all or none is named.
+    """For each sentence the indices of the documents that may tell of what it is about; empty where all may.
 
     Args:
         sentences: those of an answer, in order.
@@ -51,17 +53,53 @@ def subjects(sentences: Sequence[str], sources: Sources, question: str = "") -> 
     return found
 
 
-def _about(units: Iterable[Unit], sources: Sources) -> frozenset[int] | None:
-    """The documents of the one title of which these words have a word that no other has, and those whose text has the
-    word, too. Empty where they name more than one title, None where they name none.
+def passages_about(question: str, titles: Sequence[str], texts: Sequence[str]) -> frozenset[int]:
+    """The passages that may answer a question which names one of their titles; empty where all may.
+
+    Args:
+        question: the question as it stands alone. Its names count, other words do not.
+        titles: of each passage, "" for none.
+        texts: of each passage.
     """
-    words = {key for unit in units for key in unit.keys}
-    named = {title: both for title, keys in sources.told_apart.items() if (both := keys & words)}
+    named = _named([unit for unit in claim(question).units if unit.is_detail], told_apart(titles))
+    if len(named) != 1:
+        return frozenset()
+    ((title, keys),) = named.items()
+    return _without_rivals(title, titles, {i for i, text in enumerate(texts) if keys & keys_of(text)})
+
+
+def _about(units: Iterable[Unit], sources: Sources) -> frozenset[int] | None:
+    """The documents that may tell of the one title that these words name; empty where all may, or they name more than
+    one; None where they name none.
+    """
+    named = _named(units, sources.told_apart)
     if len(named) != 1 or sources.documents is None:
         return frozenset() if named else None
     ((title, keys),) = named.items()
     said = {sources.documents[i] for key in keys for i in sources.postings.get(key, ())}
-    return frozenset(said | {i for i, each in enumerate(sources.titles) if each == title})
+    return _without_rivals(title, sources.titles, said)
+
+
+def _named(units: Iterable[Unit], apart: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    """The titles of which these words have a key that no other title has, with those keys."""
+    words = {key for unit in units for key in unit.keys}
+    return {title: both for title, keys in apart.items() if (both := keys & words)}
+
+
+def _without_rivals(title: str, titles: Sequence[str], said: Collection[int]) -> frozenset[int]:
+    """All documents but the rivals of a title in whose text its words are not ``said``; empty where there are none."""
+    rivals = {i for i, each in enumerate(titles) if each != title and i not in said and _is_rival(each, title)}
+    return frozenset(range(len(titles))) - rivals if rivals else frozenset()
+
+
+def _is_rival(title: str, other: str) -> bool:
+    """Whether a title is of another thing of the same kind ("Garden Hotel" beside "Harbour Hotel"), or holds a name.
+
+    "Prices" beside "Harbour Hotel" may be a part of what is told of the hotel.
+    """
+    shared = any(len(key) > 3 for key in keys_of(title) & keys_of(other))
+    limit = _NAME * background().default
+    return shared or any(token.is_capitalised and idf(token.term) > limit for token in tokens(title))
 
 
 def is_heading(sentence: str) -> bool:
