@@ -164,6 +164,7 @@ def test_markers_and_citation_marks_are_not_claims(encoder: BiEncoder) -> None:
         "Here is a summary of the passages:", "I hope this helps!", "Let me know if you have more questions.",
         "Would you like to know more?", "The documents do not mention the mayor.", "I'm sorry, but I don't know.",
         "I found nothing about that.",
+        "The policy does not mention exchanges.", "The lease doesn't say who pays for it.",
         "Unable to answer based on given passages.", "The passages don't provide enough information to say.",
         "There is no information about prices in the provided text.", "I am not aware of any such rule.",
         "", "   ", "...", "🎉", "Sure!", "您还想知道什么？",
@@ -182,7 +183,7 @@ def test_what_claims_nothing_is_na_and_does_not_count(encoder: BiEncoder, senten
     [
         "I am not sure, but the lighthouse was built in 1871 by Ada Quill.", "The town does not allow cars.",
         "Lighthouses can be automated.", "The lighthouse cannot be visited in winter.", "灯塔建于1871年。",
-        "The survey provided detailed information about fish.",
+        "The survey provided detailed information about fish.", "The policy does not cover frost.",
     ],
 )  # fmt: skip
 def test_assertions_are_claims(sentence: str) -> None:

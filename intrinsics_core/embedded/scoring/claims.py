@@ -29,6 +29,11 @@ _NO_CLAIM = re.compile(
         (?:\s\S+){0,4}?\s(?:do(?:es)?|did|is|are|was|were|has|have)(?:\snot\b|n['’]t\b)(?:\s\w+){0,2}?
         \s(?:mention|provide|specif|contain|include|state|say|explain|give|discuss|indicate|address|describe|cover
         |enough|sufficient|offer|clarif|answer|list|refer|detail|available|known|clear)
+    # "The policy does not cover frost" is a claim, "... does not mention frost" is none.
+    | \b(?:polic(?:y|ies)|contract|agreement|lease|terms|rules|manual|guide|handbook|instructions|leaflet|notice|page
+        |website|faq|description|e-?mail|letter|minutes|table|list|author|writer)s?\b
+        (?:\s\S+){0,3}?\s(?:do(?:es)?|did)(?:\snot\b|n['’]t\b)(?:\s\w+){0,2}?
+        \s(?:mention|specif|state|say|explain|indicate|discuss|clarif|tell)
     | \b(?:no|not\senough|insufficient|limited)\s(?:\w+\s){0,2}(?:information|details?|data|mention|evidence)\b
         .{0,40}\b(?:document|passage|source|context|text|article|excerpt|provided|given|available|here)
     | ^(?:here(?:\sis|\sare|['’]s)|below\s(?:is|are)|the\sfollowing\s(?:is|are))\b.{0,120}:\s?$
