@@ -31,7 +31,7 @@ _NO_CLAIM = re.compile(
         |enough|sufficient|offer|clarif|answer|list|refer|detail|available|known|clear)
     # "The policy does not cover frost" is a claim, "... does not mention frost" is none.
     | \b(?:polic(?:y|ies)|contract|agreement|lease|terms|rules|manual|guide|handbook|instructions|leaflet|notice|page
-        |website|faq|description|e-?mail|letter|minutes|table|list|author|writer)s?\b
+        |website|faq|description|e-?mail|letter|minutes|table|author|writer)s?\b
         (?:\s\S+){0,3}?\s(?:do(?:es)?|did)(?:\snot\b|n['’]t\b)(?:\s\w+){0,2}?
         \s(?:mention|specif|state|say|explain|indicate|discuss|clarif|tell)
     | \b(?:no|not\senough|insufficient|limited)\s(?:\w+\s){0,2}(?:information|details?|data|mention|evidence)\b
