@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from intrinsics_core.embedded.lexical import background, idf, tokens
 from intrinsics_core.embedded.scoring.evidence import Sources, Unit, claim, keys_of, told_apart
@@ -92,6 +93,7 @@ def _without_rivals(title: str, titles: Sequence[str], said: Collection[int]) ->
     return frozenset(range(len(titles))) - rivals if rivals else frozenset()
 
 
+@lru_cache(maxsize=4096)
 def _is_rival(title: str, other: str) -> bool:
     """Whether a title is of another thing of the same kind ("Garden Hotel" beside "Harbour Hotel"), or holds a name.
 
