@@ -133,10 +133,11 @@ def _sentences(task: Task) -> Sequence[Request]:
 
 
 def _said(task: Task) -> list[str]:
-    """The sentences of the answer; the rows of a table in words, "" for the row that names its columns."""
-    from intrinsics_core.text.tables import in_words
+    """The sentences of the answer as they are judged: without the marks of their form."""
+    from intrinsics_core.embedded.scoring.form import without_form
+    from intrinsics_core.embedded.scoring.short_answers import plainly
 
-    return in_words([s.text for s in task.response_sentences])
+    return plainly(without_form([s.text for s in task.response_sentences]), task.query)
 
 
 def _before(task: Task) -> list[str]:
@@ -305,8 +306,19 @@ def _read(
     return [[logits[pair] for pair in group] for group in pairs]
 
 
+def _standing_alone(own: Overrides, task: Task) -> Program[Task]:
+    """The task with its question as it stands alone: what "it" is, an earlier turn may say."""
+    if len(_turns(task)) < 2:
+        return task
+    question, messages = (yield from _asked(own, task)), list(task.messages)
+    last = max(i for i, message in enumerate(messages) if message.role == "user")
+    messages[last] = replace(messages[last], content=question)
+    return replace(task, messages=tuple(messages))
+
+
 def _hallucination(own: Overrides, task: Task) -> Program[HallucinationDetection]:
     """The verdicts of `support` on the sentences and on the response."""
+    task = yield from _standing_alone(own, task)
     found = yield from _supported(own, task, (yield _sentences(task)))  # type: ignore[arg-type]  # only replies come
     verdicts = [(i, (s.label, s.probability, s.explanation)) for i, s in enumerate(found.sentences)]
     if found.label == "NA":

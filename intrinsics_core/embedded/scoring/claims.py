@@ -14,21 +14,32 @@ from intrinsics_core.text.layout import is_fence
 _NO_CLAIM = re.compile(
     r"""
       ^(?:sure|certainly|of\scourse|absolutely|great\squestion|thank\syou|thanks|hello|hi|hey)\b.{0,60}$
-    | \b(?:i\shope|hope\s(?:this|that|it)\shelps|let\sme\sknow|feel\sfree\sto|happy\sto\shelp|glad\sto)\b
+    | ^(?:enjoy|safe\stravels|see\syou|hope\syou|happy\s\w+ing
+        |have\s(?:fun|an?\s(?:great|nice|lovely|good|wonderful|safe|pleasant|fantastic)))\b
+        (?:[^\d:]{0,60}!|(?:\s\w+){1,3}\.?)\W*$
+    | ^(?:(?:kind|best|warm)\s(?:regards|wishes)|regards|sincerely|yours\s(?:truly|sincerely))\b,?[^.?:]{0,40}$
+    | ^(?:best|cheers|yours),\s\w+\W*$
+    | \bAI[- ]generated\b|^confidence\s?:|^last\supdated\b|^references?\s?:
+    | ^\W*(?:not\s(?:stated|mentioned|specified|given|found|known)(?:\s(?:in|by)\s.{0,40})?|n/a|unknown
+        |(?:it|they)\s(?:does|do)(?:\snot|n['’]t)\ssay)\W*$
+    | \b(?:document|passage|source|context|text|article|excerpt)s?\s(?:contain|provide|give|offer|ha(?:ve|s))s?\sno
+        \s(?:information|mention|details?)\b
     | ^(?:\w+,?\s){0,4}?(?:i|we)(?:\sam|\swas|\swere|\sare|'m|’m|'re|\sdo|\shave)?\s?(?:
         un(?:able|aware|sure|certain)\b
         |sorry\b|apologi[sz]e|can(?:not|['’]t|\snot)\b|could(?:\snot|n['’]t)\b|(?:not|n['’]t)\s(?:able|aware|sure
         |certain|know(?!\sof\san?(?:y)?\b)|have|find|see)\b|don['’]t\s(?:know(?!\sof\san?(?:y)?\b)|have|find|see
         |think)\b|couldn['’]t\b|only\shave\b
         |(?:have|found|see|saw)\s(?:no\s(?:\w+\s)?(?:information|details?|knowledge|idea|data|mention|answers?)\b|nothing\b))
-    | \bfor\s(?:more|further|additional)\s(?:\w+\s)?(?:information|details?|help|assistance)\b
-        .{0,80}?\b(?:consult|contact|refer|visit|see|check)\b
     | ^(?:sorry|unfortunately)?,?\s?unable\sto\s(?:answer|find|determine|provide)
     | ^(?:this|the|your)?\s?(?:question|query)?\s?(?:can\s?not|can['’]t)\sbe\s(?:answered|determined)\b
-    | \b(?:document|passage|source|context|text|article|excerpt|information|data|paragraph|material|report)s?\b
+    | \b(?:document|passage|source|context|excerpt|information|paragraph)s?\b
         (?:\s\S+){0,4}?\s(?:do(?:es)?|did|is|are|was|were|has|have)(?:\snot\b|n['’]t\b)(?:\s\w+){0,2}?
         \s(?:mention|provide|specif|contain|include|state|say|explain|give|discuss|indicate|address|describe|cover
         |enough|sufficient|offer|clarif|answer|list|refer|detail|available|known|clear)
+    | \b(?:text|article|data|material|report)s?\b
+        (?:\s\S+){0,4}?\s(?:do(?:es)?|did)(?:\snot\b|n['’]t\b)(?:\s\w+){0,2}?
+        \s(?:mention|provide|specif|contain|include|state|say|explain|give|discuss|indicate|address|describe|cover
+        |offer|clarif|answer|list|refer|detail)
     # "The policy does not cover frost" is a claim, "... does not mention frost" is none.
     | \b(?:polic(?:y|ies)|contract|agreement|lease|terms|rules|manual|guide|handbook|instructions|leaflet|notice|page
         |website|faq|description|e-?mail|letter|minutes|table|author|writer)s?\b
@@ -40,6 +51,23 @@ _NO_CLAIM = re.compile(
     | ^(?:\W*(?:summary|answer|response|output|conclusion|note|overview|introduction))\W*$
     """,
     re.IGNORECASE | re.VERBOSE,
+)
+
+# What is offered. A claim may follow: "I'm glad to tell you that it closes at eight."
+_OFFERS = re.compile(
+    r"\b(?:i\shope|hope\s(?:this|that|it)\shelps|let\sme\sknow|feel\sfree\sto|happy\sto\shelp|glad\sto)\b"
+    r"|\bfor\s(?:more|further|additional)\s(?:\w+\s)?(?:information|details?|help|assistance)\b"
+    r".{0,80}?\b(?:consult|contact|refer|visit|see|check)\b",
+    re.IGNORECASE,
+)
+_FOLLOWS = re.compile(r"[,:–—]\s|\bthat\b")
+
+# "We can't say" is a refusal, "we can't take dogs" is what a firm tells of itself.
+_WE = re.compile(r"\bwe\b", re.IGNORECASE)
+_OF_KNOWING = re.compile(
+    r"\b(?:information|details?|data|answers?|find|found|see|say|tell|know|help|assist|mention|determine|confirm|sure|aware"
+    r"|certain|idea|documents?|passages?|context|texts?|sources?|topic|questions?)\b",
+    re.IGNORECASE,
 )
 
 # The same without a word for the documents. Where a source says just this of a thing, it is a claim: "Towels are not
@@ -103,7 +131,10 @@ def makes_claim(sentence: str, vectors: Floats | None = None, found: bool = Fals
         if len(claim(text).units) < 2:
             return False
     known = listed(text, found)
-    return not ((known and not _GREETS.search(text)) or is_small_talk(text, known, vectors, found, alone))
+    greets = _GREETS.search(text) is not None
+    if greets and (found or any(map(str.isdigit, text))):
+        known = False  # "Sure, it opens at nine."
+    return not ((known and not greets) or is_small_talk(text, known, vectors, found, alone))
 
 
 def asks(turn: str) -> bool:
@@ -118,13 +149,19 @@ def surely_none(text: str) -> bool:
 
 def listed(sentence: str, found: bool = False) -> bool:
     """Whether the phrases of `_NO_CLAIM`, or those of `_LACKS` if it was not ``found``, say that it claims nothing."""
-    text = _SPACES.sub(_one_space, sentence)
+    text = _SPACES.sub(_one_space, sentence).strip("*_ ")
     match = _NO_CLAIM.search(text) or (None if found else _LACKS.search(text))
-    if match is None:
+    if match is not None and _WE.search(match[0]) and not _OF_KNOWING.search(text):
+        match = None
+    offer = None if match else _OFFERS.search(text)
+    if match is None and offer is None:
         return False
     # "I am not sure, but it was built in 1889" claims something after all.
-    turn = _BUT.search(text, match.end())
+    turn = _BUT.search(text, (match or offer).end())  # type: ignore[union-attr]  # there is one of them
+    if turn is None and offer is not None:
+        turn = _FOLLOWS.search(text, offer.end())
     if turn is None:
         return True
     rest = text[turn.end() :]
-    return len(claim(rest).units) <= 2 or bool(_NO_CLAIM.search(rest) or _LACKS.search(rest))
+    few = len(claim(rest).units) <= 2 and not any(map(str.isdigit, rest))
+    return few or bool(_NO_CLAIM.search(rest) or _LACKS.search(rest) or _OFFERS.search(rest))

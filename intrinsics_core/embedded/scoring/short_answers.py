@@ -29,6 +29,21 @@ _LEAN = 1.2
 # what is, and seldom what is not.
 _MARGIN = 0.5
 
+_AUXILIARY = "is|are|was|were|do|does|did|can|could|may|must|will|would|should|has|have|had"
+_POLAR = re.compile(rf"(?:\A|[.!?,;:]\s+|\b(?:and|so|but|or|then)\s+)(?:{_AUXILIARY})\b(?!\s+you\b)", re.IGNORECASE)
+_AFFIRMS = re.compile(
+    r"\A\W*(?:of course|sure|certainly|absolutely|definitely|indeed|correct|exactly)\W*\Z", re.IGNORECASE
+)
+_DENIES = re.compile(
+    r"\A\W*(?:of course not|certainly not|absolutely not|definitely not|by no means|not at all)\W*\Z", re.IGNORECASE
+)
+# What is to be written, and no question: what is asked for says nothing of what is true.
+_REQUEST = re.compile(
+    r"\A\W*(?:please\s+)?(?:summari[sz]e|write|draft|compose|create|make|prepare|translate|rewrite|rephrase|shorten|explain"
+    r"|describe|i (?:need|want|would like) (?:a|an|some)\b|tell me (?:more )?about)\b",
+    re.IGNORECASE,
+)
+
 SHORT = 10
 """Words from which on a sentence is read alone beside a part of its sources; shorter ones say little without their
 question.
@@ -58,6 +73,14 @@ def opens_with_yes_or_no(answer: str) -> bool:
     text = unicodedata.normalize("NFC", answer)
     begun = _BEGUN.match(text)
     return begun is not None and bool(begun["yes"] or begun["no"]) and _PAUSE.match(text, begun.end()) is not None
+
+
+def plainly(sentences: Sequence[str], question: str) -> list[str]:
+    """The sentences of an answer. "Of course." that is all of one to a question of yes or no is "Yes."."""
+    if len(sentences) == 1 and "?" in question and _POLAR.search(question):
+        (answer,) = sentences
+        return ["Yes." if _AFFIRMS.match(answer) else "No." if _DENIES.match(answer) else answer]
+    return list(sentences)
 
 
 def is_bare(answer: str) -> bool:
@@ -96,14 +119,16 @@ def in_context(answer: str, question: str, *, whole: bool = False) -> str:
 
     Behind it, where the question is short enough to leave room for it, stand a bare answer, one so short that it may
     say nothing without ("Every day."), and any that is read beside the whole of its sources (``whole``). Where a reader
-    sees a part of them only, most sentences of a long answer are about other things than the question's words. An
-    answer that has just the words of its question is read alone: what was asked does not make it true.
+    sees a part of them only, most sentences of a long answer are about other things than the question's words. So they
+    are where something is to be written ("Write a short text."). An answer that has just the words of its question is
+    read alone: what was asked does not make it true.
     """
     if is_bare(answer):
         return stated(answer, question)
     asked = question.strip()
     # To `split`, a Chinese sentence is one word.
     short = len(answer) < 10 * SHORT and len(answer.split()) < SHORT
+    whole = whole and not ("?" not in asked and _REQUEST.match(asked))
     fits = len(question) <= LONGEST_QUESTION and (short or len(asked) + len(answer) <= LONGEST_READ)
     if not (asked and fits and (short or whole)) or set(terms(answer)) == set(terms(asked)):
         return answer

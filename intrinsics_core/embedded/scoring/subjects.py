@@ -8,21 +8,15 @@ was where it begins with "It", or about what its question names.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from intrinsics_core.embedded.lexical import background, idf, tokens
 from intrinsics_core.embedded.scoring.evidence import Sources, Unit, claim, keys_of, told_apart
-from intrinsics_core.text.layout import is_item
+from intrinsics_core.embedded.scoring.form import is_heading
 
-_MARKED = re.compile(r"\A(?:#{1,6}\s.+|(?P<mark>\*\*|__)[^*_]+(?P=mark)\s*:?)\Z")
 _NAME = 0.95  # of the largest idf there is: a word that is so rare in a title is a name
-_INTRODUCES = 8  # words at most of a line that ends with a colon and names what follows
 _STANDS_FOR = re.compile(r"\A\W*(?:it|its|he|she|his|her)\b", re.IGNORECASE)
-_SAYS = re.compile(
-    r"\d|\b(?:is|are|was|were|be|has|have|had|do|does|did|can|could|may|must|will|would|should|not?|never|without)\b|n['’]t\b",
-    re.IGNORECASE,
-)
 _SEVERAL = re.compile(r"\b(?:both|each|either|neither|all|none|others?|another|same|respectively)\b", re.IGNORECASE)
 
 
@@ -30,7 +24,7 @@ def subjects(sentences: Sequence[str], sources: Sources, question: str = "") -> 
     """For each sentence the indices of the documents that may tell of what it is about; empty where all may.
 
     Args:
-        sentences: those of an answer, in order.
+        sentences: those of an answer, in order (`form.without_form`).
         sources: with a title for each document.
         question: what was asked. Its names count, other words do not.
     """
@@ -39,13 +33,14 @@ def subjects(sentences: Sequence[str], sources: Sources, question: str = "") -> 
         return [nothing] * len(sentences)
     asked = _about([unit for unit in claim(question).units if unit.is_detail], sources) or nothing
     found, above, before = list[frozenset[int]](), nothing, asked
-    whole = False  # whether what stands above is a heading: it holds for more than a list
+    in_list = False
     for sentence in sentences:
         own = _about(claim(sentence).units, sources)
-        if introduces(sentence):
-            above, whole = own or nothing, is_heading(sentence)
-        elif not (whole or is_item(sentence)):
+        if is_heading(sentence):
+            above = own or nothing
+        elif in_list and not sentence.startswith("- "):
             above = nothing
+        in_list = sentence.startswith("- ")
         if own is None:
             stands_for = _STANDS_FOR.match(sentence)
             own = nothing if _SEVERAL.search(sentence) else above or (before if stands_for else asked)
@@ -66,7 +61,8 @@ def passages_about(question: str, titles: Sequence[str], texts: Sequence[str]) -
     if len(named) != 1:
         return frozenset()
     ((title, keys),) = named.items()
-    return _without_rivals(title, titles, {i for i, text in enumerate(texts) if keys & keys_of(text)})
+    said = {i for i, text in enumerate(texts) if keys & keys_of(text)}
+    return _without_rivals(title, titles, said, lambda i: texts[i])
 
 
 def _about(units: Iterable[Unit], sources: Sources) -> frozenset[int] | None:
@@ -78,7 +74,7 @@ def _about(units: Iterable[Unit], sources: Sources) -> frozenset[int] | None:
         return frozenset() if named else None
     ((title, keys),) = named.items()
     said = {sources.documents[i] for key in keys for i in sources.postings.get(key, ())}
-    return _without_rivals(title, sources.titles, said)
+    return _without_rivals(title, sources.titles, said, lambda i: sources.of_documents.get(i, ""))
 
 
 def _named(units: Iterable[Unit], apart: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
@@ -87,9 +83,12 @@ def _named(units: Iterable[Unit], apart: Mapping[str, frozenset[str]]) -> dict[s
     return {title: both for title, keys in apart.items() if (both := keys & words)}
 
 
-def _without_rivals(title: str, titles: Sequence[str], said: Collection[int]) -> frozenset[int]:
+def _without_rivals(
+    title: str, titles: Sequence[str], said: Collection[int], text: Callable[[int], str]
+) -> frozenset[int]:
     """All documents but the rivals of a title in whose text its words are not ``said``; empty where there are none."""
-    rivals = {i for i, each in enumerate(titles) if each != title and i not in said and _is_rival(each, title)}
+    others = [i for i, each in enumerate(titles) if each and each != title and i not in said]
+    rivals = {i for i in others if _is_rival(titles[i], title) or _tells_of(titles[i], text(i))}
     return frozenset(range(len(titles))) - rivals if rivals else frozenset()
 
 
@@ -104,17 +103,6 @@ def _is_rival(title: str, other: str) -> bool:
     return shared or any(token.is_capitalised and idf(token.term) > limit for token in tokens(title))
 
 
-def is_heading(sentence: str) -> bool:
-    """Whether a sentence is a line of its own that is marked as a heading."""
-    return _MARKED.match(sentence.strip()) is not None
-
-
-def introduces(sentence: str) -> bool:
-    """Whether a sentence is a heading or a few words with a colon, above what it is about."""
-    text = sentence.strip()
-    return is_heading(text) or (text.endswith((":", ":**")) and len(text.split()) <= _INTRODUCES)
-
-
-def only_names(sentence: str) -> bool:
-    """Whether a sentence names what follows and says nothing of it: it `introduces`, without a verb or a number."""
-    return introduces(sentence) and not _SAYS.search(sentence)
+def _tells_of(title: str, text: str) -> bool:
+    """Whether a text names what its title names, in two words at least: "Tom Hale is a baker." under "Tom Hale"."""
+    return " " in title.strip() and title.strip() in text

@@ -42,10 +42,11 @@ from intrinsics_core.embedded.scoring.evidence import (
     keys_of,
     measure,
 )
+from intrinsics_core.embedded.scoring.form import only_names
 from intrinsics_core.embedded.scoring.head import just_below
 from intrinsics_core.embedded.scoring.quantities import spelled_as_in
 from intrinsics_core.embedded.scoring.short_answers import opens_with_yes_or_no, stated_each
-from intrinsics_core.embedded.scoring.subjects import only_names, subjects
+from intrinsics_core.embedded.scoring.subjects import subjects
 from intrinsics_core.embedded.scoring.support_head import (
     Label,
     SupportHead,
@@ -196,10 +197,7 @@ def _judge(
     elif claims and not bare and nearest is not None and quotes(sentence, sources.texts[nearest], given):
         probability = max(probability, head.thresholds["faithful"])
         odds = min(odds, -logit_of(probability))
-    invented = evidence.invented
-    if invented and said_otherwise(sources, logit):
-        invented = tuple(unit for unit in invented if unit.is_number)
-    if claims and (invented or evidence.stray or (bare and logit is None)):
+    if claims and (contrived(evidence, sources, logit) or (bare and logit is None)):
         # Whatever the rest of it looks like. A bare "No." must have been read.
         probability = min(probability, just_below(head.thresholds["faithful"]))
     label: Label = label_of(probability, head.thresholds) if claims else "NA"
@@ -228,6 +226,19 @@ def said_otherwise(sources: Sources, logit: float | None) -> bool:
     """
     one = sources.documents is None or len(set(sources.documents)) <= 1
     return logit is not None and logit >= _SAYS_SO and sources.seen == 1.0 and one
+
+
+def _has_number(evidence: Evidence) -> bool:
+    """Whether a claim has a number that stands in no source, or elsewhere: no other sentence makes up for that."""
+    return bool(evidence.stray) or any(unit.is_number for unit in evidence.missing)
+
+
+def contrived(evidence: Evidence, sources: Sources, logit: float | None) -> bool:
+    """Whether a claim has a name or a number that stands in no source, or a number that stands elsewhere."""
+    invented = evidence.invented
+    if invented and said_otherwise(sources, logit):
+        invented = tuple(unit for unit in invented if unit.is_number)
+    return bool(invented or evidence.stray)
 
 
 def look_up(
@@ -297,8 +308,8 @@ def support(
         held = held or (asked and opens_with_yes_or_no(sentence))
         rows = None if own_encoder else vectors[i]
         says = i not in reported and makes_claim(sentence, rows, held, alone)
-        follows = i + 1 < len(sentences)
-        part = (len(sentences) > 1 and NUMBERING.match(sentence)) or (follows and only_names(sentence))
+        following = next(iter(sentences[i + 1 :]), "")
+        part = (len(sentences) > 1 and NUMBERING.match(sentence)) or only_names(sentence, following)
         claims = bare or (says and not part)
         judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare, given))
         if bare and (probability := judged[-1][0].probability) <= 0.5:
@@ -313,10 +324,13 @@ def support(
         faithfulness = response_probability(probabilities, odds, novel, numbers) if sources.texts else 0.0
         # A bare "No." that nobody is sure of: the words of its question would say that all stands in the sources.
         faithfulness = min([faithfulness, *doubted])
+        if any(map(_has_number, evidences)) and faithfulness >= numbers.thresholds["faithful"]:
+            faithfulness = just_below(numbers.thresholds["faithful"])
         label = label_of(faithfulness, numbers.thresholds)
     return ResponseSupport(tuple(verdict for verdict, _ in judged), faithfulness, label)
 
 
+_WHICH = re.compile(r"\b(?:which|whose|who|whom)\b", re.IGNORECASE)
 _QUOTED = 2  # words with content, from which on a run of words is a quote
 
 
@@ -325,9 +339,11 @@ def quotes(sentence: str, source: str, given: str) -> bool:
 
     "You need half a litre of milk." is such an answer to "How much milk do I need?" where the source has "half a litre
     of milk". The run holds a word of the question, so that it is about what was asked for; a sentence or a source that
-    denies anything is left to the head.
+    denies anything is left to the head, and so is a question of which or who: the wrong one stands in the sources, too.
     """
     asked = {token.term for token in tokens(given) if not token.is_stop}
+    if _WHICH.search(given):
+        return False
     said = tokens(sentence)
     begin = next((i for i, token in enumerate(said) if not token.is_stop and token.term not in asked), len(said))
     run = [token.term for token in said[begin:]]

@@ -1,0 +1,103 @@
+"""The sentences of an answer without the marks of their form, which say nothing of what they claim.
+
+Numbers of items and steps, emojis, and citations in words ("(Document 4)") are left out. A row of a table is put in
+words. A line in bold or above a list is a heading, however it is numbered. "✅ Lunch" is "Lunch: yes". An item below
+"Not included" is read behind it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from intrinsics_core.text.layout import is_item
+from intrinsics_core.text.tables import in_words
+
+_NUMBERED = re.compile(
+    r"\A(?:[-*•]\s+)?"
+    r"(?:(?:step|part|point)\s+\d{1,2}\s*[:.)–-]|\(?\d{1,2}[.)]|\(?[a-h]\)|\[[ xX]?\]|\d\ufe0f?\u20e3)\s+",
+    re.IGNORECASE,
+)
+_BULLET = re.compile(r"\A[-*•‣▪◦●○■□➢➤·–—]\s+")
+_EMOJI = "[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]\ufe0f?"
+_EMOJIS = re.compile(rf"\A(?:{_EMOJI}\s*)+|(?:\s*{_EMOJI})+\Z")
+_YES, _NO = re.compile(r"\A[✅✔☑]"), re.compile(r"\A[❌✗✘✖🚫⛔]")
+_CITED = re.compile(
+    r"\s*[\[(【]\s*(?:see\s+)?(?:(?:document|doc|passage|source|page|chunk|section)s?\s*\d+(?:\s*(?:,|and|&)\s*\d+)*"
+    r"|(?:source|see):?\s*https?://[^\s)\]]+|\d+(?=\s*】))\s*[\])】]",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(r"\A(?:tl;?dr|(?:short|final|quick) answer|answer)\s*:\s+", re.IGNORECASE)
+_BOLD = re.compile(r"\A(\*\*|__)(?P<text>[^*_]+?)(?:\1\s*(?P<colon>:?)|:\1(?P<inner>))\Z")
+_HEADING = re.compile(r"\A#{1,6}\s+(?P<text>.+)\Z")
+_CUT = re.compile(r"\A\*\*\d{1,2}[.)]\Z")
+_DENIES = re.compile(r"\A(?:not?|don['’]t|do not|never|without|exclu\w+)\b", re.IGNORECASE)
+_SAYS = re.compile(
+    r"\d|\b(?:is|are|was|were|be|has|have|had|do|does|did|can|could|may|must|will|would|should|not?|never|without)\b"
+    r"|n['’]t\b",
+    re.IGNORECASE,
+)
+_SHORT = 6  # words of a line that names what follows
+
+
+def without_form(sentences: Sequence[str]) -> list[str]:
+    """As many texts as sentences. Items begin with "- ", headings are in bold; "" where nothing is said.
+
+    Args:
+        sentences: those of an answer, in order (`layout.laid_out`).
+    """
+    said = in_words([_CITED.sub("", sentence).strip() for sentence in sentences])
+    for i in range(len(said) - 1):
+        if _CUT.match(said[i]):  # "**1. Prices**" was split behind its number
+            said[i : i + 2] = "", f"**{said[i + 1]}"
+    found, above = list[str](), ""
+    for i, text in enumerate(said):
+        following = said[i + 1] if i + 1 < len(said) else ""
+        name = _named(text, following)
+        if name:
+            above = name if _DENIES.match(name) else ""
+            found.append(f"**{name}**")
+            continue
+        item = is_item(text) or _NUMBERED.match(text) is not None
+        plain = _plain(text)
+        above = above if item else ""
+        found.append(f"- {above}: {plain}" if above else f"- {plain}" if item and plain else plain)
+    return found
+
+
+def is_heading(text: str) -> bool:
+    """Whether a text of `without_form`, or a line as it stands, is a heading."""
+    return _BOLD.match(text) is not None or _HEADING.match(text) is not None
+
+
+def only_names(text: str, following: str) -> bool:
+    """Whether a text of `without_form` names what follows and says nothing of it."""
+    heading = _BOLD.match(text)
+    if heading is None or not following:
+        return False
+    denies = following.startswith("- ") and _DENIES.match(heading["text"])
+    return bool(denies) or not _SAYS.search(heading["text"])
+
+
+def _plain(text: str) -> str:
+    """A sentence without its marker, its label and its emojis."""
+    bare = _LABEL.sub("", _BULLET.sub("", _NUMBERED.sub("", text)).replace("**TL;DR:**", "").strip())
+    yes, no = _YES.match(bare), _NO.match(bare)
+    shown = _EMOJIS.sub("", bare).strip()
+    if (yes or no) and shown and not _SAYS.search(shown) and len(shown.split()) <= _SHORT:
+        return f"{shown.rstrip('.!:')}: {'yes' if yes else 'no'}."
+    return shown or bare
+
+
+def _named(text: str, following: str) -> str:
+    """What a line names that stands above other text: a heading, a line in bold, a few words above a list."""
+    plain = _EMOJIS.sub("", _BULLET.sub("", _NUMBERED.sub("", text))).strip()
+    if match := _BOLD.match(plain) or _HEADING.match(plain):
+        name = _NUMBERED.sub("", _BOLD.sub(r"\g<text>", match["text"].strip())).rstrip(":").strip()
+        return name if following and len(name.split()) <= 2 * _SHORT else ""
+    if is_item(text) or not following or len(plain.split()) > _SHORT:
+        return ""
+    above = is_item(following) or _NUMBERED.match(following) is not None
+    if plain.endswith(":") and (not _SAYS.search(plain) or (above and _DENIES.match(plain))):
+        return plain.rstrip(":").strip()
+    return plain if above and plain and plain[-1].isalnum() else ""
