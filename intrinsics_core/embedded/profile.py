@@ -269,29 +269,40 @@ def _reader_logits(
     task: Task, said: Sequence[str], evidence: Sequence[Evidence], sources: Sources, rule: CitationRule
 ) -> Program[list[Any]]:
     """What the reader says of each sentence of an answer: one logit of its readings; None without sources."""
-    from intrinsics_core.embedded.scoring.short_answers import contrary, in_context, stated, weighed
+    from intrinsics_core.embedded.scoring.short_answers import contrary, in_context, leads, led, stated, weighed
     from intrinsics_core.embedded.scoring.support import to_read
     from intrinsics_core.embedded.scoring.support_head import of_readings, read_enough
 
     texts = [in_context(text, task.query, whole=found.seen == 1.0) for text, found in zip(said, evidence, strict=True)]
-    against = [contrary(text) if task.query.strip() else None for text in said]
     shown = [to_read(text, found, sources, rule) for text, found in zip(texts, evidence, strict=True)]
-    others = [
-        [(source, stated(other, task.query)) for source, _ in pairs] if other else []
-        for pairs, other in zip(shown, against, strict=True)
-    ]
+    # A bare "No." is weighed against its opposite, and so is the "No" of "No, that is too late." beside that sentence.
+    leading = [leads(text, task.query) for text in said]
+    against = [contrary(lead or text) if task.query.strip() else None for text, lead in zip(said, leading, strict=True)]
+    others, leads_ = (
+        [
+            [(source, stated(answer, task.query)) for source, _ in pairs] if answer else []
+            for pairs, answer in zip(shown, answers, strict=True)
+        ]
+        for answers in (against, leading)
+    )
     # For a "No." all parts are read, and so is its opposite. For another claim the widest part is read last, if at all.
-    narrow = [pairs if other else pairs[:-1] for pairs, other in zip(shown, others, strict=True)]
-    logits = yield from _read(task, [*narrow, *others])
-    begun, theirs = logits[: len(said)], logits[len(said) :]
+    narrow = [
+        pairs if other and not lead else pairs[:-1] for pairs, other, lead in zip(shown, others, leading, strict=True)
+    ]
+    logits = yield from _read(task, [*narrow, *others, *leads_])
+    begun, theirs, led_by = logits[: len(said)], logits[len(said) : 2 * len(said)], logits[2 * len(said) :]
     left = [[] if read_enough(some) else pairs[len(some) :] for pairs, some in zip(shown, begun, strict=True)]
     ended = yield from _read(task, left)
     mine = [of_readings([*some, *more], one.seen) for some, more, one in zip(begun, ended, evidence, strict=True)]
-    opposite = [of_readings(some, one.seen) for some, one in zip(theirs, evidence, strict=True)]
-    return [
-        z if z is None or other is None else weighed(text, z, other)
-        for text, z, other in zip(said, mine, opposite, strict=True)
-    ]
+    opposite, lead_logits = (
+        [of_readings(some, one.seen) for some, one in zip(each, evidence, strict=True)] for each in (theirs, led_by)
+    )
+    found_logits = list[float | None]()
+    for text, z, other, lead in zip(said, mine, opposite, lead_logits, strict=True):
+        if z is not None and other is not None:
+            z = weighed(text, z, other) if lead is None else led(z, lead, other)
+        found_logits.append(z)
+    return found_logits
 
 
 def _read(

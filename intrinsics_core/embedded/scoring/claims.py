@@ -84,6 +84,8 @@ _GREETS = re.compile(
 )
 
 
+_AGREES = re.compile(r"^(?:sure|certainly|of course|absolutely),\s(?:\S+\s+){2}\S", re.IGNORECASE)
+
 # What a list or a layout puts between claims: "[1]", "(Passage 2)", "Page 3 of 10", "a)".
 _MARKER = re.compile(
     r"\A\W*+(?:(?:passage|document|doc|source|page|chunk|section|figure|fig|table|item|ref|citation|step)s?\b\W*+)?"
@@ -132,7 +134,7 @@ def makes_claim(sentence: str, vectors: Floats | None = None, found: bool = Fals
             return False
     known = listed(text, found)
     greets = _GREETS.search(text) is not None
-    if greets and (found or any(map(str.isdigit, text))):
+    if greets and (found or any(map(str.isdigit, text)) or _AGREES.match(text)):
         known = False  # "Sure, it opens at nine."
     return not ((known and not greets) or is_small_talk(text, known, vectors, found, alone))
 

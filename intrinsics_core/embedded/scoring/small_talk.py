@@ -31,7 +31,8 @@ _ALONE = 0.8
 """
 
 _WORD = re.compile(r"[^\W\d_]++(?:['’][^\W\d_]++)*+|\d++|[?!:,;]")
-_FIRST = word_set("i i'm i'd i'll i've me my mine myself we we're we'd we'll we've us our ours")
+_SPEAKER = word_set("i i'm i'd i'll i've me my mine myself")
+_FIRST = _SPEAKER | word_set("we we're we'd we'll we've us our ours")
 _SECOND = word_set("you you're you'd you'll you've your yours yourself")
 
 
@@ -84,7 +85,8 @@ def is_small_talk(
         alone: whether it is all that a question was answered with.
     """
     said = [word for word, _ in words(text)]
-    of_others = _FIRST.isdisjoint(said)
+    # "We don't take dogs" is what a firm tells of itself.
+    of_others = (_SPEAKER if alone else _FIRST).isdisjoint(said)
     if len(said) >= LONGEST or (found and of_others):
         return listed
     return _called("small_talk", text, listed, vectors, _ALONE if alone and of_others and not listed else 0.0)

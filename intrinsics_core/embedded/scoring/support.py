@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
 
@@ -45,7 +45,7 @@ from intrinsics_core.embedded.scoring.evidence import (
 from intrinsics_core.embedded.scoring.form import only_names
 from intrinsics_core.embedded.scoring.head import just_below
 from intrinsics_core.embedded.scoring.quantities import spelled_as_in
-from intrinsics_core.embedded.scoring.short_answers import opens_with_yes_or_no, stated_each
+from intrinsics_core.embedded.scoring.short_answers import CLEARLY, opens_with_yes_or_no, stated_each
 from intrinsics_core.embedded.scoring.subjects import subjects
 from intrinsics_core.embedded.scoring.support_head import (
     Label,
@@ -299,7 +299,7 @@ def support(
     """
     numbers = head or load_head(reads=logits is not None)
     measured = look_up(sentences, vectors, sources, given, before) if evidence is None else evidence
-    judged, doubted = [], list[float]()
+    judged, doubted, alone_at = [], list[float](), list[int]()
     asked = asks(given)
     texts, alone = stated_each(sentences, given, whole=not before), asked and len(sentences) == 1 and not before
     for i, (sentence, text, found) in enumerate(zip(sentences, texts, measured, strict=True)):
@@ -312,7 +312,14 @@ def support(
         part = (len(sentences) > 1 and NUMBERING.match(sentence)) or only_names(sentence, following)
         claims = bare or (says and not part)
         judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare, given))
-        if bare and (probability := judged[-1][0].probability) <= 0.5:
+        if bare:
+            alone_at.append(i)
+    for i in reversed(alone_at):
+        logit, after = logits[i] if logits else None, judged[i + 1] if i + 1 < len(judged) else None
+        if after and after[0].label != "NA" and logit is not None and logit > -CLEARLY:
+            # "No. It is closed on Mondays." is as right as what it goes on with.
+            judged[i] = replace(judged[i][0], probability=after[0].probability, label=after[0].label), after[1]
+        elif (probability := judged[i][0].probability) <= 0.5:
             doubted.append(probability)
     claimed = [(verdict.probability, value, found) for (verdict, value), found in zip(judged, measured, strict=True)
                if verdict.label != "NA"]  # fmt: skip
