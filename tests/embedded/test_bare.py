@@ -2,7 +2,7 @@
 
 import pytest
 
-from intrinsics_core.embedded.scoring.short_answers import contrary, in_context, stated, weighed
+from intrinsics_core.embedded.scoring.short_answers import contrary, in_context, leads, led, stated, weighed
 
 ASKED = "How often are the logs rotated?"
 
@@ -72,7 +72,14 @@ def test_other_answers_are_looked_up_alone(answer):
     assert stated(answer, ASKED) == answer
 
 
-def test_yes_and_no_are_weighed_against_each_other_and_a_no_is_a_doubt_at_best():
+def test_yes_and_no_are_weighed_against_each_other_and_a_no_is_a_doubt_unless_it_is_sure():
     assert contrary("Yes!") == "No." and contrary("nein") == "Yes." and contrary("Both.") is None
     assert weighed("Yes.", 4.0, 0.0) > 0 > weighed("Yes.", 0.0, 0.0)
-    assert weighed("No.", 4.0, 0.0) == 0.0 > weighed("No.", -4.0, 0.0)
+    assert weighed("No.", 4.0, 0.0) > weighed("No.", 0.9, -4.0) == 0.0 > weighed("No.", -4.0, 0.0)
+
+
+def test_a_yes_in_front_of_other_words_is_weighed_too():
+    assert leads("No, that is too late.", "Is it open?") == "No." and leads("Yes, of course.", "May I?") == "Yes."
+    for answer, question in (("No.", "Is it open?"), ("No idea.", "Is it open?"), ("No, at six.", "When does it open?")):
+        assert leads(answer, question) is None
+    assert led(3.0, 1.0, 0.0) == led(3.0, 0.0, 2.0) == 3.0 > 0.0 > led(3.0, -2.0, 1.0)

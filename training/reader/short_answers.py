@@ -3,8 +3,8 @@
     python -m training.reader.short_answers READER
 
 The gap is the reader's logit of "No." less that of "Yes.", each behind the question, beside the text. Prints its
-AUROC; its middle, by which the reader leans to one of them; and for each answer how often it is let through where it is
-wrong and where it is right, by what it must win by beyond that: what
+AUROC; for each answer how often it is let through where it is wrong and where it is right, by what it must win by; how
+often a no is more than a doubt; and how often the contrary of an answer clearly wins: what
 `intrinsics_core.embedded.scoring.short_answers` is set from.
 """
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from intrinsics_core.calibration.fitting import auroc
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
+from intrinsics_core.embedded.scoring.short_answers import CLEARLY, weighed
 from training.reader.written import Said, bare, said, shown
 
 MARGINS = (-1.0, 0.0, 0.25, 0.5, 0.75, 1.0, 2.0)
@@ -44,14 +45,16 @@ def main() -> None:
     logits = np.array(CrossEncoder(args.reader).logits("entailment", pairs)).reshape(-1, 2)
     gap, yes = logits[:, 0] - logits[:, 1], np.array([y for _, y in rows])
     print(f"{len(rows)} questions, {yes.mean():.0%} of them yes; AUROC of the gap {auroc(-gap, yes):.3f}")
-    middle = (np.median(gap[yes]) + np.median(gap[~yes])) / 2
     print(f"median gap where yes is right {np.median(gap[yes]):.1f}, where no is {np.median(gap[~yes]):.1f}")
-    print(f"leans to yes by {-middle:.2f}")
-    gap = gap - middle
     print("| wins by | yes passes where wrong | right | no passes where wrong | right |\n|---|---|---|---|---|")
     for margin in MARGINS:
         passed = [(gap < -margin)[~yes], (gap < -margin)[yes], (gap > margin)[yes], (gap > margin)[~yes]]
         print(f"| {margin:g} | " + " | ".join(f"{p.mean():.2f}" for p in passed) + " |")
+    sure = np.array([weighed("No.", *pair) > 0 for pair in logits])
+    print(f"a no is more than a doubt where wrong {sure[yes].mean():.2f}, where right {sure[~yes].mean():.2f}")
+    ahead = [(gap > CLEARLY)[yes], (gap > CLEARLY)[~yes], (gap < -CLEARLY)[~yes], (gap < -CLEARLY)[yes]]
+    told = ", ".join(f"{p.mean():.2f}" for p in ahead)
+    print(f"clearly contrary: of right yes, wrong yes, right no, wrong no: {told}")
 
 
 if __name__ == "__main__":

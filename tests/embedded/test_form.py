@@ -1,0 +1,118 @@
+"""The form of an answer decides nothing: lists, headings, emojis, citations, courtesy, "we", a "No." of its own."""
+
+from __future__ import annotations
+
+import pytest
+
+from intrinsics_core import hallucination_detection, run
+from intrinsics_core.embedded.scoring.form import only_names, without_form
+from intrinsics_core.text.layout import laid_out
+
+POOL = [
+    {
+        "title": "Riverside Pool",
+        "text": """Riverside Pool is open every day from 7 am to 9 pm. On Sundays it closes at 6 pm. A single ticket
+costs 9 euros for adults. Swimming caps are required in the big pool. The sauna is closed for
+repairs until March.""",
+    }
+]
+HOTELS = [
+    {
+        "title": "Harbour Hotel",
+        "text": """The Harbour Hotel has 42 rooms. A double room costs 110 euros a night, breakfast included. There is
+a pool on the roof. Dogs are welcome for 15 euros a night.""",
+    },
+    {
+        "title": "Garden Hotel",
+        "text": """The Garden Hotel has 18 rooms. A double room costs 85 euros a night; breakfast is 12 euros extra.
+There is no pool, but a sauna. Dogs are not allowed.""",
+    },
+]
+CAMP = [
+    {
+        "title": "Lakeside Camping",
+        "text": """There is a restaurant by the lake, open from noon to 10 pm. Dogs are welcome. Bookings can be
+cancelled free of charge until 14 days before arrival. Wifi is free on the whole site.""",
+    }
+]
+OVEN = [
+    {
+        "title": "Manual",
+        "text": """To clean the oven, let it cool down first. Remove the racks and wash them by hand with warm soapy
+water. Never use steel wool, because it scratches the enamel.""",
+    }
+]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("1. **Opening hours**\n- daily", ["**Opening hours**", "- daily"]),
+        ("**1. Opening hours**\n- daily", ["", "**Opening hours**", "- daily"]),
+        ("### 1. Opening hours\nDaily.", ["**Opening hours**", "Daily."]),
+        ("Harbour Hotel\n2) sauna", ["**Harbour Hotel**", "- sauna"]),
+        ("Step 1: Cool down.\nStep 2: Remove the racks.", ["- Cool down.", "- Remove the racks."]),
+        ("**Not included:**\n- drinks", ["**Not included**", "- Not included: drinks"]),
+        ("- ✅ Lunch\n- ❌ Drinks", ["- Lunch: yes.", "- Drinks: no."]),
+        ("It lasts four years (Document 4).", ["It lasts four years."]),
+        ("| a | b |\n|---|---|\n| x | 2 |", ["", "", "a: x; b: 2."]),
+        ("**Ada Brink**", ["**Ada Brink**"]),
+    ],
+)
+def test_marks_of_form_are_left_out(answer: str, said: list[str]) -> None:
+    assert without_form([span.text for span in laid_out(answer)]) == said
+
+
+def test_a_heading_names_something_only_above_something() -> None:
+    assert only_names("**Pets**", "- none") and only_names("**Do not bring**", "- drones")
+    assert not only_names("**Pets**", "") and not only_names("**Dogs are not allowed**", "Cats are.")
+
+
+def judged(documents: list[dict[str, str]], question: str, answer: str, *before: str) -> str | None:
+    turns = [
+        {"role": ("user", "assistant")[i % 2], "content": text} for i, text in enumerate((*before, question, answer))
+    ]
+    return run(hallucination_detection(turns, documents)).label
+
+
+@pytest.mark.parametrize(
+    ("documents", "question", "answer"),
+    [
+        (OVEN, "How do I clean my oven?", "1. Let the oven cool down.\n2. Remove the racks."),
+        (POOL, "Tell me about Riverside Pool", "1. **Opening hours**\n- every day: 7 am to 9 pm"),
+        (POOL, "Tell me about Riverside Pool", "🕐 **Opening hours**\n- every day: 7 am to 9 pm"),
+        (POOL, "When does it close on Sundays?", "On Sundays the pool closes at 6 pm (Document 1)."),
+        (POOL, "When does the pool close on Sundays?", "On Sundays the pool closes at 6 pm. Enjoy your swim!"),
+        (POOL, "When does the pool close on Sundays?", "On Sundays the pool closes at 6 pm.\n\nConfidence: high"),
+        (POOL, "Is the sauna open?", "No. The sauna is closed for repairs until March."),
+        (POOL, "Is the sauna open?", "🚫 No\n\nThe sauna is closed for repairs until March."),
+        (HOTELS, "Does the Garden Hotel have a pool?", "No. There is no pool, but a sauna."),
+    ],
+)  # fmt: skip
+def test_form_does_not_make_a_right_answer_wrong(documents: list[dict[str, str]], question: str, answer: str) -> None:
+    assert judged(documents, question, answer) == "faithful"
+
+
+@pytest.mark.parametrize(
+    ("documents", "question", "answer"),
+    [
+        (CAMP, "Do you have a restaurant?", "No, we don't have a restaurant."),
+        (CAMP, "Can I cancel?", "Unfortunately we can't refund bookings that are cancelled 20 days before arrival."),
+        (CAMP, "Do you have a restaurant?", "I'm glad to tell you that there is a casino with 200 seats."),
+        (POOL, "When does the pool close on Sundays?", "Happy to help: on Sundays it closes at 8 pm."),
+        (POOL, "When does the pool close on Sundays?", "Sure, 8 pm."),
+        (POOL, "Is the sauna open?", "Yes, the sauna is closed for repairs until March."),
+        (POOL, "Are swimming caps required?", "No. Swimming caps are required in the big pool."),
+        (HOTELS, "Which hotel allows dogs?", "**Garden Hotel**"),
+        (HOTELS, "Tell me about the hotels", "Harbour Hotel\n- sauna\n- no pool\n\nGarden Hotel\n- pool on the roof"),
+        (HOTELS, "Tell me about the Garden Hotel.", "It has 18 rooms. Dogs are welcome for 15 euros a night."),
+    ],
+)  # fmt: skip
+def test_form_does_not_hide_a_wrong_answer(documents: list[dict[str, str]], question: str, answer: str) -> None:
+    assert judged(documents, question, answer) in ("unfaithful", "partial")
+
+
+def test_a_follow_up_is_about_what_was_talked_of() -> None:
+    before = ("Tell me about the Garden Hotel.", "It has 18 rooms.")
+    assert judged(HOTELS, "Does it have a pool?", "Yes, on the roof.", *before) != "faithful"
+    assert judged(HOTELS, "Does it have a pool?", "No, but a sauna.", *before) == "faithful"
