@@ -34,7 +34,7 @@ from training.reader.data import LICENCES, QUESTIONS, Question, hard_questions, 
 FOLDS = 5
 LIMIT = 1000
 RIDGE = {"answering": 2.0, "relevance_read": 20.0, "answerability_read": 20.0}
-REFUSED = 0.15  # share of questions with an answer in the passage that the gate may refuse
+REFUSED = 0.12  # share of questions with an answer in the passage that the gate may refuse
 FALSE_ACCEPTANCE = 0.2  # share of questions without an answer that may score above the band in which the head doubts
 FALSE_REFUSAL = 0.1  # share of questions with one that may score below it
 Array = NDArray[Any]

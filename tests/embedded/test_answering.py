@@ -16,6 +16,7 @@ from intrinsics_core.embedded.scoring.answering import (
     best_two,
     context_relevance,
     features,
+    is_unknown,
     lacks_a_side,
     of_both,
     passage_score,
@@ -283,3 +284,10 @@ def test_a_head_of_other_features_is_refused():
 def test_own_head_is_used(encoder):
     sure = replace(shipped_head("relevance"), weights=(0.0,) * len(FEATURES), bias=10.0)
     assert judge(encoder, UNANSWERABLE[0], head=sure).probability > 0.99
+
+
+@pytest.mark.parametrize("question", ["xyzzy plugh qwfp", "Who is Blorfinax?"])
+def test_words_that_nobody_knows_are_answered_by_no_passage(question: str) -> None:
+    passages = ["The tide mill was built in 1911.", "Fog is common in May."]
+    assert run(gate([{"role": "user", "content": question}], passages)).label == "unanswerable"
+    assert not is_unknown("Who built the mill?", passages) and is_unknown(question, passages)

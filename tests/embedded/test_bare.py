@@ -80,6 +80,6 @@ def test_yes_and_no_are_weighed_against_each_other_and_a_no_is_a_doubt_unless_it
 
 def test_a_yes_in_front_of_other_words_is_weighed_too():
     assert leads("No, that is too late.", "Is it open?") == "No." and leads("Yes, of course.", "May I?") == "Yes."
-    for answer, question in (("No.", "Is it open?"), ("No idea.", "Is it open?"), ("No, at six.", "When does it open?")):
+    for answer, question in (("No.", "Is it open?"), ("No idea.", "Is it open?"), ("No, at six.", "When is it open?")):
         assert leads(answer, question) is None
     assert led(3.0, 1.0, 0.0) == led(3.0, 0.0, 2.0) == 3.0 > 0.0 > led(3.0, -2.0, 1.0)

@@ -25,7 +25,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from intrinsics_core.embedded.lexical import idf, terms, tokens
+from intrinsics_core.embedded.lexical import background, idf, terms, tokens
 from intrinsics_core.embedded.scoring.evidence import keys_of
 from intrinsics_core.embedded.scoring.head import SURE, LinearHead, bounded, just_below, load_head
 from intrinsics_core.protocol.errors import InvalidInput
@@ -47,6 +47,7 @@ _COMPARES = re.compile(
 )
 _LONGEST = 300  # characters of a question within which a second one, or a comparison, is looked for
 _CLAUSE = 4  # words from which on a part is a question of its own
+_UNKNOWN = 0.95  # of the largest idf there is: nobody knows a word that is so rare
 _WINDOW = 180  # words of a passage that are read; the reader takes them in two windows, of which the best counts
 
 
@@ -150,7 +151,7 @@ def answerability(
         return Answerable(False, 0.0, None)
     best = max(range(len(scores)), key=scores.__getitem__)
     probability = scores[best]
-    if lacks_a_side(question, passages):
+    if lacks_a_side(question, passages) or is_unknown(question, passages):
         probability = min(probability, just_below(limit))
     return Answerable(probability >= limit, probability, best)
 
@@ -214,6 +215,15 @@ def lacks_a_side(question: str, passages: Sequence[str]) -> bool:
         return False
     named = {word.term for word in tokens(question)[1:] if word.is_capitalised and not word.is_stop}
     return bool(named) and not named.issubset(frozenset().union(*map(keys_of, passages)))
+
+
+def is_unknown(question: str, passages: Sequence[str]) -> bool:
+    """Whether a question has only words that are in no passage and hardly anywhere ("xyzzy plugh"): a reader that does
+    not know them says anything of them.
+    """
+    words = {word.term for word in tokens(question) if not word.is_stop}
+    rare = bool(words) and all(idf(word) > _UNKNOWN * background().default for word in words)
+    return rare and words.isdisjoint(frozenset().union(*map(keys_of, passages)))
 
 
 def of_both(together: float | None, *alone: float | None) -> float | None:

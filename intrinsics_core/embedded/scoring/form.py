@@ -20,13 +20,14 @@ _NUMBERED = re.compile(
 )
 _BULLET = re.compile(r"\A[-*•‣▪◦●○■□➢➤·–—]\s+")
 _EMOJI = "[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]\ufe0f?"
-_EMOJIS = re.compile(rf"\A(?:{_EMOJI}\s*)+|(?:\s*{_EMOJI})+\Z")
+_EMOJIS = re.compile(rf"\A(?:{_EMOJI}\s?)++|(?:(?<=\s){_EMOJI})++\Z|{_EMOJI}\Z")
 _YES, _NO = re.compile(r"\A[✅✔☑]"), re.compile(r"\A[❌✗✘✖🚫⛔]")
 _CITED = re.compile(
-    r"\s*[\[(【]\s*(?:see\s+)?(?:(?:document|doc|passage|source|page|chunk|section)s?\s*\d+(?:\s*(?:,|and|&)\s*\d+)*"
-    r"|(?:source|see):?\s*https?://[^\s)\]]+|\d+(?=\s*】))\s*[\])】]",
+    r"[\[(【](?:see )?(?:(?:document|doc|passage|source|page|chunk|section)s? ?\d{1,4}(?:(?:,| and| &) ?\d{1,4})*+"
+    r"|(?:source|see):? ?https?://[^\s()\[\]]++|\d{1,4}(?=】))[\])】]",
     re.IGNORECASE,
 )
+_GAP = re.compile(r" ([.,;:!?])")  # where a citation stood
 _LABEL = re.compile(r"\A(?:tl;?dr|(?:short|final|quick) answer|answer)\s*:\s+", re.IGNORECASE)
 _BOLD = re.compile(r"\A(\*\*|__)(?P<text>[^*_]+?)(?:\1\s*(?P<colon>:?)|:\1(?P<inner>))\Z")
 _HEADING = re.compile(r"\A#{1,6}\s+(?P<text>.+)\Z")
@@ -46,7 +47,7 @@ def without_form(sentences: Sequence[str]) -> list[str]:
     Args:
         sentences: those of an answer, in order (`layout.laid_out`).
     """
-    said = in_words([_CITED.sub("", sentence).strip() for sentence in sentences])
+    said = in_words([_GAP.sub(r"\1", _CITED.sub("", sentence)).strip() for sentence in sentences])
     for i in range(len(said) - 1):
         if _CUT.match(said[i]):  # "**1. Prices**" was split behind its number
             said[i : i + 2] = "", f"**{said[i + 1]}"

@@ -18,7 +18,7 @@ _BEGUN = re.compile(
     rf"\A\W*+(?:(?P<yes>{_YES}|(?P<its_yes>{_ITS_YES}))|(?P<no>{_NO}|(?P<its_no>{_ITS_NO}))|(?:{_OTHER}))\b",
     re.IGNORECASE,
 )
-_PAUSE = re.compile(r"\s*[.,;:!–—-]")
+_PAUSE = re.compile(r"\s?[.,;:!–—-]")
 _OF_ITSELF = re.compile(r"\b(?:i|my|mine|myself)\b", re.IGNORECASE)
 
 # By so much must an answer win over its contrary. `python -m training.reader.short_answers READER` prints how many of

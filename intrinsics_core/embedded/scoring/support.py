@@ -216,6 +216,10 @@ def _judge(
 
 
 _SAYS_SO = 1.0  # a reader's logit
+_TOO_MANY = 3
+"""One of so many claims with a number of its own keeps a response below faithful. Of 111 answers of eight sentences,
+42% of the right ones have such a claim, and 42% of those with a wrong sentence: there it tells nothing.
+"""
 
 
 def said_otherwise(sources: Sources, logit: float | None) -> bool:
@@ -229,7 +233,7 @@ def said_otherwise(sources: Sources, logit: float | None) -> bool:
 
 
 def _has_number(evidence: Evidence) -> bool:
-    """Whether a claim has a number that stands in no source, or elsewhere: no other sentence makes up for that."""
+    """Whether a claim has a number that stands in no source, or elsewhere."""
     return bool(evidence.stray) or any(unit.is_number for unit in evidence.missing)
 
 
@@ -331,8 +335,8 @@ def support(
         faithfulness = response_probability(probabilities, odds, novel, numbers) if sources.texts else 0.0
         # A bare "No." that nobody is sure of: the words of its question would say that all stands in the sources.
         faithfulness = min([faithfulness, *doubted])
-        if any(map(_has_number, evidences)) and faithfulness >= numbers.thresholds["faithful"]:
-            faithfulness = just_below(numbers.thresholds["faithful"])
+        if _TOO_MANY * sum(map(_has_number, evidences)) >= len(evidences):
+            faithfulness = min(faithfulness, just_below(numbers.thresholds["faithful"]))
         label = label_of(faithfulness, numbers.thresholds)
     return ResponseSupport(tuple(verdict for verdict, _ in judged), faithfulness, label)
 
