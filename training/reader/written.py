@@ -26,6 +26,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal, get_args
 
+from intrinsics_core.embedded.scoring.short_answers import is_polar
 from intrinsics_core.embedded.scoring.support import under_titles
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.tables import in_words
@@ -45,9 +46,6 @@ _LEANS = re.compile(
     rf"{_STANDS_FOR.pattern}|(?:yes|no|only|because|at|after|before|if|to|you|that|then|one|both)\b", re.IGNORECASE
 )
 _YES_OR_NO = re.compile(r"(yes|no)\b", re.IGNORECASE)
-_POLAR = re.compile(
-    r"(?:is|are|was|were|do|does|did|can|could|may|must|will|has|have|had|should|would)\b", re.IGNORECASE
-)
 _MOST = 170  # words that are read beside a claim or a question: more would be cut
 
 
@@ -354,7 +352,7 @@ def answered(row: Asked, rng: Random) -> Unit:
         if len(parts) > 4 and rng.random() < 0.3:
             parts.pop(rng.randrange(len(parts)))
         pairs = [Pair("answers", " ".join(parts), query, 0.0, "written asked")]
-        if _POLAR.match(row.question) and rng.random() < 0.4:  # neither a yes nor a no stands there
+        if is_polar(row.question) and rng.random() < 0.4:  # neither a yes nor a no stands there
             told = ("Yes.", "No.")
             pairs += [Pair("support", " ".join(parts), f"{row.question} {text}", 0.0, "written:bare") for text in told]
         return pairs

@@ -32,10 +32,10 @@ CLEARLY = 2.2
 
 _AUXILIARY = "is|are|was|were|do|does|did|can|could|may|must|will|would|should|has|have|had"
 _POLAR = re.compile(rf"(?:\A|[.!?,;:]\s+|\b(?:and|so|but|or|then)\s+)(?:{_AUXILIARY})\b(?!\s+you\b)", re.IGNORECASE)
-_AFFIRMS = re.compile(
+_CERTAINLY = re.compile(
     r"\A\W*(?:of course|sure|certainly|absolutely|definitely|indeed|correct|exactly)\W*\Z", re.IGNORECASE
 )
-_DENIES = re.compile(
+_CERTAINLY_NOT = re.compile(
     r"\A\W*(?:of course not|certainly not|absolutely not|definitely not|by no means|not at all)\W*\Z", re.IGNORECASE
 )
 # What is to be written, and no question: what is asked for says nothing of what is true.
@@ -76,11 +76,16 @@ def opens_with_yes_or_no(answer: str) -> bool:
     return begun is not None and bool(begun["yes"] or begun["no"]) and _PAUSE.match(text, begun.end()) is not None
 
 
+def is_polar(question: str) -> bool:
+    """Whether a question asks for a yes or a no ("Is it open?"), and for no favour ("Can you help me?")."""
+    return "?" in question and _POLAR.search(question) is not None
+
+
 def plainly(sentences: Sequence[str], question: str) -> list[str]:
     """The sentences of an answer. "Of course." that is all of one to a question of yes or no is "Yes."."""
-    if len(sentences) == 1 and "?" in question and _POLAR.search(question):
+    if len(sentences) == 1 and is_polar(question):
         (answer,) = sentences
-        return ["Yes." if _AFFIRMS.match(answer) else "No." if _DENIES.match(answer) else answer]
+        return ["Yes." if _CERTAINLY.match(answer) else "No." if _CERTAINLY_NOT.match(answer) else answer]
     return list(sentences)
 
 
@@ -158,7 +163,7 @@ def weighed(answer: str, own: float, other: float) -> float:
 
 def leads(answer: str, question: str) -> str | None:
     """The yes or no in front of other words that answers a question of yes or no ("No, that is too late."), bare."""
-    if is_bare(answer) or not opens_with_yes_or_no(answer) or not ("?" in question and _POLAR.search(question)):
+    if is_bare(answer) or not opens_with_yes_or_no(answer) or not is_polar(question):
         return None
     begun = _BEGUN.match(unicodedata.normalize("NFC", answer))
     return "Yes." if begun and begun["yes"] else "No."
