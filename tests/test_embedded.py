@@ -121,7 +121,8 @@ def test_a_premise_is_not_supported_because_it_was_asked(premise):
     echoed, plain = judged(f"Was the tide mill built by {premise}?", text), judged("Who built the tide mill?", text)
     assert echoed.label != "faithful"
     assert "1805" in echoed.sentences[0].explanation
-    assert echoed.score == pytest.approx(plain.score, abs=0.15)  # read alone, and behind its question
+    assert echoed.score <= plain.score + 0.08  # read alone, and behind its question
+    assert echoed.score == pytest.approx(plain.score, abs=0.1)
 
 
 @pytest.mark.parametrize(

@@ -214,6 +214,11 @@ def idf(term: str) -> float:
     return background().idf(term)
 
 
+def is_unheard_of(term: str) -> bool:
+    """Whether a term is as rare as a name that somebody made up: its idf is above .95 of the largest there is."""
+    return idf(term) > 0.95 * background().default
+
+
 def candidate_idf(wanted: Iterable[str], docs: Sequence[Iterable[str]], *, prior: float = 50.0) -> dict[str, float]:
     """Idf of terms, blended from the background and from the candidates themselves.
 

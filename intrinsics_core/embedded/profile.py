@@ -246,11 +246,11 @@ def _supported(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[
     head = load_head(reads=bool(own.reads))
     if thresholds := own.thresholds.get("hallucination-detection"):
         head = replace(head, thresholds={**head.thresholds, **thresholds})
-    sentences, sources = _said(task), _sources(task, documents)
-    evidence = look_up(sentences, response, sources, task.query, _before(task))
+    sentences, before, sources = _said(task), _before(task), _sources(task, documents)
+    evidence = look_up(sentences, response, sources, task.query, before)
     logits = (yield from _reader_logits(task, sentences, evidence, sources, head.citations)) if own.reads else None
     return support(
-        sentences, response, sources, head, given=task.query, before=_before(task), evidence=evidence, logits=logits,
+        sentences, response, sources, head, given=task.query, before=before, evidence=evidence, logits=logits,
         reported=_reported(own, task, response), own_encoder=own.own_encoder,
     )  # fmt: skip
 
@@ -275,34 +275,34 @@ def _reader_logits(
 
     texts = [in_context(text, task.query, whole=found.seen == 1.0) for text, found in zip(said, evidence, strict=True)]
     shown = [to_read(text, found, sources, rule) for text, found in zip(texts, evidence, strict=True)]
-    # A bare "No." is weighed against its opposite, and so is the "No" of "No, that is too late." beside that sentence.
-    leading = [leads(text, task.query) for text in said]
-    against = [contrary(lead or text) if task.query.strip() else None for text, lead in zip(said, leading, strict=True)]
-    others, leads_ = (
-        [
+
+    def behind_the_question(answers: Sequence[str | None]) -> list[list[tuple[str, str]]]:
+        return [
             [(source, stated(answer, task.query)) for source, _ in pairs] if answer else []
             for pairs, answer in zip(shown, answers, strict=True)
         ]
-        for answers in (against, leading)
-    )
+
+    def joined(logits: Sequence[Sequence[float]]) -> list[float | None]:
+        return [of_readings(some, one.seen) for some, one in zip(logits, evidence, strict=True)]
+
+    # A bare "No." is weighed against its opposite, and so is the "No" of "No, that is too late." beside that sentence.
+    ahead = [leads(text, task.query) for text in said]
+    opposite = [contrary(yes_or_no or text) for yes_or_no, text in zip(ahead, said, strict=True)]
+    others = behind_the_question(opposite if task.query.strip() else [None] * len(said))
     # For a "No." all parts are read, and so is its opposite. For another claim the widest part is read last, if at all.
-    narrow = [
-        pairs if other and not lead else pairs[:-1] for pairs, other, lead in zip(shown, others, leading, strict=True)
-    ]
-    logits = yield from _read(task, [*narrow, *others, *leads_])
-    begun, theirs, led_by = logits[: len(said)], logits[len(said) : 2 * len(said)], logits[2 * len(said) :]
+    bare = [bool(other) and not own for own, other in zip(ahead, others, strict=True)]
+    narrow = [pairs if alone else pairs[:-1] for pairs, alone in zip(shown, bare, strict=True)]
+    logits = yield from _read(task, [*narrow, *others, *behind_the_question(ahead)])
+    begun, theirs, aheads = (logits[i * len(said) : (i + 1) * len(said)] for i in range(3))
     left = [[] if read_enough(some) else pairs[len(some) :] for pairs, some in zip(shown, begun, strict=True)]
     ended = yield from _read(task, left)
-    mine = [of_readings([*some, *more], one.seen) for some, more, one in zip(begun, ended, evidence, strict=True)]
-    opposite, lead_logits = (
-        [of_readings(some, one.seen) for some, one in zip(each, evidence, strict=True)] for each in (theirs, led_by)
-    )
-    found_logits = list[float | None]()
-    for text, z, other, lead in zip(said, mine, opposite, lead_logits, strict=True):
+    mine = joined([[*some, *more] for some, more in zip(begun, ended, strict=True)])
+    weighted: list[float | None] = []
+    for text, z, other, own in zip(said, mine, joined(theirs), joined(aheads), strict=True):
         if z is not None and other is not None:
-            z = weighed(text, z, other) if lead is None else led(z, lead, other)
-        found_logits.append(z)
-    return found_logits
+            z = weighed(text, z, other) if own is None else led(z, own, other)
+        weighted.append(z)
+    return weighted
 
 
 def _read(

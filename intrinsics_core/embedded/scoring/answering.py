@@ -25,7 +25,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from intrinsics_core.embedded.lexical import background, idf, terms, tokens
+from intrinsics_core.embedded.lexical import idf, is_unheard_of, terms, tokens
 from intrinsics_core.embedded.scoring.evidence import keys_of
 from intrinsics_core.embedded.scoring.head import SURE, LinearHead, bounded, just_below, load_head
 from intrinsics_core.protocol.errors import InvalidInput
@@ -47,7 +47,6 @@ _COMPARES = re.compile(
 )
 _LONGEST = 300  # characters of a question within which a second one, or a comparison, is looked for
 _CLAUSE = 4  # words from which on a part is a question of its own
-_UNKNOWN = 0.95  # of the largest idf there is: nobody knows a word that is so rare
 _WINDOW = 180  # words of a passage that are read; the reader takes them in two windows, of which the best counts
 
 
@@ -222,8 +221,9 @@ def is_unknown(question: str, passages: Sequence[str]) -> bool:
     not know them says anything of them.
     """
     words = {word.term for word in tokens(question) if not word.is_stop}
-    rare = bool(words) and all(idf(word) > _UNKNOWN * background().default for word in words)
-    return rare and words.isdisjoint(frozenset().union(*map(keys_of, passages)))
+    return (
+        bool(words) and all(map(is_unheard_of, words)) and words.isdisjoint(frozenset().union(*map(keys_of, passages)))
+    )
 
 
 def of_both(together: float | None, *alone: float | None) -> float | None:

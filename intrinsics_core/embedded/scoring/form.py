@@ -28,8 +28,8 @@ _CITED = re.compile(
     re.IGNORECASE,
 )
 _GAP = re.compile(r" ([.,;:!?])")  # where a citation stood
-_LABEL = re.compile(r"\A(?:tl;?dr|(?:short|final|quick) answer|answer)\s*:\s+", re.IGNORECASE)
-_BOLD = re.compile(r"\A(\*\*|__)(?P<text>[^*_]+?)(?:\1\s*(?P<colon>:?)|:\1(?P<inner>))\Z")
+_LABEL = re.compile(r"\A(?:\*\*tl;?dr:\*\*|(?:tl;?dr|(?:short|final|quick) answer|answer)\s*:)\s+", re.IGNORECASE)
+_BOLD = re.compile(r"\A(\*\*|__)(?P<text>[^*_]+?)(?:\1\s*:?|:\1)\Z")
 _HEADING = re.compile(r"\A#{1,6}\s+(?P<text>.+)\Z")
 _CUT = re.compile(r"\A\*\*\d{1,2}[.)]\Z")
 _DENIES = re.compile(r"\A(?:not?|don['’]t|do not|never|without|exclu\w+)\b", re.IGNORECASE)
@@ -82,7 +82,7 @@ def only_names(text: str, following: str) -> bool:
 
 def _plain(text: str) -> str:
     """A sentence without its marker, its label and its emojis."""
-    bare = _LABEL.sub("", _BULLET.sub("", _NUMBERED.sub("", text)).replace("**TL;DR:**", "").strip())
+    bare = _LABEL.sub("", _BULLET.sub("", _NUMBERED.sub("", text)).strip())
     yes, no = _YES.match(bare), _NO.match(bare)
     shown = _EMOJIS.sub("", bare).strip()
     if (yes or no) and shown and not _SAYS.search(shown) and len(shown.split()) <= _SHORT:

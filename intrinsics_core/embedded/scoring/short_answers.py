@@ -69,11 +69,18 @@ def _without_content(text: str) -> bool:
     return not (claim(text).units or "?" in text or _OF_ITSELF.search(text))
 
 
-def opens_with_yes_or_no(answer: str) -> bool:
-    """Whether an answer begins with a yes or a no by itself ("No, that is too late."): it claims something then."""
+def _ahead(answer: str) -> str | None:
+    """The yes or no, bare, that an answer begins with by itself; None where it begins with none ("No idea")."""
     text = unicodedata.normalize("NFC", answer)
     begun = _BEGUN.match(text)
-    return begun is not None and bool(begun["yes"] or begun["no"]) and _PAUSE.match(text, begun.end()) is not None
+    if begun is None or not (begun["yes"] or begun["no"]) or not _PAUSE.match(text, begun.end()):
+        return None
+    return "Yes." if begun["yes"] else "No."
+
+
+def opens_with_yes_or_no(answer: str) -> bool:
+    """Whether an answer begins with a yes or a no by itself ("No, that is too late."): it claims something then."""
+    return _ahead(answer) is not None
 
 
 def is_polar(question: str) -> bool:
@@ -163,10 +170,7 @@ def weighed(answer: str, own: float, other: float) -> float:
 
 def leads(answer: str, question: str) -> str | None:
     """The yes or no in front of other words that answers a question of yes or no ("No, that is too late."), bare."""
-    if is_bare(answer) or not opens_with_yes_or_no(answer) or not is_polar(question):
-        return None
-    begun = _BEGUN.match(unicodedata.normalize("NFC", answer))
-    return "Yes." if begun and begun["yes"] else "No."
+    return _ahead(answer) if is_polar(question) and not is_bare(answer) else None
 
 
 def led(logit: float, own: float, other: float) -> float:

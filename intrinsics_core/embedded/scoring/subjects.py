@@ -11,11 +11,10 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from intrinsics_core.embedded.lexical import background, idf, tokens
+from intrinsics_core.embedded.lexical import is_unheard_of, tokens
 from intrinsics_core.embedded.scoring.evidence import Sources, Unit, claim, keys_of, told_apart
 from intrinsics_core.embedded.scoring.form import is_heading
 
-_NAME = 0.95  # of the largest idf there is: a word that is so rare in a title is a name
 _STANDS_FOR = re.compile(r"\A\W*(?:it|its|he|she|his|her)\b", re.IGNORECASE)
 _SEVERAL = re.compile(r"\b(?:both|each|either|neither|all|none|others?|another|same|respectively)\b", re.IGNORECASE)
 
@@ -99,8 +98,7 @@ def _is_rival(title: str, other: str) -> bool:
     "Prices" beside "Harbour Hotel" may be a part of what is told of the hotel.
     """
     shared = any(len(key) > 3 for key in keys_of(title) & keys_of(other))
-    limit = _NAME * background().default
-    return shared or any(token.is_capitalised and idf(token.term) > limit for token in tokens(title))
+    return shared or any(token.is_capitalised and is_unheard_of(token.term) for token in tokens(title))
 
 
 def _tells_of(title: str, text: str) -> bool:
