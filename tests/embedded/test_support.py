@@ -477,6 +477,7 @@ def test_a_question_on_one_thing_is_not_answered_by_what_is_told_of_another(ques
             [1, 1, 0, 0, None],
         ),
         (["The Garden Hotel takes cards."], [1]),
+        (["The Garden Hotel takes cards.", "They want no cash."], [1, 1]),
     ],
 )
 def test_what_a_sentence_is_about(encoder: BiEncoder, answer: list[str], about: list[int | None]) -> None:
@@ -484,6 +485,26 @@ def test_what_a_sentence_is_about(encoder: BiEncoder, answer: list[str], about: 
     sources = Sources(texts, encoder.encode(texts), [0, 1], [document["title"] for document in HOTELS])
     found = subjects(without_form(answer), sources, "What does the Harbour Hotel have?")
     assert found == [frozenset() if i is None else {i} for i in about]
+
+
+@pytest.mark.parametrize(
+    ("titles", "texts", "claim_", "about"),
+    [
+        # "insures" is no name, though the other title has it.
+        (["Corvia Insurance", "Meridel Mutual"], ["Luggage: 900.", "Luggage: 700."], "Meridel insures luggage.", 1),
+        # A common word or a small number of a title does not tell of it.
+        (["Glass House Museum", "Museum of Rural Life"], ["Closed on Mondays.", "The house has a stove."],
+         "The Glass House Museum has a stove.", 0),
+        (["Arka Trek 1", "Arka Trek 3"], ["It weighs 1.2 kg.", "It has 1 valve."], "The Trek 1 has a valve.", 0),
+        # Half a name does.
+        (["Ada Brink", "Tom Hale"], ["She is an engineer.", "He was taught by Brink."], "Ada Brink taught a baker.", None),
+    ],
+)  # fmt: skip
+def test_which_documents_tell_of_a_title(
+    encoder: BiEncoder, titles: list[str], texts: list[str], claim_: str, about: int | None
+) -> None:
+    found = subjects([claim_], Sources(texts, encoder.encode(texts), [0, 1], titles))
+    assert found == [frozenset() if about is None else {about}]
 
 
 def test_a_part_of_a_guide_is_no_rival_of_what_it_tells_of(encoder: BiEncoder) -> None:

@@ -2,20 +2,22 @@
 
 What one document says of its subject is no support for a claim on a rival's. A sentence is about the title that it
 names. One that names none is about its heading's ("**Harbour Hotel**" above a list), about what the sentence before it
-was where it begins with "It", or about what its question names.
+was where it begins with "It" or "They", or about what its question names.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from intrinsics_core.embedded.lexical import is_unheard_of, tokens
+from intrinsics_core.embedded.lexical import idf, is_unheard_of, tokens
 from intrinsics_core.embedded.scoring.evidence import Sources, Unit, claim, keys_of, told_apart
 from intrinsics_core.embedded.scoring.form import is_heading
 
-_STANDS_FOR = re.compile(r"\A\W*(?:it|its|he|she|his|her)\b", re.IGNORECASE)
+_STANDS_FOR = re.compile(r"\A\W*(?:it|its|he|she|his|her|they|their|there)\b", re.IGNORECASE)
+_SMALL_NUMBER = re.compile(r"[?#]*\d{1,3}")
 _SEVERAL = re.compile(r"\b(?:both|each|either|neither|all|none|others?|another|same|respectively)\b", re.IGNORECASE)
 
 
@@ -60,20 +62,26 @@ def passages_about(question: str, titles: Sequence[str], texts: Sequence[str]) -
     if len(named) != 1:
         return frozenset()
     ((title, keys),) = named.items()
-    said = {i for i, text in enumerate(texts) if keys & keys_of(text)}
-    return _without_rivals(title, titles, said, lambda i: texts[i])
+    said = {i: keys & keys_of(text) for i, text in enumerate(texts)}
+    return _without_rivals(title, keys, titles, said, lambda i: texts[i])
 
 
-def _about(units: Iterable[Unit], sources: Sources) -> frozenset[int] | None:
+def _about(units: Sequence[Unit], sources: Sources) -> frozenset[int] | None:
     """The documents that may tell of the one title that these words name; empty where all may, or they name more than
     one; None where they name none.
+
+    Names come before other words: "Meridel insures luggage" is about Meridel, and not about "Corvia Insurance", too.
     """
-    named = _named(units, sources.told_apart)
+    apart = sources.told_apart
+    named = _named([unit for unit in units if unit.is_name], apart) or _named(units, apart)
     if len(named) != 1 or sources.documents is None:
         return frozenset() if named else None
     ((title, keys),) = named.items()
-    said = {sources.documents[i] for key in keys for i in sources.postings.get(key, ())}
-    return _without_rivals(title, sources.titles, said, lambda i: sources.of_documents.get(i, ""))
+    said: dict[int, set[str]] = defaultdict(set)
+    for key in keys:
+        for i in sources.postings.get(key, ()):
+            said[sources.documents[i]].add(key)
+    return _without_rivals(title, keys, sources.titles, said, lambda i: sources.of_documents.get(i, ""))
 
 
 def _named(units: Iterable[Unit], apart: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
@@ -83,10 +91,25 @@ def _named(units: Iterable[Unit], apart: Mapping[str, frozenset[str]]) -> dict[s
 
 
 def _without_rivals(
-    title: str, titles: Sequence[str], said: Collection[int], text: Callable[[int], str]
+    title: str,
+    keys: frozenset[str],
+    titles: Sequence[str],
+    said: Mapping[int, Collection[str]],
+    text: Callable[[int], str],
 ) -> frozenset[int]:
-    """All documents but the rivals of a title in whose text its words are not ``said``; empty where there are none."""
-    others = [i for i, each in enumerate(titles) if each and each != title and i not in said]
+    """All documents but the rivals of a title that do not tell of it; empty where there are none.
+
+    A document tells of it where its text has half of the words that name it, weighed by how rare they are: "house"
+    alone is not the Glass House Museum, and "1" not the Trek 1.
+
+    Args:
+        keys: of the title, those that name it.
+        said: of the documents, the keys that their texts have.
+    """
+    names = {key for key in keys if not _SMALL_NUMBER.fullmatch(key)}
+    half = sum(map(idf, names)) / 2
+    tells = {i for i, some in said.items() if names & set(some) and sum(map(idf, names & set(some))) >= half}
+    others = [i for i, each in enumerate(titles) if each and each != title and i not in tells]
     rivals = {i for i in others if _is_rival(titles[i], title) or _tells_of(titles[i], text(i))}
     return frozenset(range(len(titles))) - rivals if rivals else frozenset()
 
