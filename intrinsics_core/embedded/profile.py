@@ -125,19 +125,25 @@ def _question_and_passages(task: Task, question: str, *, apart: bool = False) ->
 def _sentences(task: Task) -> Sequence[Request]:
     from intrinsics_core.embedded.scoring.short_answers import stated_each
 
-    said = tuple(stated_each(_said(task), task.query, whole=not _before(task)))
+    said = tuple(stated_each(_claims(task)[0], task.query, whole=not _before(task)))
     return [
         Embed(task.intrinsic, said, kind="sentence"),
         Embed(task.intrinsic, tuple(s.text for each in task.document_sentences for s in each), kind="sentence"),
     ]
 
 
-def _said(task: Task) -> list[str]:
-    """The sentences of the answer as they are judged: without the marks of their form."""
+def _claims(task: Task) -> tuple[list[str], list[int]]:
+    """The sentences of the answer as they are judged, without the marks of their form and each clause that is about
+    another document alone; and of each the index of its sentence.
+    """
+    from intrinsics_core.embedded.scoring.clauses import clauses
     from intrinsics_core.embedded.scoring.form import without_form
     from intrinsics_core.embedded.scoring.short_answers import plainly
 
-    return plainly(without_form([s.text for s in task.response_sentences]), task.query)
+    said = plainly(without_form([s.text for s in task.response_sentences]), task.query)
+    titles = [document.title or "" for document in task.documents]
+    cut = [clauses(sentence, titles, task.query) for sentence in said]
+    return [clause for each in cut for clause in each], [i for i, each in enumerate(cut) for _ in each]
 
 
 def _before(task: Task) -> list[str]:
@@ -246,23 +252,24 @@ def _supported(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[
     head = load_head(reads=bool(own.reads))
     if thresholds := own.thresholds.get("hallucination-detection"):
         head = replace(head, thresholds={**head.thresholds, **thresholds})
-    sentences, before, sources = _said(task), _before(task), _sources(task, documents)
-    evidence = look_up(sentences, response, sources, task.query, before)
-    logits = (yield from _reader_logits(task, sentences, evidence, sources, head.citations)) if own.reads else None
+    (claims, sentence_of), before, sources = _claims(task), _before(task), _sources(task, documents)
+    evidence = look_up(claims, response, sources, task.query, before)
+    logits = (yield from _reader_logits(task, claims, evidence, sources, head.citations)) if own.reads else None
     return support(
-        sentences, response, sources, head, given=task.query, before=before, evidence=evidence, logits=logits,
-        reported=_reported(own, task, response), own_encoder=own.own_encoder,
+        claims, response, sources, head, given=task.query, before=before, evidence=evidence, logits=logits,
+        reported=_reported(own, task, sentence_of, response), sentence_of=sentence_of, own_encoder=own.own_encoder,
     )  # fmt: skip
 
 
-def _reported(own: Overrides, task: Task, vectors: Sequence[Any]) -> Collection[int]:
-    """The sentences of the response that report what a tool call has done."""
+def _reported(own: Overrides, task: Task, sentence_of: Sequence[int], vectors: Sequence[Any]) -> Collection[int]:
+    """The claims of the response that report what a tool call has done. ``sentence_of``: each one's sentence."""
     if not task.tool_calls:
         return ()
     from intrinsics_core.embedded.scoring.reports import reports_a_call
 
-    said = enumerate(zip(task.response_sentences, vectors, strict=True))
-    return {i for i, (s, rows) in said if reports_a_call(s.text, task, None if own.own_encoder else rows)}
+    texts = [task.response_sentences[i].text for i in sentence_of]
+    said = enumerate(zip(texts, vectors, strict=True))
+    return {i for i, (text, rows) in said if reports_a_call(text, task, None if own.own_encoder else rows)}
 
 
 def _reader_logits(
@@ -348,11 +355,11 @@ def _citations(own: Overrides, task: Task) -> Program[Citations]:
     from intrinsics_core.embedded.scoring.support_head import load_head
 
     response, documents = _vectors((yield _sentences(task)))  # type: ignore[arg-type]  # only replies come
-    sentences, sources = _said(task), _sources(task, documents)
+    (claims, sentence_of), sources = _claims(task), _sources(task, documents)
     # Nothing is read for a citation: both heads have the same rule.
     found = support(
-        sentences, response, sources, load_head(reads=bool(own.reads)), given=task.query, before=_before(task),
-        reported=_reported(own, task, response), own_encoder=own.own_encoder,
+        claims, response, sources, load_head(reads=bool(own.reads)), given=task.query, before=_before(task),
+        reported=_reported(own, task, sentence_of, response), sentence_of=sentence_of, own_encoder=own.own_encoder,
     )  # fmt: skip
     return sentence_ids.citations(task, [(r, c) for r, s in enumerate(found.sentences) for c in s.citations])
 

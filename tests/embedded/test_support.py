@@ -497,7 +497,7 @@ def test_what_a_sentence_is_about(encoder: BiEncoder, answer: list[str], about: 
          "The Glass House Museum has a stove.", 0),
         (["Arka Trek 1", "Arka Trek 3"], ["It weighs 1.2 kg.", "It has 1 valve."], "The Trek 1 has a valve.", 0),
         # Half a name does.
-        (["Ada Brink", "Tom Hale"], ["She is an engineer.", "He was taught by Brink."], "Ada Brink taught a baker.", None),
+        (["Ada Brink", "Tom Hale"], ["An engineer.", "He was taught by Brink."], "Ada Brink taught a baker.", None),
     ],
 )  # fmt: skip
 def test_which_documents_tell_of_a_title(

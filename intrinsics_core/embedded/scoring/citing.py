@@ -26,9 +26,13 @@ class CitationRule:
 
 
 def scores_of(evidence: Evidence, rule: CitationRule) -> Floats:
-    """Per source sentence its score as a citation: the share of the claim it covers, and its cosine."""
+    """Per source sentence its score as a citation: the share of the claim it covers, and its cosine; 0 where it tells
+    of something else.
+    """
     share = covered(evidence.claim.weights, evidence.found)
-    return (1.0 - rule.cosine) * share + rule.cosine * np.clip(evidence.cosine, 0.0, 1.0)
+    scores = (1.0 - rule.cosine) * share + rule.cosine * np.clip(evidence.cosine, 0.0, 1.0)
+    scores[list(evidence.elsewhere)] = 0.0
+    return scores
 
 
 def cite(evidence: Evidence, rule: CitationRule) -> tuple[int, ...]:
@@ -47,7 +51,7 @@ def cite(evidence: Evidence, rule: CitationRule) -> tuple[int, ...]:
     while len(chosen) < rule.maximum:
         gains = covered(weights, still_open * evidence.found)
         gains[scores < rule.further] = 0.0
-        gains[chosen] = 0.0
+        gains[[*chosen, *evidence.elsewhere]] = 0.0
         best = int((gains + 1e-3 * scores).argmax())
         if gains[best] < rule.gain:
             break

@@ -415,7 +415,7 @@ class Evidence:
     sentence stands: neither in the passage of three sentences nearest to it nor beside the same word elsewhere; and
     those that stand only in documents that the sentence is not about.
     crossed: share of its neighbouring words, both found, that no single document holds together. seen: `Sources.seen`.
-    about: the documents that the sentence is about (`subjects`).
+    about: the documents that the sentence is about (`subjects`). elsewhere: the source sentences of the others.
     """
 
     claim: Claim
@@ -427,6 +427,7 @@ class Evidence:
     crossed: float = 0.0
     seen: float = 1.0
     about: frozenset[int] = frozenset()
+    elsewhere: tuple[int, ...] = ()
 
     @property
     def invented(self) -> tuple[Unit, ...]:
@@ -502,7 +503,9 @@ def measure(
     features = np.clip(np.array(values, dtype=np.float32), 0.0, 1.0)
     stray = _stray(asked, found, cosine, anywhere, paired, sources, about)
     crossed = _crossed(asked, found, sources)
-    return Evidence(asked, features, found, cosine, missing, stray, crossed, sources.seen, about)
+    owner = (sources.documents or ()) if about else ()
+    elsewhere = tuple(i for i, document in enumerate(owner) if document not in about)
+    return Evidence(asked, features, found, cosine, missing, stray, crossed, sources.seen, about, elsewhere)
 
 
 def _crossed(asked: Claim, found: Floats, sources: Sources) -> float:

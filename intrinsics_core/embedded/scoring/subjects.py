@@ -17,7 +17,7 @@ from intrinsics_core.embedded.scoring.evidence import Sources, Unit, claim, keys
 from intrinsics_core.embedded.scoring.form import is_heading
 
 _STANDS_FOR = re.compile(r"\A\W*(?:it|its|he|she|his|her|they|their|there)\b", re.IGNORECASE)
-_SMALL_NUMBER = re.compile(r"[?#]*\d{1,3}")
+_SMALL_NUMBER = re.compile(r"\A[?#]{0,2}\d{1,3}\Z")
 _SEVERAL = re.compile(r"\b(?:both|each|either|neither|all|none|others?|another|same|respectively)\b", re.IGNORECASE)
 
 
@@ -106,16 +106,16 @@ def _without_rivals(
         keys: of the title, those that name it.
         said: of the documents, the keys that their texts have.
     """
-    names = {key for key in keys if not _SMALL_NUMBER.fullmatch(key)}
+    names = {key for key in keys if not _SMALL_NUMBER.match(key)}
     half = sum(map(idf, names)) / 2
     tells = {i for i, some in said.items() if names & set(some) and sum(map(idf, names & set(some))) >= half}
     others = [i for i, each in enumerate(titles) if each and each != title and i not in tells]
-    rivals = {i for i in others if _is_rival(titles[i], title) or _tells_of(titles[i], text(i))}
+    rivals = {i for i in others if is_rival(titles[i], title) or _tells_of(titles[i], text(i))}
     return frozenset(range(len(titles))) - rivals if rivals else frozenset()
 
 
 @lru_cache(maxsize=4096)
-def _is_rival(title: str, other: str) -> bool:
+def is_rival(title: str, other: str) -> bool:
     """Whether a title is of another thing of the same kind ("Garden Hotel" beside "Harbour Hotel"), or holds a name.
 
     "Prices" beside "Harbour Hotel" may be a part of what is told of the hotel.

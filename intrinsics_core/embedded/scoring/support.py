@@ -278,12 +278,13 @@ def support(
     evidence: Sequence[Evidence] | None = None,
     logits: Sequence[float | None] | None = None,
     reported: Collection[int] = (),
+    sentence_of: Sequence[int] | None = None,
     own_encoder: bool = False,
 ) -> ResponseSupport:
     """Judge every sentence of a response against its sources.
 
     Args:
-        sentences: the response's sentences, in order.
+        sentences: the response's sentences, in order, or the claims that they make (`clauses`).
         vectors: per sentence (as `stated_each` puts it) (windows, dim) float32, rows L2-normalised.
         sources: source sentences, their vectors, and which document each is of.
         head: fitted numbers; None: the shipped ones, those that read where there are logits.
@@ -292,6 +293,7 @@ def support(
         evidence: what `look_up` gave, where that was asked before.
         logits: per sentence what `of_readings` makes of a reader's logits of `to_read`, for a head that reads.
         reported: the sentences that report what a tool call has done, and so claim nothing.
+        sentence_of: of each claim the index of its sentence, rising; None: each is one.
         own_encoder: the vectors are not of the encoder that ships, so nothing is told from them alone.
 
     Returns:
@@ -325,12 +327,12 @@ def support(
             judged[i] = replace(judged[i][0], probability=after[0].probability, label=after[0].label), after[1]
         elif (probability := judged[i][0].probability) <= 0.5:
             doubted.append(probability)
-    claimed = [(verdict.probability, value, found) for (verdict, value), found in zip(judged, measured, strict=True)
-               if verdict.label != "NA"]  # fmt: skip
+    evidences = [found for (verdict, _), found in zip(judged, measured, strict=True) if verdict.label != "NA"]
+    whole = _whole(judged, sentence_of or range(len(judged)))
     label: Label = "NA"
     faithfulness = 1.0
-    if claimed:
-        probabilities, odds, evidences = zip(*claimed, strict=True)
+    if claimed := [(verdict.probability, value) for verdict, value in whole if verdict.label != "NA"]:
+        probabilities, odds = zip(*claimed, strict=True)
         novel = uncovered(evidences, read=numbers.reads)
         faithfulness = response_probability(probabilities, odds, novel, numbers) if sources.texts else 0.0
         # A bare "No." that nobody is sure of: the words of its question would say that all stands in the sources.
@@ -338,7 +340,27 @@ def support(
         if _TOO_MANY * sum(map(_has_number, evidences)) >= len(evidences):
             faithfulness = min(faithfulness, just_below(numbers.thresholds["faithful"]))
         label = label_of(faithfulness, numbers.thresholds)
-    return ResponseSupport(tuple(verdict for verdict, _ in judged), faithfulness, label)
+    return ResponseSupport(tuple(verdict for verdict, _ in whole), faithfulness, label)
+
+
+Judged = tuple[SentenceSupport, float]
+"""A verdict, and the log-odds of not being supported."""
+
+
+def _whole(judged: Sequence[Judged], sentence_of: Sequence[int]) -> list[Judged]:
+    """The verdicts on sentences from those on their claims: a sentence is supported as its weakest claim, and cites
+    what all of them do.
+    """
+    whole = list[Judged]()
+    for _, group in groupby(zip(sentence_of, judged, strict=True), key=itemgetter(0)):
+        some = [each for _, each in group]
+        verdict, odds = min(some, key=lambda each: each[0].probability)
+        if some[1:]:
+            scores = zip(*(each.source_scores for each, _ in some), strict=True)
+            cited = dict.fromkeys(i for each, _ in some for i in each.citations)
+            verdict = replace(verdict, citations=tuple(cited), source_scores=tuple(map(max, scores)))
+        whole.append((verdict, odds))
+    return whole
 
 
 _WHICH = re.compile(r"\b(?:which|whose|who|whom)\b", re.IGNORECASE)

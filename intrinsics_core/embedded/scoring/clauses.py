@@ -1,0 +1,251 @@
+"""What a sentence that compares titled documents says of each of them.
+
+"The Harbour Hotel has a pool, while the Garden Hotel has a sauna." rests on two documents and is true of neither alone.
+Cut between the titles that it names, each clause is judged beside the documents that it is about (`subjects`). What a
+clause leaves out is filled in from the first one: "Anna joined in 2015 and Tom in 2019." holds "Tom joined in 2019.".
+"Both hotels have a pool." and "Neither has a pool." say something of each title.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from itertools import combinations, pairwise
+
+from intrinsics_core.embedded.lexical import Token, stem, tokens
+from intrinsics_core.embedded.scoring.evidence import keys_of, told_apart
+from intrinsics_core.embedded.scoring.subjects import is_rival
+
+Run = tuple[str, int, int]
+"""A title, and where the words of a sentence that name it begin and end."""
+
+# Where a sentence may be cut, the likeliest places first.
+_BREAKS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"[,;]?\s(?:while|whilst|whereas|but)\b|;\s(?:(?:in|by) contrast\b,?|however\b,?)?",
+        r",?\sand\b",
+        r",\s",
+    )
+)
+_SET_AGAINST = re.compile(
+    r"\A\W*(?:unlike|(?:as )?compared (?:to|with)|in (?:contrast|comparison) (?:to|with))\b", re.I
+)
+_WHILE = re.compile(r"\A\W*(?:while|whilst|whereas|although)\s+", re.IGNORECASE)
+_AUXILIARY = re.compile(r"(?:is|are|was|were|can|may|must|will|has|have|had|does|do|did)", re.IGNORECASE)
+_BOTH = re.compile(r"\b(?:both|each|all)\b\s*", re.IGNORECASE)
+_ARTICLE = re.compile(r"\bthe\s+\Z", re.IGNORECASE)
+_ONLY_JOINS = re.compile(r"(?:,? ?and|,)(?: the)?", re.IGNORECASE)
+_TOGETHER = re.compile(
+    r"\b(?:differ\w*|same|together|between|total|compar\w+|similar\w*|respectively|combined|apart|than|or|neither|alike|share\w*)\b",
+    re.IGNORECASE,
+)
+_RESPECTIVELY = re.compile(r",?\srespectively\b", re.IGNORECASE)
+_PAIR = re.compile(r"(?<!\S)(?P<one>[^\s,]++) and (?P<two>[^\s,]++)", re.IGNORECASE)
+_EACH = re.compile(
+    r"\A\W*(?P<all>both|neither|either|each|every|all|none)(?:\s+of\b)?(?:\s+(?:the|these|those)\b)?(?:\s+(?:two|three|four|five|[2-5])\b)?"
+    r"(?:\s+(?P<kind>\w+))?",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"\s(?P<word>\w+)")
+_NOT = re.compile(rf"{_AUXILIARY.pattern}(?: not|n['’]t)", re.IGNORECASE)
+_SUBJECT = "\0"  # stands for the title in a clause that is filled in
+
+
+def clauses(sentence: str, titles: Sequence[str], question: str = "") -> list[str]:
+    """The claims on one title each, as sentences; the sentence as it stands where it makes no such claims.
+
+    Args:
+        sentence: one of an answer.
+        titles: of each document, "" for none.
+        question: what was asked. Its words may say what kind of thing the titles name.
+    """
+    apart = told_apart(titles)
+    if len(apart) < 2:
+        return [sentence]
+    runs = _runs(sentence, apart)
+    if len({title for title, _, _ in runs}) < 2:
+        return _of_each(sentence, list(apart), question) if not runs else [sentence]
+    kinds = {key for title in apart for key in keys_of(title)}
+    return _of_joined(sentence, runs, kinds) or _cut_between(sentence, runs, kinds) or [sentence]
+
+
+def _cut_between(sentence: str, runs: Sequence[Run], kinds: Collection[str]) -> list[str]:
+    """The clauses of a sentence; none where it cannot be cut between its titles."""
+    if _SET_AGAINST.match(sentence) and len(runs) == 2:
+        comma = sentence.find(",", runs[0][2], runs[1][1])
+        return [] if comma < 0 else [_as_sentence(sentence[comma + 1 :])]
+    cuts = [_cut(sentence, one[2], two[1], kinds) for one, two in pairwise(runs)]
+    if None in cuts:
+        return []
+    begins = [m.end() if (m := _WHILE.match(sentence)) else 0, *(cut.end() for cut in cuts if cut)]
+    ends = [*(cut.start() for cut in cuts if cut), len(sentence)]
+    parts = [sentence[begin:end] for begin, end in zip(begins, ends, strict=True)]
+    named = [keys_of(title) for title, _, _ in runs]
+    if not all(_says(part, keys) for part, keys in zip(parts, named, strict=True)):
+        return []
+    first = _open(parts[0], named[0])
+    others = [
+        _filled(first, part, keys)
+        for part, keys in zip(parts[1:], named[1:], strict=True)
+        if not _SET_AGAINST.match(part)
+    ]
+    return [_as_sentence(part) for part in (parts[0], *others)]
+
+
+def _of_joined(sentence: str, runs: Sequence[Run], kinds: Collection[str]) -> list[str]:
+    """What is said of each of the titles that "and" joins; none where the sentence names them otherwise."""
+    begin, end = runs[0][1], runs[-1][2]
+    while (more := _WORD.match(sentence, end)) and stem(more["word"]) in kinds:
+        end = more.end()
+    between = [sentence[one[2] : two[1]] for one, two in pairwise(runs)]
+    joined = all(_ONLY_JOINS.fullmatch(_without(part, kinds)) for part in between) and "and" in between[-1]
+    head, tail = _BOTH.sub("", sentence[:begin]), _BOTH.sub("", sentence[end:])
+    tails = _dealt_out(tail) if _RESPECTIVELY.search(tail) else [tail] * len(runs)
+    if not joined or len(tails) != len(runs) or _TOGETHER.search(head + tails[0]) or not _content(head + tail):
+        return []
+    article = "the " if _ARTICLE.search(head) else ""
+    before = _ARTICLE.sub("", head)
+    return [_as_sentence(f"{before}{article}{run[0]}{rest}") for run, rest in zip(runs, tails, strict=True)]
+
+
+def _dealt_out(text: str) -> list[str]:
+    """What "charge 110 and 85 euros, respectively" says of the first and of the second."""
+    said = _RESPECTIVELY.sub("", text)
+    pairs = list(_PAIR.finditer(said))
+    return [said[: pairs[-1].start()] + pairs[-1][i] + said[pairs[-1].end() :] for i in ("one", "two")] if pairs else []
+
+
+def _of_each(sentence: str, titles: Sequence[str], question: str) -> list[str]:
+    """What "both", "each" or "neither" says of each title; the sentence where the titles are of no one kind."""
+    kinds = {token.term for text in (*titles, question) for token in _content(text)}
+    said = _EACH.match(sentence)
+    asked = len({title for title, _, _ in _runs(question, told_apart(titles))}) == len(titles)
+    if said is None or not (asked or all(is_rival(one, two) for one, two in combinations(titles, 2))):
+        return [sentence]
+    kind = (
+        said["kind"]
+        if said["kind"] and (said["kind"] in ("them", "these", "those") or stem(said["kind"]) in kinds)
+        else ""
+    )
+    two = said["all"].casefold() in ("both", "neither", "either")
+    if (two and len(titles) != 2) or not (two or kind):
+        return [sentence]
+    rest = sentence[said.end("kind") if kind else said.end("all") :].strip()
+    if said["all"].casefold() in ("neither", "none"):
+        rest = _denied(rest.split())
+    return [_as_sentence(f"{title} {rest}") for title in titles] if _content(rest) else [sentence]
+
+
+def _denied(words: Sequence[str]) -> str:
+    """A predicate with its negation: "has a pool" as "has no pool", "costs more" as "does not cost more"."""
+    verb, rest = words[0], " ".join(words[1:])
+    if verb.casefold() in ("has", "have") and words[1:2] and words[1].casefold() in ("a", "an", "any"):
+        return f"{verb} no {' '.join(words[2:])}"
+    if _AUXILIARY.fullmatch(verb) and verb.casefold() not in ("has", "have"):
+        return f"{verb} not {rest}"
+    return f"does not {_infinitive(verb)} {rest}"
+
+
+def _infinitive(verb: str) -> str:
+    if verb.casefold() == "has":
+        return "have"
+    return verb[:-1] if verb.endswith("s") and not verb.endswith("ss") else verb
+
+
+def _runs(sentence: str, apart: Mapping[str, frozenset[str]]) -> list[Run]:
+    """The titles that a sentence names, in order, with where the words for each begin and end. Names come first."""
+    words = [token for token in tokens(sentence) if not token.is_number]
+    found = [(title, token) for token in words for title, keys in apart.items() if token.term in keys]
+    if any(token.is_capitalised for _, token in found):
+        found = [(title, token) for title, token in found if token.is_capitalised]
+    runs = list[Run]()
+    for title, token in found:
+        if runs and runs[-1][0] == title:
+            runs[-1] = title, runs[-1][1], token.end
+        else:
+            runs.append((title, token.begin, token.end))
+    return runs
+
+
+def _cut(sentence: str, end: int, begin: int, kinds: Collection[str]) -> re.Match[str] | None:
+    """The place to cut between two titles; None where there is none, or where both have one predicate ("A and B")."""
+    for pattern in _BREAKS:
+        for match in pattern.finditer(sentence, end, begin):
+            between = sentence[end : match.start()], sentence[match.end() : begin]
+            if pattern is _BREAKS[0] or any(_content_beside(side, kinds) for side in between):
+                return match
+    return None
+
+
+def _content(text: str) -> list[Token]:
+    return [token for token in tokens(text) if not token.is_stop]
+
+
+def _content_beside(text: str, kinds: Collection[str]) -> list[Token]:
+    return [token for token in _content(text) if token.term not in kinds]
+
+
+def _without(text: str, kinds: Collection[str]) -> str:
+    """A text without the words of these terms."""
+    for token in reversed(tokens(text)):
+        if token.term in kinds:
+            text = text[: token.begin] + text[token.end :]
+    return " ".join(text.split())
+
+
+def _says(part: str, keys: frozenset[str]) -> bool:
+    """Whether a clause has a word beside its title."""
+    return any(token.term not in keys for token in _content(part)) or " no" in part
+
+
+def _open(part: str, keys: frozenset[str]) -> list[str]:
+    """The words of a clause, with `_SUBJECT` for its title and the article before it."""
+    named = [token for token in tokens(part) if token.term in keys]
+    if not named:
+        return part.split()
+    begin, end = named[0].begin, named[0].end
+    for token in named[1:]:
+        if part[end : token.begin].strip():
+            break
+        end = token.end
+    before = re.sub(r"\bthe\s+\Z", "", part[:begin], flags=re.IGNORECASE)
+    return f"{before} {_SUBJECT}{part[end:]}".rstrip(" .!").split()
+
+
+def _filled(first: Sequence[str], part: str, keys: frozenset[str]) -> str:
+    """A clause with what it leaves out, from the first one; as it stands where it leaves out nothing."""
+    said = _open(part, keys)
+    verb = next((i for i, word in enumerate(first) if i and _AUXILIARY.fullmatch(word)), 0)
+    if said[0].casefold() in ("it", "they") and verb and _SUBJECT not in first[:verb]:
+        said = [*first[:verb], *said[1:]]  # "breakfast is included at ..., but it costs ..."
+    elif said[0].casefold() == "not" and verb:
+        said = [*first[: verb + 1], *said]
+    elif said[0] == _SUBJECT == first[0] and _NOT.fullmatch(" ".join(said[1:])):
+        said += [_infinitive(first[1]), *first[2:]]  # "Tom speaks Polish, but Anna does not"
+    else:
+        front = int(said[0] == _SUBJECT == first[0])
+        said = [*said[:front], *_from(first, said[front:])] if said[front:] else said
+    named = [token.text for token in tokens(part) if token.term in keys]
+    article = re.search(rf"\bthe\s+{re.escape(named[0])}\b", part, re.IGNORECASE)
+    return " ".join(said).replace(_SUBJECT, " ".join(["the", *named] if article else named))
+
+
+def _from(first: Sequence[str], rest: Sequence[str]) -> list[str]:
+    """What follows a subject, behind the words of the first clause that come before a like beginning."""
+    front = int(first[0] == _SUBJECT)
+    alike = [i for i in range(1, len(first)) if _alike(first[i], rest[0])]
+    at = next((i for i in alike if len(first) - i == len(rest)), alike[-1] if alike else front)
+    after = at + len(rest)
+    left_out = after < len(first) and alike and rest[-1][-1].isdigit() and _alike(first[after - 1], rest[-1])
+    return [*first[front:at], *rest, *(first[after:] if left_out else ())]  # "85" of "110 euros a night"
+
+
+def _alike(one: str, two: str) -> bool:
+    """Whether two words are the same, or both numbers."""
+    return one.casefold() == two.casefold() or (one[0].isdigit() and two[0].isdigit())
+
+
+def _as_sentence(part: str) -> str:
+    plain = part.strip(" ,;")
+    return plain[:1].upper() + plain[1:].rstrip(".") + "."
