@@ -468,10 +468,16 @@ def test_a_question_on_one_thing_is_not_answered_by_what_is_told_of_another(ques
     ("answer", "about"),
     [
         (["It has a pool."], [0]),  # as the question says
-        (["The Garden Hotel has a sauna.", "It is open daily.", "The pool is closed."], [1, 1, 0]),
+        (["The Garden Hotel has a sauna.", "It is open daily.", "The pool is closed."], [1, 1, 1]),
         (["**Garden Hotel**", "Breakfast is free.", "- check-in: 2 p.m."], [1, 1, 1]),
         (["Garden Hotel", "1. check-in: 2 p.m.", "Breakfast is free."], [1, 1, 0]),
-        (["The Garden Hotel is cheaper than the Harbour Hotel.", "It has a sauna."], [None, None]),
+        (["The Garden Hotel is cheaper than the Harbour Hotel.", "It has a sauna."], [None, 1]),
+        (["The Garden Hotel is near the Harbour Hotel.", "The latter has a pool."], [None, 0]),
+        (["The Garden Hotel has a sauna.", "The other hotel has a pool."], [1, 0]),
+        (["The Garden Hotel has a sauna.", "That matters in winter.", "However, it has no pool."], [1, 1, 1]),
+        (["- Garden Hotel", "- a sauna", "- no pool"], [1, 1, 1]),
+        (["The Garden Hotel offers this:", "- a sauna"], [1, 1]),
+        (["## Garden Hotel", "**Details**", "- a sauna", "## Prices", "- breakfast: 9 euros"], [1, 1, 1, 0, 0]),
         (
             ["**Garden Hotel**", "- no pets", "## Prices", "- breakfast: 9 euros", "Both have a pool."],
             [1, 1, 0, 0, None],

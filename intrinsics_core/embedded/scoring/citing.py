@@ -29,7 +29,7 @@ def scores_of(evidence: Evidence, rule: CitationRule) -> Floats:
     """Per source sentence its score as a citation: the share of the claim it covers, and its cosine; 0 where it tells
     of something else.
     """
-    share = covered(evidence.claim.weights, evidence.found)
+    share = covered(evidence.claim.weights, evidence.placed)
     scores = (1.0 - rule.cosine) * share + rule.cosine * np.clip(evidence.cosine, 0.0, 1.0)
     scores[list(evidence.elsewhere)] = 0.0
     return scores
@@ -47,14 +47,14 @@ def cite(evidence: Evidence, rule: CitationRule) -> tuple[int, ...]:
         return ()
     weights = evidence.claim.weights
     chosen = [int(scores.argmax())]
-    still_open = 1.0 - evidence.found[:, chosen[:1]]
+    still_open = 1.0 - evidence.placed[:, chosen[:1]]
     while len(chosen) < rule.maximum:
-        gains = covered(weights, still_open * evidence.found)
+        gains = covered(weights, still_open * evidence.placed)
         gains[scores < rule.further] = 0.0
         gains[[*chosen, *evidence.elsewhere]] = 0.0
         best = int((gains + 1e-3 * scores).argmax())
         if gains[best] < rule.gain:
             break
         chosen.append(best)
-        still_open = still_open * (1.0 - evidence.found[:, [best]])
+        still_open = still_open * (1.0 - evidence.placed[:, [best]])
     return tuple(chosen)

@@ -410,17 +410,20 @@ class Sources:
 class Evidence:
     """What one response sentence has in the sources.
 
-    features: one number in 0..1 a column of `FEATURES`. found: (units, sentences). cosine: per source sentence.
+    features: one number in 0..1 a column of `FEATURES`. found: (units, sentences). placed: the same, but a word of one
+    of several titles stands in each sentence of its document, which is read behind it. cosine: per source sentence.
     missing: the units found nowhere. stray: the numbers that stand in the sources, but not where the rest of the
     sentence stands: neither in the passage of three sentences nearest to it nor beside the same word elsewhere; and
     those that stand only in documents that the sentence is not about.
     crossed: share of its neighbouring words, both found, that no single document holds together. seen: `Sources.seen`.
     about: the documents that the sentence is about (`subjects`). elsewhere: the source sentences of the others.
+    foreign: whether a number stands only there.
     """
 
     claim: Claim
     features: Floats
     found: Floats
+    placed: Floats
     cosine: Floats
     missing: tuple[Unit, ...]
     stray: tuple[Unit, ...] = ()
@@ -428,6 +431,7 @@ class Evidence:
     seen: float = 1.0
     about: frozenset[int] = frozenset()
     elsewhere: tuple[int, ...] = ()
+    foreign: bool = False
 
     @property
     def invented(self) -> tuple[Unit, ...]:
@@ -501,11 +505,25 @@ def measure(
         whole * (1.0 - near),
     ]
     features = np.clip(np.array(values, dtype=np.float32), 0.0, 1.0)
-    stray = _stray(asked, found, cosine, anywhere, paired, sources, about)
+    foreign = _foreign(asked, found, sources, about)
+    stray = _stray(asked, found, cosine, anywhere, paired, sources) | foreign
     crossed = _crossed(asked, found, sources)
+    astray = tuple(asked.units[i] for i in sorted(stray))
     owner = (sources.documents or ()) if about else ()
     elsewhere = tuple(i for i, document in enumerate(owner) if document not in about)
-    return Evidence(asked, features, found, cosine, missing, stray, crossed, sources.seen, about, elsewhere)
+    placed = _placed(asked, found, sources)
+    return Evidence(
+        asked, features, found, placed, cosine, missing, astray, crossed, sources.seen, about, elsewhere, bool(foreign)
+    )
+
+
+def _placed(asked: Claim, found: Floats, sources: Sources) -> Floats:
+    """What is found in each sentence and in the title of its document, where there are several titles."""
+    if not sources.documents or len(set(filter(None, sources.titles))) < 2:
+        return found
+    titles = [keys_of(title) for title in sources.titles]
+    named = np.array([[bool(unit.keys & title) for title in titles] for unit in asked.units]).reshape(-1, len(titles))
+    return np.asarray(np.maximum(found, named[:, list(sources.documents)]), dtype=np.float32)
 
 
 def _crossed(asked: Claim, found: Floats, sources: Sources) -> float:
@@ -527,23 +545,21 @@ def _crossed(asked: Claim, found: Floats, sources: Sources) -> float:
 
 
 def _stray(
-    asked: Claim,
-    found: Floats,
-    cosine: Floats,
-    anywhere: NDArray[np.bool_],
-    paired: Floats,
-    sources: Sources,
-    about: frozenset[int],
-) -> tuple[Unit, ...]:
-    """The numbers that stand elsewhere in the sources than the rest of the claim, or in no document it is ``about``."""
+    asked: Claim, found: Floats, cosine: Floats, anywhere: NDArray[np.bool_], paired: Floats, sources: Sources
+) -> set[int]:
+    """The numbers that stand elsewhere in the sources than the rest of the claim."""
     numbers = [i for i, unit in enumerate(asked.units) if unit.is_number and anywhere[i]]
     if not numbers or not sources.texts or len(asked.units) == len(numbers):
-        return ()
+        return set()
     together = found[:, sources.passages].max(axis=2)
     nearest = int((covered(asked.weights, together) + 0.5 * cosine[sources.passages].mean(axis=1)).argmax())
     beside = {i for pair, held in zip(asked.pairs, paired, strict=True) if held for i in pair}
-    astray = {i for i in numbers if not together[i, nearest] and i not in beside and found[i].max() > 0}
-    if about and sources.documents:
-        there = np.isin(np.asarray(sources.documents), list(about))
-        astray |= {i for i in numbers if found[i].max() > 0 and not found[i, there].any()}
-    return tuple(asked.units[i] for i in sorted(astray))
+    return {i for i in numbers if not together[i, nearest] and i not in beside and found[i].max() > 0}
+
+
+def _foreign(asked: Claim, found: Floats, sources: Sources, about: frozenset[int]) -> set[int]:
+    """The numbers that stand in no document that the claim is ``about``, but in another one."""
+    if not about or not sources.documents:
+        return set()
+    there = np.isin(np.asarray(sources.documents), list(about))
+    return {i for i, unit in enumerate(asked.units) if unit.is_number and found[i].any() and not found[i, there].any()}

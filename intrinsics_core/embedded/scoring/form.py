@@ -1,8 +1,8 @@
 """The sentences of an answer without the marks of their form, which say nothing of what they claim.
 
 Numbers of items and steps, emojis, and citations in words ("(Document 4)") are left out. A row of a table is put in
-words. A line in bold or above a list is a heading, however it is numbered. "✅ Lunch" is "Lunch: yes". An item below
-"Not included" is read behind it.
+words. A line in bold or above a list is a heading, however it is numbered. "✅ Lunch" is "Lunch: yes". An item is read
+behind its heading.
 """
 
 from __future__ import annotations
@@ -30,12 +30,18 @@ _CITED = re.compile(
 _GAP = re.compile(r" ([.,;:!?])")  # where a citation stood
 _LABEL = re.compile(r"\A(?:\*\*tl;?dr:\*\*|(?:tl;?dr|(?:short|final|quick) answer|answer)\s*:)\s+", re.IGNORECASE)
 _BOLD = re.compile(r"\A(\*\*|__)(?P<text>[^*_]+?)(?:\1\s*:?|:\1)\Z")
-_HEADING = re.compile(r"\A#{1,6}\s+(?P<text>.+)\Z")
+_HEADING = re.compile(r"\A(?P<level>#{1,6})\s+(?P<text>.+)\Z")
 _CUT = re.compile(r"\A\*\*\d{1,2}[.)]\Z")
 _DENIES = re.compile(r"\A(?:not?|don['’]t|do not|never|without|exclu\w+)\b", re.IGNORECASE)
 _SAYS = re.compile(
     r"\d|\b(?:is|are|was|were|be|has|have|had|do|does|did|can|could|may|must|will|would|should|not?|never|without)\b"
     r"|n['’]t\b",
+    re.IGNORECASE,
+)
+# Headings that say nothing of their items.
+_VAGUE = re.compile(
+    r"\?\Z|\b(?:key|main|differences?|summary|overview|conclusion|comparison|details?|features?|options?"
+    r"|recommendations?|notes?|points?|decisions?|answer|facts?|information|steps?|example|sources?)\b",
     re.IGNORECASE,
 )
 _SHORT = 6  # words of a line that names what follows
@@ -56,24 +62,30 @@ def without_form(sentences: Sequence[str]) -> list[str]:
         following = said[i + 1] if i + 1 < len(said) else ""
         name = _named(text, following)
         if name:
-            above = name if _DENIES.match(name) else ""
-            found.append(f"**{name}**")
+            above = "" if _VAGUE.search(name) or len(name.split()) > _SHORT else name
+            hashes = _HEADING.match(text)
+            found.append(f"{hashes['level']} {name}" if hashes else f"**{name}**")
             continue
         item = is_item(text) or _NUMBERED.match(text) is not None
         plain = _plain(text)
         above = above if item else ""
-        found.append(f"- {above}: {plain}" if above else f"- {plain}" if item and plain else plain)
+        behind = bool(above and plain) and not plain.casefold().startswith(above.casefold())
+        found.append(f"- {above}: {plain}" if behind else f"- {plain}" if item and plain else plain)
     return found
 
 
-def is_heading(text: str) -> bool:
-    """Whether a text of `without_form`, or a line as it stands, is a heading."""
-    return _BOLD.match(text) is not None or _HEADING.match(text) is not None
+def heading_level(text: str) -> int:
+    """Of a text of `without_form`, or a line as it stands, the level of the heading that it is, 1 to 7; 0 for none.
+
+    A line in bold is below all others.
+    """
+    heading = _HEADING.match(text)
+    return len(heading["level"]) if heading else 7 if _BOLD.match(text) else 0
 
 
 def only_names(text: str, following: str) -> bool:
     """Whether a text of `without_form` names what follows and says nothing of it."""
-    heading = _BOLD.match(text)
+    heading = _BOLD.match(text) or _HEADING.match(text)
     if heading is None or not following:
         return False
     denies = following.startswith("- ") and _DENIES.match(heading["text"])

@@ -1,8 +1,9 @@
 """Which of several titled documents each sentence of an answer is about.
 
 What one document says of its subject is no support for a claim on a rival's. A sentence is about the title that it
-names. One that names none is about its heading's ("**Harbour Hotel**" above a list), about what the sentence before it
-was where it begins with "It" or "They", or about what its question names.
+names. One that names none is about its heading's ("**Harbour Hotel**" above a list), about what the sentences before it
+were where it goes on with "It", "However, they" or "This plan", about the first of two named before where it says "the
+former", or about what its question names.
 """
 
 from __future__ import annotations
@@ -11,14 +12,32 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from intrinsics_core.embedded.lexical import idf, is_unheard_of, tokens
 from intrinsics_core.embedded.scoring.evidence import Sources, Unit, claim, keys_of, told_apart
-from intrinsics_core.embedded.scoring.form import is_heading
+from intrinsics_core.embedded.scoring.form import heading_level
 
-_STANDS_FOR = re.compile(r"\A\W*(?:it|its|he|she|his|her|they|their|there)\b", re.IGNORECASE)
+_OPENED = r"\A\W*(?:[^\W\d]+(?: [^\W\d]+){0,4}, )?(?:(?:and|but|so) )?"  # "However, ", "And "
+_STANDS_FOR = re.compile(
+    _OPENED + r"(?:it|its|he|she|his|her|they|their|there|this|that|these|those|the)\b", re.IGNORECASE
+)
+_FORMER = re.compile(r"\bthe (?:former|first)\b(?! (?:of|day|week|month|year|floor|time)\b)", re.IGNORECASE)
+_LATTER = re.compile(r"\bthe (?:latter|second)\b(?! (?:of|day|week|month|year|floor|time)\b)", re.IGNORECASE)
+_OTHER = re.compile(r"\bthe other\b(?! (?:two|three|four)\b)", re.IGNORECASE)
 _SMALL_NUMBER = re.compile(r"\A[?#]{0,2}\d{1,3}\Z")
-_SEVERAL = re.compile(r"\b(?:both|each|either|neither|all|none|others?|another|same|respectively)\b", re.IGNORECASE)
+_SEVERAL = re.compile(
+    r"\b(?:both|each|either|neither|all|none|others?|another|same|respectively|two|three)\b", re.IGNORECASE
+)
+
+_ALL = frozenset[int]()
+
+
+class _Above(NamedTuple):
+    """What the lines of a list or a section are about, and the level of the heading that says so."""
+
+    about: frozenset[int] = _ALL
+    level: int = 9
 
 
 def subjects(sentences: Sequence[str], sources: Sources, question: str = "") -> list[frozenset[int]]:
@@ -29,25 +48,46 @@ def subjects(sentences: Sequence[str], sources: Sources, question: str = "") -> 
         sources: with a title for each document.
         question: what was asked. Its names count, other words do not.
     """
-    nothing = frozenset[int]()
-    if sources.documents is None or len(sources.told_apart) < 2:
-        return [nothing] * len(sentences)
-    asked = _about([unit for unit in claim(question).units if unit.is_detail], sources) or nothing
-    found, above, before = list[frozenset[int]](), nothing, asked
+    apart = sources.told_apart
+    if sources.documents is None or len(apart) < 2:
+        return [_ALL] * len(sentences)
+    asked = _about([unit for unit in claim(question).units if unit.is_detail], sources) or _ALL
+    found, above, before, last = list[frozenset[int]](), _Above(), asked, list[str]()
     in_list = False
     for sentence in sentences:
-        own = _about(claim(sentence).units, sources)
-        if is_heading(sentence):
-            above = own or nothing
+        units = claim(sentence).units
+        own, named = _about(units, sources), _in_order(units, apart)
+        level = heading_level(sentence)
+        if level or (own and (sentence.endswith(":") or only_names_one(sentence, sources))):
+            if own or level <= above.level:
+                above = _Above(own or _ALL, level or above.level)
         elif in_list and not sentence.startswith("- "):
-            above = nothing
+            above = _Above()
         in_list = sentence.startswith("- ")
-        if own is None:
-            stands_for = _STANDS_FOR.match(sentence)
-            own = nothing if _SEVERAL.search(sentence) else above or (before if stands_for else asked)
-        found.append(own)
-        before = own
+        if named:
+            found.append(own or _ALL)
+            last = named if len(named) > 1 or len(last) < 2 else last
+            before = own or _of_title(named[0], sources)
+            continue
+        other = [title for title in apart if title not in last]
+        if _OTHER.search(sentence) and len(other) == 1 == len(last):
+            found.append(_of_title(other[0], sources))
+        elif len(last) > 1 and (_FORMER.search(sentence) or _LATTER.search(sentence)):
+            found.append(_of_title(last[0] if _FORMER.search(sentence) else last[-1], sources))
+        elif _SEVERAL.search(sentence):
+            found.append(_ALL)
+        else:
+            found.append(above.about or (before if _STANDS_FOR.match(sentence) else asked))
     return found
+
+
+def only_names_one(sentence: str, sources: Sources) -> bool:
+    """Whether a line is nothing but the name of a title ("- Garden Hotel"): what follows is about it."""
+    units = claim(sentence).units
+    named = _in_order(units, sources.told_apart)
+    if len(named) != 1 or sentence.rstrip().endswith((".", "!", "?")):
+        return False
+    return all(unit.keys & keys_of(named[0]) for unit in units)
 
 
 def passages_about(question: str, titles: Sequence[str], texts: Sequence[str]) -> frozenset[int]:
@@ -82,6 +122,18 @@ def _about(units: Sequence[Unit], sources: Sources) -> frozenset[int] | None:
         for i in sources.postings.get(key, ()):
             said[sources.documents[i]].add(key)
     return _without_rivals(title, keys, sources.titles, said, lambda i: sources.of_documents.get(i, ""))
+
+
+def _of_title(title: str, sources: Sources) -> frozenset[int]:
+    """The documents that may tell of a title; empty where all may."""
+    return _about(claim(title).units, sources) or _ALL
+
+
+def _in_order(units: Sequence[Unit], apart: Mapping[str, frozenset[str]]) -> list[str]:
+    """The titles that words name, in their order. Names come before other words."""
+    some = [unit for unit in units if unit.is_name]
+    named = [title for unit in (some if _named(some, apart) else units) for title in _named([unit], apart)]
+    return list(dict.fromkeys(named))
 
 
 def _named(units: Iterable[Unit], apart: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:

@@ -46,7 +46,7 @@ from intrinsics_core.embedded.scoring.form import only_names
 from intrinsics_core.embedded.scoring.head import just_below
 from intrinsics_core.embedded.scoring.quantities import spelled_as_in
 from intrinsics_core.embedded.scoring.short_answers import CLEARLY, opens_with_yes_or_no, stated_each
-from intrinsics_core.embedded.scoring.subjects import subjects
+from intrinsics_core.embedded.scoring.subjects import only_names_one, subjects
 from intrinsics_core.embedded.scoring.support_head import (
     Label,
     SupportHead,
@@ -218,7 +218,9 @@ def _judge(
 _SAYS_SO = 1.0  # a reader's logit
 _TOO_MANY = 3
 """One of so many claims with a number of its own keeps a response below faithful. Of 111 answers of eight sentences,
-42% of the right ones have such a claim, and 42% of those with a wrong sentence: there it tells nothing.
+42% of the right ones have such a claim, and 42% of those with a wrong sentence: there it tells nothing. A number that
+stands only in the documents of another subject is in 4% of 157 right sentences and in 31% of 123 exchanged ones: one
+is enough.
 """
 
 
@@ -316,6 +318,7 @@ def support(
         says = i not in reported and makes_claim(sentence, rows, held, alone)
         following = next(iter(sentences[i + 1 :]), "")
         part = (len(sentences) > 1 and NUMBERING.match(sentence)) or only_names(sentence, following)
+        part = part or (bool(following) and only_names_one(sentence, sources))
         claims = bare or (says and not part)
         judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare, given))
         if bare:
@@ -337,7 +340,8 @@ def support(
         faithfulness = response_probability(probabilities, odds, novel, numbers) if sources.texts else 0.0
         # A bare "No." that nobody is sure of: the words of its question would say that all stands in the sources.
         faithfulness = min([faithfulness, *doubted])
-        if _TOO_MANY * sum(map(_has_number, evidences)) >= len(evidences):
+        foreign = any(found.foreign for found in evidences)
+        if foreign or _TOO_MANY * sum(map(_has_number, evidences)) >= len(evidences):
             faithfulness = min(faithfulness, just_below(numbers.thresholds["faithful"]))
         label = label_of(faithfulness, numbers.thresholds)
     return ResponseSupport(tuple(verdict for verdict, _ in whole), faithfulness, label)
