@@ -94,6 +94,7 @@ def test_what_a_sentence_says_of_each_title(titles: list[str], sentence: str, cu
         "The Harbour Hotel has a pool, a sauna and 42 rooms.",
         "The Harbour Hotel is more expensive than the Garden Hotel.",
         "The Garden Hotel is near the Station Hotel.",
+        "There are two choices, the Garden Hotel and the Station Hotel.",
         "The Harbour Hotel and the Garden Hotel differ in price.",
         "You can walk from the Harbour Hotel to the Garden Hotel, and the bus takes 5 minutes.",
         "All rooms have a shower.",  # of one of them, perhaps

@@ -117,3 +117,61 @@ def test_a_follow_up_is_about_what_was_talked_of() -> None:
     before = ("Tell me about the Garden Hotel.", "It has 18 rooms.")
     assert judged(HOTELS, "Does it have a pool?", "Yes, on the roof.", *before) != "faithful"
     assert judged(HOTELS, "Does it have a pool?", "No, but a sauna.", *before) == "faithful"
+
+
+TARIFFS = [
+    {"title": "Tariff Lumo Basic", "text": "It includes 5 GB of data. The connection fee is €20. There is no 5G."},
+    {"title": "Tariff Lumo Flex", "text": "It includes 12 GB of data. There is no connection fee. 5G is included."},
+]
+
+
+@pytest.mark.parametrize(
+    "lead",
+    [
+        "Lumo Flex can be cancelled at any time. However, it includes {} GB of data.",
+        "Lumo Flex can be cancelled at any time. That may matter to you. This tariff includes {} GB of data.",
+        "There are two choices, Lumo Basic and Lumo Flex. The latter includes {} GB of data.",
+        "**Lumo Flex** (first choice)\n\n- Data: {} GB",
+        "- Lumo Flex\n  - Data: {} GB",
+        "Lumo Flex has these features:\n\n- data: {} GB",
+        "## Lumo Flex\n\n**Details**\n\n- data: {} GB",
+        "**Data**\n- Tariff Lumo Flex: {} GB",
+    ],
+)
+def test_what_a_line_is_about_is_carried_on(lead: str) -> None:
+    question, turns = "What should I know about the two tariffs?", [12, 5]
+    labels = [
+        run(
+            hallucination_detection(
+                [{"role": "user", "content": question}, {"role": "assistant", "content": lead.format(data)}], TARIFFS
+            )
+        )
+        .sentences[-1]
+        .label
+        for data in turns
+    ]
+    assert labels[0] == "faithful" and labels[1] in ("unfaithful", "partial")
+
+
+def test_a_number_of_another_subject_keeps_a_response_below_faithful() -> None:
+    answer = (
+        "Lumo Flex has 5G. There is no connection fee. Lumo Basic has no 5G. It has a fee. Lumo Flex has 5 GB of data."
+    )
+    assert judged(TARIFFS, "What should I know about the two tariffs?", answer) != "faithful"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Here are the main differences between the two tariffs.",
+        "Which one is better depends on your needs.",
+        "### Option 2: Tariff Lumo Flex",
+        "- Tariff Lumo Flex",
+    ],
+)
+def test_what_only_introduces_claims_nothing(line: str) -> None:
+    turns = [
+        {"role": "user", "content": "What should I know about the two tariffs?"},
+        {"role": "assistant", "content": f"{line}\n\n- 12 GB of data"},
+    ]
+    assert run(hallucination_detection(turns, TARIFFS)).sentences[0].label == "NA"

@@ -48,6 +48,9 @@ _NO_CLAIM = re.compile(
     | \b(?:no|not\senough|insufficient|limited)\s(?:\w+\s){0,2}(?:information|details?|data|mention|evidence)\b
         .{0,40}\b(?:document|passage|source|context|text|article|excerpt|provided|given|available|here)
     | ^(?:here(?:\sis|\sare|['’]s)|below\s(?:is|are)|the\sfollowing\s(?:is|are))\b.{0,120}:\s?$
+    | ^(?:here(?:\sis|\sare|['’]s)|below\s(?:is|are))\s(?:a|an|the|some|your)\s(?:\w+\s){0,2}
+        (?:summary|overview|comparison|breakdown|differences|similarities|points|facts|details|steps|options)\b[^:\d]{0,60}$
+    | ^(?:which|what)\b[^:\d]{0,60}\bdepends\son\s(?:your|what\syou|how\syou)\b[^:\d]{0,60}$
     | ^(?:\W*(?:summary|answer|response|output|conclusion|note|overview|introduction))\W*$
     """,
     re.IGNORECASE | re.VERBOSE,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, takewhile
 
 from intrinsics_core.embedded.lexical import Token, stem, tokens
 from intrinsics_core.embedded.scoring.evidence import keys_of, told_apart
@@ -41,7 +41,8 @@ _TOGETHER = re.compile(
     re.IGNORECASE,
 )
 _RESPECTIVELY = re.compile(r",?\srespectively\b", re.IGNORECASE)
-_PAIR = re.compile(r"(?<!\S)(?P<one>[^\s,]++) and (?P<two>[^\s,]++)", re.IGNORECASE)
+_VALUE = r"(?:\d[^\s,]*+(?:\s[ap]\.?m\b\.?)?|[^\s,]++)"
+_PAIR = re.compile(rf"(?<!\S)(?P<one>{_VALUE}) and (?P<two>{_VALUE})", re.IGNORECASE)
 _EACH = re.compile(
     r"\A\W*(?P<all>both|neither|either|each|every|all|none)(?:\s+of\b)?(?:\s+(?:the|these|those)\b)?(?:\s+(?:two|three|four|five|[2-5])\b)?"
     r"(?:\s+(?P<kind>\w+))?",
@@ -102,10 +103,13 @@ def _of_joined(sentence: str, runs: Sequence[Run], kinds: Collection[str]) -> li
     joined = all(_ONLY_JOINS.fullmatch(_without(part, kinds)) for part in between) and "and" in between[-1]
     head, tail = _BOTH.sub("", sentence[:begin]), _BOTH.sub("", sentence[end:])
     tails = _dealt_out(tail) if _RESPECTIVELY.search(tail) else [tail] * len(runs)
-    if not joined or len(tails) != len(runs) or _TOGETHER.search(head + tails[0]) or not _content(head + tail):
+    before = _ARTICLE.sub("", head)
+    apposed = before.rstrip().endswith((",", ":")) and not _content(tail)  # "There are two choices, A and B."
+    if not joined or apposed or len(tails) != len(runs):
+        return []
+    if _TOGETHER.search(head + tails[0]) or not _content(head + tail):
         return []
     article = "the " if _ARTICLE.search(head) else ""
-    before = _ARTICLE.sub("", head)
     return [_as_sentence(f"{before}{article}{run[0]}{rest}") for run, rest in zip(runs, tails, strict=True)]
 
 
@@ -223,6 +227,12 @@ def _filled(first: Sequence[str], part: str, keys: frozenset[str]) -> str:
         said = [*first[: verb + 1], *said]
     elif said[0] == _SUBJECT == first[0] and _NOT.fullmatch(" ".join(said[1:])):
         said += [_infinitive(first[1]), *first[2:]]  # "Tom speaks Polish, but Anna does not"
+    elif said[0] == _SUBJECT == first[0] and said[2:] == ["none"] and first[1:2] == said[1:2]:
+        thing = takewhile(lambda word: word != "of" and not word[0].isdigit(), first[2:])
+        said[2:] = [
+            "no",
+            *(word for word in thing if word not in ("a", "an")),
+        ]  # "Sun has a fee of €20, but Moon has none"
     else:
         front = int(said[0] == _SUBJECT == first[0])
         said = [*said[:front], *_from(first, said[front:])] if said[front:] else said

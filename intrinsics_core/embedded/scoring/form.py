@@ -15,7 +15,8 @@ from intrinsics_core.text.tables import in_words
 
 _NUMBERED = re.compile(
     r"\A(?:[-*•]\s+)?"
-    r"(?:(?:step|part|point)\s+\d{1,2}\s*[:.)–-]|\(?\d{1,2}[.)]|\(?[a-h]\)|\[[ xX]?\]|\d\ufe0f?\u20e3)\s+",
+    r"(?:(?:step|part|point|option|choice)\s+\d{1,2}\s*[:.)–-]|\(?\d{1,2}[.)]|\(?[a-h]\)|\[[ xX]?\]"
+    r"|\d\ufe0f?\u20e3)\s+",
     re.IGNORECASE,
 )
 _BULLET = re.compile(r"\A[-*•‣▪◦●○■□➢➤·–—]\s+")
@@ -29,7 +30,7 @@ _CITED = re.compile(
 )
 _GAP = re.compile(r" ([.,;:!?])")  # where a citation stood
 _LABEL = re.compile(r"\A(?:\*\*tl;?dr:\*\*|(?:tl;?dr|(?:short|final|quick) answer|answer)\s*:)\s+", re.IGNORECASE)
-_BOLD = re.compile(r"\A(\*\*|__)(?P<text>[^*_]+?)(?:\1\s*:?|:\1)\Z")
+_BOLD = re.compile(r"\A(\*\*|__)(?P<text>[^*_]+?)(?:\1\s*:?|:\1)(?: \([^()]{1,60}\))?\Z")
 _HEADING = re.compile(r"\A(?P<level>#{1,6})\s+(?P<text>.+)\Z")
 _CUT = re.compile(r"\A\*\*\d{1,2}[.)]\Z")
 _DENIES = re.compile(r"\A(?:not?|don['’]t|do not|never|without|exclu\w+)\b", re.IGNORECASE)
@@ -42,6 +43,11 @@ _SAYS = re.compile(
 _VAGUE = re.compile(
     r"\?\Z|\b(?:key|main|differences?|summary|overview|conclusion|comparison|details?|features?|options?"
     r"|recommendations?|notes?|points?|decisions?|answer|facts?|information|steps?|example|sources?)\b",
+    re.IGNORECASE,
+)
+_DATE = re.compile(
+    r"\b(?:\d{1,2}(?:st|nd|rd|th)?\s)?(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]{0,6}\b(?:\s\d{1,2}\b)?"
+    r"|\b(?:19|20)\d\d\b",
     re.IGNORECASE,
 )
 _SHORT = 6  # words of a line that names what follows
@@ -89,7 +95,7 @@ def only_names(text: str, following: str) -> bool:
     if heading is None or not following:
         return False
     denies = following.startswith("- ") and _DENIES.match(heading["text"])
-    return bool(denies) or not _SAYS.search(heading["text"])
+    return bool(denies) or not _SAYS.search(_DATE.sub("", heading["text"]))
 
 
 def _plain(text: str) -> str:

@@ -66,7 +66,7 @@ def subjects(sentences: Sequence[str], sources: Sources, question: str = "") -> 
         in_list = sentence.startswith("- ")
         if named:
             found.append(own or _ALL)
-            last = named if len(named) > 1 or len(last) < 2 else last
+            last = list(dict.fromkeys(named if named[1:] else [t for t in last if t != named[0]] + named))[-2:]
             before = own or _of_title(named[0], sources)
             continue
         other = [title for title in apart if title not in last]
