@@ -213,15 +213,19 @@ def _standing(own: Overrides, task: Task) -> Program[Rewrite]:
 
 
 def _asked(own: Overrides, task: Task) -> Program[str]:
-    """The question as it stands alone, "" without one: neither encoder nor reader sees the history.
+    """The question as it stands alone, spelled as in the documents, "" without one: neither encoder nor reader sees
+    the history.
 
     Without the keywords that a rewrite adds for retrieval: they draw the vector towards what was said before. (150
     MT-RAG tasks with a history, ELSER's top 5: answerability AUROC .64 with the plain question, .57 with keywords.)
     For ranking either will do: .478 against .471 nDCG on those tasks, .550 against .560 on others.
     """
+    from intrinsics_core.embedded.spelling import spelled_as_in
+
     if not _turns(task):
         return ""
-    return (yield from _standing(own, task)).question
+    question = (yield from _standing(own, task)).question
+    return spelled_as_in([passage(document) for document in task.documents], question)
 
 
 def _query_rewrite(own: Overrides, task: Task) -> Program[QueryRewrite]:
@@ -494,19 +498,35 @@ def _answerability(own: Overrides, task: Task) -> Program[Answerability]:
 
 
 def _answerable(own: Overrides, task: Task, asked: Asked) -> Program[Answerability]:
-    from intrinsics_core.embedded.scoring.answering import answerability, as_one, best_two, of_both, shipped_head
+    from intrinsics_core.embedded.scoring.answering import (
+        answerability,
+        as_one,
+        asked_of,
+        best_two,
+        of_both,
+        of_parts,
+        shipped_head,
+    )
     from intrinsics_core.embedded.scoring.subjects import passages_about
 
     limit = own.thresholds.get("answerability", {}).get("answerable")
     titles, whole = [d.title or "" for d in task.documents], [d.text for d in task.documents]
-    kept = sorted(passages_about(asked.text, titles, whole) or range(len(whole)))
+    before = [text for role, text in reversed(_turns(task)[:-1]) if role == "user"]
+    kept = sorted(passages_about(asked.text, titles, whole, before) or range(len(whole)))
     texts, vectors = [passage(task.documents[i]) for i in kept], [asked.passages[i] for i in kept]
     logits = None if asked.logits is None else [asked.logits[i] for i in kept]
     shown = [asked.shown[i] for i in kept] if asked.shown else []
+    if logits and (parts := asked_of(asked.text)[1:])[1:]:
+        said = yield from _read(task, [[(part, source) for source in shown if source] for part in parts], "answers")
+        logits = of_parts(logits, said)
     if logits is not None and (two := best_two(asked.text, shown, logits)):
-        (said,) = yield from _asks(task, asked.text, [" ".join(shown[i] for i in two)])
+        (together,) = yield from _asks(task, asked.text, [" ".join(shown[i] for i in two)])
         text, rows = as_one([texts[i] for i in two], [vectors[i] for i in two])
-        texts, vectors, logits = [*texts, text], [*vectors, rows], [*logits, of_both(said, *(logits[i] for i in two))]
+        texts, vectors, logits = (
+            [*texts, text],
+            [*vectors, rows],
+            [*logits, of_both(together, *(logits[i] for i in two))],
+        )
     found = answerability(asked.text, texts, asked.question, vectors, threshold=limit, logits=logits)
     band = shipped_head("answerability", reads=asked.logits is not None).thresholds
     low, high = band["refused"], band["accepted"]

@@ -40,13 +40,27 @@ FEATURES = ("cosine", "sentence_coverage")
 READ = "reader"
 """The reader's column: its logit of *answers*, from -1 where it is sure of no to 1 where it is sure of yes."""
 
-_JOINED = re.compile(r",? and (?P<second>(?:who|whom|whose|what|which|when|where|why|how)\b)", re.IGNORECASE)
+_JOINED = re.compile(
+    r",? and (?P<second>(?:who|whom|whose|what|which|when|where|why|how"
+    r"|(?:is|are|was|were|do|does|did|can|could|may|must|will|would|should|has|have)"
+    r"(?= (?:there|it|they|he|she|i|you|we|the|an?|my|your|our|this|that|these|those)\b))\b)",
+    re.IGNORECASE,
+)
+_AND = re.compile(r"\A(?:and|or|also),? ", re.IGNORECASE)
 _COMPARES = re.compile(
     r"\b(?:or|than|both|the (?:two|three|four)|either|neither|between|better|versus|vs|compar\w+|differ\w*)\b",
     re.IGNORECASE,
 )
+# Of those words, what surely compares: "Do I call HR or my manager?" may offer a wrong side.
+_COMPARISON = re.compile(
+    r"\b(?:than|between|better|worse|versus|vs|compar\w+|differ\w*|more|less|fewer)\b"
+    r"|\b(?:which|who|what)\b[^.?!]{0,80}\bor\b",
+    re.IGNORECASE,
+)
+_GREETS = re.compile(r"\A\W*(?:hi|hello|hey|dear|good (?:morning|evening))\b[^,!:]{0,30}[,!:]", re.IGNORECASE)
 _LONGEST = 300  # characters of a question within which a second one, or a comparison, is looked for
 _CLAUSE = 4  # words from which on a part is a question of its own
+_TITLED = 0.7  # share of capitalised words from which on capitals name nothing
 _WINDOW = 180  # words of a passage that are read; the reader takes them in two windows, of which the best counts
 
 
@@ -183,13 +197,41 @@ def read_as(logit: float) -> float:
 def asked_of(question: str) -> tuple[str, ...]:
     """What a reader is asked of a passage: the question, and of one that joins two ("Who built it, and when?") each
     part that stands alone. What counts is the mean of its logits.
+
+    What stands behind the last question is left out ("Please answer in one sentence."): a statement there draws the
+    reader towards *answers*.
     """
+    sentences = [question[span.begin : span.end].strip() for span in laid_out(question)]
+    asking = [i for i, each in enumerate(sentences) if each.endswith("?") and len(each.split()) >= _CLAUSE - 1]
+    if asking and asking[-1] + 1 < len(sentences):
+        question = " ".join(sentences[: asking[-1] + 1])
+    parts = [part for i in asking for part in _joined(_AND.sub("", sentences[i]))]
+    parts = [f"{part[:1].upper()}{part[1:]}" for part in parts if len(part.split()) >= _CLAUSE]
+    return (question, *parts) if parts != [question] else (question,)
+
+
+def _joined(question: str) -> list[str]:
+    """The two questions that one joins, or the one."""
     joined = _JOINED.search(question, 0, _LONGEST)
     if joined is None:
-        return (question,)
-    first, second = question[: joined.start()].strip(" ,"), question[joined.start("second") :].strip()
-    parts = [f"{first}?", f"{second[:1].upper()}{second[1:]}"]
-    return (question, *(part for part in parts if len(part.split()) >= _CLAUSE))
+        return [question]
+    return [f"{question[: joined.start()].strip(' ,?')}?", question[joined.start("second") :].strip()]
+
+
+def of_parts(logits: Sequence[float | None], said: Sequence[Sequence[float]]) -> list[float | None]:
+    """A reader's logits of passages for two questions at once, of which one may be answered in another passage.
+
+    Both must be answered: no passage says more than what the part with the worse answer has in its best one, and the
+    best passage says as much.
+
+    Args:
+        logits: of each passage; None of one that it was not shown.
+        said: of each part the logits of the passages.
+    """
+    least = min(max(each, default=0.0) for each in said)
+    best = max((logit for logit in logits if logit is not None), default=0.0)
+    bounded_ = [logit if logit is None or least > 0 else min(logit, least) for logit in logits]
+    return [max(best, least) if logit == best else logit for logit in bounded_]
 
 
 def best_two(question: str, shown: Sequence[str], logits: Sequence[float | None]) -> list[int]:
@@ -209,10 +251,16 @@ def best_two(question: str, shown: Sequence[str], logits: Sequence[float | None]
 
 
 def lacks_a_side(question: str, passages: Sequence[str]) -> bool:
-    """Whether a question that compares names something that stands in no passage: there is nothing to compare with."""
-    if not _compares(question) or question.isupper():
+    """Whether a question that compares names something that stands in no passage: there is nothing to compare with.
+
+    The names of the sentence that compares count, not those of a greeting or below a mail, and none of a title.
+    """
+    sentences = [question[span.begin : span.end] for span in laid_out(question[:_LONGEST])]
+    compares = next((_GREETS.sub("", each) for each in sentences if _COMPARISON.search(each)), "")
+    words = tokens(compares)
+    if sum(word.is_capitalised for word in words) > _TITLED * len(words):
         return False
-    named = {word.term for word in tokens(question)[1:] if word.is_capitalised and not word.is_stop}
+    named = {word.term for word in words[1:] if word.is_capitalised and not word.is_stop}
     return bool(named) and not named.issubset(frozenset().union(*map(keys_of, passages)))
 
 

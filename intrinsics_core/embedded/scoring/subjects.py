@@ -25,6 +25,7 @@ _STANDS_FOR = re.compile(
 _FORMER = re.compile(r"\bthe (?:former|first)\b(?! (?:of|day|week|month|year|floor|time)\b)", re.IGNORECASE)
 _LATTER = re.compile(r"\bthe (?:latter|second)\b(?! (?:of|day|week|month|year|floor|time)\b)", re.IGNORECASE)
 _OTHER = re.compile(r"\bthe other\b(?! (?:two|three|four)\b)", re.IGNORECASE)
+_ASKS_WHICH = re.compile(r"\b(?:any|which|one of|them|anywhere|elsewhere)\b", re.IGNORECASE)
 _SMALL_NUMBER = re.compile(r"\A[?#]{0,2}\d{1,3}\Z")
 _SEVERAL = re.compile(
     r"\b(?:both|each|either|neither|all|none|others?|another|same|respectively|two|three)\b", re.IGNORECASE
@@ -90,20 +91,44 @@ def only_names_one(sentence: str, sources: Sources) -> bool:
     return all(unit.keys & keys_of(named[0]) for unit in units)
 
 
-def passages_about(question: str, titles: Sequence[str], texts: Sequence[str]) -> frozenset[int]:
+def passages_about(
+    question: str, titles: Sequence[str], texts: Sequence[str], before: Sequence[str] = ()
+) -> frozenset[int]:
     """The passages that may answer a question which names one of their titles; empty where all may.
 
+    Where it names none and asks for none ("which", "any other"), it is about the title that the newest of the user's
+    turns before it names.
+
     Args:
-        question: the question as it stands alone. Its names count, other words do not.
+        question: the question as it stands alone. Its names count, and a title that it has in full.
         titles: of each passage, "" for none.
         texts: of each passage.
+        before: the user's earlier turns, the newest first. Their names count.
     """
-    named = _named([unit for unit in claim(question).units if unit.is_detail], told_apart(titles))
+    apart = told_apart(titles)
+    named = _in_full(question, apart) or _named_in(question, apart)
+    if not named and not (_SEVERAL.search(question) or _ASKS_WHICH.search(question)):
+        named = next((found for turn in before if (found := _named_in(turn, apart))), {})
     if len(named) != 1:
         return frozenset()
     ((title, keys),) = named.items()
     said = {i: keys & keys_of(text) for i, text in enumerate(texts)}
     return _without_rivals(title, keys, titles, said, lambda i: texts[i])
+
+
+def _named_in(text: str, apart: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    """The titles that the names of a text name."""
+    return _named([unit for unit in claim(text).units if unit.is_detail], apart)
+
+
+def _in_full(text: str, apart: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    """The titles that a text has word by word, in any case, with their keys that no other title has."""
+    said = _words(text)
+    return {title: keys for title, keys in apart.items() if keys and _words(title) in said}
+
+
+def _words(text: str) -> str:
+    return f" {' '.join(token.text.casefold() for token in tokens(text))} "
 
 
 def _about(units: Sequence[Unit], sources: Sources) -> frozenset[int] | None:
