@@ -137,10 +137,10 @@ def _claims(task: Task) -> tuple[list[str], list[int]]:
     another document alone; and of each the index of its sentence.
     """
     from intrinsics_core.embedded.scoring.clauses import clauses
-    from intrinsics_core.embedded.scoring.form import without_form
     from intrinsics_core.embedded.scoring.short_answers import plainly
 
-    said = plainly(without_form([s.text for s in task.response_sentences]), task.query)
+    _, formed = _without_form(task)
+    said = plainly(formed, task.query)
     titles = [document.title or "" for document in task.documents]
     cut = [clauses(sentence, titles, task.query) for sentence in said]
     return [clause for each in cut for clause in each], [i for i, each in enumerate(cut) for _ in each]
@@ -148,8 +148,19 @@ def _claims(task: Task) -> tuple[list[str], list[int]]:
 
 def _before(task: Task) -> list[str]:
     """The sentences of the answer that were judged earlier: of a stream, they stand in a turn before the rest."""
+    return _without_form(task)[0]
+
+
+def _without_form(task: Task) -> tuple[list[str], list[str]]:
+    """The sentences of the answer that were judged earlier, and those to judge, without the marks of their form: a
+    heading may have been judged earlier than its list.
+    """
+    from intrinsics_core.embedded.scoring.form import without_form
+
     turns = task.messages[:-1]
-    return [span.text for turn in turns[-1:] if turn.role == "assistant" for span in laid_out(turn.content)]
+    earlier = [span.text for turn in turns[-1:] if turn.role == "assistant" for span in laid_out(turn.content)]
+    formed = without_form([*earlier, *(sentence.text for sentence in task.response_sentences)])
+    return formed[: len(earlier)], formed[len(earlier) :]
 
 
 def question_by_rules(task: Task) -> str:

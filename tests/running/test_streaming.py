@@ -102,6 +102,21 @@ def test_a_sentence_is_about_what_the_one_before_it_was() -> None:
     assert labels[0] == "faithful" and labels[1] != "faithful"  # the Harbour Hotel's
 
 
+def test_an_item_of_a_stream_is_read_behind_its_heading() -> None:
+    tariffs = [
+        {"title": "Tariff Lumo Basic", "text": "It includes 5 GB of data. The connection fee is €20."},
+        {"title": "Tariff Lumo Flex", "text": "It includes 12 GB of data. There is no connection fee."},
+    ]
+    asked = [{"role": "user", "content": "What should I know about the tariffs?"}]
+    for fee, right in (("€20", True), ("€90", False)):
+        answer = f"**Connection fee**\n\n- Tariff Lumo Basic: {fee}\n"
+        checker = StreamChecker(asked, tariffs)
+        seen = [sentence for chunk in answer.splitlines(keepends=True) for sentence in checker.feed(chunk)]
+        last = [*seen, *checker.close().sentences][-1]
+        whole = run(audit([*asked, {"role": "assistant", "content": answer}], tariffs)).sentences[-1]
+        assert (last.label == "faithful") == right == (whole.label == "faithful")
+
+
 def test_a_language_model_sees_what_was_said_before_and_judges_what_is_new() -> None:
     script = Scripted(judge)
     checker = StreamChecker(ASKED, DOCUMENTS, runtime=script)
