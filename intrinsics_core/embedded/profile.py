@@ -214,13 +214,19 @@ def passage(document: Document) -> str:
 
 def _standing(own: Overrides, task: Task) -> Program[Rewrite]:
     """The question made to stand alone: by the reading that the reader picks, or by rules where nobody reads."""
+    from intrinsics_core.embedded.query.corrections import as_fragment
+
     turns = _turns(task)
-    asked = _choice(turns)
+    last = turns[-1][1] if turns else ""
+    fragment = as_fragment(last) if len(turns) > 1 else last
+    read = turns if fragment == last else (*turns[:-1], ("user", fragment))
+    asked = _choice(read)
     meant = asked.by_rules
     if "meant" in own.reads and asked.pairs:
         (scored,) = yield [Score(task.intrinsic, asked.pairs, "meant", own=True)]
         meant = asked.meant(yes_logits([scored]))  # type: ignore[list-item]  # only replies are sent in
-    return _rewritten(turns, meant)
+    found = _rewritten(read, meant)
+    return found if fragment == last or found.question != fragment else _rewritten(turns, last)
 
 
 def _asked(own: Overrides, task: Task) -> Program[str]:

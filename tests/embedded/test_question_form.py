@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from intrinsics_core import answerability, run
+from intrinsics_core import answerability, query_rewrite, run
+from intrinsics_core.embedded.query.corrections import as_fragment
 from intrinsics_core.embedded.spelling import spelled_as_in
 
 GARDEN = {
@@ -109,3 +110,29 @@ def test_a_slip_of_the_pen_is_read_as_the_word_of_the_documents(typed: str, read
 
 def test_a_slip_of_the_pen_refuses_nothing() -> None:
     assert gate([POOL], "How much do adlts pay?") == "answerable"
+
+
+@pytest.mark.parametrize(
+    ("turn", "read"),
+    [
+        ("no, I meant the garden hotel", "and the garden hotel?"),
+        ("Sorry, the Garden Hotel.", "and the Garden Hotel?"),
+        ("not the harbour hotel, the garden hotel", "and the garden hotel?"),
+        ("Thank you! And on Sundays?", "And on Sundays?"),
+        ("I see. And on Sundays?", "And on Sundays?"),
+        ("Thank you!", "Thank you!"),
+        ("No, that is all.  Bye", "No, that is all.  Bye"),
+        ("Is it open on Sundays?", "Is it open on Sundays?"),
+    ],
+)
+def test_a_correction_is_a_fragment(turn: str, read: str) -> None:
+    assert as_fragment(turn) == read
+
+
+def test_a_correction_asks_the_last_question_anew() -> None:
+    before = "Does the Harbour Hotel have a rooftop bar?", "Yes, it does."
+    assert gate([GARDEN, HARBOUR], *before, "no, I meant the garden hotel") == "unanswerable"
+    turns = [{"role": "user", "content": before[0]}, {"role": "assistant", "content": before[1]},
+             {"role": "user", "content": "Sorry, the Garden Hotel."}]  # fmt: skip
+    found = run(query_rewrite(turns))
+    assert found.query == "Does the Garden Hotel have a rooftop bar?" and found.original == "Sorry, the Garden Hotel."
