@@ -98,6 +98,9 @@ def plainly(question: str, history: Sequence[Turn]) -> str | None:
         return None
     made = _put(new, earlier)
     if not (lead or like or _ONE.match(new)):
+        mine, others = tokens(new)[-1], [token for slot in slots for token in slot]
+        if plain(mine) in lexicon.OF_A_THING and lexicon.OF_A_THING.isdisjoint(map(plain, others)):
+            return None  # "and the price?" asks it of the thing that was talked of
         fits = sorted((_fit(new, earlier, slot) for slot in slots), reverse=True)
         if fits[:1] != [BEST] or fits[1:2] == [BEST] or not PRONOUNS.isdisjoint(map(plain, old)):
             return None

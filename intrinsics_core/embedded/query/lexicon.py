@@ -80,6 +80,11 @@ HOW_TO = word_set(
 """Words about how to answer, not about what."""
 ELSEWHERE = POSSESSIVE | POINTERS | word_set("other same also too only just still not instead sorry of my")
 """Words that no new thing has."""
+OF_A_THING = word_set(
+    "price prices cost costs fee fees weight size height length width depth colour color address number phone email "
+    "deadline duration capacity warranty distance age password reason"
+)
+"""What things have: a new one is asked of the old thing and does not take its place."""
 TIMES = word_set(
     "january february march april may june july august september october november december monday tuesday wednesday"
     " thursday friday saturday sunday weekday weekend spring summer autumn fall winter morning afternoon evening night"
