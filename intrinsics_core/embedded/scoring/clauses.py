@@ -127,18 +127,14 @@ def _of_each(sentence: str, titles: Sequence[str], question: str) -> list[str]:
     asked = len({title for title, _, _ in _runs(question, told_apart(titles))}) == len(titles)
     if said is None or not (asked or all(is_rival(one, two) for one, two in combinations(titles, 2))):
         return [sentence]
-    kind = (
-        said["kind"]
-        if said["kind"] and (said["kind"] in ("them", "these", "those") or stem(said["kind"]) in kinds)
-        else ""
-    )
+    kind = said["kind"] and (said["kind"] in ("them", "these", "those") or stem(said["kind"]) in kinds)
     two = said["all"].casefold() in ("both", "neither", "either")
-    if (two and len(titles) != 2) or not (two or kind):
-        return [sentence]
     rest = sentence[said.end("kind") if kind else said.end("all") :].strip()
+    if (two and len(titles) != 2) or not (two or kind) or not _content(rest):
+        return [sentence]
     if said["all"].casefold() in ("neither", "none"):
         rest = _denied(rest.split())
-    return [_as_sentence(f"{title} {rest}") for title in titles] if _content(rest) else [sentence]
+    return [_as_sentence(f"{title} {rest}") for title in titles]
 
 
 def _denied(words: Sequence[str]) -> str:
@@ -229,10 +225,8 @@ def _filled(first: Sequence[str], part: str, keys: frozenset[str]) -> str:
         said += [_infinitive(first[1]), *first[2:]]  # "Tom speaks Polish, but Anna does not"
     elif said[0] == _SUBJECT == first[0] and said[2:] == ["none"] and first[1:2] == said[1:2]:
         thing = takewhile(lambda word: word != "of" and not word[0].isdigit(), first[2:])
-        said[2:] = [
-            "no",
-            *(word for word in thing if word not in ("a", "an")),
-        ]  # "Sun has a fee of €20, but Moon has none"
+        # "Sun has a fee of €20, but Moon has none"
+        said[2:] = ["no", *(word for word in thing if word not in ("a", "an"))]
     else:
         front = int(said[0] == _SUBJECT == first[0])
         said = [*said[:front], *_from(first, said[front:])] if said[front:] else said
