@@ -14,6 +14,7 @@ HASHES = {
     "hard": "f2d127cb8d95b2b3e4c51d3e8f77e2ee357e9943bcbd19bab0046c15a63a70e1",
     "hard_dev": "eb31b98d2cc8def5570a5873b59d6d3e7cc36c1a305930048d42a7be13876970",
     "long": "dc7da366e6ec699a9aa613874626608f25481bcec9504738cf53b4c3206aaf1b",
+    "comparisons": "f3085ce23734e5e6d673c28c4372385b182ef7ada36c2173f8d0d09bccdf68f7",
     "replies": "488add38d36b96156de0e28cbc257ba8e7239e59b88ed9bbbdd5b48ba1a11fef",
 }
 
@@ -29,7 +30,8 @@ def test_a_set_is_what_was_written(name: str) -> None:
 
 def test_no_text_of_them_is_trained_on() -> None:
     measured = {" ".join(row["doc"].split()) for name in ("plain", "hard", "hard_dev") for row in rows(name)}
-    measured |= {" ".join(document["text"].split()) for row in rows("long") for document in row["documents"]}
+    several = [*rows("long"), *rows("comparisons")]
+    measured |= {" ".join(document["text"].split()) for row in several for document in row["documents"]}
     trained = {text.key for text in written()}
     assert not measured & trained
 
@@ -40,3 +42,5 @@ def test_their_sizes() -> None:
         assert tuple(sum(len(row[part]) for row in rows(name)) for part in ("answers", "questions")) == size
     long = rows("long")
     assert (len(long), sum(len(row["sentences"]) for row in long)) == (64, 452)
+    comparisons = rows("comparisons")
+    assert (len(comparisons), sum(len(row["sentences"]) for row in comparisons)) == (44, 256)
