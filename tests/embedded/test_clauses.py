@@ -137,3 +137,17 @@ def test_a_comparison_is_judged_by_all_that_it_says(answer: str, label: str, cit
     assert (sentence.text, sentence.label, result.label) == (answer, label, label)
     if cited is not None:
         assert {citation.document_index for citation in sentence.citations} == cited
+
+
+def test_a_number_of_a_title_stands_in_its_document() -> None:
+    phones = [
+        {"title": "iPhone 15", "text": "It has a USB-C port. The screen is bright."},
+        {"title": "iPhone 16", "text": "The battery lasts 15 hours. It has a camera control."},
+    ]
+    turns = [{"role": "user", "content": "Tell me about the phones."}, {"role": "assistant", "content": ""}]
+    for answer, label in (
+        ("The iPhone 15 has a USB-C port.", "faithful"),
+        ("The iPhone 15 lasts 15 hours.", "unfaithful"),
+    ):
+        turns[1]["content"] = answer
+        assert run(audit(turns, phones)).label == label

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from intrinsics_core import answerability, context_relevance, query_rewrite, run
+from intrinsics_core import answerability, query_rewrite, run
 from intrinsics_core.embedded.query.corrections import as_fragment
 from intrinsics_core.embedded.spelling import spelled_as_in
 
@@ -136,15 +136,3 @@ def test_a_correction_asks_the_last_question_anew() -> None:
              {"role": "user", "content": "Sorry, the Garden Hotel."}]  # fmt: skip
     found = run(query_rewrite(turns))
     assert found.query == "Does the Garden Hotel have a rooftop bar?" and found.original == "Sorry, the Garden Hotel."
-
-
-def test_a_passage_that_answers_is_not_irrelevant() -> None:
-    kettle = {
-        "title": "Kettle K200 manual",
-        "text": """The K200 holds 1.7 litres. Fill it with cold water only. Descale it once a month with citric acid; do
-not use vinegar. If the red light blinks, the kettle has run dry. The warranty lasts two years and does not cover
-limescale.""",
-    }
-    for question in ("What does a blinking red light mean?", "Does the warranty cover limescale?"):
-        (judged,) = run(context_relevance([{"role": "user", "content": question}], [kettle])).judgements
-        assert gate([kettle], question) == "answerable" and judged.label == "partially relevant"

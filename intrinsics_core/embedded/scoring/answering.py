@@ -101,7 +101,7 @@ def context_relevance(
     head: LinearHead | None = None,
     logit: float | None = None,
 ) -> Relevance:
-    """Judge one passage. Where a reader finds the answer stated in it, it is partially relevant at least.
+    """Judge one passage.
 
     Args:
         question: a question that stands alone.
@@ -121,14 +121,6 @@ def context_relevance(
     if low > high:
         raise InvalidInput("partial is too large", expected=f"at most `relevant` ({high})", got=str(low))
     score = passage_score(question, passage, question_vectors, passage_vectors, head=chosen, logit=logit)
-    if score < low and head is None and logit is not None:
-        # A short question does not name its topic: what the gate reads an answer in is no irrelevant passage.
-        gate = shipped_head("answerability", reads=True)
-        if (
-            passage_score(question, passage, question_vectors, passage_vectors, head=gate, logit=logit)
-            >= (gate.thresholds["accepted"])
-        ):
-            score = low
     return Relevance("relevant" if score >= high else "partially relevant" if score >= low else "irrelevant", score)
 
 

@@ -505,13 +505,13 @@ def measure(
         whole * (1.0 - near),
     ]
     features = np.clip(np.array(values, dtype=np.float32), 0.0, 1.0)
-    foreign = _foreign(asked, found, sources, about)
-    stray = _stray(asked, found, cosine, anywhere, paired, sources) | foreign
+    placed = _placed(asked, found, sources)
+    foreign = _foreign(asked, placed, sources, about)
+    stray = _stray(asked, placed, cosine, anywhere, paired, sources) | foreign
     crossed = _crossed(asked, found, sources)
     astray = tuple(asked.units[i] for i in sorted(stray))
     owner = (sources.documents or ()) if about else ()
     elsewhere = tuple(i for i, document in enumerate(owner) if document not in about)
-    placed = _placed(asked, found, sources)
     return Evidence(
         asked, features, found, placed, cosine, missing, astray, crossed, sources.seen, about, elsewhere, bool(foreign)
     )
