@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from intrinsics_core.embedded.lexical import is_unheard_of, tokens
+from intrinsics_core.embedded.lexical import Token, is_unheard_of, tokens
 
 _SHORTEST = 4  # letters: of shorter words too many are one letter apart
 
 
 def spelled_as_in(documents: Sequence[str], question: str) -> str:
     """The question, each word that nobody knows read as one of the documents' with the same first letter that is one
-    letter, or two letters exchanged, away ("chiken" as "chicken"). A word that the documents have stays as it is;
-    a name is read as another one only where two letters are exchanged.
+    letter, or two letters exchanged, away ("chiken" as "chicken"). A word that the documents have stays as it is.
+    A name is meant only where two letters are exchanged, and a word that is hardly known not where one is another.
     """
     unknown = [
         token
@@ -21,22 +21,31 @@ def spelled_as_in(documents: Sequence[str], question: str) -> str:
     ]
     if not unknown:
         return question
-    known = [token for text in documents for token in tokens(text) if token.text.isalpha()]
-    words = {token.text.casefold() for token in known}
-    names = {token.text.casefold() for token in known if token.is_capitalised}
+    known = [(token, text) for text in documents for token in tokens(text) if token.text.isalpha()]
+    words = {token.text.casefold() for token, _ in known}
+    common = {t.text.casefold(): is_unheard_of(t.term) for t, text in known if not _is_name(t, text)}
     read, at = "", 0
     for token in unknown:
         mine = token.text.casefold()
         if mine in words or mine + "s" in words or mine.removesuffix("s") in words:
             continue
-        if token.is_capitalised and token.begin:  # "Petersen" may be another one than "Peterson"
-            near = (word for word in sorted(names) if _exchanged(mine, word))
-        else:
-            near = (word for word in sorted(words) if len(word) >= _SHORTEST and _one_slip(mine, word))
-        if meant := next(near, ""):
+        # "Petersen" may be another one than "Peterson", and "ethene" is another gas than "ethane".
+        near = [word for word in sorted(words) if _exchanged(mine, word)]
+        if not (token.is_capitalised and token.begin):
+            slips = [word for word in sorted(common) if len(word) >= _SHORTEST and _one_slip(mine, word)]
+            near += [word for word in slips if not common[word] or len(word) != len(mine)]
+        if meant := next(iter(near), ""):
             read += question[at : token.begin] + (meant.capitalize() if token.is_capitalised else meant)
             at = token.end
     return read + question[at:]
+
+
+def _is_name(token: Token, text: str) -> bool:
+    """Whether a word is capitalised, and not because a sentence begins with it."""
+    before = text[max(0, token.begin - 3) : token.begin].rstrip()
+    return token.is_capitalised and (
+        is_unheard_of(token.term) or (token.begin > 0 and before[-1:] not in (*".!?:|-", ""))
+    )
 
 
 def _one_slip(one: str, two: str) -> bool:

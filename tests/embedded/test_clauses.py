@@ -66,6 +66,16 @@ PLANS = ["Tariff Sun", "Tariff Moon"]
             ["Anna Berg joined in 2015.", "Tom Hale joined in 2019."],
         ),
         (PEOPLE, "Tom speaks Polish, but Anna does not.", ["Tom speaks Polish.", "Anna does not speak Polish."]),
+        (
+            HOTELS,
+            "The Harbour Hotel has a pool and a sauna, and the Garden Hotel has a gym and a bar.",
+            ["The Harbour Hotel has a pool and a sauna.", "The Garden Hotel has a gym and a bar."],
+        ),
+        (
+            HOTELS,
+            "The Harbour Hotel has a pool, but not the Garden Hotel.",
+            ["The Harbour Hotel has a pool.", "The Garden Hotel has no pool."],
+        ),
         # One predicate of several titles.
         (
             HOTELS,
@@ -99,12 +109,22 @@ def test_what_a_sentence_says_of_each_title(titles: list[str], sentence: str, cu
         "You can walk from the Harbour Hotel to the Garden Hotel, and the bus takes 5 minutes.",
         "All rooms have a shower.",  # of one of them, perhaps
         "Both rooms are free.",
+        "Both the pool and the sauna are free.",
+        "Both pool and sauna are free.",
+        "Neither hotel",
+        "Either way, breakfast is included.",
+        "All hotels are related.",
         "Both hotels have a pool.",  # which two of three?
     ],
 )
 def test_a_sentence_that_cannot_be_cut_stands_as_it_is(sentence: str) -> None:
     assert clauses(sentence, HOTELS, "How do the hotels compare?") == [sentence]
     assert clauses(sentence, []) == clauses(sentence, ["", ""]) == [sentence]
+
+
+def test_all_of_what_the_question_is_about_are_no_titles() -> None:
+    said = "All guests get a towel."
+    assert clauses(said, HOTELS, "What do guests of the Harbour Hotel get?") == [said]
 
 
 def test_parts_of_one_guide_are_no_two_of_a_kind() -> None:

@@ -58,6 +58,12 @@ def test_a_follow_up_is_about_what_the_user_named_last(question: str) -> None:
                 "Which hotel has a rooftop bar?") == "answerable"  # fmt: skip
 
 
+def test_a_follow_up_on_another_document_is_about_that() -> None:
+    shuttle = SHUTTLE | {"title": "Shuttle bus"}
+    before = "How much is breakfast at the Garden Hotel?", "14 euros."
+    assert gate([GARDEN, HARBOUR, shuttle], *before, "How often does the shuttle leave?") == "answerable"
+
+
 @pytest.mark.parametrize("behind", ["Please answer in one sentence.", "I need to know asap.", "Thank you!"])
 def test_what_stands_behind_the_question_changes_nothing(behind: str) -> None:
     assert gate([SHUTTLE], f"Can I take a bike on the shuttle? {behind}") == "unanswerable"
@@ -71,6 +77,7 @@ def test_what_stands_behind_the_question_changes_nothing(behind: str) -> None:
         ("How much do adults pay, and is there a sauna?", True),
         ("How much do adults pay? And how deep is the pool?", False),
         ("How much do adults pay? And when does it open?", True),
+        ("Can I ask you something? When does the pool open?", True),
         ("When does the pool open and how often does the shuttle leave?", True),  # in two documents
     ],
 )
@@ -101,6 +108,7 @@ def test_a_name_around_a_comparison_is_none_of_its_sides(question: str) -> None:
         ("Where is Mr Saura?", "Where is Mr Saura?"),  # a name is another one
         ("Is it open on the Seaveiw Pool's lawn?", "Is it open on the Seaview Pool's lawn?"),
         ("Who is Seavick?", "Who is Seavick?"),
+        ("how deep is the seaviev pool", "how deep is the seaviev pool"),  # a name, in lower case
         ("", ""),
     ],
 )
@@ -122,6 +130,8 @@ def test_a_slip_of_the_pen_refuses_nothing() -> None:
         ("I see. And on Sundays?", "And on Sundays?"),
         ("Thank you!", "Thank you!"),
         ("No, that is all.  Bye", "No, that is all.  Bye"),
+        ("Sorry, my mistake.", "Sorry, my mistake."),
+        ("Sorry, how much is it?", "Sorry, how much is it?"),
         ("Is it open on Sundays?", "Is it open on Sundays?"),
     ],
 )

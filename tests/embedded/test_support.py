@@ -474,6 +474,7 @@ def test_a_question_on_one_thing_is_not_answered_by_what_is_told_of_another(ques
         (["The Garden Hotel is cheaper than the Harbour Hotel.", "It has a sauna."], [None, 1]),
         (["The Garden Hotel is near the Harbour Hotel.", "The latter has a pool."], [None, 0]),
         (["The Garden Hotel has a sauna.", "The other hotel has a pool."], [1, 0]),
+        (["The Garden Hotel has a sauna.", "On the other hand, it has no pool."], [1, 1]),
         (["The Garden Hotel has a sauna.", "That matters in winter.", "However, it has no pool."], [1, 1, 1]),
         (["- Garden Hotel", "- a sauna", "- no pool"], [1, 1, 1]),
         (["The Garden Hotel offers this:", "- a sauna"], [1, 1]),

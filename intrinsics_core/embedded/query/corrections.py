@@ -15,11 +15,13 @@ _CORRECTS = re.compile(
     r"(?P<meant>[^,.?!]{2,40})[.!?]*\Z",
     re.IGNORECASE,
 )
+_A_THING = re.compile(r"(?:the|a|an|at|in|on|for|with|from|to)\s", re.IGNORECASE)
 
 
 def as_fragment(text: str) -> str:
     """A turn that corrects the one before it as "and X?", thanks in front of a fragment left out; else as it is."""
     plain = " ".join(text.split())
-    if corrects := _CORRECTS.match(plain):
+    corrects = _CORRECTS.match(plain)
+    if corrects and (_A_THING.match(corrects["meant"]) or corrects["meant"][0].isupper()) and "?" not in plain:
         return f"and {corrects['meant']}?"
     return _THANKS.sub("", plain) if _THANKS.match(plain) else text

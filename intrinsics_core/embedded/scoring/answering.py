@@ -46,6 +46,11 @@ _JOINED = re.compile(
     r"(?= (?:there|it|they|he|she|i|you|we|the|an?|my|your|our|this|that|these|those)\b))\b)",
     re.IGNORECASE,
 )
+# Questions that ask nothing of a document.
+_TALK = re.compile(
+    r"\b(?:ask (?:you|me)|help me|have a (?:minute|moment|question)|am i right|is that (?:right|okay|correct|all))\b",
+    re.IGNORECASE,
+)
 _AND = re.compile(r"\A(?:and|or|also),? ", re.IGNORECASE)
 _COMPARES = re.compile(
     r"\b(?:or|than|both|the (?:two|three|four)|either|neither|between|better|versus|vs|compar\w+|differ\w*)\b",
@@ -53,7 +58,7 @@ _COMPARES = re.compile(
 )
 # Of those words, what surely compares: "Do I call HR or my manager?" may offer a wrong side.
 _COMPARISON = re.compile(
-    r"\b(?:than|between|better|worse|versus|vs|compar\w+|differ\w*|more|less|fewer)\b"
+    r"\b(?:than|between|better|worse|versus|vs|compar\w+|differ\w*)\b"
     r"|\b(?:which|who|what)\b[^.?!]{0,80}\bor\b",
     re.IGNORECASE,
 )
@@ -206,7 +211,9 @@ def asked_of(question: str) -> tuple[str, ...]:
     if asking and asking[-1] + 1 < len(sentences):
         question = " ".join(sentences[: asking[-1] + 1])
     parts = [part for i in asking for part in _joined(_AND.sub("", sentences[i]))]
-    parts = [f"{part[:1].upper()}{part[1:]}" for part in parts if len(part.split()) >= _CLAUSE]
+    parts = [
+        f"{part[:1].upper()}{part[1:]}" for part in parts if len(part.split()) >= _CLAUSE and not _TALK.search(part)
+    ]
     return (question, *parts) if parts != [question] else (question,)
 
 

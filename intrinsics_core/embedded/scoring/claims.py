@@ -50,7 +50,8 @@ _NO_CLAIM = re.compile(
     | ^(?:here(?:\sis|\sare|['’]s)|below\s(?:is|are)|the\sfollowing\s(?:is|are))\b.{0,120}:\s?$
     | ^(?:here(?:\sis|\sare|['’]s)|below\s(?:is|are))\s(?:a|an|the|some|your)\s(?:\w+\s){0,2}
         (?:summary|overview|comparison|breakdown|differences|similarities|points|facts|details|steps|options)\b[^:\d]{0,60}$
-    | ^(?:which|what)\b[^:\d]{0,60}\bdepends\son\s(?:your|what\syou|how\syou)\b[^:\d]{0,60}$
+    | ^(?:which|what)\b[^:\d]{0,40}\b(?:better|best|right|suits|choose)\b[^:\d]{0,30}
+        \bdepends\son\s(?:your|what\syou|how\syou)\b[^:\d]{0,60}$
     | ^(?:\W*(?:summary|answer|response|output|conclusion|note|overview|introduction))\W*$
     """,
     re.IGNORECASE | re.VERBOSE,

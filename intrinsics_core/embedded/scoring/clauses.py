@@ -35,19 +35,23 @@ _SET_AGAINST = re.compile(
 _WHILE = re.compile(r"\A\W*(?:while|whilst|whereas|although)\s+", re.IGNORECASE)
 _BOTH = re.compile(r"\b(?:both|each|all)\b\s*", re.IGNORECASE)
 _ARTICLE = re.compile(r"\bthe\s+\Z", re.IGNORECASE)
+_ONLY_ARTICLE = re.compile(r"\s*+(?:the\s)?", re.IGNORECASE)
 _ONLY_JOINS = re.compile(r"(?:,? ?and|,)(?: the)?", re.IGNORECASE)
 _TOGETHER = re.compile(
-    r"\b(?:differ\w*|same|together|between|total|compar\w+|similar\w*|respectively|combined|apart|than|or|neither|alike|share\w*)\b",
+    r"\b(?:differ\w*|same|together|between|total|compar\w+|similar\w*|respectively|combined|apart|than|or|neither|alike|share\w*"
+    r"|siblings|married|related|neighbou?rs|partners|friends|colleagues|each other|one another)\b",
     re.IGNORECASE,
 )
 _RESPECTIVELY = re.compile(r",?\srespectively\b", re.IGNORECASE)
 _VALUE = r"(?:\d[^\s,]*+(?:\s[ap]\.?m\b\.?)?|[^\s,]++)"
 _PAIR = re.compile(rf"(?<!\S)(?P<one>{_VALUE}) and (?P<two>{_VALUE})", re.IGNORECASE)
 _EACH = re.compile(
-    r"\A\W*(?P<all>both|neither|either|each|every|all|none)(?:\s+of\b)?(?:\s+(?:the|these|those)\b)?(?:\s+(?:two|three|four|five|[2-5])\b)?"
-    r"(?:\s+(?P<kind>\w+))?",
+    r"\A\W*(?P<all>both|neither|either|each|every|all|none)\b(?P<more>(?:\s+of\b)?(?:\s+(?:the|these|those)\b)?)"
+    r"(?:\s+(?:two|three|four|five|[2-5])\b)?(?:\s+(?P<kind>\w+))?",
     re.IGNORECASE,
 )
+_TWO_OTHERS = re.compile(r"\A\W*(?:way\b|\w+ (?:and|nor|or)\b)", re.IGNORECASE)  # "both pool and sauna", "either way"
+_MOST = 5  # titles of which something is said in one sentence
 _WORD = re.compile(r"\s(?P<word>\w+)")
 
 
@@ -122,13 +126,17 @@ def _of_each(sentence: str, titles: Sequence[str], question: str) -> list[str]:
     """What "both", "each" or "neither" says of each title; the sentence where the titles are of no one kind."""
     kinds = {token.term for text in (*titles, question) for token in _content(text)}
     said = _EACH.match(sentence)
-    asked = len({title for title, _, _ in _runs(question, told_apart(titles))}) == len(titles)
-    if said is None or not (asked or all(is_rival(one, two) for one, two in combinations(titles, 2))):
+    about = {title for title, _, _ in _runs(question, told_apart(titles))}
+    if said is None or len(about) == 1 or len(titles) > _MOST:
+        return [sentence]
+    if len(about) < len(titles) and not all(is_rival(one, two) for one, two in combinations(titles, 2)):
         return [sentence]
     kind = said["kind"] and (said["kind"] in ("them", "these", "those") or stem(said["kind"]) in kinds)
     two = said["all"].casefold() in ("both", "neither", "either")
     rest = sentence[said.end("kind") if kind else said.end("all") :].strip()
-    if (two and len(titles) != 2) or not (two or kind) or not _content(rest):
+    if (two and len(titles) != 2) or not (kind or (two and not said["more"])) or not _content(rest):
+        return [sentence]
+    if _TWO_OTHERS.match(rest) or _TOGETHER.search(rest):
         return [sentence]
     if said["all"].casefold() in ("neither", "none"):
         rest = denied(rest.split())
@@ -151,13 +159,13 @@ def _runs(sentence: str, apart: Mapping[str, frozenset[str]]) -> list[Run]:
 
 
 def _cut(sentence: str, end: int, begin: int, kinds: Collection[str]) -> re.Match[str] | None:
-    """The place to cut between two titles; None where there is none, or where both have one predicate ("A and B")."""
-    for pattern in _BREAKS:
-        for match in pattern.finditer(sentence, end, begin):
-            between = sentence[end : match.start()], sentence[match.end() : begin]
-            if pattern is _BREAKS[0] or any(_content_beside(side, kinds) for side in between):
-                return match
-    return None
+    """The place to cut between two titles: that before the second one, or the likeliest. None where there is none, or
+    where both titles have one predicate ("A and B").
+    """
+    breaks = _BREAKS if _content_beside(sentence[end:begin], kinds) else _BREAKS[:1]
+    found = [match for pattern in breaks for match in pattern.finditer(sentence, end, begin)]
+    before = (match for match in found if _ONLY_ARTICLE.fullmatch(sentence, match.end(), begin))
+    return next(before, next(iter(found), None))
 
 
 def _content(text: str) -> list[Token]:

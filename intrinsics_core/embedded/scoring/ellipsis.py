@@ -49,6 +49,8 @@ def filled(first: Sequence[str], part: str, keys: frozenset[str]) -> str:
     verb = next((i for i, word in enumerate(first) if i and _AUXILIARY.fullmatch(word)), 0)
     if said[0].casefold() in ("it", "they") and verb and _SUBJECT not in first[:verb]:
         said = [*first[:verb], *said[1:]]  # "breakfast is included at ..., but it costs ..."
+    elif said == ["not", _SUBJECT] and first[0] == _SUBJECT and first[1:]:
+        said = [_SUBJECT, *denied(first[1:]).split()]  # "A has a pool, but not B"
     elif said[0].casefold() == "not" and verb:
         said = [*first[: verb + 1], *said]
     elif said[0] == _SUBJECT == first[0] and _NOT.fullmatch(" ".join(said[1:])):

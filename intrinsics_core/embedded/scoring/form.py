@@ -45,9 +45,12 @@ _VAGUE = re.compile(
     r"|recommendations?|notes?|points?|decisions?|answer|facts?|information|steps?|example|sources?)\b",
     re.IGNORECASE,
 )
+_MONTH = (
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|jan|feb|mar|apr|aug|sept?|oct|nov|dec)"
+)
 _DATE = re.compile(
-    r"\b(?:\d{1,2}(?:st|nd|rd|th)?\s)?(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]{0,6}\b(?:\s\d{1,2}\b)?"
-    r"|\b(?:19|20)\d\d\b",
+    rf"\b\d{{1,2}}(?:st|nd|rd|th)? {_MONTH}\b(?: (?:19|20)\d\d\b)?|\b{_MONTH} \d{{1,2}}\b(?:,? (?:19|20)\d\d\b)?",
     re.IGNORECASE,
 )
 _SHORT = 6  # words of a line that names what follows

@@ -24,11 +24,11 @@ _STANDS_FOR = re.compile(
 )
 _FORMER = re.compile(r"\bthe (?:former|first)\b(?! (?:of|day|week|month|year|floor|time)\b)", re.IGNORECASE)
 _LATTER = re.compile(r"\bthe (?:latter|second)\b(?! (?:of|day|week|month|year|floor|time)\b)", re.IGNORECASE)
-_OTHER = re.compile(r"\bthe other\b(?! (?:two|three|four)\b)", re.IGNORECASE)
+_OTHER = re.compile(r"\bthe other\b(?! (?:two|three|four|hand|day|way|side|end)\b)", re.IGNORECASE)
 _ASKS_WHICH = re.compile(r"\b(?:any|which|one of|them|anywhere|elsewhere)\b", re.IGNORECASE)
 _SMALL_NUMBER = re.compile(r"\A[?#]{0,2}\d{1,3}\Z")
 _SEVERAL = re.compile(
-    r"\b(?:both|each|either|neither|all|none|others?|another|same|respectively|two|three)\b", re.IGNORECASE
+    r"\b(?:both|each|either|neither|all|none|others?(?! hand\b)|another|same|respectively|two|three)\b", re.IGNORECASE
 )
 
 _ALL = frozenset[int]()
@@ -107,7 +107,8 @@ def passages_about(
     """
     apart = told_apart(titles)
     named = _in_full(question, apart) or _named_in(question, apart)
-    if not named and not (_SEVERAL.search(question) or _ASKS_WHICH.search(question)):
+    of_none = not (named or _SEVERAL.search(question) or _ASKS_WHICH.search(question))
+    if of_none and not _named(claim(question).units, apart):
         named = next((found for turn in before if (found := _named_in(turn, apart))), {})
     if len(named) != 1:
         return frozenset()
