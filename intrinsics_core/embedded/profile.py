@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from intrinsics_core.calibration.loading import loaded
 from intrinsics_core.calibration.logits import yes_logits
@@ -125,42 +125,38 @@ def _question_and_passages(task: Task, question: str, *, apart: bool = False) ->
 def _sentences(task: Task) -> Sequence[Request]:
     from intrinsics_core.embedded.scoring.short_answers import stated_each
 
-    said = tuple(stated_each(_claims(task)[0], task.query, whole=not _before(task)))
+    said = _said(task)
+    texts = tuple(stated_each(said.claims, task.query, whole=not said.before))
     return [
-        Embed(task.intrinsic, said, kind="sentence"),
+        Embed(task.intrinsic, texts, kind="sentence"),
         Embed(task.intrinsic, tuple(s.text for each in task.document_sentences for s in each), kind="sentence"),
     ]
 
 
-def _claims(task: Task) -> tuple[list[str], list[int]]:
-    """The sentences of the answer as they are judged, without the marks of their form and each clause that is about
-    another document alone; and of each the index of its sentence.
+class _Said(NamedTuple):
+    """What an answer says: the sentences that were judged earlier, the claims to judge, and of each its sentence."""
+
+    before: list[str]
+    claims: list[str]
+    sentence_of: list[int]
+
+
+def _said(task: Task) -> _Said:
+    """The sentences of the answer without the marks of their form; of a comparison, what it says of each document.
+
+    Of a stream, the sentences that were judged earlier stand in a turn before the rest. A heading may be among them.
     """
     from intrinsics_core.embedded.scoring.clauses import clauses
-    from intrinsics_core.embedded.scoring.short_answers import plainly
-
-    _, formed = _without_form(task)
-    said = plainly(formed, task.query)
-    titles = [document.title or "" for document in task.documents]
-    cut = [clauses(sentence, titles, task.query) for sentence in said]
-    return [clause for each in cut for clause in each], [i for i, each in enumerate(cut) for _ in each]
-
-
-def _before(task: Task) -> list[str]:
-    """The sentences of the answer that were judged earlier: of a stream, they stand in a turn before the rest."""
-    return _without_form(task)[0]
-
-
-def _without_form(task: Task) -> tuple[list[str], list[str]]:
-    """The sentences of the answer that were judged earlier, and those to judge, without the marks of their form: a
-    heading may have been judged earlier than its list.
-    """
     from intrinsics_core.embedded.scoring.form import without_form
+    from intrinsics_core.embedded.scoring.short_answers import plainly
 
     turns = task.messages[:-1]
     earlier = [span.text for turn in turns[-1:] if turn.role == "assistant" for span in laid_out(turn.content)]
     formed = without_form([*earlier, *(sentence.text for sentence in task.response_sentences)])
-    return formed[: len(earlier)], formed[len(earlier) :]
+    titles = [document.title or "" for document in task.documents]
+    cut = [clauses(sentence, titles, task.query) for sentence in plainly(formed[len(earlier) :], task.query)]
+    claims = [clause for each in cut for clause in each]
+    return _Said(formed[: len(earlier)], claims, [i for i, each in enumerate(cut) for _ in each])
 
 
 def question_by_rules(task: Task) -> str:
@@ -237,12 +233,12 @@ def _asked(own: Overrides, task: Task) -> Program[str]:
     MT-RAG tasks with a history, ELSER's top 5: answerability AUROC .64 with the plain question, .57 with keywords.)
     For ranking either will do: .478 against .471 nDCG on those tasks, .550 against .560 on others.
     """
-    from intrinsics_core.embedded.spelling import spelled_as_in
+    from intrinsics_core.embedded.spelling import without_slips
 
     if not _turns(task):
         return ""
     question = (yield from _standing(own, task)).question
-    return spelled_as_in([passage(document) for document in task.documents], question)
+    return without_slips([passage(document) for document in task.documents], question)
 
 
 def _query_rewrite(own: Overrides, task: Task) -> Program[QueryRewrite]:
@@ -273,7 +269,7 @@ def _supported(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[
     head = load_head(reads=bool(own.reads))
     if thresholds := own.thresholds.get("hallucination-detection"):
         head = replace(head, thresholds={**head.thresholds, **thresholds})
-    (claims, sentence_of), before, sources = _claims(task), _before(task), _sources(task, documents)
+    (before, claims, sentence_of), sources = _said(task), _sources(task, documents)
     evidence = look_up(claims, response, sources, task.query, before)
     logits = (yield from _reader_logits(task, claims, evidence, sources, head.citations)) if own.reads else None
     return support(
@@ -376,10 +372,10 @@ def _citations(own: Overrides, task: Task) -> Program[Citations]:
     from intrinsics_core.embedded.scoring.support_head import load_head
 
     response, documents = _vectors((yield _sentences(task)))  # type: ignore[arg-type]  # only replies come
-    (claims, sentence_of), sources = _claims(task), _sources(task, documents)
+    (before, claims, sentence_of), sources = _said(task), _sources(task, documents)
     # Nothing is read for a citation: both heads have the same rule.
     found = support(
-        claims, response, sources, load_head(reads=bool(own.reads)), given=task.query, before=_before(task),
+        claims, response, sources, load_head(reads=bool(own.reads)), given=task.query, before=before,
         reported=_reported(own, task, sentence_of, response), sentence_of=sentence_of, own_encoder=own.own_encoder,
     )  # fmt: skip
     return sentence_ids.citations(task, [(r, c) for r, s in enumerate(found.sentences) for c in s.citations])

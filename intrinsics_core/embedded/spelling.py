@@ -9,7 +9,7 @@ from intrinsics_core.embedded.lexical import Token, is_unheard_of, tokens
 _SHORTEST = 4  # letters: of shorter words too many are one letter apart
 
 
-def spelled_as_in(documents: Sequence[str], question: str) -> str:
+def without_slips(documents: Sequence[str], question: str) -> str:
     """The question, each word that nobody knows read as one of the documents' with the same first letter that is one
     letter, or two letters exchanged, away ("chiken" as "chicken"). A word that the documents have stays as it is.
     A name is meant only where two letters are exchanged, and a word that is hardly known not where one is another.
@@ -22,17 +22,18 @@ def spelled_as_in(documents: Sequence[str], question: str) -> str:
     if not unknown:
         return question
     known = [(token, text) for text in documents for token in tokens(text) if token.text.isalpha()]
-    words = {token.text.casefold() for token, _ in known}
+    words = sorted({token.text.casefold() for token, _ in known})
     common = {t.text.casefold(): is_unheard_of(t.term) for t, text in known if not _is_name(t, text)}
+    have, plain = set(words), sorted(word for word in common if len(word) >= _SHORTEST)
     read, at = "", 0
     for token in unknown:
         mine = token.text.casefold()
-        if mine in words or mine + "s" in words or mine.removesuffix("s") in words:
+        if not have.isdisjoint((mine, mine + "s", mine.removesuffix("s"))):
             continue
         # "Petersen" may be another one than "Peterson", and "ethene" is another gas than "ethane".
-        near = [word for word in sorted(words) if _exchanged(mine, word)]
+        near = [word for word in words if _exchanged(mine, word)]
         if not (token.is_capitalised and token.begin):
-            slips = [word for word in sorted(common) if len(word) >= _SHORTEST and _one_slip(mine, word)]
+            slips = [word for word in plain if _one_slip(mine, word)]
             near += [word for word in slips if not common[word] or len(word) != len(mine)]
         if meant := next(iter(near), ""):
             read += question[at : token.begin] + (meant.capitalize() if token.is_capitalised else meant)

@@ -209,7 +209,7 @@ def _ends(text: str, start: int, stop: re.Match[str], end: int) -> bool:
     if lower in _NUMBERED:
         return capital and not follower[:1].isdigit()
     if lower in _HOURS:
-        return capital and next_word not in _DAYS and not text[stop.end() : end].lstrip().startswith("(")
+        return capital and next_word not in _DAYS and not (after and after[1].startswith("("))
     if lower in _OFTEN or (_LETTERED.match(lower + ".") and not before.isdigit()):
         return starts
     if not capital:

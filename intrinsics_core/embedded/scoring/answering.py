@@ -237,8 +237,8 @@ def of_parts(logits: Sequence[float | None], said: Sequence[Sequence[float]]) ->
     """
     least = min(max(each, default=0.0) for each in said)
     best = max((logit for logit in logits if logit is not None), default=0.0)
-    bounded_ = [logit if logit is None or least > 0 else min(logit, least) for logit in logits]
-    return [max(best, least) if logit == best else logit for logit in bounded_]
+    held = [logit if logit is None or least > 0 else min(logit, least) for logit in logits]
+    return [max(best, least) if logit == best else logit for logit in held]
 
 
 def best_two(question: str, shown: Sequence[str], logits: Sequence[float | None]) -> list[int]:
