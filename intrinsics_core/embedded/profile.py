@@ -133,7 +133,7 @@ def _sentences(task: Task) -> Sequence[Request]:
     ]
 
 
-class _Said(NamedTuple):
+class _ClaimsMade(NamedTuple):
     """What an answer says: the sentences that were judged earlier, the claims to judge, and of each its sentence."""
 
     before: list[str]
@@ -141,7 +141,7 @@ class _Said(NamedTuple):
     sentence_of: list[int]
 
 
-def _said(task: Task) -> _Said:
+def _said(task: Task) -> _ClaimsMade:
     """The sentences of the answer without the marks of their form; of a comparison, what it says of each document.
 
     Of a stream, the sentences that were judged earlier stand in a turn before the rest. A heading may be among them.
@@ -156,7 +156,7 @@ def _said(task: Task) -> _Said:
     titles = [document.title or "" for document in task.documents]
     cut = [clauses(sentence, titles, task.query) for sentence in plainly(formed[len(earlier) :], task.query)]
     claims = [clause for each in cut for clause in each]
-    return _Said(formed[: len(earlier)], claims, [i for i, each in enumerate(cut) for _ in each])
+    return _ClaimsMade(formed[: len(earlier)], claims, [i for i, each in enumerate(cut) for _ in each])
 
 
 def question_by_rules(task: Task) -> str:
