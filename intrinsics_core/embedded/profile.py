@@ -270,7 +270,8 @@ def _supported(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[
     if thresholds := own.thresholds.get("hallucination-detection"):
         head = replace(head, thresholds={**head.thresholds, **thresholds})
     (before, claims, sentence_of), sources = _said(task), _sources(task, documents)
-    evidence = look_up(claims, response, sources, task.query, before)
+    earlier = [text for _, text in reversed(_turns(task)[:-1])]
+    evidence = look_up(claims, response, sources, task.query, before, earlier)
     logits = (yield from _reader_logits(task, claims, evidence, sources, head.citations)) if own.reads else None
     return support(
         claims, response, sources, head, given=task.query, before=before, evidence=evidence, logits=logits,

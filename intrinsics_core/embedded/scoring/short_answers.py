@@ -15,7 +15,7 @@ _ITS_YES = "ja|oui|sí|sì|да|evet|是|是的|对|はい|네"
 _ITS_NO = "nein|non|não|нет|nie|hayır|不|不是|いいえ|아니요"
 _OTHER = "always|both|neither|none|nothing|nobody|all|once|twice|one|only|just|each|either"
 _BEGUN = re.compile(
-    rf"\A\W*+(?:(?P<yes>{_YES}|(?P<its_yes>{_ITS_YES}))|(?P<no>{_NO}|(?P<its_no>{_ITS_NO}))|(?:{_OTHER}))\b",
+    rf"\A\W*+(?:(?:unfortunately|sadly|sorry|fortunately|luckily)\b,? )?(?:(?P<yes>{_YES}|(?P<its_yes>{_ITS_YES}))|(?P<no>{_NO}|(?P<its_no>{_ITS_NO}))|(?:{_OTHER}))\b",
     re.IGNORECASE,
 )
 _PAUSE = re.compile(r"\s?[.,;:!–—-]")
