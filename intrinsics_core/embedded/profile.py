@@ -148,13 +148,14 @@ def _said(task: Task) -> _ClaimsMade:
     """
     from intrinsics_core.embedded.scoring.clauses import clauses
     from intrinsics_core.embedded.scoring.form import without_form
-    from intrinsics_core.embedded.scoring.short_answers import plainly
+    from intrinsics_core.embedded.scoring.short_answers import plainly, without_denied
 
     turns = task.messages[:-1]
     earlier = [span.text for turn in turns[-1:] if turn.role == "assistant" for span in laid_out(turn.content)]
     formed = without_form([*earlier, *(sentence.text for sentence in task.response_sentences)])
     titles = [document.title or "" for document in task.documents]
-    cut = [clauses(sentence, titles, task.query) for sentence in plainly(formed[len(earlier) :], task.query)]
+    said = [without_denied(text, task.query) for text in plainly(formed[len(earlier) :], task.query)]
+    cut = [clauses(sentence, titles, task.query) for sentence in said]
     claims = [clause for each in cut for clause in each]
     return _ClaimsMade(formed[: len(earlier)], claims, [i for i, each in enumerate(cut) for _ in each])
 
@@ -210,9 +211,11 @@ def passage(document: Document) -> str:
 
 def _standing(own: Overrides, task: Task) -> Program[Rewrite]:
     """The question made to stand alone: by the reading that the reader picks, or by rules where nobody reads."""
-    from intrinsics_core.embedded.query.corrections import as_fragment
+    from intrinsics_core.embedded.query.corrections import accepted_offer, as_fragment
 
     turns = _turns(task)
+    if offer := accepted_offer(turns):
+        turns = (*turns[:-1], ("user", offer))
     last = turns[-1][1] if turns else ""
     fragment = as_fragment(last) if len(turns) > 1 else last
     read = turns if fragment == last else (*turns[:-1], ("user", fragment))
@@ -294,26 +297,38 @@ def _reader_logits(
     task: Task, said: Sequence[str], evidence: Sequence[Evidence], sources: Sources, rule: CitationRule
 ) -> Program[list[Any]]:
     """What the reader says of each sentence of an answer: one logit of its readings; None without sources."""
-    from intrinsics_core.embedded.scoring.short_answers import contrary, in_context, leads, led, stated, weighed
+    from intrinsics_core.embedded.scoring.short_answers import (
+        contrary,
+        in_context,
+        leads,
+        led,
+        questions_of,
+        stated,
+        weighed,
+    )
     from intrinsics_core.embedded.scoring.support import to_read
     from intrinsics_core.embedded.scoring.support_head import of_readings, read_enough
 
-    texts = [in_context(text, task.query, whole=found.seen == 1.0) for text, found in zip(said, evidence, strict=True)]
+    asked = questions_of(said, task.query)
+    texts = [
+        in_context(text, question, whole=found.seen == 1.0)
+        for text, question, found in zip(said, asked, evidence, strict=True)
+    ]
     shown = [to_read(text, found, sources, rule) for text, found in zip(texts, evidence, strict=True)]
 
     def behind_the_question(answers: Sequence[str | None]) -> list[list[tuple[str, str]]]:
         return [
-            [(source, stated(answer, task.query)) for source, _ in pairs] if answer else []
-            for pairs, answer in zip(shown, answers, strict=True)
+            [(source, stated(answer, question)) for source, _ in pairs] if answer else []
+            for pairs, answer, question in zip(shown, answers, asked, strict=True)
         ]
 
     def joined(logits: Sequence[Sequence[float]]) -> list[float | None]:
         return [of_readings(some, one.seen) for some, one in zip(logits, evidence, strict=True)]
 
     # A bare "No." is weighed against its opposite, and so is the "No" of "No, that is too late." beside that sentence.
-    ahead = [leads(text, task.query) for text in said]
+    ahead = [leads(text, question) for text, question in zip(said, asked, strict=True)]
     opposite = [contrary(yes_or_no or text) for yes_or_no, text in zip(ahead, said, strict=True)]
-    others = behind_the_question(opposite if task.query.strip() else [None] * len(said))
+    others = behind_the_question([o if question.strip() else None for o, question in zip(opposite, asked, strict=True)])
     # For a "No." all parts are read, and so is its opposite. For another claim the widest part is read last, if at all.
     bare = [bool(other) and not own for own, other in zip(ahead, others, strict=True)]
     narrow = [pairs if alone else pairs[:-1] for pairs, alone in zip(shown, bare, strict=True)]
@@ -506,6 +521,11 @@ def _unfitted(own: Overrides, task: Task, name: str) -> str | None:
 
 
 def _answerability(own: Overrides, task: Task) -> Program[Answerability]:
+    from intrinsics_core.embedded.query.nothing_asked import asks_nothing
+
+    if asks_nothing(task.query):
+        why = "the last turn asks nothing of the documents"
+        return Answerability(label="answerable", probability=None, reason=why)
     found = yield from _answerable(own, task, (yield from _looked_up(own, task)))
     why = _unfitted(own, task, "answerability")
     return found.model_copy(update={"probability": None, "degraded": why}) if why else found

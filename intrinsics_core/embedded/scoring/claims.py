@@ -20,9 +20,10 @@ _NO_CLAIM = re.compile(
     | ^(?:(?:kind|best|warm)\s(?:regards|wishes)|regards|sincerely|yours\s(?:truly|sincerely))\b,?[^.?:]{0,40}$
     | ^(?:best|cheers|yours|thanks|love),?(?:\s\w+)?\W*$
     | ^dear\b[^.?!:\d]{0,60}$
-    | ^(?:you(?:['’]re|\sare)\s(?:very\s|most\s)?welcome|welcome|my\spleasure|no\sproblem|any\s?time|good\sluck|take\scare
-        |bye|goodbye)\W*$
-    | ^(?:\W*|(?:this|the)\s(?:\w+\s)?is\s)AI[- ]generated(?:\s(?:answer|response|text|content|summary))?\W*(?:$|\bit\b|and\smay\b|may\b)
+    | ^(?:you(?:['’]re|\sare)\s(?:very\s|most\s)?welcome|welcome|my\spleasure|no\sproblem|any\s?time|good\sluck
+        |take\scare|bye|goodbye)\W*$
+    | ^(?:\W*|(?:this|the)\s(?:\w+\s)?is\s)AI[- ]generated(?:\s(?:answer|response|text|content|summary))?
+        \W*(?:$|\bit\b|and\smay\b|may\b)
     | ^confidence\s?:|^last\supdated\b|^references?\s?:\s?(?:\[|\(|https?:|\d{1,3}[.)\]]|$)
     | ^(?:this|that|it)\sis\s(?:stated|mentioned|said|written|found|described|based)\s(?:in|by|on)\s(?:the\s)?
         (?:document|passage|source|context|text|section|page)s?\b[^:]{0,30}$
@@ -38,7 +39,8 @@ _NO_CLAIM = re.compile(
         |(?:have|found|see|saw)\s(?:no\s(?:\w+\s)?(?:information|details?|knowledge|idea|data|mention|answers?)\b|nothing\b))
     | ^(?:sorry|unfortunately)?,?\s?unable\sto\s(?:answer|find|determine|provide)
     | ^(?:this|the|your)?\s?(?:question|query)?\s?(?:can\s?not|can['’]t)\sbe\s(?:answered|determined)\b
-    | \b(?:document|passage|source|context|excerpt|paragraph|(?:the|this|that|such|given|provided|available)\sinformation)s?\b
+    | \b(?:document|passage|source|context|excerpt|paragraph
+        |(?:the|this|that|such|given|provided|available)\sinformation)s?\b
         (?:\s\S+){0,4}?\s(?:do(?:es)?|did|is|are|was|were|has|have)(?:\snot\b|n['’]t\b)(?:\s\w+){0,2}?
         \s(?:mention|provide|specif|contain|include|state|say|explain|give|discuss|indicate|address|describe|cover
         |enough|sufficient|offer|clarif|answer|list|refer|detail|available|known|clear)
@@ -96,8 +98,8 @@ _PARTS = re.compile(
 )
 # A claim in the form of a question.
 _TOLD = re.compile(
-    r"\A(?:did you know (?:that )?(?P<told>.{8,})|(?P<tagged>.+), (?:right|ok|okay|correct|(?:is|are|does|do)n['’]t (?:it|they)))"
-    r"\?\W*\Z",
+    r"\A(?:did you know (?:that )?(?P<told>.{8,})"
+    r"|(?P<tagged>.+), (?:right|ok|okay|correct|(?:is|are|does|do)n['’]t (?:it|they)))\?\W*\Z",
     re.IGNORECASE,
 )
 
