@@ -101,6 +101,7 @@ def embedded_profile(
             "uncertainty": MultiStepFormat(uncommanded(partial(_uncertainty, own))),
             "hallucination-detection": MultiStepFormat(uncommanded(partial(_hallucination, own))),
             "citations": MultiStepFormat(uncommanded(partial(_citations, own))),
+            "claims": MultiStepFormat(uncommanded(partial(_claims, own))),
             "entailment": MultiStepFormat(uncommanded(partial(_entailment, own))),
             "answer-relevance": MultiStepFormat(uncommanded(answering_the_question(partial(_asked, own)))),
         },
@@ -379,6 +380,22 @@ def _citations(own: Overrides, task: Task) -> Program[Citations]:
         reported=_reported(own, task, sentence_of, response), sentence_of=sentence_of, own_encoder=own.own_encoder,
     )  # fmt: skip
     return sentence_ids.citations(task, [(r, c) for r, s in enumerate(found.sentences) for c in s.citations])
+
+
+def _claims(own: Overrides, task: Task) -> Program[list[Task | None]]:
+    """For each sentence of the answer the task of `_entailment`, None where it claims nothing.
+
+    Its question stands alone, and its answer is the sentence without the marks of its form. The sentence stays whole,
+    for each source is read alone.
+    """
+    task = yield from _standing_alone(own, task)
+    unread = replace(own, reads=())  # what claims something is told without the reader
+    found = yield from _supported(unread, task, (yield _sentences(task)))  # type: ignore[arg-type]  # only replies come
+    whole = _said(replace(task, documents=())).claims  # nothing is cut by what it says of each document
+    return [
+        None if sentence.label == "NA" else task.answered(text)
+        for sentence, text in zip(found.sentences, whole, strict=True)
+    ]
 
 
 def _entailment(own: Overrides, task: Task) -> Program[float]:
