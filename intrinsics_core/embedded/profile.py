@@ -569,17 +569,21 @@ def _answerable(own: Overrides, task: Task, asked: Asked) -> Program[Answerabili
 def _uncertainty(own: Overrides, task: Task) -> Program[Uncertainty]:
     from intrinsics_core.embedded.scoring.certainty import certainty, quantised
 
-    answerable, supported = None, None
+    answerable, supported, claims = None, None, True
     if task.documents:
-        text = yield from _asked(own, task)
+        alone = yield from _standing_alone(own, task)
+        text = (yield from _asked(own, task)) if alone is task else alone.query
         whole = without_commands(task, passages=True)
-        wave = [*_question_and_passages(whole, text), *(_sentences(task) if task.response else ())]
+        wave = [*_question_and_passages(whole, text), *(_sentences(alone) if task.response else ())]
         replies: Sequence[Reply] = yield wave  # type: ignore[assignment]  # only replies come
         if _turns(task):
             looked_at = yield from _looked_at(own, whole, text, replies[:2])
             answerable = (yield from _answerable(own, whole, looked_at)).probability
-        supported = (yield from _supported(own, task, replies[2:])).faithfulness if task.response else None
-    found = certainty(answerable, supported)
+        if task.response:
+            said = yield from _supported(own, alone, replies[2:])
+            claims = said.label != "NA"
+            supported = said.faithfulness if claims else None
+    found = certainty(answerable, supported, claims=claims)
     return Uncertainty(certainty=quantised(found.expected), expected=found.expected)
 
 
