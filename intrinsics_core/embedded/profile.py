@@ -101,6 +101,7 @@ def embedded_profile(
             "uncertainty": MultiStepFormat(uncommanded(partial(_uncertainty, own))),
             "hallucination-detection": MultiStepFormat(uncommanded(partial(_hallucination, own))),
             "citations": MultiStepFormat(uncommanded(partial(_citations, own))),
+            "claims": MultiStepFormat(uncommanded(partial(_claims, own))),
             "entailment": MultiStepFormat(uncommanded(partial(_entailment, own))),
             "answer-relevance": MultiStepFormat(uncommanded(answering_the_question(partial(_asked, own)))),
         },
@@ -397,6 +398,22 @@ def _citations(own: Overrides, task: Task) -> Program[Citations]:
     return sentence_ids.citations(task, [(r, c) for r, s in enumerate(found.sentences) for c in s.citations])
 
 
+def _claims(own: Overrides, task: Task) -> Program[list[Task | None]]:
+    """For each sentence of the answer the task of `_entailment`, None where it claims nothing.
+
+    Its question stands alone, and its answer is the sentence without the marks of its form. The sentence stays whole,
+    for each source is read alone.
+    """
+    task = yield from _standing_alone(own, task)
+    unread = replace(own, reads=())  # what claims something is told without the reader
+    found = yield from _supported(unread, task, (yield _sentences(task)))  # type: ignore[arg-type]  # only replies come
+    whole = _said(replace(task, documents=())).claims  # nothing is cut by what it says of each document
+    return [
+        None if sentence.label == "NA" else task.answered(text)
+        for sentence, text in zip(found.sentences, whole, strict=True)
+    ]
+
+
 def _entailment(own: Overrides, task: Task) -> Program[float]:
     from intrinsics_core.embedded.scoring.short_answers import stated_each
     from intrinsics_core.embedded.scoring.support import entailment, look_up
@@ -573,17 +590,21 @@ def _answerable(own: Overrides, task: Task, asked: Asked) -> Program[Answerabili
 def _uncertainty(own: Overrides, task: Task) -> Program[Uncertainty]:
     from intrinsics_core.embedded.scoring.certainty import certainty, quantised
 
-    answerable, supported = None, None
+    answerable, supported, claims = None, None, True
     if task.documents:
-        text = yield from _asked(own, task)
+        alone = yield from _standing_alone(own, task)
+        text = (yield from _asked(own, task)) if alone is task else alone.query
         whole = without_commands(task, passages=True)
-        wave = [*_question_and_passages(whole, text), *(_sentences(task) if task.response else ())]
+        wave = [*_question_and_passages(whole, text), *(_sentences(alone) if task.response else ())]
         replies: Sequence[Reply] = yield wave  # type: ignore[assignment]  # only replies come
         if _turns(task):
             looked_at = yield from _looked_at(own, whole, text, replies[:2])
             answerable = (yield from _answerable(own, whole, looked_at)).probability
-        supported = (yield from _supported(own, task, replies[2:])).faithfulness if task.response else None
-    found = certainty(answerable, supported)
+        if task.response:
+            said = yield from _supported(own, alone, replies[2:])
+            claims = said.label != "NA"
+            supported = said.faithfulness if claims else None
+    found = certainty(answerable, supported, claims=claims)
     return Uncertainty(certainty=quantised(found.expected), expected=found.expected)
 
 

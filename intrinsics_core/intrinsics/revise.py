@@ -124,8 +124,8 @@ def _program(
 
 
 def _judged(task: Task, profile: Profile, answer: str) -> Program[HallucinationDetection]:
-    messages = (*task.messages[:-1], replace(task.last, content=answer))
-    return (yield from hallucination_detection(messages, task.documents, date=task.date).start(profile))
+    turns = task.answered(answer).messages
+    return (yield from hallucination_detection(turns, task.documents, date=task.date).start(profile))
 
 
 def _writer(profile: Profile) -> Profile | None:
