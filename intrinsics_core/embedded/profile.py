@@ -541,8 +541,7 @@ def _answerability(own: Overrides, task: Task) -> Program[Answerability]:
     from intrinsics_core.embedded.query.nothing_asked import asks_nothing
 
     if asks_nothing(task.query):
-        why = "the last turn asks nothing of the documents"
-        return Answerability(label="answerable", probability=None, reason=why)
+        return Answerability(label="answerable", probability=None, reason="the last turn asks nothing of the documents")
     found = yield from _answerable(own, task, (yield from _looked_up(own, task)))
     why = _unfitted(own, task, "answerability")
     return found.model_copy(update={"probability": None, "degraded": why}) if why else found

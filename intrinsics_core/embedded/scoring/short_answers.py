@@ -117,13 +117,12 @@ def without_denied(answer: str, question: str) -> str:
 
 
 def questions_of(sentences: Sequence[str], question: str) -> list[str]:
-    """For each sentence of an answer what it answers: a bare one ("No.") the question that the answer asks itself before
-    it, others the user's.
+    """For each sentence of an answer the question that it answers. A bare one ("No.") answers the question before it in
+    the answer, if there is one. The others answer the user's.
     """
-    before = ["", *sentences[:-1]]
     return [
-        asked if asked.rstrip().endswith("?") and is_bare(text) else question
-        for asked, text in zip(before, sentences, strict=True)
+        before if before.rstrip().endswith("?") and is_bare(text) else question
+        for before, text in zip(["", *sentences], sentences, strict=False)
     ]
 
 
