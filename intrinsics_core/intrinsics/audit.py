@@ -73,7 +73,7 @@ def _failed(task: Task, why: str) -> Audit:
     empty=_unjudged,
     fallbacks={"fallback": _failed},
     needs="answer, documents",
-    gives="all verdicts on an answer in one call, and what they disagree about",
+    gives="all verdicts on an answer in one call, and the verdicts that contradict each other",
 )
 def audit(
     messages: Messages, documents: Documents, *, on_error: OnError = "raise", date: str | None = None

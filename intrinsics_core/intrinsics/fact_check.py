@@ -58,8 +58,8 @@ def _blank(task: Task) -> FactCheck:
     fallbacks={"fallback": telling("degraded", _blank)},
     score=lambda result: result.score,
     judges="the answer is true by the sources",
-    needs="answer, sources",
-    gives="factuality in 0..1, per claim, and the sources it rests on",
+    needs="answer, documents",
+    gives="factuality in 0..1, per claim, and the documents that support it",
 )
 def fact_check(
     messages: Messages,

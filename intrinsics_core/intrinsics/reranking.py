@@ -56,7 +56,7 @@ def _nothing(task: Task, why: str) -> Ranking:
     empty=_nothing,
     fallbacks={"fallback": _original_order},
     needs="question, documents",
-    gives="every document once, with a true rank",
+    gives="every document once, with its rank and score",
 )
 def reranking(
     messages: Messages,

@@ -37,7 +37,7 @@ def _failed(task: Task, why: str) -> SelfConsistency:
     fallbacks={"fallback": _failed},
     needs_model=True,
     needs="a last user turn",
-    gives="the answer that most samples agree with, and their share",
+    gives="the answer that most samples give, and the share of samples that give it",
 )
 def self_consistency(
     messages: Messages,

@@ -23,7 +23,7 @@ def _blank(task: Task) -> Uncertainty:
     score=certainty_score,
     judges="the answer is right",
     needs="question or answer",
-    gives="certainty in .05, .15 … .95",
+    gives="the probability of being right: .05, .15 … .95",
 )
 def uncertainty(
     messages: Messages, documents: Documents = (), *, on_error: OnError = "raise", date: str | None = None
