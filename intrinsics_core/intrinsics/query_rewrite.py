@@ -19,7 +19,7 @@ def _original(task: Task, why: str) -> QueryRewrite:
     ends_with=("user",),
     fallbacks={"fallback": _original},
     needs="a last user turn",
-    gives="the question as one that needs no conversation",
+    gives="a standalone form of the question",
 )
 def query_rewrite(
     messages: Messages, documents: Documents = (), *, on_error: OnError = "raise", date: str | None = None
