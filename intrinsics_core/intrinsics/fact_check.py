@@ -99,8 +99,8 @@ def fact_check(
         ``read`` is the share of the sources' text that was held against the claims.
 
     Raises:
-        InvalidInput: at once, where the input is wrong.
-        MalformedReply: when run, where a relevance or a score is NaN or infinite.
+        InvalidInput: if the input is invalid. It is raised by this function, not by `run`.
+        MalformedReply: by `run`, if a relevance or a score is NaN or infinite.
 
     Source: *Provenance: A Light-weight Fact-checker for RAG* (2024).
 

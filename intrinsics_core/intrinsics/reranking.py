@@ -104,7 +104,7 @@ def reranking(
         failed.
 
     Raises:
-        InvalidInput: at once, where the input is wrong.
+        InvalidInput: if the input is invalid. It is raised by this function, not by `run`.
         IntrinsicsError: when run, where no comparison succeeds.
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), passage reranking; for lists see `_listwise`.

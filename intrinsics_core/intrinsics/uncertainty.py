@@ -41,7 +41,7 @@ def uncertainty(
         A call whose result has ``certainty``, one of .05, .15 … .95.
 
     Raises:
-        InvalidInput: at once, where the input is wrong.
+        InvalidInput: if the input is invalid. It is raised by this function, not by `run`.
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), uncertainty quantification.
 

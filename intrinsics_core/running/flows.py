@@ -122,7 +122,7 @@ def rag(
         A call whose result has the answer, the documents, and what each step found.
 
     Raises:
-        InvalidInput: at once, where the input is wrong.
+        InvalidInput: if the input is invalid. It is raised by this function, not by `run`.
     """
     if answer not in ("generator", "model") or (answer == "model" and samples > 1):
         raise InvalidInput("answer is unknown, or it is 'model' with several samples", intrinsic=NAME,
