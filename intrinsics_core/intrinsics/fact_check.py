@@ -58,8 +58,8 @@ def _blank(task: Task) -> FactCheck:
     fallbacks={"fallback": telling("degraded", _blank)},
     score=lambda result: result.score,
     judges="the answer is true by the sources",
-    needs="answer, sources",
-    gives="factuality in 0..1, per claim, and the sources it rests on",
+    needs="answer, documents",
+    gives="factuality in 0..1, per claim, and the documents that support it",
 )
 def fact_check(
     messages: Messages,
@@ -101,8 +101,8 @@ def fact_check(
         there is no score, and ``reason`` says so.
 
     Raises:
-        InvalidInput: at once, where the input is wrong.
-        MalformedReply: when run, where a relevance or a score is NaN or infinite.
+        InvalidInput: if the input is invalid. It is raised by this function, not by `run`.
+        MalformedReply: by `run`, if a relevance or a score is NaN or infinite.
 
     Source: *Provenance: A Light-weight Fact-checker for RAG* (2024).
 
