@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from intrinsics_core import answerability as gate
-from intrinsics_core import run
+from intrinsics_core import context_relevance as relevance
+from intrinsics_core import query_rewrite, run
 from intrinsics_core.embedded.scoring.answering import (
     FEATURES,
     answerability,
@@ -290,3 +291,30 @@ def test_words_that_nobody_knows_are_answered_by_no_passage(question: str) -> No
     passages = ["The tide mill was built in 1911.", "Fog is common in May."]
     assert run(gate([{"role": "user", "content": question}], passages)).label == "unanswerable"
     assert not is_unknown("Who built the mill?", passages) and is_unknown(question, passages)
+
+
+@pytest.mark.parametrize(
+    "turn",
+    ["Hello", "Thanks! That's all for now.", "Can you repeat that?", "Please answer in German.", "Shorter please"],
+)
+def test_a_turn_that_asks_nothing_passes(turn):
+    found = run(gate([{"role": "user", "content": turn}], [HARBOUR]))
+    assert (found.label, found.probability) == ("answerable", None) and "asks nothing" in found.reason
+
+
+@pytest.mark.parametrize(
+    "turn", ["Thanks, and what does a zeppelin cost?", "What did the king say?", "Explain zeppelins."]
+)
+def test_a_turn_that_asks_is_judged(turn):
+    found = run(gate([{"role": "user", "content": turn}], [HARBOUR]))
+    assert found.label == "unanswerable" and found.probability is not None
+
+
+def test_an_offer_that_is_accepted_is_what_is_asked():
+    offer = "Ada Brink built it in 1911. Shall I look up the opening hours?"
+    turns = [("user", "Tell me about the tide mill."), ("assistant", offer), ("user", "Yes please")]
+    messages = [{"role": role, "content": text} for role, text in turns]
+    hours, fog = ({"text": "The tide mill has opening hours from 10 am to 5 pm."}, {"text": "Fog is common in May."})
+    found = run(relevance(messages, [hours, fog]))
+    assert [row.label == "irrelevant" for row in found.judgements] == [False, True]
+    assert run(query_rewrite(messages)).query == "Shall I look up the opening hours?"

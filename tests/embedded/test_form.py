@@ -58,6 +58,25 @@ water. Never use steel wool, because it scratches the enamel.""",
         ("It lasts four years (Document 4).", ["It lasts four years."]),
         ("| a | b |\n|---|---|\n| x | 2 |", ["", "", "a: x; b: 2."]),
         ("**Ada Brink**", ["**Ada Brink**"]),
+        ("It is 2 m² large.\n\nSources: handbook.pdf, p. 3", ["It is 2 m² large.", ""]),
+        ("The rent is due in May¹.\n\nReferences\n[1] Price list", ["The rent is due in May.", "", ""]),
+        ("It opens at nine.[^1]\n\n[^1]: Handbook, section 2.", ["It opens at nine.", ""]),
+        ("It was built in [1911](https://example.org/mill).", ["It was built in 1911."]),
+        ("Document 1 says that it was built in 1911.", ["It was built in 1911."]),
+        ("[1] The rent is 900 euros.", ["[1] The rent is 900 euros."]),
+        ("Source: the well is on the hill.", ["Source: the well is on the hill."]),
+        ("It left today.\n\nKind regards,\nAnna Schmidt", ["It left today.", "Kind regards,", ""]),
+        ("- **Free wifi**\n- **Free parking**", ["- **Free wifi**", "- **Free parking**"]),
+        ("- [x] Wifi\n- [ ] Breakfast", ["- Wifi: yes.", "- Breakfast: no."]),
+        ("Dogs ❌", ["Dogs: no."]),
+        (
+            "| # | Who | Dogs |\n|---|---|---|\n| 1 | Guests | ✅ |\n| 2 | Staff | ❌ |",
+            ["", "", "Who: Guests; Dogs: yes.", "Who: Staff; Dogs: no."],
+        ),
+        (
+            "Bus 12 leaves at:\n- 7:15\n- 8:15",
+            ["Bus 12 leaves at:", "- Bus 12 leaves at 7:15", "- Bus 12 leaves at 8:15"],
+        ),
     ],
 )
 def test_marks_of_form_are_left_out(answer: str, said: list[str]) -> None:
@@ -88,6 +107,13 @@ def judged(documents: list[dict[str, str]], question: str, answer: str, *before:
         (POOL, "Is the sauna open?", "No. The sauna is closed for repairs until March."),
         (POOL, "Is the sauna open?", "🚫 No\n\nThe sauna is closed for repairs until March."),
         (HOTELS, "Does the Garden Hotel have a pool?", "No. There is no pool, but a sauna."),
+        (POOL, "What does a ticket cost?", "A single ticket costs 9 euros for adults.\n\nSource: prices.pdf, p. 2"),
+        (POOL, "What does a ticket cost?", "## Prices\n\n| Who | Price |\n|---|---|\n| Adults | 9 euros |"),
+        (POOL, "What does a ticket cost?", "Dear Ms Miller,\n\na ticket costs 9 euros for adults.\n\nBest,\nTom"),
+        (POOL, "Does a single ticket cost 6 euros?", "A single ticket costs 9 euros for adults, not 6."),
+        (POOL, "Look up the price of a ticket and mail it to Tom.", "A single ticket costs 9 euros for adults."),
+        (POOL, "Tell me about the pool.", "Are caps required in the big pool? Yes. Is the sauna closed? Yes."),
+        (POOL, "We come on a Sunday at 5. Is it open?", "You said that you come at 5. On Sundays it closes at 6 pm."),
     ],
 )  # fmt: skip
 def test_form_does_not_make_a_right_answer_wrong(documents: list[dict[str, str]], question: str, answer: str) -> None:
@@ -107,6 +133,12 @@ def test_form_does_not_make_a_right_answer_wrong(documents: list[dict[str, str]]
         (HOTELS, "Which hotel allows dogs?", "**Garden Hotel**"),
         (HOTELS, "Tell me about the hotels", "Harbour Hotel\n- sauna\n- no pool\n\nGarden Hotel\n- pool on the roof"),
         (HOTELS, "Tell me about the Garden Hotel.", "It has 18 rooms. Dogs are welcome for 15 euros a night."),
+        (POOL, "What is there?", "- **Free towels**\n- **Free parking**\n- **Free lockers**"),
+        (POOL, "When does it close?", "**Parking included**\n\nOn Sundays the pool closes at 6 pm."),
+        (POOL, "When does it close?", "## Rooftop bar, casino and cinema\n\nOn Sundays the pool closes at 6 pm."),
+        (POOL, "When does it open?", "Riverside Pool opens at:\n- 3:15\n- 4:45"),
+        (POOL, "What does a ticket cost?", "A single ticket costs 12 euros for adults.\n\nSource: prices.pdf"),
+        (HOTELS, "Compare the hotels.", "The Garden Hotel has a sauna. Dogs are welcome there."),
     ],
 )  # fmt: skip
 def test_form_does_not_hide_a_wrong_answer(documents: list[dict[str, str]], question: str, answer: str) -> None:
@@ -117,6 +149,26 @@ def test_a_follow_up_is_about_what_was_talked_of() -> None:
     before = ("Tell me about the Garden Hotel.", "It has 18 rooms.")
     assert judged(HOTELS, "Does it have a pool?", "Yes, on the roof.", *before) != "faithful"
     assert judged(HOTELS, "Does it have a pool?", "No, but a sauna.", *before) == "faithful"
+    assert judged(HOTELS, "How much is breakfast there?", "Breakfast costs 12 euros.", *before) == "faithful"
+    before = ("Tell me about the Harbour Hotel.", "It has 42 rooms.")
+    assert judged(HOTELS, "How much is breakfast there?", "Breakfast costs 12 euros.", *before) != "faithful"
+
+
+@pytest.mark.parametrize("title", ["Kettle manual, part {}", "manual.pdf p. {}", "Section {}"])
+def test_a_number_in_words_names_no_chunk_of_a_document(title: str) -> None:
+    texts = ("Fill it up to the mark.", "Descale it once a month.", "The warranty lasts two years.")
+    chunks = [{"title": title.format(i), "text": text} for i, text in enumerate(texts, 1)]
+    assert judged(chunks, "How long is the warranty?", "The warranty lasts two years.") == "faithful"
+    trek = [{"title": f"Trek {i}", "text": f"It weighs {weight} kg."} for i, weight in ((1, 14), (2, 11))]
+    assert judged(trek, "How heavy is the Trek 1?", "The Trek 1 weighs 11 kg.") != "faithful"
+
+
+def test_the_words_of_another_thing_are_no_quote() -> None:
+    recipe = [
+        {"text": "Pancakes need half a litre of milk and three eggs. The cake needs 200 ml of milk and two eggs."}
+    ]
+    for answer in ("The cake needs half a litre of milk.", "You need half a litre of milk for the cake."):
+        assert judged(recipe, "How much milk does the cake need?", answer) != "faithful"
 
 
 TARIFFS = [

@@ -130,3 +130,54 @@ def test_the_written_sentences_are_as_many_on_both_sides_and_none_twice() -> Non
         sides = [sum(row.claims is claims for row in every if row.kind == kind) for claims in (False, True)]
         assert min(sides) >= 200, kind
     assert len({(row.text, str(row.calls)) for row in every}) == len(every)
+
+
+LEASE = ["The rent is 900 euros a month. The deposit is two months' rent. The tenant may keep one cat."]
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The lease does not mention dogs and the rent is 5000 euros a month.",
+        "I could not find anything about dogs; the deposit is ten months' rent.",
+        "The deposit is ten months' rent, so let me know if you need more.",
+        "I apologise, the deposit is ten months' rent.",
+        "Feel free to keep up to five dogs.",
+        "The deposit is ten months' rent, right?",
+        "Did you know that the tenant may keep two horses?",
+    ],
+)
+def test_a_claim_beside_a_refusal_or_an_offer_is_judged(claim: str) -> None:
+    turns = [{"role": "user", "content": "What about dogs?"}, {"role": "assistant", "content": f"I looked. {claim}"}]
+    assert run(hallucination_detection(turns, LEASE)).label in ("unfaithful", "partial")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I'm sorry, but I don't know how many dogs the tenant may keep.",
+        "I'm sorry, but I could not find any information about dogs, cats or other pets in the lease.",
+        "Unfortunately, the documents do not mention the notice period or the heating.",
+        "The lease does not mention dogs and does not say anything about horses either.",
+        "If you have any other questions about the lease or the deposit, let me know.",
+        "You're welcome!",
+    ],
+)
+def test_a_refusal_or_an_offer_of_several_parts_is_na(answer: str) -> None:
+    turns = [{"role": "user", "content": "How many dogs may I keep?"}, {"role": "assistant", "content": answer}]
+    assert run(hallucination_detection(turns, LEASE)).label == "NA"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "text"),
+    [
+        ("Does it contain latex?", "The material does not contain latex.", "The gloves are of a material with latex."),
+        ("Is roaming included?", "The mobile data does not include roaming.", "The mobile data includes roaming."),
+        ("May I use AI?", "AI-generated text is forbidden.", "Students may use AI-generated text if they mark it."),
+        ("What is my reference?", "Reference: Z9PP1", "Your booking reference is K7XQ2."),
+        ("May I bring my dog?", "Unfortunately, no.", "Dogs are welcome."),
+    ],
+)
+def test_words_for_documents_are_used_of_things_too(question: str, answer: str, text: str) -> None:
+    turns = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+    assert run(hallucination_detection(turns, [text])).label in ("unfaithful", "partial")

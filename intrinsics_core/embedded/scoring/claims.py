@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from intrinsics_core.embedded.scoring.evidence import Floats, claim
+from intrinsics_core.embedded.scoring.evidence import Floats, claim, keys_of
 from intrinsics_core.embedded.scoring.short_answers import is_bare
 from intrinsics_core.embedded.scoring.small_talk import is_small_talk
 from intrinsics_core.text.layout import is_fence
@@ -89,7 +89,7 @@ _LACKS = re.compile(
 )
 
 # Of these phrases the one that claims often begin with, too: "Sure, it opens at nine."
-_SAYS = r"(?:is|are|was|were|has|have|had|may|can|must|will|would|should|costs?|opens?|closes?|[a-z]+s)\b"
+_SAYS = r"(?:is|are|was|were|has|have|had|may|can|must|will|would|should|costs?|opens?|closes?)\b"
 # Where a sentence that claims nothing may go on with a claim: "I don't know; the rent is 900 euros".
 _PARTS = re.compile(
     rf"\s?[;–—(]\s?|:\s|,?\s(?:and|so)\s(?=(?:\S+\s){{1,5}}{_SAYS})|,\s(?=(?:\S+\s){{1,5}}?{_SAYS})"
@@ -101,6 +101,15 @@ _TOLD = re.compile(
     r"\A(?:did you know (?:that )?(?P<told>.{8,})"
     r"|(?P<tagged>.+), (?:right|ok|okay|correct|(?:is|are|does|do)n['’]t (?:it|they)))\?\W*\Z",
     re.IGNORECASE,
+)
+
+_SAID_BACK = re.compile(
+    r"\A\W*(?:so,? )?you (?:(?:said|mentioned|asked|told (?:me|us)|wrote)(?: that| about)?"
+    r"|want|would like|are|have|plan)\b",
+    re.IGNORECASE,
+)
+_TELLS = re.compile(
+    r"\b(?:tell|give|show|list|explain|describe|find|look up|i (?:want|need|would like) to know)\b", re.IGNORECASE
 )
 
 _GREETS = re.compile(
@@ -165,9 +174,19 @@ def makes_claim(sentence: str, vectors: Floats | None = None, found: bool = Fals
     return not ((known and not greets) or is_small_talk(text, known, vectors, found, alone))
 
 
+def says_back(sentence: str, question: str) -> bool:
+    """Whether a sentence tells the user what the user said: "You mentioned that you arrive at 5 p.m."."""
+    said = _SAID_BACK.match(sentence)
+    if said is None:
+        return False
+    units, known = claim(sentence[said.end() :]).units, keys_of(question)
+    return bool(units) and all(unit.keys & known for unit in units)
+
+
 def asks(turn: str) -> bool:
     """Whether a user's turn asks for something: it is not empty, and it is a question or no small talk ("Thanks!")."""
-    return bool(turn.strip()) and ("?" in turn or not (surely_none(turn) or is_small_talk(turn, listed(turn))))
+    told = "?" in turn or _TELLS.search(turn)
+    return bool(turn.strip()) and bool(told or not (surely_none(turn) or is_small_talk(turn, listed(turn))))
 
 
 def surely_none(text: str) -> bool:

@@ -28,7 +28,8 @@ _SAID_BY = re.compile(
     re.IGNORECASE,
 )
 _HEAD = re.compile(
-    r"\A[\W_]*(?:sources?|references?|citations?|footnotes?|quellen?)(?:[*_]*:[*_]*\s*(?P<rest>.*)|[\W_]*)\Z",
+    r"\A[\W_]*(?:sources?|references|citations?|footnotes?|quellen?|reference(?=[*_]*:[*_]*\s*[\[(]))"
+    r"(?:[*_]*:[*_]*\s*(?P<rest>.*)|[\W_]*)\Z",
     re.IGNORECASE | re.DOTALL,
 )
 _FOOTNOTE = re.compile(

@@ -31,7 +31,7 @@ from intrinsics_core.calibration.probabilities import logit as logit_of
 from intrinsics_core.calibration.probabilities import sigmoid
 from intrinsics_core.embedded.lexical import tokens
 from intrinsics_core.embedded.scoring.citing import CitationRule, cite, scores_of
-from intrinsics_core.embedded.scoring.claims import NUMBERING, asks, listed, makes_claim
+from intrinsics_core.embedded.scoring.claims import NUMBERING, asks, listed, makes_claim, says_back
 from intrinsics_core.embedded.scoring.evidence import (
     READ_PART,
     READ_WHOLE,
@@ -330,7 +330,7 @@ def support(
         following = next(filter(None, sentences[i + 1 :]), "")
         invents = len(found.claim.units) > 2 and not found.found.any()  # "## Rooftop sauna and casino"
         part = (len(sentences) > 1 and NUMBERING.match(sentence)) or (only_names(sentence, following) and not invents)
-        part = part or (bool(following) and only_names_one(sentence, sources))
+        part = part or (bool(following) and only_names_one(sentence, sources)) or says_back(sentence, given)
         claims = bare or (says and not part)
         judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare, given))
         if bare:
