@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
@@ -23,6 +24,7 @@ from training.reader.nearest import nearest
 from training.reader.prose import found, sentences, untokenised, windows
 from training.reader.splits import SHARES as SPLITS
 from training.reader.splits import bucket, part
+from training.reader.turned import KINDS, relations, turned
 from training.reader.wordnet import WordNet, load
 from training.reader.words import NUMBERS
 from training.reader.written import Asked, Said, answered, claimed, conversations, questions, read, said, texts
@@ -85,7 +87,7 @@ def test_no_passage_and_no_conversation_is_on_both_sides(folder):
 
 def test_every_set_with_a_split_is_read(folder):
     read = {*CLAIMS, *QUESTIONS, "wikipedia_passages", "qr_canard_dev", "qr_cast_ikat"}
-    read |= {"fictional", "written", "conversations"}
+    read |= {"fictional", "turned", "written", "conversations"}
     assert read == set(SPLITS)
 
 
@@ -345,6 +347,39 @@ def test_a_question_about_what_is_left_out_has_no_answer():
         for pair in unit[1:]:
             assert pair.label == 0.0
             assert ("delivery takes" in pair.text) == (pair.kind == "everyday:not told")
+
+
+# --- relations, turned
+
+
+def _bag(pair):
+    return sorted(re.findall(r"\w+", pair.query.lower()))
+
+
+def test_a_relation_s_ways_say_the_same_of_the_same_two():
+    for relation in relations():
+        assert len(relation.ways) >= 3 and all("{a}" in way and "{b}" in way for way in relation.ways), relation.ways
+        assert all(("{x}" in way) == bool(relation.kinds[2:]) for way in relation.ways), relation.ways
+        assert {*relation.kinds} <= {"person", *KINDS}
+        assert all({right, wrong} == {"{a}", "{b}"} for _, right, wrong in relation.asked), relation.ways
+
+
+def test_a_false_twin_has_the_words_of_the_true_one():
+    same = 0
+    for relation in relations():
+        for unit in filter(None, many(turned, relation, 30)):
+            true, false = unit
+            assert (true.label, false.label) == (1.0, 0.0) and true.text == false.text and true.query != false.query
+            assert "{" not in true.text + true.query + false.query and "  " not in true.text
+            same += _bag(true) == _bag(false)
+    assert same > 500
+
+
+def test_what_is_so_both_ways_is_not_exchanged():
+    for relation in relations():
+        if relation.both_ways:
+            for true, false in filter(None, many(turned, relation, 30)):
+                assert _bag(true) != _bag(false)
 
 
 # --- texts and conversations written by hand

@@ -51,6 +51,7 @@ LICENCES = {
     "qr_canard_dev": "CC BY-SA 4.0",
     "qr_cast_ikat": "MIT",
     "fictional": "Apache-2.0 (written for this project: training/reader/fictional.txt)",
+    "turned": "Apache-2.0 (written for this project: training/reader/turned.txt)",
     "conversations": "Apache-2.0 (written for this project: training/reader/conversations)",
     "written": "Apache-2.0 (written for this project: training/reader/written)",
     "written_hard": "Apache-2.0 (written for this project: training/reader/written, the files hard-* and roles-*)",

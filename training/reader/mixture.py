@@ -19,6 +19,7 @@ from training.reader.fictional import Everyday, facts
 from training.reader.makers import Answers, Meant, Support
 from training.reader.pairs import Unit
 from training.reader.splits import Part
+from training.reader.turned import relations, turned
 from training.reader.wordnet import WordNet
 from training.reader.written import (
     answered,
@@ -44,6 +45,8 @@ SHARES: dict[str, float] = {
     "everyday": 5,
     "everyday asked": 2,
     "everyday makers": 20,
+    # who did what to whom, in other words
+    "turned": 70,
     "written": 60,
     "written hard": 90,
     "written roles": 120,
@@ -129,6 +132,7 @@ def streams(folder: Path, wanted: Part, net: WordNet, seed: int) -> dict[str, St
         "everyday": (written, everyday.claimed),
         "everyday makers": ([fact for fact in written if fact.domain == "makers"], everyday.claimed),
         "everyday asked": ([fact for fact in written if fact.asked], everyday.asked),
+        "turned": (relations(wanted), turned),
         "written": (said_plainly(wanted), claimed),
         "written hard": (said_against_words(wanted, "hard"), claimed_evenly),
         "written roles": (said_against_words(wanted, "roles"), claimed),
@@ -182,6 +186,8 @@ def sets(found: dict[str, Stream]) -> list[dict[str, Any]]:
             counts[name] = len(found[name].rows)
     if "everyday" in found:
         counts["fictional"] = len(found["everyday"].rows)
+    if "turned" in found:
+        counts["turned"] = len(found["turned"].rows)
     if "written" in found:
         counts["written"] = sum(len(found[name].rows) for name in WRITTEN if name in found)
     for row in (
