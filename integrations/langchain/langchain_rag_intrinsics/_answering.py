@@ -14,7 +14,7 @@ from langchain_core.runnables.utils import AddableDict
 
 from intrinsics_core import Call
 from intrinsics_core.protocol.results import Result
-from langchain_rag_intrinsics._inputs import ANSWER, ChainInput, as_answer, as_mapping
+from langchain_rag_intrinsics._inputs import ANSWER, ChainInput, as_answer, kept
 from langchain_rag_intrinsics._intrinsic import Intrinsic
 from langchain_rag_intrinsics._verdicts import is_canned, verdict, with_verdict
 
@@ -120,7 +120,7 @@ class AnswerStream:
 
     def take(self, piece: Any) -> Iterator[AIMessageChunk]:
         """Keep a piece of the input; the part of the answer that is in it goes out."""
-        piece = as_mapping(piece)
+        piece = kept(piece)
         if not isinstance(piece, Mapping):
             self.value = piece if self.value is None else self.value + piece
             return
