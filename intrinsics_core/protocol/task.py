@@ -131,7 +131,8 @@ def check(
         messages: `Message` objects or ``{"role", "content", "tool_calls"?}`` mappings. Content may be OpenAI content
             parts, of which the text parts are joined.
         documents: `Document` objects, ``{"text", "id"?, "title"?, "score"?, "metadata"?}`` mappings or plain strings.
-            A document without an id gets its position, from 0, as a string.
+            A document without an id gets its position, from 0, as a string. A mapping without a title has that of its
+            metadata, where there is one.
         ends_with: roles that the last turn may have.
         blank_answer: whether a last assistant turn without text is an answer (one that says nothing) or an error.
         date: date text for prompts that carry one; the day of the call where left out.
@@ -301,6 +302,9 @@ def _document(intrinsic: str, index: int, value: Any) -> Document:
     metadata = given.get("metadata")
     if metadata is not None and not isinstance(metadata, Mapping):
         raise InvalidInput(f"{name}.metadata is not a mapping", intrinsic=intrinsic, got=repr(metadata))
+    # Where a title is given as None it is not to be shown.
+    if "title" not in given and metadata is not None and isinstance(metadata.get("title"), str):
+        title = metadata["title"]
     return Document(
         text=_text(intrinsic, f"{name}.text", given["text"]),
         id=identity,

@@ -44,6 +44,14 @@ def test_it_is_blocked_or_passes_where_that_is_asked() -> None:
         GroundednessMiddleware(unretrieved="bogus")  # type: ignore[arg-type]
 
 
+def test_documents_without_text_are_nothing_to_judge_by() -> None:
+    message = last(GroundednessMiddleware(mode="block", documents="found"), found=["", " "])
+    told = message.response_metadata["rag_intrinsics"]["hallucination-detection"]
+    assert (message.text, told["label"], told["degraded"]) == (INVENTED, "NA", "nothing retrieved")
+    blocking = GroundednessMiddleware(documents="found", unretrieved="block", answer="I did not search.")
+    assert last(blocking, found=[""]).text == "I did not search."
+
+
 @pytest.mark.parametrize("documents", ["found", lambda state: state["found"]])
 def test_documents_of_the_state_are_judged_by(documents: Any) -> None:
     message = last(GroundednessMiddleware(documents=documents), found=[MILL])

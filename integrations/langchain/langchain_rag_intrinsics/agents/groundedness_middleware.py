@@ -106,7 +106,7 @@ class GroundednessMiddleware(JudgingMiddleware):
         if final is None:
             return None
         given = self._given(state, final)
-        if not given["documents"]:
+        if not _has_text(given["documents"]):
             return self._unjudged(state, final, given)
         return self._judged(state, final, self.detector.invoke(given))
 
@@ -115,7 +115,7 @@ class GroundednessMiddleware(JudgingMiddleware):
         if final is None:
             return None
         given = self._given(state, final)
-        if not given["documents"]:
+        if not _has_text(given["documents"]):
             return self._unjudged(state, final, given)
         return self._judged(state, final, await self.detector.ainvoke(given))
 
@@ -172,3 +172,8 @@ class GroundednessMiddleware(JudgingMiddleware):
             return AIMessage(blocked.text, response_metadata={KEY: metadata[KEY]})
         update = {"content": blocked.text, "response_metadata": metadata, "additional_kwargs": {}}
         return message.model_copy(update=update)
+
+
+def _has_text(documents: Sequence[Document]) -> bool:
+    """Whether there is something to judge by: a picture is a document without text."""
+    return any(document.page_content.strip() for document in documents)
