@@ -10,12 +10,11 @@ from langchain_core.documents import Document
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
-from intrinsics_core import InvalidInput, MalformedReply
-from intrinsics_core.embedded.claiming import claims_something
+from intrinsics_core import InvalidInput
 from intrinsics_core.protocol.results import Faithfulness, HallucinationDetection
-from intrinsics_core.protocol.verdicts import KEY, UNRETRIEVED
+from intrinsics_core.protocol.verdicts import KEY, NO_SOURCE, UNRETRIEVED, claims_nothing, required_whole
 from intrinsics_core.running.flows import BLOCKED
-from langchain_rag_intrinsics._inputs import as_documents, read
+from langchain_rag_intrinsics._inputs import as_documents
 from langchain_rag_intrinsics._verdicts import canned, is_canned, verdict, with_verdict
 from langchain_rag_intrinsics.agents._final import FinalAnswer, final_answer
 from langchain_rag_intrinsics.agents._middleware import Answer, JudgingMiddleware
@@ -45,8 +44,8 @@ class GroundednessMiddleware(JudgingMiddleware):
         tools: names of the tools that retrieve, or whose words an answer may rest on; None for those that return
             documents (see :class:`AnswerabilityMiddleware`).
         unretrieved: what becomes of an answer where nothing was retrieved. ``"annotate"`` gives it the verdict NA,
-            degraded for "nothing retrieved"; ``"block"`` puts the canned text in its place, too, if the answer claims
-            something; ``"pass"`` leaves the message as it is.
+            degraded for "nothing retrieved"; ``"block"`` puts the canned text in its place, too, unless the answer
+            claims nothing (that is one judgement more); ``"pass"`` leaves the message as it is.
         documents: where documents are that no tool returned: a key of the state, or a function of the state that gives
             a list of documents or texts. They are read beside what tools returned.
         on_error: ``"raise"``, or ``"fallback"``: the answer stays, with a verdict that says that it is degraded. None:
@@ -106,18 +105,19 @@ class GroundednessMiddleware(JudgingMiddleware):
         if final is None:
             return None
         given = self._given(state, final)
-        if not _has_text(given["documents"]):
-            return self._unjudged(state, final, given)
-        return self._judged(state, final, self.detector.invoke(given))
+        if _has_text(given["documents"]):
+            return self._judged(state, final, self.detector.invoke(given))
+        return self._unjudged(state, final, self.detector.invoke(_by_none(given)) if self._may_block(final) else None)
 
     async def aafter_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
         final = final_answer(state)
         if final is None:
             return None
         given = self._given(state, final)
-        if not _has_text(given["documents"]):
-            return self._unjudged(state, final, given)
-        return self._judged(state, final, await self.detector.ainvoke(given))
+        if _has_text(given["documents"]):
+            return self._judged(state, final, await self.detector.ainvoke(given))
+        found = await self.detector.ainvoke(_by_none(given)) if self._may_block(final) else None
+        return self._unjudged(state, final, found)
 
     def _given(self, state: AgentState[Any], final: FinalAnswer) -> dict[str, Any]:
         """What the detector is given. A structured answer is no action, and no tool said it."""
@@ -136,22 +136,22 @@ class GroundednessMiddleware(JudgingMiddleware):
         found = where(state) if callable(where) else state.get(where) if where is not None else None
         return as_documents(found, self.detector.intrinsic)
 
-    def _unjudged(self, state: AgentState[Any], final: FinalAnswer, given: dict[str, Any]) -> dict[str, Any] | None:
-        """What is changed where there is nothing to judge by; a canned answer claims nothing."""
+    def _may_block(self, final: FinalAnswer) -> bool:
+        """Whether an answer for which nothing was retrieved is blocked if it claims something."""
+        return self.unretrieved == "block" and not is_canned(final.message)
+
+    def _unjudged(
+        self, state: AgentState[Any], final: FinalAnswer, found: HallucinationDetection | None
+    ) -> dict[str, Any] | None:
+        """What is changed where there is nothing to judge by; ``found`` tells whether the answer claims anything."""
         if self.unretrieved == "pass" or is_canned(final.message):
             return None
-        block = self.unretrieved == "block" and claims_something(read(given, self.detector.intrinsic).messages)
-        return self._update(state, final, UNRETRIEVED, block=block)
+        return self._update(state, final, UNRETRIEVED, block=found is not None and not claims_nothing(found))
 
     def _judged(self, state: AgentState[Any], final: FinalAnswer, result: HallucinationDetection) -> dict[str, Any]:
         block = self.mode == "block" and result.label in self.labels
-        if result.missing and not block and self.mode == "block" and self.detector.on_error == "raise":
-            raise MalformedReply(
-                "the judge left sentences of the answer out",
-                intrinsic=self.detector.intrinsic,
-                expected="a verdict on every sentence; on_error='fallback' lets such an answer pass",
-                got=result.degraded,
-            )
+        if not block and self.mode == "block" and self.detector.on_error == "raise":
+            required_whole(result)
         return self._update(state, final, result, block=block)
 
     def _update(
@@ -177,3 +177,8 @@ class GroundednessMiddleware(JudgingMiddleware):
 def _has_text(documents: Sequence[Document]) -> bool:
     """Whether there is something to judge by: a picture is a document without text."""
     return any(document.page_content.strip() for document in documents)
+
+
+def _by_none(given: dict[str, Any]) -> dict[str, Any]:
+    """What the detector is given to tell whether the answer claims anything at all."""
+    return {**given, "documents": [Document(NO_SOURCE)]}
