@@ -75,7 +75,7 @@ def _unless_empty(
 
 def nothing_to_judge(record: Record, task: Task) -> str | None:
     """Why there is nothing to judge, None where there is something."""
-    if task.last.role == "assistant" and not task.last.content.strip():
+    if task.last.role == "assistant" and not task.response.strip():
         return NOTHING_SAID
     why = nothing_to_judge_by(task) if record.needs_documents else None
     return None if record.of_each and task.documents else why

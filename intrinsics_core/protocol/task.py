@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.text.reasoning import blanked
 from intrinsics_core.text.sentences import Span, punkt
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
@@ -79,8 +80,8 @@ class Task:
 
     @property
     def response(self) -> str:
-        """The last turn, where the assistant spoke last, else ``""``."""
-        return self.last.content if self.last.role == "assistant" else ""
+        """The last turn, where the assistant spoke last, else ``""``; reasoning that it begins with is spaces."""
+        return blanked(self.last.content) if self.last.role == "assistant" else ""
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:

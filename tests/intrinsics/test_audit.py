@@ -80,6 +80,22 @@ def test_everything_about_an_answer_at_once() -> None:
     assert told.certainty < run(audit(right, DOCUMENTS)).certainty
 
 
+@pytest.mark.parametrize("runtime", [None, Scripted(judge)])
+def test_reasoning_before_an_answer_is_not_judged_and_places_are_those_of_the_whole_text(runtime: Any) -> None:
+    thought = "<think>\nThe user asks for the builder. Perhaps Otto Lang built it in 1950?\n</think>\n\n"
+    said = MESSAGES[-1]["content"]
+    told = run(audit(answered(thought + said), DOCUMENTS), runtime)
+    plain = run(audit(answered(said), DOCUMENTS), runtime)
+    assert [(s.begin, s.end, s.text, s.label, s.score) for s in told.sentences] == [
+        (s.begin + len(thought), s.end + len(thought), s.text, s.label, s.score) for s in plain.sentences
+    ]
+    cited = [c for s in told.sentences for c in s.citations]
+    assert cited and all((thought + said)[c.response_begin : c.response_end] == c.response_text for c in cited)
+    assert (told.label, told.certainty, told.answer_relevance) == (plain.label, plain.certainty, plain.answer_relevance)
+    assert run(audit(answered(thought), DOCUMENTS), runtime).reason == "nothing said"
+    assert run(audit(answered("<think>" + said), DOCUMENTS)).label == "unfaithful"  # it has no end: judged as it is
+
+
 def test_a_note_of_several_parts_is_told_once() -> None:
     turns = [{"role": "user", "content": "Wo liegt der Bahnhof?"},
              {"role": "assistant", "content": "Der Bahnhof liegt gleich neben der Post."}]  # fmt: skip
