@@ -247,13 +247,13 @@ def _parts(intrinsic: str, name: str, parts: Iterable[Any]) -> str:
 def documents_of(intrinsic: str, documents: Any, *, content_ids: bool = False) -> tuple[Document, ...]:
     """Checked documents, each with an id: its own, which may be another's too, or its position, from 0, as a string.
 
-    ``content_ids`` is for what a retriever gave: a document without an id then gets one made of its text, so that it is
-    known again in another list, and comes once.
+    ``content_ids`` is for what a retriever gave: a document without an id then gets one made of its text and its title,
+    so that it is known again in another list, and comes once.
 
     Args:
         intrinsic: the name used in errors.
         documents: `Document` objects, mappings or plain strings, as :func:`check` takes them.
-        content_ids: give a document without an id one that is made of its text.
+        content_ids: give a document without an id one that is made of what it says.
 
     Returns:
         The checked documents, in the order given.
@@ -266,7 +266,7 @@ def documents_of(intrinsic: str, documents: Any, *, content_ids: bool = False) -
     for index, value in enumerate(_items(intrinsic, "documents", documents)):
         document = _document(intrinsic, index, value)
         if document.id is None:
-            identity = _digest(document.text) if content_ids else str(index)
+            identity = _digest(document) if content_ids else str(index)
             if content_ids and identity in met:
                 continue
             document = replace(document, id=identity)
@@ -275,7 +275,8 @@ def documents_of(intrinsic: str, documents: Any, *, content_ids: bool = False) -
     return tuple(passages)
 
 
-def _digest(text: str) -> str:
+def _digest(document: Document) -> str:
+    text = f"{document.title}\n{document.text}" if document.title else document.text
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

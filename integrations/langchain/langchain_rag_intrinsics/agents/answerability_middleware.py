@@ -38,7 +38,8 @@ class AnswerabilityMiddleware(JudgingMiddleware):
 
     Tools that return documents as their artifact (``create_retriever_tool(..., response_format=
     "content_and_artifact")``) retrieve; others only where they are named, and then by their text. So a tool that sends
-    an email is not judged by its "ok".
+    an email is not judged by its "ok". An empty list is a search that found nothing where the tool says nothing beside
+    it, or is named.
 
     Args:
         runtime: as for every component.
