@@ -39,6 +39,6 @@ def shower(intrinsic: str, mode: Mode, style: Style) -> Show:
         if isinstance(result, Evaluation):
             return {name: written(each) for name, each in metric_views(result, sources(task), mode).items()}
         assert isinstance(result, Citations)
-        return written(view(result, task.response, task.documents, mode))
+        return written(view(result, task.last.content, task.documents, mode))
 
     return show

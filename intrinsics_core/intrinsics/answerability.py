@@ -47,7 +47,8 @@ def answerability(
 
     Args:
         messages: a conversation that ends with a user turn.
-        documents: any number; an empty list is unanswerable, with the reason "nothing retrieved".
+        documents: any number; an empty list is unanswerable, with the reason "nothing retrieved". So are documents
+            without text, with another reason.
         on_error: ``"open"`` (also ``"fallback"``) lets the question pass where the judgement failed, ``"closed"``
             stops it; both mark the result as degraded and give no probability.
         date: date text for prompts that carry one; the day of the call where left out.

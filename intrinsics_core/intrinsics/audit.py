@@ -154,7 +154,7 @@ def _program(task: Task, profile: Profile, *, parts: tuple[str, ...]) -> Program
         else:
             found[PARTS[ask.parts[0]]] = value if ask.format != "answer-relevance" else _score(value)
     lost += [one.degraded for one in found.values() if getattr(one, "degraded", None)]
-    update = {"degraded": "; ".join(lost) or None, "reason": "; ".join(notes) or None}
+    update = {"degraded": "; ".join(dict.fromkeys(lost)) or None, "reason": "; ".join(notes) or None}
     return put_together(task, AuditParts(**found)).model_copy(update=update)
 
 

@@ -19,6 +19,7 @@ Documents = Iterable[DocumentLike]
 OnError = Literal["raise", "fallback"]
 
 NOTHING_RETRIEVED = "nothing retrieved"
+NO_TEXT = "the documents have no text"
 NOTHING_SAID = "nothing said"
 
 
@@ -74,6 +75,14 @@ def _unless_empty(
 
 def nothing_to_judge(record: Record, task: Task) -> str | None:
     """Why there is nothing to judge, None where there is something."""
-    if task.last.role == "assistant" and not task.last.content.strip():
+    if task.last.role == "assistant" and not task.response.strip():
         return NOTHING_SAID
-    return NOTHING_RETRIEVED if record.needs_documents and not task.documents else None
+    why = nothing_to_judge_by(task) if record.needs_documents else None
+    return None if record.of_each and task.documents else why
+
+
+def nothing_to_judge_by(task: Task) -> str | None:
+    """Why the documents support nothing, None where one of them has text. A picture is a document without text."""
+    if not task.documents:
+        return NOTHING_RETRIEVED
+    return None if any(document.text.strip() for document in task.documents) else NO_TEXT

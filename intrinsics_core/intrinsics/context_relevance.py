@@ -23,6 +23,7 @@ def _none(task: Task, why: str) -> ContextRelevance:
     result=ContextRelevance,
     ends_with=("user",),
     needs_documents=True,
+    of_each=True,
     empty=_none,
     score=lambda result: result.judgements[0].score,
     judges="the document, one an example, helps to answer",

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Literal, get_args
 
 from intrinsics_core.intrinsics import _costs
-from intrinsics_core.intrinsics.calling import NOTHING_RETRIEVED, Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call, nothing_to_judge_by
 from intrinsics_core.intrinsics.query_expansion import together
 from intrinsics_core.intrinsics.table import register
 from intrinsics_core.protocol.call import Call
@@ -182,8 +182,8 @@ def _by_support(task: Task, profile: Profile, metrics: Sequence[Metric], *, name
         name: _null(name, f"profile {profile.name!r} has no language model to rate it") for name in others
     }
     dropped, missing, degraded = 0, 0, None
-    if "faithfulness" in metrics and not task.documents:
-        rated["faithfulness"] = _null("faithfulness", NOTHING_RETRIEVED)
+    if "faithfulness" in metrics and (why := nothing_to_judge_by(task)):
+        rated["faithfulness"] = _null("faithfulness", why)
     elif "faithfulness" in metrics:
         wanted = [name for name in ("hallucination-detection", "citations") if name in profile]
         verdicts, *cited = yield from together([profile.ask_many(name, [task]) for name in wanted])

@@ -53,6 +53,7 @@ def _nothing(task: Task, why: str) -> Ranking:
     result=Ranking,
     ends_with=("user",),
     needs_documents=True,
+    of_each=True,
     empty=_nothing,
     fallbacks={"fallback": _original_order},
     needs="question, documents",

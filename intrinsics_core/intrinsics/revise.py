@@ -36,11 +36,12 @@ _DROPPED = ("unfaithful",)  # without a model that could mend: half of a sentenc
 
 
 def _as_it_is(task: Task, why: str) -> RevisedAnswer:
-    return RevisedAnswer(answer=task.response if task.response.strip() else "", changes=(), unsupported=(), reason=why)
+    answer = task.last.content if task.response.strip() else ""
+    return RevisedAnswer(answer=answer, changes=(), unsupported=(), reason=why)
 
 
 def _failed(task: Task, why: str) -> RevisedAnswer:
-    return RevisedAnswer(answer=task.response, changes=(), unsupported=(), degraded=why)
+    return RevisedAnswer(answer=task.last.content, changes=(), unsupported=(), degraded=why)
 
 
 @register(
@@ -103,13 +104,13 @@ def revise(
 def _program(
     task: Task, profile: Profile, *, verdicts: HallucinationDetection | Audit | None, mend: bool
 ) -> Program[RevisedAnswer]:
-    judged = verdicts or (yield from _judged(task, profile, task.response))
+    judged = verdicts or (yield from _judged(task, profile, task.last.content))
     sentences: Sequence[SentenceVerdict] = judged.sentences
     writer = _writer(profile) if mend else None
     wanted = _DOUBTED if writer else _DROPPED
     flagged = {i: s.explanation or s.label for i, s in enumerate(sentences) if s.label in wanted}
     if not flagged:
-        return _result(task.response, (), judged)
+        return _result(task.last.content, (), judged)
     texts, dropped = dict.fromkeys(flagged, ""), 0
     if writer:
         spans = tuple((s.begin, s.end, s.text) for s in sentences)
@@ -117,8 +118,8 @@ def _program(
         mended: Mendings = yield from writer.ask(NAME, asked)
         texts = {one.sentence: one.text for one in mended.mended}
         dropped = mended.dropped
-    changes = changed(task.response, [(s.begin, s.end) for s in sentences], texts, flagged)
-    answer = applied(task.response, changes)
+    changes = changed(task.last.content, [(s.begin, s.end) for s in sentences], texts, flagged)
+    answer = applied(task.last.content, changes)
     if not answer.strip():
         return RevisedAnswer(answer="", changes=changes, unsupported=(), reason=NOTHING_LEFT, dropped=dropped)
     again = judged if not changes else (yield from _judged(task, profile, answer))

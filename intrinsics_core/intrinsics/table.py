@@ -31,6 +31,8 @@ class Record:
         needs_documents: whether ``documents`` must be given. An empty list is given: see ``empty``.
         empty: the result where there is nothing to judge (no documents, an empty answer), from the task and the reason;
             None where the intrinsic looks at neither.
+        of_each: whether the result says something of each document. Where it does not, documents that have no text at
+            all are like none.
         fallbacks: by what ``on_error`` names, the degraded result from the task and the reason.
         score: the number of a result that a label is about, for `calibrate`; None where there is none.
         judges: what one labelled example says yes or no to, in words.
@@ -43,6 +45,7 @@ class Record:
     result: type[Result]
     ends_with: tuple[Role, ...]
     needs_documents: bool = False
+    of_each: bool = False
     empty: Callable[[Task, str], Any] | None = field(default=None, repr=False)
     fallbacks: Mapping[str, Callable[[Task, str], Any]] = field(default_factory=dict, repr=False)
     score: Callable[[Any], float | None] | None = field(default=None, repr=False)

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.text.reasoning import blanked
 from intrinsics_core.text.sentences import Span, punkt
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
@@ -79,8 +80,8 @@ class Task:
 
     @property
     def response(self) -> str:
-        """The last turn, where the assistant spoke last, else ``""``."""
-        return self.last.content if self.last.role == "assistant" else ""
+        """The last turn, where the assistant spoke last, else ``""``; reasoning that it begins with is spaces."""
+        return blanked(self.last.content) if self.last.role == "assistant" else ""
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
@@ -135,7 +136,8 @@ def check(
         messages: `Message` objects or ``{"role", "content", "tool_calls"?}`` mappings. Content may be OpenAI content
             parts, of which the text parts are joined.
         documents: `Document` objects, ``{"text", "id"?, "title"?, "score"?, "metadata"?}`` mappings or plain strings.
-            A document without an id gets its position, from 0, as a string.
+            A document without an id gets its position, from 0, as a string. A mapping without a title has that of its
+            metadata, where there is one.
         ends_with: roles that the last turn may have.
         blank_answer: whether a last assistant turn without text is an answer (one that says nothing) or an error.
         date: date text for prompts that carry one; the day of the call where left out.
@@ -249,13 +251,13 @@ def _parts(intrinsic: str, name: str, parts: Iterable[Any]) -> str:
 def documents_of(intrinsic: str, documents: Any, *, content_ids: bool = False) -> tuple[Document, ...]:
     """Checked documents, each with an id: its own, which may be another's too, or its position, from 0, as a string.
 
-    ``content_ids`` is for what a retriever gave: a document without an id then gets one made of its text, so that it is
-    known again in another list, and comes once.
+    ``content_ids`` is for what a retriever gave: a document without an id then gets one made of its text and its title,
+    so that it is known again in another list, and comes once.
 
     Args:
         intrinsic: the name used in errors.
         documents: `Document` objects, mappings or plain strings, as :func:`check` takes them.
-        content_ids: give a document without an id one that is made of its text.
+        content_ids: give a document without an id one that is made of what it says.
 
     Returns:
         The checked documents, in the order given.
@@ -268,7 +270,7 @@ def documents_of(intrinsic: str, documents: Any, *, content_ids: bool = False) -
     for index, value in enumerate(_items(intrinsic, "documents", documents)):
         document = _document(intrinsic, index, value)
         if document.id is None:
-            identity = _digest(document.text) if content_ids else str(index)
+            identity = _digest(document) if content_ids else str(index)
             if content_ids and identity in met:
                 continue
             document = replace(document, id=identity)
@@ -277,7 +279,8 @@ def documents_of(intrinsic: str, documents: Any, *, content_ids: bool = False) -
     return tuple(passages)
 
 
-def _digest(text: str) -> str:
+def _digest(document: Document) -> str:
+    text = f"{document.title}\n{document.text}" if document.title else document.text
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -305,6 +308,9 @@ def _document(intrinsic: str, index: int, value: Any) -> Document:
     metadata = given.get("metadata")
     if metadata is not None and not isinstance(metadata, Mapping):
         raise InvalidInput(f"{name}.metadata is not a mapping", intrinsic=intrinsic, got=repr(metadata))
+    # Where a title is given as None it is not to be shown.
+    if "title" not in given and metadata is not None and isinstance(metadata.get("title"), str):
+        title = metadata["title"]
     return Document(
         text=_text(intrinsic, f"{name}.text", given["text"]),
         id=identity,

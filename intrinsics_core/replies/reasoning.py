@@ -18,10 +18,10 @@ from dataclasses import replace
 
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.requests import Generated, TokenLogprob
+from intrinsics_core.text.reasoning import NAMES
 
-_NAMES = "(?:think|thinking|reasoning)"
-_CLOSING = re.compile(rf"</{_NAMES}\s*>", re.IGNORECASE)
-_OPENING = re.compile(rf"^[ \t]*<{_NAMES}\s*>", re.IGNORECASE | re.MULTILINE)  # inside a line it is a word like others
+_CLOSING = re.compile(rf"</{NAMES}\s*>", re.IGNORECASE)
+_OPENING = re.compile(rf"^[ \t]*<{NAMES}\s*>", re.IGNORECASE | re.MULTILINE)  # inside a line it is a word like others
 # Where the reply proper begins in what a model of the Harmony format (gpt-oss) generates.
 _FINAL = re.compile(r"<\|channel\|>final(?:(?!<\|message\|>).){0,200}<\|message\|>", re.DOTALL)
 _MARK = re.compile(rf"{_CLOSING.pattern}|<\|message\|>", re.IGNORECASE)

@@ -245,7 +245,8 @@ def fused(
     Args:
         rankings: each best first.
         constant: how little the first places count above the next ones.
-        key: items of one key are the same; left out, Documents by their ids, or, without ids, by their texts.
+        key: items of one key are the same; left out, Documents by their ids, or, without ids, by their texts and
+            titles.
 
     Returns:
         Every item once, best first.
@@ -265,7 +266,7 @@ def fused(
 
 
 def _identity(document: Document) -> Hashable:
-    return (False, document.text) if document.id is None else (True, document.id)
+    return (False, document.text, document.title) if document.id is None else (True, document.id)
 
 
 def _gate(task: Task, profile: Profile, documents: Sequence[Document], on_error: OnError) -> Program[Answerability]:

@@ -22,6 +22,7 @@ from intrinsics_core.protocol.results import Audit, AuditedSentence, Frozen
 from intrinsics_core.protocol.task import Message, Split, Task, check
 from intrinsics_core.running.execution import ProfileLike, RuntimeLike, arun, run
 from intrinsics_core.runtimes import as_runtime
+from intrinsics_core.text.reasoning import blanked, unended
 from intrinsics_core.text.sentences import punkt
 
 P = TypeVar("P", bound=Frozen)
@@ -133,7 +134,7 @@ class AnswerStream:
         spaces, before = self._open[: end - len(said)], self._before
         self._open, self._begin = self._open[end:], self._begin + end
         self._length, self._last = self._length - end, self._last - end
-        self._before = _shortened(before + spaces + said)
+        self._before = _shortened(before + spaces + blanked(said).lstrip())
         begin, before = self._begin - len(said), before + spaces
         turns = [*self._task.messages[:-1], *([Message("assistant", before)] if before.strip() else [])]
         turns.append(Message("assistant", said))
@@ -158,7 +159,10 @@ class AnswerStream:
             return 0
         self._open, self._coming = "".join((self._open, *self._coming)), []
         self._word_ended = False
-        spans = list(self._split(self._open))
+        if self._begin == 0 and unended(self._open):
+            self._tried = self._length
+            return 0
+        spans = list(self._split(blanked(self._open)))
         while len(spans) > 1 and not _followed(self._open[spans[-2].end :], spans[-2].text):
             spans.pop(-2)  # it takes a whole word behind to know that a sentence is over
         end, last = spans[-2].end if len(spans) > 1 else 0, self._last

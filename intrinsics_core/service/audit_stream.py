@@ -1,7 +1,8 @@
 """``POST /v1/audit/stream``: an answer judged while it is written, over plain requests.
 
 A session is opened with the conversation and the documents; pieces of the answer are sent to it, and each is answered
-with a line of JSON for every sentence that closed with it. Sessions live in the memory of one process: several workers
+with a line of JSON for every sentence that closed with it. The last one is answered with a line for each sentence that
+is left, and one for the audit of the whole answer. Sessions live in the memory of one process: several workers
 need a balancer that keeps a client at its own.
 """
 
@@ -139,7 +140,7 @@ def routes(serving: Service) -> APIRouter:
                     if piece.last:
                         audit = await found.checker.aclose()
                         serving.metrics.judged("audit", audit)
-                        lines.append(_line(audit=audit))
+                        lines += [*(_line(sentence=s) for s in found.checker.left(audit)), _line(audit=audit)]
             except IntrinsicsError as error:
                 if not lines:
                     raise

@@ -20,8 +20,11 @@ _EXAMPLE: dict[str, Any] = {
 }
 
 
+_READ: dict[str, type] = {"title": str, "metadata": dict}  # of an object, beside its text; others are its own
+
+
 class Passage(BaseModel):
-    """A document as an object; further fields are its own."""
+    """A document as an object. A ``title`` is read, also one in ``metadata``; further fields are its own."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -70,8 +73,8 @@ def routes(serving: Service) -> APIRouter:
             # Clients are written with the names of other services: they are to work unchanged.
             served = serving.default
             warnings.append(f"model {str(asked.model)[:100]!r} is not served here: {served.name!r} has ranked")
-        texts = [one if isinstance(one, str) else one.text for one in asked.documents]
-        found = await serving.ask(served, reranking([{"role": "user", "content": asked.query}], texts))
+        documents = [one if isinstance(one, str) else _document(one) for one in asked.documents]
+        found = await serving.ask(served, reranking([{"role": "user", "content": asked.query}], documents))
         results = []
         for row in found.ranking[: asked.top_n]:
             result: dict[str, Any] = {"index": row.index, "relevance_score": row.score}
@@ -85,3 +88,9 @@ def routes(serving: Service) -> APIRouter:
         return json_answer({"id": str(uuid4()), "model": served.name, "results": results, "meta": meta})
 
     return router
+
+
+def _document(passage: Passage) -> dict[str, Any]:
+    """What is read of an object, as the core takes it."""
+    own = passage.model_extra or {}
+    return {"text": passage.text} | {name: own[name] for name, kind in _READ.items() if isinstance(own.get(name), kind)}

@@ -28,7 +28,7 @@ def audit(found: Audit) -> str:
     if found.answerability and found.answerability.label == "unanswerable":
         lines.append("The documents do not seem to answer the question.")
     lines += [f"Note: {one}." for one in found.disagreements]
-    if found.certainty is not None:
+    if found.certainty is not None and not found.degraded:
         lines.append(f"Probability that the answer is right: {found.certainty:.2f}.")
     return _fitted([*lines, *_odd(found)])
 

@@ -27,6 +27,7 @@ from intrinsics_core.profiles import Profile, profile
 from intrinsics_core.profiles.prompted import PROFILE as PROMPTED
 from intrinsics_core.protocol.requests import Embed, Generate, Generated, Request, Score, Scored, TokenLogprob
 from intrinsics_core.runtimes.mixed import Mixed
+from intrinsics_core.service import short_results
 from tests.contract import cases
 from tests.contract.judge import judge
 from tests.scripted import AsyncScripted, Scripted
@@ -77,6 +78,32 @@ def test_everything_about_an_answer_at_once() -> None:
     assert told.answerability.answerable and told.label == "unfaithful" and told.degraded is None
     right = [*MESSAGES[:-1], {"role": "assistant", "content": told.sentences[0].text}]
     assert told.certainty < run(audit(right, DOCUMENTS)).certainty
+
+
+@pytest.mark.parametrize("runtime", [None, Scripted(judge)])
+def test_reasoning_before_an_answer_is_not_judged_and_places_are_those_of_the_whole_text(runtime: Any) -> None:
+    thought = "<think>\nThe user asks for the builder. Perhaps Otto Lang built it in 1950?\n</think>\n\n"
+    said = MESSAGES[-1]["content"]
+    told = run(audit(answered(thought + said), DOCUMENTS), runtime)
+    plain = run(audit(answered(said), DOCUMENTS), runtime)
+    assert [(s.begin, s.end, s.text, s.label, s.score) for s in told.sentences] == [
+        (s.begin + len(thought), s.end + len(thought), s.text, s.label, s.score) for s in plain.sentences
+    ]
+    cited = [c for s in told.sentences for c in s.citations]
+    assert cited and all((thought + said)[c.response_begin : c.response_end] == c.response_text for c in cited)
+    assert (told.label, told.certainty, told.answer_relevance) == (plain.label, plain.certainty, plain.answer_relevance)
+    assert run(audit(answered(thought), DOCUMENTS), runtime).reason == "nothing said"
+    assert run(audit(answered("<think>" + said), DOCUMENTS)).label == "unfaithful"  # it has no end: judged as it is
+
+
+def test_a_note_of_several_parts_is_told_once() -> None:
+    turns = [{"role": "user", "content": "Wo liegt der Bahnhof?"},
+             {"role": "assistant", "content": "Der Bahnhof liegt gleich neben der Post."}]  # fmt: skip
+    documents = ["Der Bahnhof liegt am Müllerplatz, gleich neben der Post."]
+    told = run(audit(turns, documents))
+    assert told.degraded == run(answerability(turns[:1], documents)).degraded
+    said = short_results.audit(told)
+    assert "Probability" not in said and said.count("looks like German") == 1
 
 
 def test_its_parts_are_what_each_intrinsic_says_by_itself() -> None:

@@ -333,6 +333,7 @@ def test_a_metric_that_is_named_must_be_ratable() -> None:
 
 def test_nothing_to_hold_an_answer_against_is_no_verdict() -> None:
     assert run(evaluate(MESSAGES)).metrics[0].reason == "nothing retrieved"
+    assert run(evaluate(MESSAGES, [" "])).metrics[0].reason == "the documents have no text"
     polite = [MESSAGES[0], {"role": "assistant", "content": "I hope this helps!"}]
     assert run(evaluate(polite, DOCUMENTS)).metrics[0].reason == "nothing claimed"
 

@@ -28,6 +28,14 @@ def turns(answer: str = ANSWER) -> list[dict[str, str]]:
     return answered(answer)
 
 
+def test_the_reasoning_before_an_answer_is_kept() -> None:
+    thought = "<think>Otto Lang built it. She painted it gold.</think>"
+    for said, left in ((ANSWER, "Ada Brink built the tide mill in 1911."), (ANSWER[:38], ANSWER[:38])):
+        told = run(revise(turns(f"{thought} {said}"), DOCUMENTS))
+        assert told.answer == f"{thought} {left}" == applied(f"{thought} {said}", told.changes)
+    assert run(revise(turns(f"{thought} {ANSWER}"), [])).answer == f"{thought} {ANSWER}"
+
+
 def writer(**mended: str) -> Scripted:
     """A model that finds r1 and r2 wrong at first, and nothing wrong that says 1958."""
 

@@ -91,14 +91,16 @@ def test_documents_keep_what_they_had():
     given = [
         "plain",
         {"text": "b", "id": "x", "title": "B", "score": 2, "metadata": {"page": 3}, "source": "ours"},
-        {"text": "c", "id": 7},
+        {"text": "c", "id": 7, "metadata": {"title": "C"}},
         Document("d", id="y", score=0.5),
+        {"text": "e", "title": None, "metadata": {"title": "not shown"}},
+        {"text": "f", "metadata": {"title": 3}},
     ]
     before = copy.deepcopy(given)
     documents = reranking(USER, given).task.documents
-    assert [d.id for d in documents] == ["0", "x", "7", "y"]
-    assert [d.text for d in documents] == ["plain", "b", "c", "d"]
-    assert documents[1].title == "B"
+    assert [d.id for d in documents] == ["0", "x", "7", "y", "4", "5"]
+    assert [d.text for d in documents] == ["plain", "b", "c", "d", "e", "f"]
+    assert [d.title for d in documents] == [None, "B", "C", None, None, None]
     assert documents[1].score == 2.0
     assert documents[1].metadata == {"page": 3}
     assert given == before
@@ -213,6 +215,24 @@ def test_no_documents_is_a_result_with_a_reason(name):
         "reason": "nothing retrieved",
         "schema_version": 1,
     }
+
+
+NO_TEXT = "the documents have no text"
+
+
+@pytest.mark.parametrize("name", NOTHING_RETRIEVED)
+def test_documents_without_text_are_like_none(name):
+    turns = [*USER, {"role": "assistant", "content": "Tea is hot."}] if name in NOTHING_SAID else USER
+    blank = [{"text": " \n", "title": "tea.png"}, ""]
+    told = run(INTRINSICS[name](turns, blank)).model_dump(mode="json")
+    if TABLE[name].of_each:
+        assert sorted(row["index"] for row in told.get("judgements", told.get("ranking"))) == [0, 1]
+        return
+    none = NOTHING_RETRIEVED[name]
+    if name == "audit":
+        none = none | {"answerability": none["answerability"] | {"reason": NO_TEXT}}
+    assert told == none | {"reason": NO_TEXT, "schema_version": 1}
+    assert "reason" not in run(INTRINSICS[name](turns, [*blank, "Tea is hot."])).model_dump(mode="json")
 
 
 @pytest.mark.parametrize("name", NOTHING_SAID)

@@ -210,6 +210,14 @@ def fails(*names):
     return script
 
 
+def test_equal_texts_of_two_titles_are_two_documents():
+    reports = [{"title": name, "text": "Revenue rose."} for name in ("Globex", "Initech")]
+    found = run(rag(QUESTION, gate=False), tools(retrieve=lambda query: [*reports, reports[0]])).documents
+    assert [d.title for d in found] == ["Globex", "Initech"] and len({d.id for d in found}) == 2
+    untitled = [Document("Revenue rose.", title=name) for name in ("Globex", "Initech", "Globex")]
+    assert fused([untitled]) == untitled[:2]
+
+
 def test_a_flow_may_go_on_where_an_intrinsic_fails():
     broken = Tools(
         Scripted(fails("rewritten_question", "answerability", "citations")),

@@ -134,6 +134,18 @@ def _shown(request: Generate) -> Any:
     return data_of(request.messages[-1].content)  # type: ignore[index]
 
 
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_no_sentence_closes_in_the_reasoning_before_an_answer(size: int) -> None:
+    text = f"<think>Otto Lang built it. Or was it in 1950?  Let me see.</think>\n\n{ANSWER}"
+    checker, early = StreamChecker(ASKED, DOCUMENTS), []
+    for chunk in chunked(text, range(0, len(text), size)):
+        early += checker.feed(chunk)
+    last = checker.close()
+    assert last == whole(text) and early
+    assert [*early, *checker.left(last)] == list(last.sentences)
+    assert last.sentences[0].text == "Ada Brink built the tide mill in 1911."
+
+
 def test_sync_equals_async() -> None:
     async def fed() -> Any:
         checker = StreamChecker(ASKED, DOCUMENTS, runtime=AsyncScripted(judge))

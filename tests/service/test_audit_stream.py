@@ -32,9 +32,11 @@ def test_a_line_for_each_sentence_as_it_closes_and_the_audit_at_last(http):
     for piece in PIECES:
         told = lines(http.post(feed, json={"text": piece}))
         assert told == [{"sentence": one.model_dump(mode="json")} for one in checker.feed(piece)]
-    (last,) = lines(http.post(feed, json={"last": True}))
+    *left, last = lines(http.post(feed, json={"last": True}))
     whole = [*MESSAGES, {"role": "assistant", "content": "".join(PIECES)}]
-    assert last["audit"] == run(audit(whole, DOCUMENTS)).model_dump(mode="json")
+    found = run(audit(whole, DOCUMENTS))
+    assert last == {"audit": found.model_dump(mode="json")}
+    assert left == [{"sentence": found.sentences[-1].model_dump(mode="json")}]
     assert http.post(feed, json={"text": "more"}).status_code == 404
 
 

@@ -30,6 +30,22 @@ def test_documents_are_texts_or_objects_and_come_back_as_they_were(http):
     assert {row["index"]: row["document"] for row in told["results"]} == {0: {"text": given[0]}, 1: given[1]}
 
 
+@pytest.mark.parametrize("path", SHAPES)
+def test_the_title_of_an_object_is_read(http, path):
+    given = [("Globex annual report", "four"), ("Initech annual report", "twelve")]
+    texts = [{"title": title, "text": f"Revenue rose by {rate} per cent."} for title, rate in given]
+    hidden = [{"text": one["text"], "metadata": {"title": one["title"]}} for one in texts]
+    odd = [one | {"title": 3, "metadata": "x"} for one in texts]
+    query = "How did Initech's revenue develop?"
+    ranking = run(reranking([{"role": "user", "content": query}], texts)).ranking
+    own = [(row.index, pytest.approx(row.score)) for row in ranking]
+    assert own[0][0] == 1
+    for documents in (texts, hidden):
+        told = http.post(path, json={"query": query, "documents": documents}).json()["results"]
+        assert [(row["index"], row["relevance_score"]) for row in told] == own
+    assert len(http.post(path, json={"query": query, "documents": odd}).json()["results"]) == 2
+
+
 @pytest.mark.parametrize(("top", "left"), [(1, 1), (2, 2), (99, 3), (None, 3)])
 def test_top_n(http, top, left):
     told = http.post("/v2/rerank", json={"query": QUERY, "documents": DOCUMENTS, "top_n": top}).json()

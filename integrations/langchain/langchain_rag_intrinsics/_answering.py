@@ -14,7 +14,7 @@ from langchain_core.runnables.utils import AddableDict
 
 from intrinsics_core import Call
 from intrinsics_core.protocol.results import Result
-from langchain_rag_intrinsics._inputs import ANSWER, ChainInput, as_answer, as_mapping
+from langchain_rag_intrinsics._inputs import ANSWER, ChainInput, as_answer, kept
 from langchain_rag_intrinsics._intrinsic import Intrinsic
 from langchain_rag_intrinsics._verdicts import is_canned, verdict, with_verdict
 
@@ -79,7 +79,7 @@ class AnswerIntrinsic(Intrinsic):
 
     def _annotated(self, answer: AIMessage, given: ChainInput, result: Any) -> AIMessage:
         """A copy of the answer with the verdict."""
-        metadata = with_verdict(answer.response_metadata, self._metadata(answer, result))
+        metadata = with_verdict(answer.response_metadata, self._metadata(answer, given, result))
         content = self._marked(answer, given, result)
         return answer.model_copy(update={"content": content, "response_metadata": metadata})
 
@@ -88,7 +88,7 @@ class AnswerIntrinsic(Intrinsic):
         """Whether a stream waits for the whole answer, because the result changes what is in it."""
         return False
 
-    def _metadata(self, answer: AIMessage, result: Result) -> dict[str, Any]:
+    def _metadata(self, answer: AIMessage, given: ChainInput, result: Result) -> dict[str, Any]:
         return verdict(self.intrinsic, result)
 
     def _marked(self, answer: AIMessage, given: ChainInput, result: Any) -> Content:
@@ -120,7 +120,7 @@ class AnswerStream:
 
     def take(self, piece: Any) -> Iterator[AIMessageChunk]:
         """Keep a piece of the input; the part of the answer that is in it goes out."""
-        piece = as_mapping(piece)
+        piece = kept(piece)
         if not isinstance(piece, Mapping):
             self.value = piece if self.value is None else self.value + piece
             return
@@ -157,7 +157,7 @@ class AnswerStream:
             return
         yield AIMessageChunk(
             content=intrinsic._added(self.passed, given, result),
-            response_metadata=intrinsic._metadata(answer, result),
+            response_metadata=intrinsic._metadata(answer, given, result),
             id=self.passed.id,
             chunk_position="last",
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
@@ -152,6 +152,15 @@ def as_mapping(value: Any) -> Any:
     return value
 
 
+def kept(value: Any) -> Any:
+    """A chain's value that can be read more than once: a state as its mapping, documents of an iterator as a list."""
+    value = as_mapping(value)
+    if not isinstance(value, Mapping):
+        return value
+    lists = {name: list(value[name]) for name in DOCUMENTS if isinstance(value.get(name), Iterator)}
+    return {**value, **lists} if lists else value
+
+
 def as_answer(value: Any, intrinsic: str) -> AIMessage:
     """An answer as a message. A structured one is its fields, each a line; ``parsed`` beside it is the answer itself,
     as LangChain's chat models give it.
@@ -160,19 +169,27 @@ def as_answer(value: Any, intrinsic: str) -> AIMessage:
         return value
     if isinstance(value, str):
         return AIMessage(value)
-    if _is_pair(value) and isinstance(message := convert_to_messages([value])[0], AIMessage):
-        return message
-    structured = isinstance(value, BaseModel | Mapping) or (is_dataclass(value) and not isinstance(value, type))
-    if structured and not isinstance(value, BaseMessage):
+    if _is_pair(value) or _is_written_message(value):
+        (value,) = _turns(value, intrinsic, "answer")
+        if isinstance(value, AIMessage):
+            return value
+    if is_structured(value):
         return AIMessage("\n".join(as_lines(value)), additional_kwargs={"parsed": value})
     raise InvalidInput("answer is neither text, nor an AI message, nor structured", intrinsic=intrinsic,
                        expected="a string, an AIMessage, a pydantic model, a dataclass or a mapping",
                        got=type(value).__name__)  # fmt: skip
 
 
+def is_structured(answer: Any) -> bool:
+    """Whether an answer is an object with fields: neither text nor a message, however that is written."""
+    if isinstance(answer, BaseMessage) or _is_written_message(answer):
+        return False
+    return isinstance(answer, BaseModel | Mapping) or (is_dataclass(answer) and not isinstance(answer, type))
+
+
 def as_documents(value: Any, intrinsic: str) -> tuple[Document, ...]:
-    """Documents from a list of documents or texts, or from one text."""
-    if value is None:
+    """Documents from a list of documents or texts, or from one text; none from a text without words."""
+    if value is None or (isinstance(value, str) and not value.strip()):
         return ()
     if isinstance(value, str | Document):
         value = [value]
@@ -250,7 +267,7 @@ def _turns(value: Any, intrinsic: str, name: str) -> tuple[BaseMessage, ...]:
         return (HumanMessage(value),)
     if isinstance(value, BaseMessage):
         return (value,)
-    if _is_pair(value):
+    if _is_pair(value) or _is_written_message(value):
         value = [value]
     try:
         if isinstance(value, PromptValue | Sequence) and not isinstance(value, bytes):
@@ -265,6 +282,13 @@ def _turns(value: Any, intrinsic: str, name: str) -> tuple[BaseMessage, ...]:
 def _is_pair(value: Any) -> bool:
     """Whether this is one message as a pair of role and text, such as ``("human", "Who built the mill?")``."""
     return isinstance(value, tuple) and len(value) == 2 and value[0] in _PAIRED and isinstance(value[1], str)
+
+
+def _is_written_message(value: Any) -> bool:
+    """Whether this is one message as a mapping: ``{"role": "assistant", "content": "..."}``, or with a ``type``."""
+    if not isinstance(value, Mapping) or not isinstance(value.get("content"), str | list):
+        return False
+    return value.get("role", value.get("type")) in _PAIRED
 
 
 def _role(turn: BaseMessage) -> str:

@@ -16,7 +16,7 @@ from intrinsics_core.protocol.results import Result
 from intrinsics_core.running import Lock
 from intrinsics_core.runtimes.configs import key_apart
 from langchain_rag_intrinsics import _runtime
-from langchain_rag_intrinsics._inputs import ChainInput, read
+from langchain_rag_intrinsics._inputs import ChainInput, kept, read
 
 # One for all components: a lock of a component's own could not be copied or pickled with it.
 _making = Lock()
@@ -124,12 +124,14 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
         """The result in LangChain's types. ``value`` is the input as it came."""
 
     def _run(self, value: Any) -> Any:
+        value = kept(value)
         given = self._read(value)
         if (nothing := self._without_asking(given)) is not None:
             return nothing
         return self._output(value, given, self._result(given))
 
     async def _arun(self, value: Any) -> Any:
+        value = kept(value)
         given = self._read(value)
         if (nothing := self._without_asking(given)) is not None:
             return nothing

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from langchain_core.messages import AIMessage
 
 from intrinsics_core.protocol.results import Result
-from intrinsics_core.protocol.verdicts import KEY, verdicts_in
+from intrinsics_core.protocol.verdicts import KEY, digest, verdict_in, verdicts_in
 
 CANNED = "canned"  # marks an answer that claims nothing: no judge has anything to say of it
+ABOUT = "about"  # by intrinsic, the digest of the answer and the documents that its verdict is about
 
 
 def verdict(intrinsic: str, result: Result) -> dict[str, Any]:
     """The part of ``response_metadata`` that holds a result."""
     return {KEY: {intrinsic: result.model_dump(mode="json")}}
+
+
+def verdict_about(
+    intrinsic: str, result: Result, answer: AIMessage, passages: Iterable[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The part of ``response_metadata`` that holds a result, and what it is about."""
+    return {KEY: {**verdict(intrinsic, result)[KEY], ABOUT: {intrinsic: digest(str(answer.text), passages)}}}
+
+
+def known_verdict(intrinsic: str, answer: AIMessage, passages: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The verdict that an answer carries, if it is about its text and about these documents; else an empty one."""
+    metadata = answer.response_metadata
+    if verdict_in(metadata, ABOUT).get(intrinsic) != digest(str(answer.text), passages):
+        return {}
+    return verdict_in(metadata, intrinsic)
 
 
 def beside(before: Any, new: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from langchain_core.runnables.base import coerce_to_runnable
 from pydantic import BeforeValidator
 
 from intrinsics_core.protocol.results import Answerability
-from langchain_rag_intrinsics._inputs import ANSWER, ChainInput
+from langchain_rag_intrinsics._inputs import ANSWER, ChainInput, kept
 from langchain_rag_intrinsics._intrinsic import Intrinsic
 from langchain_rag_intrinsics._verdicts import canned, verdict, with_verdict
 
@@ -62,6 +62,7 @@ class AnswerabilityGate(Intrinsic):
         return self.answerable if result.answerable else self.otherwise
 
     def _run(self, value: Any) -> Any:
+        value = kept(value)
         given = self._read(value)
         result = self._result(given)
         route = self._chosen(result)
@@ -70,6 +71,7 @@ class AnswerabilityGate(Intrinsic):
         return self._output(value, given, result)
 
     async def _arun(self, value: Any) -> Any:
+        value = kept(value)
         given = self._read(value)
         result = await self._aresult(given)
         route = self._chosen(result)
@@ -110,7 +112,7 @@ class AnswerabilityGate(Intrinsic):
             yield chunk
 
     def _stream(self, values: Iterator[Any]) -> Iterator[Any]:
-        for value in values:
+        for value in map(kept, values):
             given = self._read(value)
             result = self._result(given)
             route = self._chosen(result)
@@ -129,6 +131,7 @@ class AnswerabilityGate(Intrinsic):
 
     async def _astream(self, values: AsyncIterator[Any]) -> AsyncIterator[Any]:
         async for value in values:
+            value = kept(value)
             given = self._read(value)
             result = await self._aresult(given)
             route = self._chosen(result)

@@ -11,7 +11,7 @@ from langchain_core.runnables.utils import AddableDict
 from intrinsics_core import InvalidInput, StreamChecker
 from intrinsics_core.protocol import results as core
 from langchain_rag_intrinsics._answering import AnswerStream
-from langchain_rag_intrinsics._inputs import ANSWER, ChainInput, as_mapping
+from langchain_rag_intrinsics._inputs import ANSWER, ChainInput, is_structured, kept
 from langchain_rag_intrinsics._verdicts import is_canned
 from langchain_rag_intrinsics.citation_generator import CitationGenerator
 
@@ -78,15 +78,14 @@ class Audit(CitationGenerator):
 
     def _tell(self, value: Any, given: ChainInput, result: core.Result) -> dict[str, Any]:
         answer = given.answer if is_canned(given.answer) else super()._tell(value, given, result)
-        before = as_mapping(value)
-        before = before if isinstance(before, Mapping) else {}
+        before = value if isinstance(value, Mapping) else {}
         output = {**before, self.intrinsic: result.model_dump(mode="json")}
         # A structured answer stays what it was, for whoever reads its fields; marks go into text alone.
         return {**output, ANSWER[0]: answer} if isinstance(answer, AIMessage) and not _is_structured(before) else output
 
     def _pass(self, pieces: Iterator[Any]) -> Iterator[Any]:
         sentences = _Sentences(self)
-        for piece in pieces:
+        for piece in map(kept, pieces):
             yield from _rest(piece, self.return_result)
             yield from sentences.passed(piece)
             if (checker := sentences.checker()) is not None:
@@ -97,6 +96,7 @@ class Audit(CitationGenerator):
     async def _apass(self, pieces: AsyncIterator[Any]) -> AsyncIterator[Any]:
         sentences = _Sentences(self)
         async for piece in pieces:
+            piece = kept(piece)
             for shown in (*_rest(piece, self.return_result), *sentences.passed(piece)):
                 yield shown
             if (checker := sentences.checker()) is not None:
@@ -174,12 +174,10 @@ class _Sentences:
 
 def _is_structured(value: Mapping[str, Any]) -> bool:
     """Whether the answer of an input is neither text nor a message."""
-    answer = next((value[name] for name in ANSWER if value.get(name) is not None), None)
-    return not isinstance(answer, str | AIMessage | tuple | None)
+    return is_structured(next((value[name] for name in ANSWER if value.get(name) is not None), None))
 
 
 def _rest(piece: Any, whole: bool) -> Iterator[Any]:
     """What a piece of the input holds beside the answer."""
-    piece = as_mapping(piece)
     if isinstance(piece, Mapping) and not whole and (rest := {k: v for k, v in piece.items() if k not in ANSWER}):
         yield Piece(rest)

@@ -9,12 +9,12 @@ from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.messages.content import Citation
 
 from intrinsics_core.protocol.results import Citations
-from intrinsics_core.protocol.verdicts import unfaithful_places, verdict_in
+from intrinsics_core.protocol.verdicts import unfaithful_places
 from intrinsics_core.render.citations import Mode, Style, view, write
 from langchain_rag_intrinsics._answering import AnswerIntrinsic, Content
 from langchain_rag_intrinsics._documents import citation_title, url
 from langchain_rag_intrinsics._inputs import ChainInput
-from langchain_rag_intrinsics._verdicts import verdict
+from langchain_rag_intrinsics._verdicts import known_verdict, verdict
 from langchain_rag_intrinsics.hallucination_detector import HallucinationDetector
 
 
@@ -27,7 +27,7 @@ class CitationGenerator(AnswerIntrinsic):
     the document's id and the offsets of the cited text in it. ``response_metadata["rag_intrinsics"]["citations"]``
     holds the same as the command line writes it. With ``return_result=True`` it returns the core's Citations.
 
-    A sentence that a detector before it judged unfaithful is not cited: nothing supports it.
+    A sentence that a detector before it judged unfaithful to these documents is not cited: nothing supports it.
 
     Args:
         citations: write the citations into the answer's text instead, in one of the modes of
@@ -57,8 +57,8 @@ class CitationGenerator(AnswerIntrinsic):
     style: Style = "text"
 
     def _mended(self, given: ChainInput, result: Citations) -> Citations:
-        before = {} if given.answer is None else given.answer.response_metadata
-        wrong = unfaithful_places(verdict_in(before, HallucinationDetector.intrinsic))
+        name = HallucinationDetector.intrinsic
+        wrong = unfaithful_places(known_verdict(name, given.answer, given.passages)) if given.answer else ()
         kept = [c for c in result.citations if not any(c.response_begin < e and b < c.response_end for b, e in wrong)]
         return result if len(kept) == len(result.citations) else result.model_copy(update={"citations": tuple(kept)})
 
@@ -67,7 +67,7 @@ class CitationGenerator(AnswerIntrinsic):
         found: Citations = result
         return found
 
-    def _metadata(self, answer: AIMessage, result: Any) -> dict[str, Any]:
+    def _metadata(self, answer: AIMessage, given: ChainInput, result: Any) -> dict[str, Any]:
         found = self._found(result).citations
         made_standard = isinstance(answer.content, str) and found and not answer.tool_calls and not self.citations
         # Says that the content is LangChain's standard blocks: providers then take the answer back as history.

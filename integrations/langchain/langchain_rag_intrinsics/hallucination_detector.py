@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from langchain_core.messages import AIMessage
+
+from intrinsics_core.protocol.results import Result
 from langchain_rag_intrinsics._answering import AnswerIntrinsic
+from langchain_rag_intrinsics._inputs import ChainInput
+from langchain_rag_intrinsics._verdicts import verdict_about
 
 
 class HallucinationDetector(AnswerIntrinsic):
@@ -28,3 +33,6 @@ class HallucinationDetector(AnswerIntrinsic):
     """
 
     intrinsic: ClassVar[str] = "hallucination-detection"
+
+    def _metadata(self, answer: AIMessage, given: ChainInput, result: Result) -> dict[str, Any]:
+        return verdict_about(self.intrinsic, result, answer, given.passages)

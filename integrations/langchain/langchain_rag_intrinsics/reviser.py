@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 from langchain_core.messages import AIMessage
 
 from intrinsics_core.protocol.results import HallucinationDetection, RevisedAnswer
-from intrinsics_core.protocol.verdicts import KEY, verdict_in
+from intrinsics_core.protocol.verdicts import KEY
 from langchain_rag_intrinsics._inputs import ChainInput
 from langchain_rag_intrinsics._intrinsic import Intrinsic
-from langchain_rag_intrinsics._verdicts import is_canned, verdict, with_verdict
+from langchain_rag_intrinsics._verdicts import ABOUT, is_canned, known_verdict, verdict, with_verdict
 from langchain_rag_intrinsics.hallucination_detector import HallucinationDetector
 
 # Verdicts with places in the old text.
-_OF_THE_OLD = ("hallucination-detection", "citations", "fact-check", "audit", "evaluate")
+_OF_THE_OLD = ("hallucination-detection", "citations", "fact-check", "audit", "evaluate", ABOUT)
 
 
 class Reviser(Intrinsic):
@@ -23,9 +23,9 @@ class Reviser(Intrinsic):
 
     Takes ``{"question" | "messages", "documents", "answer"}``; returns the answer with its new text, and in
     ``response_metadata["rag_intrinsics"]["revise"]`` what changed and what is still not supported. A verdict of a
-    :class:`HallucinationDetector` on the answer is used; verdicts on a text that is no more are left out. A language
-    model mends; the embedded runtime drops what is unfaithful. With ``return_result=True`` it returns the core's
-    RevisedAnswer. A stream waits for the whole answer: what has been shown cannot be taken back.
+    :class:`HallucinationDetector` on this very text by these documents is used; verdicts on a text that is no more are
+    left out. A language model mends; the embedded runtime drops what is unfaithful. With ``return_result=True`` it
+    returns the core's RevisedAnswer. A stream waits for the whole answer: what has been shown cannot be taken back.
 
     Args:
         mend: False only drops.
@@ -49,7 +49,7 @@ class Reviser(Intrinsic):
         return given.answer if is_canned(given.answer) and not self.return_result else None
 
     def _settings(self, given: ChainInput) -> dict[str, Any]:
-        return super()._settings(given) | {"verdicts": None if given.answer is None else _judged(given.answer)}
+        return super()._settings(given) | {"verdicts": None if given.answer is None else _judged(given.answer, given)}
 
     def _tell(self, value: Any, given: ChainInput, result: RevisedAnswer) -> Any:
         answer = given.answer
@@ -67,7 +67,7 @@ class Reviser(Intrinsic):
         return answer.model_copy(update={"content": content, "response_metadata": metadata})
 
 
-def _judged(answer: AIMessage) -> HallucinationDetection | None:
-    """A detector's verdict on this answer, where there is a whole one."""
-    found = verdict_in(answer.response_metadata, HallucinationDetector.intrinsic)
+def _judged(answer: AIMessage, given: ChainInput) -> HallucinationDetection | None:
+    """A detector's verdict on this answer by these documents, where there is a whole one."""
+    found = known_verdict(HallucinationDetector.intrinsic, answer, given.passages)
     return None if not found or found.get("degraded") else HallucinationDetection(**found)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.language_models import BaseChatModel
+from langchain_core.language_models import BaseChatModel, FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
@@ -16,7 +16,7 @@ from pydantic import Field
 from integrations.langchain.tests.agents import search
 from integrations.langchain.tests.models import JudgeModel
 from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
-from intrinsics_core import InvalidInput, RuntimeUnavailable
+from intrinsics_core import InvalidInput, MalformedReply, RuntimeUnavailable
 from tests.contract.judge import judge
 from tests.contract.runtimes import OnLoop
 from tests.contract.scripts import no_judge
@@ -218,6 +218,43 @@ def test_what_counts_as_retrieved() -> None:
     assert [d.id for d in evidence(messages, ["search"])] == ["cranes", "mill"]
     assert retrieved(messages[:4], None) is None
     assert [m.text for m in conversation(messages)] == ["before", "done", "now"]
+
+
+def test_equal_texts_under_different_headings_are_two_documents() -> None:
+    reports = [
+        Document("Revenue rose.", metadata={"title": name, "year": year})
+        for name, year in (("A", 1), ("B", 1), ("B", 2))
+    ]
+    messages = [HumanMessage("Whose?"), ToolMessage("x", tool_call_id="1", artifact=[*reports, reports[0]])]
+    assert retrieved(messages, None) == evidence(messages, None) == reports[:2]
+    assert retrieved(messages, None, ("year",)) == evidence(messages, None, ("year",)) == reports
+    parts = [Document("Revenue rose.", id="a", metadata={"title": name}) for name in "AB"]
+    assert retrieved([*messages[:1], ToolMessage("x", tool_call_id="1", artifact=parts)], None) == parts[:1]
+
+
+def test_an_empty_list_beside_words_is_no_search() -> None:
+    def turn(text: str) -> list[Any]:
+        return [HumanMessage("now"), ToolMessage(text, tool_call_id="1", name="calendar", artifact=[])]
+
+    assert retrieved(turn("no events"), None) is None
+    assert retrieved(turn(""), None) == []
+    assert retrieved(turn("no events"), ["calendar"]) == []
+
+
+@pytest.mark.parametrize("said", ['[{"id": "r0", "reason": "x", "faithfulness": "faithful"}]', "[]"])
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_judge_that_leaves_sentences_out_lets_nothing_through(said: str, asynchronous: bool) -> None:
+    def agent(**settings: Any) -> Any:
+        runtime = FakeListChatModel(responses=[f'{{"sentences": {said}}}'])
+        guard = GroundednessMiddleware(runtime, **settings)
+        return create_agent(AgentModel(answer=f"{FAITHFUL} {INVENTED}"), [search()], middleware=[guard])
+
+    with pytest.raises(MalformedReply, match="left sentences of the answer out"):
+        ask(agent(mode="block"), QUESTION, asynchronous)
+    for settings in ({"mode": "block", "on_error": "fallback"}, {"mode": "annotate", "on_error": "raise"}):
+        answer = ask(agent(**settings), QUESTION, asynchronous)[-1]
+        assert INVENTED in answer.text
+        assert "not judged" in answer.response_metadata["rag_intrinsics"]["hallucination-detection"]["degraded"]
 
 
 def test_a_mode_that_does_not_exist() -> None:

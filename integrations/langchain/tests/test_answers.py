@@ -59,14 +59,14 @@ def test_the_answer_is_a_copy_with_the_verdict(kind: type) -> None:
         answer.usage_metadata,
     )
     assert found.response_metadata["model_name"] == "m"
-    assert set(verdicts(found)) == {kind.intrinsic}
+    assert set(verdicts(found)) - {"about"} == {kind.intrinsic}
 
 
 def test_verdicts_are_merged_not_clobbered() -> None:
     answer: Any = AIMessage(ANSWER, response_metadata={"rag_intrinsics": {"mine": 1}})
     for kind in ALL:
         answer = kind(runtime=judging()).invoke(given(answer))
-    assert set(verdicts(answer)) == {"mine", *(kind.intrinsic for kind in ALL)}
+    assert set(verdicts(answer)) == {"mine", "about", *(kind.intrinsic for kind in ALL)}
 
 
 def test_what_the_verdicts_say() -> None:
@@ -251,7 +251,7 @@ def test_all_of_them_in_one_stream() -> None:
     for kind in ALL:
         chain = chain.assign(answer=kind(runtime=judging()))
     total = summed(list(chain.pick("answer").stream({"question": QUESTION, "documents": documents()})))
-    assert set(verdicts(total)) == {kind.intrinsic for kind in ALL}
+    assert set(verdicts(total)) == {"about", *(kind.intrinsic for kind in ALL)}
     (block,) = total.content_blocks
     assert (block["text"], len(block["annotations"])) == (ANSWER, 1)
 

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from langchain_core.documents import Document
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, ChatMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
@@ -199,9 +200,24 @@ def test_a_detectors_verdict_is_used_and_a_good_answer_stays() -> None:
     runtime = judging()
     found = Reviser(runtime=runtime).invoke(given(judged))
     assert found.text == FAITHFUL and runtime.requests == []
-    assert set(verdicts(found)) == {"hallucination-detection", "revise"}
+    assert set(verdicts(found)) == {"about", "hallucination-detection", "revise"}
     (piece,) = Reviser().stream(given())
     assert piece.text == FAITHFUL
+
+
+def test_a_verdict_on_another_text_or_by_other_documents_is_not_used() -> None:
+    judged = HallucinationDetector().invoke(given(ANSWER))
+    more = [*documents(), Document(INVENTED)]
+    assert Reviser().invoke({**given(judged), "documents": more}).text == ANSWER
+    for text in (FAITHFUL, f"{ANSWER} {INVENTED}", f"Yes. {FAITHFUL}"):
+        changed = judged.model_copy(update={"content": text})
+        for on_error in ("raise", "fallback"):
+            found = Reviser(on_error=on_error).invoke(given(changed))
+            assert FAITHFUL in found.text and INVENTED not in found.text
+    runtime, turned = judging(), list(reversed(documents()))
+    judged = HallucinationDetector(runtime=judging()).invoke(given(FAITHFUL))
+    assert Reviser(runtime=runtime).invoke({**given(judged), "documents": turned}).text == FAITHFUL
+    assert runtime.requests == []  # the order says nothing else
 
 
 def test_a_language_model_mends() -> None:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
-from langchain_rag_intrinsics import AnswerabilityGate
+from langchain_rag_intrinsics import AnswerabilityGate, Audit
+from pydantic import BaseModel
 
 from integrations.langchain.tests.scripts import FAITHFUL, QUESTION, documents, judging
 from intrinsics_core.protocol.results import Answerability
 from tests.contract.scripts import no_judge
 
 YES = {"question": QUESTION, "documents": documents(), "more": 1}
+WITHOUT_MORE = {"question": QUESTION, "documents": documents()}
 NO = {"question": "Which umbrellas does the bakery sell?", "documents": documents()}
 
 
@@ -84,6 +87,55 @@ def test_a_failure_goes_where_the_caller_said(on_error: str, text: str) -> None:
     ).invoke(YES)
     assert found["answer"].text == text
     assert "refused" in found["answerability"]["degraded"]
+
+
+@dataclass
+class DataState:
+    question: str
+    documents: list[Any]
+
+
+class ModelState(BaseModel):
+    question: str
+    documents: list[Any]
+
+
+@pytest.mark.parametrize("state", [DataState, ModelState])
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_state_that_is_no_mapping_passes_as_its_fields(state: Any, asynchronous: bool) -> None:
+    given, gate = state(QUESTION, documents()) if state is DataState else state(**WITHOUT_MORE), routed(otherwise="No.")
+    found = asyncio.run(gate.ainvoke(given)) if asynchronous else gate.invoke(given)
+    assert found == {**WITHOUT_MORE, "answerability": found["answerability"]}
+    assert list(gate.stream(given)) == [found]
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_documents_of_an_iterator_are_handed_on(asynchronous: bool) -> None:
+    def given() -> dict[str, Any]:
+        return {"question": QUESTION, "documents": filter(None, documents())}
+
+    for gate in (routed(), routed(answerable=RunnablePassthrough())):
+        found = asyncio.run(gate.ainvoke(given())) if asynchronous else gate.invoke(given())
+        assert found["documents"] == documents()
+        assert next(gate.stream(given()))["documents"] == documents()
+    retrieve, answer = (RunnablePassthrough.assign(documents=lambda x: iter(documents())),
+                        RunnablePassthrough.assign(answer=lambda x: FAITHFUL))  # fmt: skip
+    chain = retrieve | routed() | answer | Audit(runtime=judging())
+    for found in (chain.invoke({"question": QUESTION}), *pieces(chain, asynchronous)):
+        assert found["documents"] == documents() and found["audit"]["label"] == "faithful"
+
+
+def pieces(chain: Any, asynchronous: bool) -> list[Any]:
+    """What a chain's pieces make together."""
+
+    async def collect() -> list[Any]:
+        return [piece async for piece in chain.astream({"question": QUESTION})]
+
+    found = asyncio.run(collect()) if asynchronous else list(chain.stream({"question": QUESTION}))
+    total = found[0]
+    for piece in found[1:]:
+        total = total + piece
+    return [total]
 
 
 def test_whole_result() -> None:

@@ -9,7 +9,7 @@ import pytest
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, AIMessageChunk, ChatMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.prompt_values import ChatPromptValue
-from langchain_rag_intrinsics import AnswerabilityGate, HallucinationDetector, IntrinsicsReranker, QueryRewriter
+from langchain_rag_intrinsics import AnswerabilityGate, Audit, HallucinationDetector, IntrinsicsReranker, QueryRewriter
 from langchain_rag_intrinsics._inputs import read
 
 from integrations.langchain.tests.scripts import FAITHFUL, QUESTION, documents, judging
@@ -74,6 +74,38 @@ def test_documents_and_answers() -> None:
     ]
     assert given.answer == AIMessage(FAITHFUL)
     assert [d.page_content for d in read({"question": "q", "context": "stuffed"}, "x").documents] == ["stuffed"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ("assistant", FAITHFUL),
+        {"role": "assistant", "content": FAITHFUL},
+        {"type": "ai", "content": FAITHFUL},
+        {"role": "assistant", "content": [{"type": "text", "text": FAITHFUL}]},
+    ],
+)
+def test_an_answer_as_a_message_in_other_forms(answer: Any) -> None:
+    given = {"question": {"role": "user", "content": QUESTION}, "documents": documents(), "answer": answer}
+    turns = read(given, "fact-check").messages
+    assert turns == [WHOLE[-1], {"role": "assistant", "content": FAITHFUL}]
+    found = Audit(runtime=judging()).invoke(given)
+    assert found["answer"].text == FAITHFUL and found["audit"]["label"] == "faithful"
+    for other in ({"role": "user", "content": FAITHFUL}, ("human", FAITHFUL), ()):
+        with pytest.raises(InvalidInput, match="answer"):
+            read({**given, "answer": other}, "fact-check")
+
+
+def test_an_object_whose_fields_are_called_like_a_messages_is_structured() -> None:
+    given = {"question": "q", "documents": [], "answer": {"role": "engineer", "content": "Ada Brink"}}
+    answer = read(given, "fact-check").answer
+    assert answer is not None and answer.text.splitlines() == ["role: engineer", "content: Ada Brink"]
+
+
+@pytest.mark.parametrize("context", ["", " \n", [], ()])
+def test_a_context_without_words_is_no_document(context: Any) -> None:
+    judged = HallucinationDetector(return_result=True).invoke({"question": "q", "context": context, "answer": "A."})
+    assert (judged.label, judged.reason) == ("NA", "nothing retrieved")
 
 
 @pytest.mark.parametrize(

@@ -157,6 +157,13 @@ def test_an_expander_alone_reads_the_conversation() -> None:
     assert "Tell me about the mill. Who built it?" in [query for query, _ in inner.asked]
 
 
+def test_an_expander_keeps_equal_texts_of_two_titles() -> None:
+    reports = [Document("Revenue rose.", metadata={"title": name}) for name in "AB"]
+    expander = RunnableLambda(lambda query: [query, "revenue"])
+    retriever = IntrinsicsRetriever(retriever=RunnableLambda(lambda query: reports), expander=expander)
+    assert retriever.invoke("Whose revenue rose?") == reports
+
+
 def test_more_queries_are_asked_side_by_side() -> None:
     both = threading.Barrier(2, timeout=120)
 

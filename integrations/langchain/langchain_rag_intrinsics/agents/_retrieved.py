@@ -2,13 +2,14 @@
 
 A tool retrieves where its artifact is a list of documents (``create_retriever_tool(..., response_format=
 "content_and_artifact")``), or where the user names it: its text is then a document too. What any other tool says, such
-as "ok" after an email was sent, is no document.
+as "ok" after an email was sent, is no document. An empty list is that of a search which found nothing where the tool
+says nothing beside it, as LangChain's retriever tools do; a calendar may say "no events" beside one.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any
 
 from langchain_core.documents import Document
@@ -41,27 +42,36 @@ def of_message(message: Any, tools: Tools) -> list[Document] | None:
     if tools is not None and message.name not in tools:
         return None
     artifact = message.artifact
-    if isinstance(artifact, list | tuple):
+    if isinstance(artifact, list | tuple) and (artifact or tools is not None or not str(message.text).strip()):
         found = [as_document(item) for item in artifact]
         if all(document is not None for document in found):
             return [document for document in found if document is not None]
     return _text(message) if tools is not None else None
 
 
-def retrieved(messages: Sequence[AnyMessage], tools: Tools) -> list[Document] | None:
-    """Documents that tools have returned since the last user turn, each once; None where none has retrieved."""
+def retrieved(messages: Sequence[AnyMessage], tools: Tools, fields: Sequence[str] = ()) -> list[Document] | None:
+    """Documents that tools have returned since the last user turn, each once; None where none has retrieved.
+
+    ``fields`` is the metadata that a judge is shown beside their texts.
+    """
     turn = messages[last_user_turn(messages) + 1 :]
     lists = [found for message in turn if (found := of_message(message, tools)) is not None]
     if not lists and tools is None:
         _tell_of_texts(turn)
-    return _once(document for found in lists for document in found) if lists else None
+    return _once((document for found in lists for document in found), fields) if lists else None
 
 
-def evidence(messages: Sequence[AnyMessage], tools: Tools) -> list[Document]:
-    """All that an answer may rest on, the newest first: what was retrieved in this turn and in those before it."""
+def evidence(messages: Sequence[AnyMessage], tools: Tools, fields: Sequence[str] = ()) -> list[Document]:
+    """All that an answer may rest on, the newest first: what was retrieved in this turn and in those before it.
+
+    Nothing where only tools that do not retrieve were called in this turn: the answer rests on what they said, and
+    earlier documents do not tell whether that is so. ``fields`` is as for :func:`retrieved`.
+    """
+    if retrieved(messages, tools) is None and actions(messages, tools):
+        return []
     last = last_user_turn(messages) + 1
     ordered = [*messages[last:], *reversed(messages[:last])]
-    found = _once(document for message in ordered for document in of_message(message, tools) or ())
+    found = _once((document for message in ordered for document in of_message(message, tools) or ()), fields)
     if not found and tools is None:
         _tell_of_texts(ordered)
     return found
@@ -79,8 +89,11 @@ def _text(message: ToolMessage) -> list[Document]:
     return [Document(text, id=message.tool_call_id)] if text.strip() and message.status != "error" else []
 
 
-def _once(documents: Iterable[Document]) -> list[Document]:
-    return list({identity(document): document for document in documents}.values())
+def _once(documents: Iterable[Document], fields: Sequence[str]) -> list[Document]:
+    first: dict[Hashable, Document] = {}
+    for document in documents:
+        first.setdefault(identity(document, fields), document)
+    return list(first.values())
 
 
 def _tell_of_texts(messages: Iterable[AnyMessage]) -> None:

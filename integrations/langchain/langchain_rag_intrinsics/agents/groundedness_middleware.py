@@ -12,7 +12,7 @@ from langgraph.runtime import Runtime
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.protocol.results import Faithfulness, HallucinationDetection
-from intrinsics_core.protocol.verdicts import KEY, UNRETRIEVED
+from intrinsics_core.protocol.verdicts import KEY, NO_SOURCE, UNRETRIEVED, claims_nothing, required_whole
 from intrinsics_core.running.flows import BLOCKED
 from langchain_rag_intrinsics._inputs import as_documents
 from langchain_rag_intrinsics._verdicts import canned, is_canned, verdict, with_verdict
@@ -27,9 +27,10 @@ class GroundednessMiddleware(JudgingMiddleware):
 
     After the run, the verdict is put into the answer's ``response_metadata["rag_intrinsics"]``; the message keeps its
     id and its place. A follow-up that is answered from what earlier turns retrieved is judged by that. An agent that
-    retrieved nothing cannot be judged: the verdict is NA and says so. A sentence that claims nothing is NA and blocks
-    nothing: courtesy, an offer, a question back, "I don't know", and the report of an action whose tool call was made
-    for this answer and did not fail.
+    retrieved nothing cannot be judged: the verdict is NA and says so. Nor can one that called other tools alone since
+    the last user turn, such as a forecast of the weather: name a tool in ``tools`` to judge by what it says. A sentence
+    that claims nothing is NA and blocks nothing: courtesy, an offer, a question back, "I don't know", and the report of
+    an action whose tool call was made for this answer and did not fail.
 
     A structured answer (``response_format=``, either strategy) is judged by its fields, each a line of the text that
     the verdict's offsets count in. Where it is blocked, ``structured_response`` is None and no message holds it.
@@ -43,12 +44,13 @@ class GroundednessMiddleware(JudgingMiddleware):
         tools: names of the tools that retrieve, or whose words an answer may rest on; None for those that return
             documents (see :class:`AnswerabilityMiddleware`).
         unretrieved: what becomes of an answer where nothing was retrieved. ``"annotate"`` gives it the verdict NA,
-            degraded for "nothing retrieved"; ``"block"`` puts the canned text in its place, too; ``"pass"`` leaves the
-            message as it is.
+            degraded for "nothing retrieved"; ``"block"`` puts the canned text in its place, too, unless the answer
+            claims nothing (that is one judgement more); ``"pass"`` leaves the message as it is.
         documents: where documents are that no tool returned: a key of the state, or a function of the state that gives
             a list of documents or texts. They are read beside what tools returned.
         on_error: ``"raise"``, or ``"fallback"``: the answer stays, with a verdict that says that it is degraded. None:
-            an answer that is to be annotated stays, one that might have to be blocked is not let through.
+            an answer that is to be annotated stays, one that might have to be blocked is not let through. A judge that
+            left sentences out has failed, too, where the answer might have to be blocked.
         profile: a profile or its name; the runtime's own where left out.
         metadata_fields: metadata that the model is shown beside a document's text; see the other components.
         name: of this middleware; an agent takes two of one class only where their names differ.
@@ -103,22 +105,30 @@ class GroundednessMiddleware(JudgingMiddleware):
         if final is None:
             return None
         given = self._given(state, final)
-        return self._judged(state, final, self.detector.invoke(given)) if given else self._unjudged(state, final)
+        if _has_text(given["documents"]):
+            return self._judged(state, final, self.detector.invoke(given))
+        return self._unjudged(state, final, self.detector.invoke(_by_none(given)) if self._may_block(final) else None)
 
     async def aafter_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
         final = final_answer(state)
         if final is None:
             return None
         given = self._given(state, final)
-        return self._judged(state, final, await self.detector.ainvoke(given)) if given else self._unjudged(state, final)
+        if _has_text(given["documents"]):
+            return self._judged(state, final, await self.detector.ainvoke(given))
+        found = await self.detector.ainvoke(_by_none(given)) if self._may_block(final) else None
+        return self._unjudged(state, final, found)
 
-    def _given(self, state: AgentState[Any], final: FinalAnswer) -> dict[str, Any] | None:
-        documents = [*evidence(state["messages"], self.retrievers), *self._named(state)]
-        if not documents:
-            return None
-        turns, known = conversation(state["messages"]), {message.tool_call_id for message in final.repeated}
-        done = [call for call in actions(state["messages"], self.retrievers) if call["id"] not in known]
-        return {"messages": turns, "documents": documents, "answer": final.text, "tool_calls": done}
+    def _given(self, state: AgentState[Any], final: FinalAnswer) -> dict[str, Any]:
+        """What the detector is given. A structured answer is no action, and no tool said it."""
+        messages = [message for message in state["messages"] if message not in final.repeated]
+        found = evidence(messages, self.retrievers, self.detector.metadata_fields)
+        return {
+            "messages": conversation(messages),
+            "documents": [*found, *self._named(state)],
+            "answer": final.text,
+            "tool_calls": actions(messages, self.retrievers),
+        }
 
     def _named(self, state: AgentState[Any]) -> Sequence[Document]:
         """The documents at the place that the user has named."""
@@ -126,14 +136,23 @@ class GroundednessMiddleware(JudgingMiddleware):
         found = where(state) if callable(where) else state.get(where) if where is not None else None
         return as_documents(found, self.detector.intrinsic)
 
-    def _unjudged(self, state: AgentState[Any], final: FinalAnswer) -> dict[str, Any] | None:
-        """What is changed where there is nothing to judge by; a canned answer claims nothing."""
+    def _may_block(self, final: FinalAnswer) -> bool:
+        """Whether an answer for which nothing was retrieved is blocked if it claims something."""
+        return self.unretrieved == "block" and not is_canned(final.message)
+
+    def _unjudged(
+        self, state: AgentState[Any], final: FinalAnswer, found: HallucinationDetection | None
+    ) -> dict[str, Any] | None:
+        """What is changed where there is nothing to judge by; ``found`` tells whether the answer claims anything."""
         if self.unretrieved == "pass" or is_canned(final.message):
             return None
-        return self._update(state, final, UNRETRIEVED, block=self.unretrieved == "block")
+        return self._update(state, final, UNRETRIEVED, block=found is not None and not claims_nothing(found))
 
     def _judged(self, state: AgentState[Any], final: FinalAnswer, result: HallucinationDetection) -> dict[str, Any]:
-        return self._update(state, final, result, block=self.mode == "block" and result.label in self.labels)
+        block = self.mode == "block" and result.label in self.labels
+        if not block and self.mode == "block" and self.detector.on_error == "raise":
+            required_whole(result)
+        return self._update(state, final, result, block=block)
 
     def _update(
         self, state: AgentState[Any], final: FinalAnswer, result: HallucinationDetection, *, block: bool
@@ -153,3 +172,13 @@ class GroundednessMiddleware(JudgingMiddleware):
             return AIMessage(blocked.text, response_metadata={KEY: metadata[KEY]})
         update = {"content": blocked.text, "response_metadata": metadata, "additional_kwargs": {}}
         return message.model_copy(update=update)
+
+
+def _has_text(documents: Sequence[Document]) -> bool:
+    """Whether there is something to judge by: a picture is a document without text."""
+    return any(document.page_content.strip() for document in documents)
+
+
+def _by_none(given: dict[str, Any]) -> dict[str, Any]:
+    """What the detector is given to tell whether the answer claims anything at all."""
+    return {**given, "documents": [Document(NO_SOURCE)]}

@@ -190,6 +190,18 @@ def test_11d_a_follow_up_is_judged_by_what_the_turn_before_it_retrieved() -> Non
         assert "hallucination-detection" in answer.response_metadata["rag_intrinsics"]
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_11d_so_is_a_structured_follow_up_whose_call_is_no_other_tool(strategy: str) -> None:
+    response_format, says = STRATEGIES[strategy]
+    model = Script(says=[call("search", query="built the mill"), says(answer=FAITHFUL), says(answer=INVENTED)])
+    middleware = GroundednessMiddleware(judging(), mode="block", answer="Blocked.")
+    agent = create_agent(model, [search()], middleware=[middleware], response_format=response_format(Reply),
+                         checkpointer=InMemorySaver())  # fmt: skip
+    assert ask(agent, QUESTION, "thread")["structured_response"] == Reply(answer=FAITHFUL)
+    state = ask(agent, "And the bakery?", "thread")
+    assert last(state).text == "Blocked." and state["structured_response"] is None
+
+
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_9d_an_annotation_that_fails_does_not_cost_the_answer(asynchronous: bool) -> None:
     down = no_judge()

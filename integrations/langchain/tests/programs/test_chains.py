@@ -402,7 +402,7 @@ def test_13a_a_canned_answer_passes_the_judges_that_follow(streaming: bool) -> N
     yes, no = run(QUESTION), run("Which umbrellas does the bakery sell?")
     assert set(yes) == set(no)
     assert yes["answer"].text == FAITHFUL
-    assert set(verdicts(yes["answer"])) == {judge.intrinsic for judge in JUDGES}
+    assert set(verdicts(yes["answer"])) == {"about", *(judge.intrinsic for judge in JUDGES)}
     assert no["answer"].text == "The archive does not say."
     assert no["answerability"]["label"] == "unanswerable"
     assert not {judge.intrinsic for judge in JUDGES} & set(verdicts(no["answer"]))
@@ -575,6 +575,12 @@ def test_17d_no_citation_for_a_sentence_that_was_judged_wrong() -> None:
     (annotation,) = cited.content_blocks[0]["annotations"]
     assert cited.text[annotation["start_index"] : annotation["end_index"]] == FAITHFUL
     assert len(verdicts(cited)["citations"]["citations"]) == 1
+    # The verdict is about that text and those documents alone.
+    cut = judged.model_copy(update={"content": INVENTED})
+    more = [*documents(), Document(INVENTED)]
+    for other, count in (({"answer": cut}, 1), ({"answer": judged, "documents": more}, 2)):
+        cited = CitationGenerator(runtime=Scripted(cites_everything)).invoke({**given, **other})
+        assert len(cited.content_blocks[0]["annotations"]) == count
 
 
 @pytest.mark.parametrize(

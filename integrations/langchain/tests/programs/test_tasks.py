@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.tools import tool
 
 from integrations.langchain.tests.scripts import FAITHFUL, QUESTION, judging
 from intrinsics_core import InvalidInput
@@ -59,6 +60,21 @@ def test_a_question_that_is_not_answered_still_ends(asynchronous: bool) -> None:
     script = Script(says=[call("search", query="umbrellas")])
     agent = create_agent(script, [search()], middleware=[AnswerabilityMiddleware(judging(), answer="canned")])
     assert last(ask(agent, UNRELATED, asynchronous=asynchronous)).text == "canned"
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_question_of_which_another_tool_has_the_rest_goes_on(asynchronous: bool) -> None:
+    @tool
+    def weather(city: str) -> str:
+        """The weather."""
+        return "Sunny, 21 degrees."
+
+    calls = [*call("search", query="umbrellas").tool_calls, *call("weather", city="Paris").tool_calls]
+    for made, text in ((calls, "Sunny."), (calls[:1], "canned")):
+        script = Script(says=[AIMessage("", tool_calls=made), "Sunny."])
+        middleware = AnswerabilityMiddleware(judging(), answer="canned")
+        agent = create_agent(script, [search(), weather], middleware=[middleware])
+        assert last(ask(agent, UNRELATED, asynchronous=asynchronous)).text == text
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
