@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -22,12 +22,12 @@ from intrinsics_core.protocol.errors import IntrinsicsError, as_intrinsics_error
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Embed, Outcome, Program, Request, Retrieve
 from intrinsics_core.running.aside import Aside, timed_out
-from intrinsics_core.runtimes import Config, Runtime, as_runtime
+from intrinsics_core.runtimes import Runtime, as_runtime
 from intrinsics_core.runtimes.base import broken
 from intrinsics_core.text import sentences
 
 T = TypeVar("T")
-RuntimeLike = Runtime | Config | Mapping[str, Any] | None
+RuntimeLike = object  # what `as_runtime` takes; the core does not know the classes of a framework's chat models
 ProfileLike = Profile | str | None
 OnResult = Callable[[int, Any], None]
 
@@ -37,7 +37,8 @@ def run(call: Call[T], runtime: RuntimeLike = None, *, profile: ProfileLike = No
 
     Args:
         call: what an intrinsic function returned.
-        runtime: a runtime, a config such as ``{"kind": "server", "base_url": ...}``, or None for the embedded one.
+        runtime: a runtime, a config such as ``{"kind": "server", "base_url": ...}``, a chat model of a framework whose
+            integration is imported (:func:`as_runtime`), or None for the embedded one.
         profile: a profile or its name; the runtime's own where left out.
 
     Returns:
@@ -55,7 +56,8 @@ async def arun(call: Call[T], runtime: RuntimeLike = None, *, profile: ProfileLi
 
     Args:
         call: what an intrinsic function returned.
-        runtime: a runtime, a config such as ``{"kind": "server", "base_url": ...}``, or None for the embedded one.
+        runtime: a runtime, a config such as ``{"kind": "server", "base_url": ...}``, a chat model of a framework whose
+            integration is imported (:func:`as_runtime`), or None for the embedded one.
         profile: a profile or its name; the runtime's own where left out.
 
     Returns:
@@ -85,7 +87,8 @@ def run_many(
 
     Args:
         calls: consumed lazily. An error among them (a row that was bad from the start) is passed through in its place.
-        runtime: a runtime, a config such as ``{"kind": "server", "base_url": ...}``, or None for the embedded one.
+        runtime: a runtime, a config such as ``{"kind": "server", "base_url": ...}``, a chat model of a framework whose
+            integration is imported (:func:`as_runtime`), or None for the embedded one.
         profile: a profile or its name; the runtime's own where left out.
         concurrency: how many calls are under way at once; the runtime's own bound where left out.
         on_result: told ``(index, result or error)`` as each one ends, in the order they end.
@@ -123,7 +126,8 @@ async def arun_many(
 
     Args:
         calls: consumed lazily; an error among them is passed through in its place.
-        runtime: a runtime, a config such as ``{"kind": "server", "base_url": ...}``, or None for the embedded one.
+        runtime: a runtime, a config such as ``{"kind": "server", "base_url": ...}``, a chat model of a framework whose
+            integration is imported (:func:`as_runtime`), or None for the embedded one.
         profile: a profile or its name; the runtime's own where left out.
         concurrency: how many calls run at the same time; the runtime's own bound where left out.
         on_result: called with ``(index, result or error)`` as each call ends.
