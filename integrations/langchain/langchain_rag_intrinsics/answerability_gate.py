@@ -40,6 +40,9 @@ class AnswerabilityGate(Intrinsic):
         answerable: where an answerable question goes.
         otherwise: where the others go. A function may also return a text, for a canned answer that depends on the
             input.
+        block_unsure: what is done with a question that is *unanswerable* where the judge is ``unsure`` of that, its
+            probability being close to the threshold. True sends it to ``otherwise``; False lets it pass, to
+            ``answerable``. The label in the verdict stays.
         on_error: ``"raise"``, or ``"open"`` or ``"closed"``: let the question pass, or stop it, where the judgement
             failed; the verdict then says that it is degraded.
 
@@ -58,9 +61,13 @@ class AnswerabilityGate(Intrinsic):
 
     answerable: Route = None
     otherwise: Route = None
+    block_unsure: bool = True
 
     def _chosen(self, result: Answerability) -> Any:
-        return self.answerable if result.answerable else self.otherwise
+        return self.answerable if self._passes(result) else self.otherwise
+
+    def _passes(self, result: Answerability) -> bool:
+        return result.passes(block_unsure=self.block_unsure)
 
     def _run(self, value: Any) -> Any:
         given = self._read(value)
@@ -93,7 +100,7 @@ class AnswerabilityGate(Intrinsic):
 
     def _returned(self, value: Any, route: Any, output: Any, result: Answerability) -> Any:
         """What a route returned: a message signed, the text of a function for no answer made one."""
-        if _says(route, output, result):
+        if self._says(route, output, result):
             return self._answered(value, output, result)
         if not isinstance(output, AIMessage):
             return output
@@ -120,7 +127,7 @@ class AnswerabilityGate(Intrinsic):
                 return
             chunk, text = None, []
             for chunk in route.stream(self._passed(value, result)):
-                if _says(route, chunk, result):
+                if self._says(route, chunk, result):
                     text.append(chunk)
                 else:
                     yield _open_ended(chunk)
@@ -138,7 +145,7 @@ class AnswerabilityGate(Intrinsic):
                 return
             chunk, text = None, []
             async for chunk in route.astream(self._passed(value, result)):
-                if _says(route, chunk, result):
+                if self._says(route, chunk, result):
                     text.append(chunk)
                 else:
                     yield _open_ended(chunk)
@@ -147,15 +154,14 @@ class AnswerabilityGate(Intrinsic):
             for last in self._signature(chunk, result):
                 yield last
 
+    def _says(self, route: Any, output: Any, result: Answerability) -> bool:
+        """Whether this is a text that a function gave for a canned answer."""
+        return isinstance(route, RunnableLambda) and isinstance(output, str) and not self._passes(result)
+
     def _signature(self, chunk: Any, result: Answerability) -> Iterator[AIMessageChunk]:
         if isinstance(chunk, AIMessageChunk):
             signed = verdict(self.intrinsic, result)
             yield AIMessageChunk(content="", response_metadata=signed, id=chunk.id, chunk_position="last")
-
-
-def _says(route: Any, output: Any, result: Answerability) -> bool:
-    """Whether this is a text that a function gave for a canned answer."""
-    return isinstance(route, RunnableLambda) and isinstance(output, str) and not result.answerable
 
 
 def _open_ended(chunk: Any) -> Any:

@@ -52,6 +52,23 @@ def test_a_route_gets_the_verdict_and_its_message_is_signed() -> None:
     assert set(found.response_metadata["rag_intrinsics"]) == {"mine", "answerability"}
 
 
+@pytest.mark.parametrize(("settings", "way"), [({}, "otherwise"), ({"block_unsure": False}, "answerable")])
+def test_an_unsure_verdict_stops_a_question_unless_asked_otherwise(settings: dict[str, Any], way: str) -> None:
+    never = {"kind": "embedded", "thresholds": {"answerability": {"answerable": 0.99}}}  # nothing is as sure as that
+    gate = AnswerabilityGate(
+        runtime=never, answerable=lambda x: ["answerable", x], otherwise=lambda x: ["otherwise", x], **settings
+    )
+    taken, passed = gate.invoke(YES)
+    assert taken == way == asyncio.run(gate.ainvoke(YES))[0] == next(gate.stream(YES))[0]
+    assert (passed["answerability"]["label"], passed["answerability"]["unsure"]) == ("unanswerable", True)
+
+
+def test_a_function_that_answers_an_unsure_question_gives_its_own_text() -> None:
+    never = {"kind": "embedded", "thresholds": {"answerability": {"answerable": 0.99}}}
+    gate = AnswerabilityGate(runtime=never, answerable=lambda x: FAITHFUL, block_unsure=False)
+    assert gate.invoke(YES) == "".join(gate.stream(YES)) == FAITHFUL
+
+
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_a_route_that_streams_streams_on(asynchronous: bool) -> None:
     writer = RunnableLambda(lambda x: x["question"]) | GenericFakeChatModel(messages=iter([FAITHFUL]))

@@ -84,6 +84,7 @@ class RagIntrinsicsPipeline(Saved):
         hold: bool = False,
         on_error: str = "raise",
         query_form: QueryForm = "auto",
+        block_unsure: bool = True,
     ) -> None:
         """
         Create the pipeline. Nothing is loaded before `warm_up` or the first run.
@@ -107,6 +108,9 @@ class RagIntrinsicsPipeline(Saved):
         :param query_form: Which form of the rewritten question the retriever is asked with: `"question"`, or
             `"keywords"` (with keywords of the conversation). `"auto"` asks embedding retrievers with the
             question, where it stands alone, and all others with keywords.
+        :param block_unsure: What is done with a question that the documents do not answer where the judge is `unsure`
+            of that, its probability being close to the threshold. True gives the canned answer; False has the generator
+            asked.
         :raises InvalidInput: If `canned` is no text, `hold` has no `stream_verdicts`, or a variable of `prompt` has the
             name of another input.
         """
@@ -118,6 +122,7 @@ class RagIntrinsicsPipeline(Saved):
         self.top_k, self.canned, self.prompt, self.system_prompt = top_k, canned, prompt, system_prompt
         self.meta_fields_to_embed, self.on_error = listed("meta_fields_to_embed", meta_fields_to_embed or ()), on_error
         self.stream_verdicts, self.hold, self.query_form = stream_verdicts, hold, query_form
+        self.block_unsure = block_unsure
         asked = _ASKED[query_form_of(retriever, query_form)]
         self._engine = Engine(runtime)
         asking: dict[str, Any] = {"runtime": self._engine, "on_error": on_error}
@@ -127,7 +132,7 @@ class RagIntrinsicsPipeline(Saved):
             "rewriter": RagIntrinsicsQueryRewriter(**asking),
             "retriever": retriever,
             "ranker": RagIntrinsicsRanker(**asking, **shown, top_k=top_k),
-            "router": RagIntrinsicsAnswerabilityRouter(**asking, **shown),
+            "router": RagIntrinsicsAnswerabilityRouter(**asking, **shown, block_unsure=block_unsure),
             "prompt": ChatPromptBuilder([ChatMessage.from_user(fields + prompt)], required_variables=_REQUIRED),
             "turns": ConversationTurns(system_prompt),
             # Before the generator, which is then the last part that streams, as servers look for it.
