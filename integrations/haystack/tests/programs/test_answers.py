@@ -286,6 +286,12 @@ class TestEvaluators:
         theirs = peer.run(**self.ROWS)["individual_scores"]
         assert all(map(math.isnan, theirs))
 
+    def test_15_a_row_without_contexts_counts_where_the_retriever_is_evaluated(self) -> None:
+        from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsContextRelevanceEvaluator
+
+        found = RagIntrinsicsContextRelevanceEvaluator().run([QUESTION, QUESTION], [[FAITHFUL], []])
+        assert found["individual_scores"] == [1.0, 0.0] and found["score"] == 0.5
+
     def test_15_a_blank_question_is_one_row(self) -> None:
         from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsAnswerabilityEvaluator
 
