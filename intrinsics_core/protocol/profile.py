@@ -25,6 +25,10 @@ from intrinsics_core.text.sentences import punkt
 T = TypeVar("T")
 
 _REPEAT_TEMPERATURE = 0.3  # enough to leave a malformed reply, not enough to leave the task
+_SERVING = (
+    'a runtime with a language model, e.g. {"kind": "server", "base_url": ...}, and a profile that serves it: '
+    '"prompted" serves every intrinsic'
+)
 
 
 @dataclass(frozen=True)
@@ -211,9 +215,9 @@ class Profile:
         """The profile that has a format. Raises UnsupportedIntrinsic where none has."""
         owner = self._with(name)
         if owner is None:
-            known = f"one of {', '.join(sorted(self.formats))}"
+            part = "" if name == intrinsic else f" (it has no format {name!r})"
             raise UnsupportedIntrinsic(
-                f"profile {self.name!r} does not serve this intrinsic", intrinsic=intrinsic, expected=known, got=name
+                f"profile {self.name!r} does not serve this intrinsic{part}", intrinsic=intrinsic, expected=_SERVING
             )
         return owner
 
