@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from intrinsics_core._support import cancellation
 from intrinsics_core._support.cancellation import given_up
 from intrinsics_core.protocol.call import Call, merge, step
-from intrinsics_core.protocol.errors import IntrinsicsError, as_intrinsics_error
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, as_intrinsics_error
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Embed, Outcome, Program, Request, Retrieve
 from intrinsics_core.running.aside import Aside, timed_out
@@ -48,7 +48,7 @@ def run(call: Call[T], runtime: RuntimeLike = None, *, profile: ProfileLike = No
         IntrinsicsError: see :mod:`intrinsics_core.protocol.errors`.
     """
     engine = as_runtime(runtime)
-    return _drive(call.start(engine.profile_of(profile)), engine)
+    return _drive(_checked(call).start(engine.profile_of(profile)), engine)
 
 
 async def arun(call: Call[T], runtime: RuntimeLike = None, *, profile: ProfileLike = None) -> T:
@@ -67,6 +67,7 @@ async def arun(call: Call[T], runtime: RuntimeLike = None, *, profile: ProfileLi
         IntrinsicsError: see :mod:`intrinsics_core.protocol.errors`.
     """
     engine = as_runtime(runtime)
+    call = _checked(call)
     if engine.blocking:
         with given_up():
             return await asyncio.to_thread(run, call, engine, profile=profile)
@@ -103,13 +104,14 @@ def run_many(
         fails, the results of the others are still returned.
     """
     engine = as_runtime(runtime)
+    _check_bounds(concurrency, row_timeout)
     if not engine.blocking and not engine.threaded:
         return engine.portal(
             arun_many(calls, engine, profile=profile, concurrency=concurrency, on_result=on_result, keep=keep,
                       row_timeout=row_timeout)
         )  # fmt: skip
-    return _run_beside(calls, engine, engine.profile_of(profile), concurrency or engine.concurrency, on_result, keep,
-                       row_timeout)  # fmt: skip
+    return _run_beside(_each(calls), engine, engine.profile_of(profile), concurrency or engine.concurrency, on_result,
+                       keep, row_timeout)  # fmt: skip
 
 
 async def arun_many(
@@ -138,13 +140,14 @@ async def arun_many(
         One result or :class:`IntrinsicsError` for each call, in the order of the calls.
     """
     engine = as_runtime(runtime)
+    _check_bounds(concurrency, row_timeout)
     if engine.blocking:
         with given_up():
             return await asyncio.to_thread(
                 run_many, calls, engine, profile=profile, concurrency=concurrency, on_result=on_result, keep=keep,
                 row_timeout=row_timeout,
             )  # fmt: skip
-    chosen, queue = engine.profile_of(profile), enumerate(calls)
+    chosen, queue = engine.profile_of(profile), enumerate(_each(calls))
     results: dict[int, T | IntrinsicsError] = {}
 
     async def worker() -> None:
@@ -166,6 +169,37 @@ async def arun_many(
             error = error.exceptions[0]
         raise error from None
     return [results[i] for i in range(len(results))]
+
+
+def _checked(call: Call[T], called: str = "call") -> Call[T]:
+    if not isinstance(call, Call):
+        raise InvalidInput(
+            f"{called} is not a call",
+            expected="what an intrinsic function returns, e.g. run(answerability(messages, documents))",
+            got=type(call).__name__,
+        )
+    return call
+
+
+def _check_bounds(concurrency: object, row_timeout: object) -> None:
+    if concurrency is not None and (not isinstance(concurrency, int) or concurrency < 1):
+        raise InvalidInput(
+            "concurrency is out of range", expected="a whole number of at least 1", got=repr(concurrency)
+        )
+    if row_timeout is not None and (not isinstance(row_timeout, int | float) or not row_timeout >= 0):
+        raise InvalidInput(
+            "row_timeout is out of range", expected="a number of seconds, 0 or more", got=repr(row_timeout)
+        )
+
+
+def _each(calls: Iterable[Call[T] | IntrinsicsError]) -> Iterator[Call[T] | IntrinsicsError]:
+    """The calls, each checked as it is reached."""
+    if isinstance(calls, Call) or not isinstance(calls, Iterable):
+        raise InvalidInput("calls is not a list", expected="a list of calls; run takes one", got=type(calls).__name__)
+    return (
+        call if isinstance(call, IntrinsicsError) else _checked(call, f"calls[{index}]")
+        for index, call in enumerate(calls)
+    )
 
 
 def _run_beside(
