@@ -339,5 +339,5 @@ def test_what_is_no_call_or_no_bound_is_named(kind, many):
         with pytest.raises(InvalidInput, match=says):
             many([gate()], runtime, **bounds)
     for one in (run, lambda *given: asyncio.run(arun(*given))):
-        with pytest.raises(InvalidInput, match="call is not a call; expected .*answerability.*; got list"):
+        with pytest.raises(InvalidInput, match=r"call is not a call; expected .*answerability.*; got list"):
             one([{"role": "user", "content": "Who?"}], runtime)

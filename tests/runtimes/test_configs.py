@@ -18,7 +18,8 @@ KEY = "sk-config-0123456789"
     ("config", "says"),
     [
         ({"kind": "warp"}, r"runtime\.kind is unknown; expected one of embedded, .*got 'warp'"),
-        ({}, r"runtime\.kind is unknown"),
+        ({}, "runtime has no 'kind'; expected .*one of embedded, server"),
+        ({"base_url": "http://localhost:8000/v1"}, "runtime has no 'kind'"),
         ({"kind": "server"}, "lacks 'base_url'"),
         ({"kind": "server", "base_url": "ftp://x"}, r"runtime\.base_url is not an address"),
         (SERVER | {"timeout": 0}, r"runtime\.timeout"),
