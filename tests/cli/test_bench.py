@@ -119,7 +119,7 @@ def test_rows_of_one_label_alone_are_an_error(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("rewrites",), "there is no table 'rewrites'"),
+        (("rewrites",), "there is no such table (did you mean 'query-rewrite'?)"),
         (("all", "--set", "everyday"), "--set can be used with one table only"),
         (("citations", "--resume", "--overwrite"), "cannot be used together"),
         (("citations", "--set", "mtrag"), "citations has no set 'mtrag'"),

@@ -143,9 +143,9 @@ class TestArguments:
 
     def test_10_what_nothing_takes_is_refused_not_dropped(self) -> None:
         rag = RagIntrinsicsPipeline(self.store(), AsyncGenerator(lambda m, s: FAITHFUL))
-        with pytest.raises(InvalidInput, match=r"filter is not taken.*filters"):
+        with pytest.raises(InvalidInput, match=r"filter is an unknown argument \(did you mean 'filters'\?\)"):
             rag.run(query=QUESTION, filter={"field": "meta.tenant", "operator": "==", "value": "b"})
-        with pytest.raises(InvalidInput, match="streaming_callback is not taken"):
+        with pytest.raises(InvalidInput, match="streaming_callback is an unknown argument"):
             rag.run(query=QUESTION, streaming_callback=print)  # this generator does not stream
 
     def test_10_the_generator_sees_system_prompt_variables_and_history(self) -> None:

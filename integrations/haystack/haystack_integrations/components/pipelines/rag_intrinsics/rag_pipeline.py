@@ -22,6 +22,7 @@ from haystack_integrations.components.validators.rag_intrinsics import (
 )
 
 from intrinsics_core import InvalidInput
+from intrinsics_core.protocol.names import unknown
 from intrinsics_core.protocol.query_form import QueryForm
 from intrinsics_core.protocol.query_form import query_form as query_form_of
 from intrinsics_core.running.flows import CANNED
@@ -179,9 +180,7 @@ class RagIntrinsicsPipeline(Saved):
         """
         for name in given:
             if name not in self.input_mapping:
-                raise InvalidInput(
-                    f"{name} is not taken", expected=f"some of {', '.join(self.input_mapping)}", got=name
-                )
+                raise unknown(f"{name} is an unknown argument", name, self.input_mapping)
         return {name: value for name, value in given.items() if value is not None}
 
 
