@@ -10,7 +10,7 @@ from intrinsics_core import run
 from intrinsics_core.intrinsics import answerability, context_relevance, hyde, self_consistency
 from intrinsics_core.protocol.errors import MalformedReply, UnsupportedIntrinsic
 from intrinsics_core.protocol.profile import Format, Profile
-from intrinsics_core.protocol.requests import Generate
+from intrinsics_core.protocol.requests import Generate, Generated
 from intrinsics_core.protocol.results import Judgement
 from intrinsics_core.running.flows import rag
 from tests.scripted import Scripted
@@ -77,3 +77,13 @@ def test_a_repeat_is_drawn_anew(asked: dict[str, Any], again: dict[str, Any]) ->
     assert isinstance(first, Generate) and isinstance(second, Generate)
     assert (first.temperature, first.seed) == (asked.get("temperature", 0.0), asked.get("seed"))
     assert {"temperature": second.temperature, "seed": second.seed} == again and second.attempt == 1
+
+
+def test_a_reply_that_was_cut_off_is_told_as_such() -> None:
+    for reply, says in (
+        (Generated("", finish_reason="length"), "ended at the token limit"),
+        (Generated("no"), "no JSON"),
+    ):
+        with pytest.raises(MalformedReply, match=says) as caught:
+            run(answerability(ASKED, ["Tea."]), Scripted(lambda request, reply=reply: reply))
+        assert str(caught.value).count("token limit") == (reply.finish_reason == "length")

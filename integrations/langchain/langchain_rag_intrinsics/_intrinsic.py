@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, ConfigDict, PrivateAttr, SecretStr, model_
 
 from intrinsics_core import INTRINSICS, Call, InvalidInput, Runtime, arun, run
 from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.protocol.names import unknown
 from intrinsics_core.protocol.results import Result
 from intrinsics_core.running import Lock
 from intrinsics_core.runtimes.configs import key_apart
@@ -71,6 +72,9 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
     _engine: Runtime | None = PrivateAttr(default=None)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        for name in kwargs:
+            if name not in type(self).model_fields:
+                raise unknown(f"{type(self).__name__} has no setting of that name", name, type(self).model_fields)
         super().__init__(*args, **kwargs)
         if self.on_error is not None:  # here, and not in a validator, which would hide the error in one of pydantic's
             TABLE[self.intrinsic].chosen(self.on_error)

@@ -7,17 +7,17 @@ from typing import Annotated, Any, ClassVar
 
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
-from langchain_core.runnables.base import coerce_to_runnable
 from pydantic import BeforeValidator
 
 from intrinsics_core.protocol.results import Answerability
 from langchain_rag_intrinsics._inputs import ANSWER, ChainInput
 from langchain_rag_intrinsics._intrinsic import Intrinsic
 from langchain_rag_intrinsics._verdicts import canned, verdict, with_verdict
+from langchain_rag_intrinsics._wrapped import as_runnable
 
 
 def _route(value: Any) -> Any:
-    return value if value is None or isinstance(value, str) else coerce_to_runnable(value)
+    return value if value is None or isinstance(value, str) else as_runnable(value)
 
 
 Route = Annotated[Any, BeforeValidator(_route)]

@@ -9,9 +9,10 @@ import pytest
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
-from langchain_rag_intrinsics import AnswerabilityGate
+from langchain_rag_intrinsics import AnswerabilityGate, IntrinsicsReranker, IntrinsicsRetriever
 
 from integrations.langchain.tests.scripts import FAITHFUL, QUESTION, documents, judging
+from intrinsics_core import InvalidInput
 from intrinsics_core.protocol.results import Answerability
 from tests.contract.scripts import no_judge
 
@@ -108,3 +109,13 @@ def test_whole_result() -> None:
     assert isinstance(gate.invoke(NO), Answerability)
     assert isinstance(gate.invoke(YES), Answerability)
     assert [type(x) for x in gate.stream(YES)] == [Answerability]
+
+
+def test_what_is_no_setting_and_no_route_is_named() -> None:
+    with pytest.raises(InvalidInput, match=r"Gate has no setting of that name \(did you mean 'otherwise'"):
+        AnswerabilityGate(otherwize="No.")
+    with pytest.raises(InvalidInput, match="did you mean 'top_n'"):
+        IntrinsicsReranker(top_k=3)
+    for make, name in ((AnswerabilityGate, "otherwise"), (IntrinsicsRetriever, "retriever")):
+        with pytest.raises(ValueError, match=f"{name}\n.*expected a Runnable or a function; got int"):
+            make(**{name: 3})

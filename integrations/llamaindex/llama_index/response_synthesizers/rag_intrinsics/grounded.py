@@ -109,6 +109,9 @@ class GroundedSynthesizer(InnerPrompts, BaseSynthesizer):
         date: str | None = None,
         streaming: bool = False,
     ) -> None:
+        if not isinstance(canned, str | BaseModel) and not callable(canned):
+            raise InvalidInput("canned is not an answer", expected="a string, an object, or a function that gives one",
+                               got=repr(canned))  # fmt: skip
         inner = _synthesizer(inner, streaming)
         super().__init__(
             llm=inner._llm,
