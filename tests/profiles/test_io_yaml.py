@@ -142,8 +142,11 @@ def test_files_are_data(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="cannot be read"):
         io_yaml.profile(tmp_path)
     (tmp_path / "io.yaml").write_text("instruction: [unclosed\n")
-    with pytest.raises(InvalidInput, match="cannot be read"):
+    with pytest.raises(InvalidInput, match=r"/io\.yaml cannot be read: line"):
         io_yaml.profile(tmp_path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InvalidInput, match=r"there is no io\.yaml in .*empty; expected a folder with TASK"):
+        io_yaml.profile(tmp_path / "empty")
 
 
 def test_aliases_are_refused(tmp_path: Path) -> None:
