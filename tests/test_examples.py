@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import runpy
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,7 +22,7 @@ PRINTED = {
     "rewrite": ["mill"],
     "cite": ["[^", "closed"],
     "stream": ["faithful | Ada Brink built", "unfaithful | It is made of glass."],
-    "calibrate": ["ECE", "answerable"],
+    "calibrate": ["expected calibration error", "answerable"],
     "langchain_chain": ["'faithful', 'unfaithful'", "The documents do not say."],
     "llamaindex_engine": ["answerable"],
     "haystack_pipeline": ["Ada Brink built it in 1911", "could not find an answer"],
@@ -30,6 +31,12 @@ PRINTED = {
 
 def test_every_example_is_run() -> None:
     assert {file.stem for file in EXAMPLES.glob("*.py")} == set(PRINTED)
+
+
+def test_the_calibration_of_the_example_is_worth_it() -> None:
+    shown = runpy.run_path(str(EXAMPLES / "calibrate.py"))
+    rows = [json.dumps(example) for example in shown["examples"]]
+    assert shown["fitted"].after.ece < shown["fitted"].before.ece and len(set(rows)) == len(rows)
 
 
 @pytest.mark.parametrize("name", sorted(PRINTED))

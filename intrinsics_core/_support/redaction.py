@@ -47,6 +47,15 @@ def path_secrets(address: str) -> set[str]:
     return found | {unquote(part) for part in found}
 
 
+def origins(config: Any) -> set[str]:
+    """Scheme, host and port of each server in a config: clients of a service have no business with its servers."""
+    if not isinstance(config, Mapping):
+        return set()
+    inner = {origin for value in config.values() for origin in origins(value)}
+    address = urlsplit(str(config.get("base_url") or ""))
+    return inner | ({f"{address.scheme}://{address.netloc}"} if address.netloc else set())
+
+
 def shown(address: str) -> str:
     """The address without its query, where people put keys, and with ``***`` for a key in its path."""
     return hide(urlunsplit(urlsplit(address)._replace(query="", fragment="")), path_secrets(address))

@@ -34,7 +34,7 @@ def table(name: str) -> Table:
         InvalidInput: there is none of that name; the message lists those that there are.
     """
     if (known := find(name, NAMES)) is None:
-        raise unknown(f"there is no table {name!r}", name, NAMES)
+        raise unknown("there is no such table", name, NAMES)
     name = known
     module = import_module(f"{__name__}.{name.replace('-', '_')}_table")
     found: Table = module.TABLE

@@ -127,8 +127,9 @@ class Calibration:
             if found.slope < 0 or not 0 <= found.threshold <= 1:
                 raise ValueError("the slope must not be negative, and the threshold must lie between 0 and 1")
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
-            why = str(error)[:200]
-            raise InvalidInput(f"not a saved calibration: {why}", expected="the output of to_json") from error
+            why = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)[:200]
+            expected = "what calibrate(..., path=...) or intrinsics calibrate wrote"
+            raise InvalidInput(f"not a saved calibration: {why}", expected=expected) from error
         return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
@@ -108,19 +109,27 @@ def bench(
         # One folder for all tables: several read the same pool, and index it.
         rows = Path(data) if Path(data).is_file() else DataFolder(data)
         cases_for = cache(lambda name: cases_of(table(name), rows, limit=limit, sets=set_ or (), columns=columns))
+        if name == "all" and isinstance(rows, Path):
+            wanted = _fillable(wanted, cases_for)
         cases_for(wanted[0].name)  # what is wrong with the data is told before a model is loaded
         how = (Path(data), output, concurrency, resume, overwrite, hidden)
         runs = [_BenchRun(configs[0], profile, ".jsonl", *how)]
         if against is not None:
             runs.append(_BenchRun(configs[1], None, ".against.jsonl", *how))
         shown: dict[str, list[_Shown]] = {one.name: [] for one in wanted}
+        without_measures: list[str] = []
         for each in runs:
             with each:  # one runtime after the other: two models need not fit beside each other
                 for one in wanted:
                     cases, missing = cases_for(one.name)
                     shown[one.name].append(each.through(one.name, cases))
                     if each is runs[-1]:
-                        _write(_compared(one, cases, missing, *shown[one.name]), output, picture)
+                        filled = _compared(one, cases, missing, *shown[one.name])
+                        _write(filled, output, picture)
+                        without_measures += [] if filled.lines or not _judged(shown[one.name]) else [one.name]
+        if without_measures:
+            raise InvalidInput(f"no measure of {', '.join(without_measures)} can be computed from these rows",
+                               expected="rows of both labels")  # fmt: skip
         failed = any(case.error is not None and not case.unserved for ours, *_ in shown.values() for case in ours.seen)
     raise typer.Exit(1 if failed else 0)
 
@@ -178,6 +187,29 @@ class _BenchRun:
         with closing(kept), progress(len(cases), kept.rows, name) as advance, stopping(kept, resumable=True):
             run_cases(cases, self.engine, put, profile=self.chosen, concurrency=self.concurrency, skip=kept.rows)
         return _Shown(seen(read_rows(target)), (self.config or {}).get("kind", "embedded"), self.chosen.name)
+
+
+def _fillable(wanted: list[Table], cases_for: Callable[[str], Any]) -> list[Table]:
+    """The tables that the rows of a user's own file can fill; the others are named, with why.
+
+    Raises:
+        InvalidInput: there is none; of the last one.
+    """
+    found, why = [], []
+    for one in wanted:
+        try:
+            cases_for(one.name)
+            found.append(one)
+        except InvalidInput as error:
+            why.append(error)
+            typer.echo(f"{one.name} is left out: {error}", err=True)
+    if not found:
+        raise why[-1]
+    return found
+
+
+def _judged(runs: list[_Shown]) -> bool:
+    return any(case.observed is not None for case in runs[0].seen)
 
 
 def _compared(

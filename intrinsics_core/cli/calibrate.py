@@ -200,6 +200,8 @@ def _examples(name: str, place: str) -> Iterator[Mapping[str, Any]]:
     Raises:
         InvalidInput: a line is not a JSON object; the message has its number.
     """
+    if not Path(place).exists():
+        raise InvalidInput(f"{name} {place} does not exist", expected="a .jsonl file of labelled examples")
     with Path(place).open("rb") as lines:
         for number, line in numbered(lines):
             try:

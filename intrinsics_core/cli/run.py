@@ -162,7 +162,8 @@ def run(
 
 def _end(kept: journal.Journal, target: Path | None, output: str) -> NoReturn:
     if target is not None:
-        typer.echo(f"{kept.rows} rows, {kept.failed} of them error lines: {output}", err=True)
+        counted = f"{kept.rows} rows, {kept.failed} of them error lines" if kept.rows else "the input has no rows"
+        typer.echo(f"{counted}: {output}", err=True)
     raise typer.Exit(1 if kept.failed else 0)
 
 

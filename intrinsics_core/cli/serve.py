@@ -85,4 +85,6 @@ def serve(
             configs, host=host, port=port, token_file=token_file, hosts=allow_host or [], origins=allow_origin or [],
             limits=limits, workers=workers,
         )  # fmt: skip
-        process.run(started, lambda url: typer.echo(f"{', '.join(configs)} at {url}, {url}/docs", err=True))
+        process.run(
+            started, lambda url: typer.echo(f"{', '.join(configs)} ready at {url}, requests at {url}/docs", err=True)
+        )

@@ -20,6 +20,7 @@ from intrinsics_core.calibration.probabilities import logit
 from intrinsics_core.embedded.answer_relevance import answering_the_question
 from intrinsics_core.embedded.commands import commands_among, uncommanded, without_commands
 from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.names import keyed
 from intrinsics_core.protocol.profile import MultiStepFormat, Profile
 from intrinsics_core.protocol.requests import Embed, Embedded, Program, Reply, Request, Score, ScoreTask
 from intrinsics_core.protocol.results import (
@@ -608,17 +609,19 @@ def _uncertainty(own: Overrides, task: Task) -> Program[Uncertainty]:
 
 
 def _thresholds(given: Mapping[str, Mapping[str, float]]) -> dict[str, Mapping[str, float]]:
-    for name, values in given.items():
-        known = THRESHOLDS.get(name, ())
-        if not known or not isinstance(values, Mapping) or (wrong := set(values) - set(known)):
-            names = "; ".join(f"{key}: {', '.join(value)}" for key, value in THRESHOLDS.items())
-            raise InvalidInput(f"thresholds.{name} is unknown", expected=names, got=repr(wrong if known else name))
-        for key, value in values.items():
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-                raise InvalidInput(
-                    f"thresholds.{name}.{key} is out of range", expected="a number from 0 to 1", got=repr(value)
-                )
-    return dict(given)
+    known = keyed("thresholds", given, THRESHOLDS)
+    for name, values in known.items():
+        _check_thresholds(f"thresholds.{name}", values, THRESHOLDS[name])
+    return known
+
+
+def _check_thresholds(what: str, values: Any, names: Sequence[str]) -> None:
+    if not isinstance(values, Mapping):
+        expected = f"{{{', '.join(f'{name!r}: a number from 0 to 1' for name in names)}}}"
+        raise InvalidInput(f"{what} is not a mapping", expected=expected, got=repr(values))
+    for key, value in keyed(what, values, names).items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise InvalidInput(f"{what}.{key} is out of range", expected="a number from 0 to 1", got=repr(value))
 
 
 PROFILE = embedded_profile()

@@ -36,8 +36,9 @@ class EmbeddedRuntime(BlockingRuntime):
         path: a local folder in the sentence-transformers layout with an ONNX model; None: the encoder that ships.
         calibrations: by intrinsic, what :func:`intrinsics_core.calibrate` fitted on your own data: a
             `Calibration`, its JSON object, or the path of its file.
-        thresholds: by intrinsic and name, e.g. ``{"answerability": {"answerable": 0.6}}``; the names are in
-            `intrinsics_core.embedded.profile.THRESHOLDS`.
+        thresholds: by intrinsic and name, e.g. ``{"answerability": {"answerable": 0.6}}``. The names are
+            ``answerable`` (answerability), ``relevant`` and ``partial`` (context relevance), ``faithful`` and
+            ``unfaithful`` (hallucination detection).
         threads: windows encoded at the same time; None: every core this process may use.
         cache_size: bytes of vectors kept, least recently used out first.
         reader: what reads claims and questions beside the sentences found: a reader's folder; None: the reader that

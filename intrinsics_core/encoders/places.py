@@ -28,7 +28,7 @@ def folder_of(place: str, revision: str | None, weights: Sequence[str]) -> Path:
     path = Path(place).expanduser()
     if path.is_dir():
         return path
-    found = HubPlace.parse(place)
+    found = None if place.startswith((".", "/", "~")) else HubPlace.parse(place)
     if found is None or path.is_absolute():
         raise RuntimeUnavailable(
             f"there is no model at {place!r}", expected="a folder, or owner/name[@revision] on the hub"
@@ -43,7 +43,11 @@ def folder_of(place: str, revision: str | None, weights: Sequence[str]) -> Path:
             allow_patterns=[inside + name for name in (*_DESCRIBED, *weights)],
         )
     except Exception as error:  # the client's errors are many, and all mean the same here
-        raise RuntimeUnavailable(f"the model {place!r} cannot be downloaded from the hub ({error})") from error
+        why = " ".join(str(error).split())
+        raise RuntimeUnavailable(
+            f"the model {place!r} is not on disk and cannot be downloaded from the hub ({why})",
+            expected="a network, a local folder, or a model in the hub's cache",
+        ) from error
     return Path(root, inside)
 
 

@@ -27,7 +27,6 @@ from intrinsics_core.protocol.requests import Outcome, Read, Request, Score, Sco
 from intrinsics_core.runtimes.base import broken
 from intrinsics_core.runtimes.configs import EncodersConfig
 from intrinsics_core.runtimes.server.connected import ConnectedRuntime
-from intrinsics_core.runtimes.server.failures import translate
 from intrinsics_core.runtimes.server.sessions import Session
 from intrinsics_core.runtimes.server.transport import response_type
 
@@ -153,8 +152,7 @@ class ScoringRuntime(OverBaseRuntime, ConnectedRuntime):
         except TimeoutError:
             raise RequestTimeout("the server did not finish its answer in time") from None
         except openai.APIError as error:
-            raise translate(error, model=model, timeout=self.config.timeout, clean=self._clean,
-                            has_key=self._key is not None) from None  # fmt: skip
+            raise self._translated(error, model) from None
 
     def close(self) -> None:
         super().close()

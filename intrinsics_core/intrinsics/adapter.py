@@ -11,13 +11,15 @@ from intrinsics_core.intrinsics.calling import Documents, Messages
 from intrinsics_core.intrinsics.table import Record
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import InvalidInput, UnsupportedIntrinsic
-from intrinsics_core.protocol.names import find, plain, unknown
+from intrinsics_core.protocol.names import find, nearest, plain
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Program
 from intrinsics_core.protocol.results import AdapterOutput
 from intrinsics_core.protocol.task import Role, Task, check
 
 PREFIX = "adapter:"  # before an adapter's name, where the command line takes the name of an intrinsic
+_AS_JSON = "io.yaml:"  # before the name of a format whose value is the JSON of its file
+_WITH_ADAPTERS = 'a profile with that adapter, e.g. profile="io.yaml:FOLDER" or "granite-4:PLACE"'
 _ENDS_WITH: tuple[Role, ...] = ("user", "assistant")
 
 
@@ -69,7 +71,7 @@ def adapter(
         raise InvalidInput("as_json is not a boolean", intrinsic=name, expected="True or False", got=repr(as_json))
     task = check(name, messages, documents, ends_with=_ENDS_WITH, date=date)
     task = replace(task, arguments=_texts(name, arguments))
-    return Call(task, partial(_program, name=f"io.yaml:{name}" if as_json else name))
+    return Call(task, partial(_program, name=f"{_AS_JSON}{name}" if as_json else name))
 
 
 def record(name: str) -> Record:
@@ -102,9 +104,19 @@ def _texts(name: str, arguments: Any) -> dict[str, str]:
     return dict(arguments)
 
 
+def _not_there(name: str, profile: Profile, intrinsic: str) -> UnsupportedIntrinsic:
+    """The error for an adapter that the profile does not have, with the nearest of those that it has."""
+    if not (as_json := name.startswith(_AS_JSON)) and (close := nearest(name, profile.served)):
+        why = f"profile {profile.name!r} has no adapter of that name (did you mean {close!r}?)"
+    else:
+        why = f"profile {profile.name!r} has no {'io.yaml' if as_json else 'adapter'} of that name"
+    return UnsupportedIntrinsic(
+        why, intrinsic=intrinsic, expected=_WITH_ADAPTERS, got=repr(name.removeprefix(_AS_JSON))
+    )
+
+
 def _program(task: Task, profile: Profile, *, name: str) -> Program[Any]:
     found = find(name, profile.served)
     if found is None:
-        error = unknown(f"profile {profile.name!r} cannot serve it", name, sorted(profile.served))
-        raise UnsupportedIntrinsic(error.message, intrinsic=task.intrinsic, expected=error.expected, got=error.got)
+        raise _not_there(name, profile, task.intrinsic)
     return (yield from profile.ask(found, task))

@@ -128,7 +128,8 @@ def fact_check(
         ),
     ):
         if not fits:
-            raise InvalidInput(f"{name} is out of range", intrinsic="fact-check", expected=want, got=repr(value))
+            wrong = "out of range" if name in ("top_k", "top_p") else "unknown"
+            raise InvalidInput(f"{name} is {wrong}", intrinsic="fact-check", expected=want, got=repr(value))
     program = partial(_program, top_k=top_k, top_p=top_p, aggregate=aggregate, sources=sources, combine=combine)
     made = call("fact-check", messages, documents, date=date, program=program, on_error=on_error)
     if not made.task.query:

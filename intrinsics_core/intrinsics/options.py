@@ -14,6 +14,7 @@ from intrinsics_core.intrinsics.table import TABLE, Record
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.names import named, plain, unknown
+from intrinsics_core.protocol.validation import expected_by
 
 # The shortest inputs that there are.
 QUESTION = [{"role": "user", "content": "?"}]
@@ -94,7 +95,7 @@ def _value(record: Record, called: str, read: Callable[[Any], Any], given: Any) 
         return read(given)
     except ValidationError as error:
         raise InvalidInput(f"the value of {called} is wrong", intrinsic=record.name,
-                           expected=error.errors()[0]["msg"], got=repr(given)) from None  # fmt: skip
+                           expected=expected_by(error.errors()[0]), got=repr(given)) from None  # fmt: skip
 
 
 def probed(record: Record, options: dict[str, Any]) -> dict[str, Any]:

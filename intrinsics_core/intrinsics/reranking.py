@@ -85,9 +85,9 @@ def reranking(
             comparisons disagree both get half a win. No effect on the pointwise mode.
         max_characters: of each document in a list; what is longer is cut, and ``cut`` in the result counts it. None
             shows them whole.
-        prior_weight: how much the retriever's own scores (``score`` of the documents) weigh in the pointwise mode,
-            where all documents have one. At 1 they move a probability by one logit at most (.5 to between .27 and
-            .73); 0 leaves them out. No effect on the other modes.
+        prior_weight: how much the retriever's own scores (``score`` of the documents) weigh in the pointwise mode, from
+            0 to 100, where all documents have one. At 1 they move a probability by one logit at most (.5 to between .27
+            and .73); 0 leaves them out. No effect on the other modes.
         higher_is_better: whether the larger of two of those scores is the better one; False for distances. None: read
             from the list's own order. Scores that only rise down the list are distances; a list that neither rises
             nor falls leaves its scores out.

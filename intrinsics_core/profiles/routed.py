@@ -28,8 +28,7 @@ class Routed(Profile):
         """
         found = self.routes.get(find(intrinsic, self.routes) or ELSE)
         if found is None:
-            raise UnsupportedIntrinsic("no route serves this intrinsic", intrinsic=intrinsic,
-                                       expected=f"one of {', '.join(self.routes)}", got=intrinsic)  # fmt: skip
+            raise no_route(intrinsic, self.routes)
         return found.serving(intrinsic)
 
     def routes_apart(self, intrinsic: str) -> bool:
@@ -40,6 +39,16 @@ class Routed(Profile):
         """The same, all of its routes with these calibrations."""
         routes = {name: profile.with_calibrations(calibrations) for name, profile in self.routes.items()}
         return replace(super().with_calibrations(calibrations), routes=routes)  # type: ignore[call-arg]
+
+
+def no_route(intrinsic: str, routes: Mapping[str, object]) -> UnsupportedIntrinsic:
+    """The error for an intrinsic that none of the routes is for."""
+    return UnsupportedIntrinsic(
+        "no route of the mixed runtime serves this intrinsic",
+        intrinsic=intrinsic,
+        expected=f"a route {intrinsic!r}, or {ELSE!r} for all others",
+        got=f"routes for {', '.join(routes)}",
+    )
 
 
 def routed(routes: Mapping[str, Profile]) -> Profile:

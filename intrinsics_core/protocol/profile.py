@@ -25,6 +25,11 @@ from intrinsics_core.text.sentences import punkt
 T = TypeVar("T")
 
 _REPEAT_TEMPERATURE = 0.3  # enough to leave a malformed reply, not enough to leave the task
+_AT_THE_LIMIT = "the reply ended at the token limit (the runtime's reasoning_tokens raises it)"
+_SERVING = (
+    'a runtime with a language model, e.g. {"kind": "server", "base_url": ...}, and a profile that serves it: '
+    '"prompted" serves every intrinsic'
+)
 
 
 @dataclass(frozen=True)
@@ -211,9 +216,9 @@ class Profile:
         """The profile that has a format. Raises UnsupportedIntrinsic where none has."""
         owner = self._with(name)
         if owner is None:
-            known = f"one of {', '.join(sorted(self.formats))}"
+            part = "" if name == intrinsic else f" (it has no format {name!r})"
             raise UnsupportedIntrinsic(
-                f"profile {self.name!r} does not serve this intrinsic", intrinsic=intrinsic, expected=known, got=name
+                f"profile {self.name!r} does not serve this intrinsic{part}", intrinsic=intrinsic, expected=_SERVING
             )
         return owner
 
@@ -254,6 +259,8 @@ class Profile:
             return stop.value
         except IntrinsicsError as error:
             if isinstance(error, MalformedReply):
+                if _cut_off(error, replies):
+                    error.message = f"{_AT_THE_LIMIT}: {error.message}"
                 error.raw = _whole(error.raw, replies)
             raise error.named(intrinsic)  # noqa: B904  (the same error)
         except ValidationError as error:  # a value that the result cannot hold
@@ -267,6 +274,12 @@ class Profile:
         if not isinstance(request, Generate) or (attempt == 0 and not self.models):
             return request
         return replace(_again(request, attempt), models=request.models or self.models.get(request.adapter, ()))
+
+
+def _cut_off(error: MalformedReply, replies: Sequence[Reply]) -> bool:
+    """Whether the reply at fault ended at the token limit, which is then told, once."""
+    texts = [r.text for r in replies if isinstance(r, Generated) and r.finish_reason == "length"]
+    return not error.message.startswith(_AT_THE_LIMIT) and any((error.raw or "") in text for text in texts)
 
 
 def calibrated(profile: Profile, calibrations: Calibrations) -> Profile:

@@ -218,6 +218,14 @@ class Answerability(Result):
     def answerable(self) -> bool:
         return self.label == "answerable"
 
+    def passes(self, *, block_unsure: bool) -> bool:
+        """Whether a gate lets the question pass.
+
+        Args:
+            block_unsure: whether a question is stopped, too, if it is *unanswerable* and the judge is unsure of that.
+        """
+        return self.answerable or (self.unsure and not block_unsure)
+
 
 class RankedDocument(Frozen):
     """``rank`` from 1; ``wins`` counts won comparisons, None where none were held.

@@ -153,10 +153,9 @@ def check(
         raise InvalidInput("messages is empty", intrinsic=intrinsic, expected="at least one turn")
     if turns[-1].role not in ends_with:
         raise InvalidInput(
-            f"messages[{len(turns) - 1}].role is wrong for the last turn",
+            f"messages[{len(turns) - 1}].role, of the last message, is {turns[-1].role!r}",
             intrinsic=intrinsic,
-            expected=f"a last turn with role {' or '.join(map(repr, ends_with))}",
-            got=repr(turns[-1].role),
+            expected=f"messages that end with the role {' or '.join(map(repr, ends_with))}",
         )
     if not turns[-1].content.strip() and not (blank_answer and turns[-1].role == "assistant"):
         raise InvalidInput(
@@ -164,6 +163,8 @@ def check(
             intrinsic=intrinsic,
             expected="a last turn with text in it",
         )
+    if date is not None and not isinstance(date, str):
+        raise InvalidInput("date is not text", intrinsic=intrinsic, expected='e.g. "April 1, 2025"', got=repr(date))
     passages = documents_of(intrinsic, documents)
     return Task(intrinsic, turns, passages, date if date is not None else today())
 
@@ -284,6 +285,15 @@ def _digest(document: Document) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
+_DOCUMENT = '{"text": ...}, which may have an "id" too'
+_FRAMEWORKS = {"langchain_core": "LangChain", "llama_index": "LlamaIndex", "haystack": "Haystack"}
+
+
+def _framework(value: Any) -> str | None:
+    """The framework that an object is of, where we have an integration with it."""
+    return _FRAMEWORKS.get(type(value).__module__.partition(".")[0])
+
+
 def _document(intrinsic: str, index: int, value: Any) -> Document:
     name = f"documents[{index}]"
     if isinstance(value, Document):
@@ -293,11 +303,14 @@ def _document(intrinsic: str, index: int, value: Any) -> Document:
     elif isinstance(value, Mapping):
         given = value
     else:
+        ours = f", or a component of our integration with {_framework(value)}" if _framework(value) else ""
         raise InvalidInput(f"{name} is not a document", intrinsic=intrinsic,
-                           expected='{"text": ..., "id"?: ...} or a string', got=repr(value))  # fmt: skip
+                           expected=f'{_DOCUMENT}, or a string{ours}', got=repr(value))  # fmt: skip
     if "text" not in given:
-        raise InvalidInput(f"{name} has no 'text'", intrinsic=intrinsic,
-                           expected='{"text": ..., "id"?: ...}', got=repr(dict(given)))  # fmt: skip
+        meant = next((key for key in ("page_content", "content") if key in given), None)
+        hint = f" (did you mean 'text' for {meant!r}?)" if meant else ""
+        raise InvalidInput(f"{name} has no 'text'{hint}", intrinsic=intrinsic,
+                           expected=_DOCUMENT, got=repr(dict(given)))  # fmt: skip
     identity, title, score = given.get("id"), given.get("title"), given.get("score")
     if isinstance(identity, int) and not isinstance(identity, bool):
         identity = str(identity)

@@ -134,16 +134,20 @@ def _calibration(intrinsic: str, engine: Runtime, profile: ProfileLike) -> Calib
     return found  # type: ignore[no-any-return]
 
 
+_EXAMPLE = '{"messages": ..., "documents": ..., "label": ...}'
+
+
 def _labelled(intrinsic: str, examples: Iterable[Mapping[str, Any]]) -> tuple[list[Call[Any]], list[bool]]:
     calls, labels = [], []
     for number, example in enumerate(examples):
+        if not isinstance(example, Mapping):
+            raise InvalidInput(f"examples[{number}] is not an example", expected=_EXAMPLE, got=repr(example))
+        label = label_of(example)
+        if missing := [key for key in ("messages",) if key not in example] + ["label"] * (label is None):
+            raise InvalidInput(f"examples[{number}] has no {' and no '.join(map(repr, missing))}", expected=_EXAMPLE,
+                               got=f"the keys {', '.join(map(str, example)) or '(none)'}")  # fmt: skip
         try:
-            if (label := label_of(example)) is None:
-                raise KeyError("label")
             calls.append(TABLE[intrinsic].function(example["messages"], example.get("documents", ())))
-        except (KeyError, TypeError, AttributeError) as error:
-            raise InvalidInput(f"examples[{number}] is not an example", got=repr(example),
-                               expected='{"messages", "documents", "label"}') from error  # fmt: skip
         except InvalidInput as error:
             raise InvalidInput(f"examples[{number}]: {error}") from error
         labels.append(truth(label, intrinsic, f"examples[{number}].label"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -18,16 +18,16 @@ from typing import Any, TypeVar
 from intrinsics_core._support import cancellation
 from intrinsics_core._support.cancellation import given_up
 from intrinsics_core.protocol.call import Call, merge, step
-from intrinsics_core.protocol.errors import IntrinsicsError, as_intrinsics_error
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, as_intrinsics_error
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Embed, Outcome, Program, Request, Retrieve
 from intrinsics_core.running.aside import Aside, timed_out
-from intrinsics_core.runtimes import Config, Runtime, as_runtime
+from intrinsics_core.runtimes import Runtime, as_runtime
 from intrinsics_core.runtimes.base import broken
 from intrinsics_core.text import sentences
 
 T = TypeVar("T")
-RuntimeLike = Runtime | Config | Mapping[str, Any] | None
+RuntimeLike = object  # what `as_runtime` takes; the core does not know the classes of a framework's chat models
 ProfileLike = Profile | str | None
 OnResult = Callable[[int, Any], None]
 
@@ -37,7 +37,8 @@ def run(call: Call[T], runtime: RuntimeLike = None, *, profile: ProfileLike = No
 
     Args:
         call: what an intrinsic function returned.
-        runtime: a runtime, a config such as ``{"kind": "server", "base_url": ...}``, or None for the embedded one.
+        runtime: a runtime, a config such as ``{"kind": "server", "base_url": ...}``, a chat model of a framework whose
+            integration is imported (:func:`as_runtime`), or None for the embedded one.
         profile: a profile or its name; the runtime's own where left out.
 
     Returns:
@@ -47,7 +48,7 @@ def run(call: Call[T], runtime: RuntimeLike = None, *, profile: ProfileLike = No
         IntrinsicsError: see :mod:`intrinsics_core.protocol.errors`.
     """
     engine = as_runtime(runtime)
-    return _drive(call.start(engine.profile_of(profile)), engine)
+    return _drive(_checked(call).start(engine.profile_of(profile)), engine)
 
 
 async def arun(call: Call[T], runtime: RuntimeLike = None, *, profile: ProfileLike = None) -> T:
@@ -55,7 +56,8 @@ async def arun(call: Call[T], runtime: RuntimeLike = None, *, profile: ProfileLi
 
     Args:
         call: what an intrinsic function returned.
-        runtime: a runtime, a config such as ``{"kind": "server", "base_url": ...}``, or None for the embedded one.
+        runtime: a runtime, a config such as ``{"kind": "server", "base_url": ...}``, a chat model of a framework whose
+            integration is imported (:func:`as_runtime`), or None for the embedded one.
         profile: a profile or its name; the runtime's own where left out.
 
     Returns:
@@ -65,6 +67,7 @@ async def arun(call: Call[T], runtime: RuntimeLike = None, *, profile: ProfileLi
         IntrinsicsError: see :mod:`intrinsics_core.protocol.errors`.
     """
     engine = as_runtime(runtime)
+    call = _checked(call)
     if engine.blocking:
         with given_up():
             return await asyncio.to_thread(run, call, engine, profile=profile)
@@ -84,8 +87,9 @@ def run_many(
     """Run many calls; what they ask for at the same time reaches the runtime together.
 
     Args:
-        calls: consumed lazily; an error among them is passed through in its place.
-        runtime: a runtime, a config such as ``{"kind": "server", "base_url": ...}``, or None for the embedded one.
+        calls: consumed lazily. An error among them (a row that was bad from the start) is passed through in its place.
+        runtime: a runtime, a config such as ``{"kind": "server", "base_url": ...}``, a chat model of a framework whose
+            integration is imported (:func:`as_runtime`), or None for the embedded one.
         profile: a profile or its name; the runtime's own where left out.
         concurrency: how many calls run at the same time; the runtime's own bound where left out.
         on_result: called with ``(index, result or error)`` as each call ends. If an in-process runtime has a call with
@@ -99,13 +103,14 @@ def run_many(
         fails, the results of the others are still returned.
     """
     engine = as_runtime(runtime)
+    _check_bounds(concurrency, row_timeout)
     if not engine.blocking and not engine.threaded:
         return engine.portal(
             arun_many(calls, engine, profile=profile, concurrency=concurrency, on_result=on_result, keep=keep,
                       row_timeout=row_timeout)
         )  # fmt: skip
-    return _run_beside(calls, engine, engine.profile_of(profile), concurrency or engine.concurrency, on_result, keep,
-                       row_timeout)  # fmt: skip
+    return _run_beside(_each(calls), engine, engine.profile_of(profile), concurrency or engine.concurrency, on_result,
+                       keep, row_timeout)  # fmt: skip
 
 
 async def arun_many(
@@ -122,7 +127,8 @@ async def arun_many(
 
     Args:
         calls: consumed lazily; an error among them is passed through in its place.
-        runtime: a runtime, a config such as ``{"kind": "server", "base_url": ...}``, or None for the embedded one.
+        runtime: a runtime, a config such as ``{"kind": "server", "base_url": ...}``, a chat model of a framework whose
+            integration is imported (:func:`as_runtime`), or None for the embedded one.
         profile: a profile or its name; the runtime's own where left out.
         concurrency: how many calls run at the same time; the runtime's own bound where left out.
         on_result: called with ``(index, result or error)`` as each call ends.
@@ -133,13 +139,14 @@ async def arun_many(
         One result or :class:`IntrinsicsError` for each call, in the order of the calls.
     """
     engine = as_runtime(runtime)
+    _check_bounds(concurrency, row_timeout)
     if engine.blocking:
         with given_up():
             return await asyncio.to_thread(
                 run_many, calls, engine, profile=profile, concurrency=concurrency, on_result=on_result, keep=keep,
                 row_timeout=row_timeout,
             )  # fmt: skip
-    chosen, queue = engine.profile_of(profile), enumerate(calls)
+    chosen, queue = engine.profile_of(profile), enumerate(_each(calls))
     results: dict[int, T | IntrinsicsError] = {}
 
     async def worker() -> None:
@@ -161,6 +168,37 @@ async def arun_many(
             error = error.exceptions[0]
         raise error from None
     return [results[i] for i in range(len(results))]
+
+
+def _checked(call: Call[T], called: str = "call") -> Call[T]:
+    if not isinstance(call, Call):
+        raise InvalidInput(
+            f"{called} is not a call",
+            expected="what an intrinsic function returns, e.g. run(answerability(messages, documents))",
+            got=type(call).__name__,
+        )
+    return call
+
+
+def _check_bounds(concurrency: object, row_timeout: object) -> None:
+    if concurrency is not None and (not isinstance(concurrency, int) or concurrency < 1):
+        raise InvalidInput(
+            "concurrency is out of range", expected="a whole number of at least 1", got=repr(concurrency)
+        )
+    if row_timeout is not None and (not isinstance(row_timeout, int | float) or not row_timeout >= 0):
+        raise InvalidInput(
+            "row_timeout is out of range", expected="a number of seconds, 0 or more", got=repr(row_timeout)
+        )
+
+
+def _each(calls: Iterable[Call[T] | IntrinsicsError]) -> Iterator[Call[T] | IntrinsicsError]:
+    """The calls, each checked as it is reached."""
+    if isinstance(calls, Call) or not isinstance(calls, Iterable):
+        raise InvalidInput("calls is not a list", expected="a list of calls; run takes one", got=type(calls).__name__)
+    return (
+        call if isinstance(call, IntrinsicsError) else _checked(call, f"calls[{index}]")
+        for index, call in enumerate(calls)
+    )
 
 
 def _run_beside(

@@ -78,6 +78,7 @@ def rag(
     rewrite: bool = True,
     filter_context: bool = False,
     gate: bool = True,
+    block_unsure: bool = True,
     unanswerable: Unanswerable = "canned",
     canned: str = CANNED,
     samples: int = 1,
@@ -97,6 +98,8 @@ def rag(
         rewrite: retrieve with the standalone query.
         filter_context: leave out documents judged irrelevant.
         gate: answer only if the documents do.
+        block_unsure: whether the gate stops a question, too, that is *unanswerable* where the judge is ``unsure`` of
+            that, its probability being close to the threshold. With False such a question is answered.
         unanswerable: what the gate does otherwise: the ``canned`` text, an answer from the conversation
             ``"without-documents"``, or one more retrieval with ``"expand"``-ed queries, then the ``canned`` text.
         canned: the text that is returned instead of an answer.
@@ -144,8 +147,8 @@ def rag(
     # Several samples are ranked by something: by faithfulness, unless certainty alone was asked for.
     judged = detect or min_faithfulness is not None or (samples > 1 and not (weigh or min_certainty is not None))
     options = _Options(
-        rewrite, filter_context, gate, unanswerable, canned, samples, min_certainty, min_faithfulness, cite, judged,
-        weigh or min_certainty is not None, answer, on_error,
+        rewrite, filter_context, gate, block_unsure, unanswerable, canned, samples, min_certainty, min_faithfulness,
+        cite, judged, weigh or min_certainty is not None, answer, on_error,
     )  # fmt: skip
     return Call(task, partial(_program, options=options), composite=True)
 
@@ -155,6 +158,7 @@ class _Options:
     rewrite: bool
     filter_context: bool
     gate: bool
+    block_unsure: bool
     unanswerable: Unanswerable
     canned: str
     samples: int
@@ -182,13 +186,13 @@ def _program(task: Task, profile: Profile, *, options: _Options) -> Program[RagR
         documents = [documents[j.index] for j in judged.judgements if j.label != "irrelevant"]
     if options.gate:
         gate = yield from _gate(task, profile, documents, lenient)
-        if not gate.answerable and options.unanswerable == "expand":
+        if not gate.passes(block_unsure=options.block_unsure) and options.unanswerable == "expand":
             expansion = yield from query_expansion(messages, documents, date=task.date, on_error=lenient).start(profile)
             more = yield from _retrieve([q.text for q in expansion.queries if q.text != wanted])
             documents = fused([documents, more])
             gate = yield from _gate(task, profile, documents, lenient)
         found["answerability"] = gate
-        if not gate.answerable:
+        if not gate.passes(block_unsure=options.block_unsure):
             if options.unanswerable != "without-documents":
                 result = RagResult(answer=options.canned, answered=False, documents=tuple(documents), **found)
                 return _with_disagreements(result, [])

@@ -72,6 +72,10 @@ class AnswerStream:
     ) -> None:
         turns = (*messages, Message("assistant", "")) if _listed(messages) else messages
         self._task: Task = check(NAME, turns, documents, ends_with=["assistant"], blank_answer=True, date=date)
+        before = self._task.messages[:-1]
+        if before and before[-1].role == "assistant" and before[-1].content.strip() and not before[-1].tool_calls:
+            raise InvalidInput("messages ends with an answer", intrinsic=NAME,
+                               expected="the conversation before the answer, which feed(...) takes")  # fmt: skip
         self._on_error: OnError = on_error
         self._split = split
         self._chunks: list[str] = []

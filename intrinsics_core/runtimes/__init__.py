@@ -25,13 +25,19 @@ __all__ = [
     "as_runtime",
     "check",
     "register",
+    "register_chat_models",
     "unregister",
 ]
 
 
-def as_runtime(spec: Runtime | Config | Mapping[str, Any] | str | None) -> Runtime:
-    """A runtime from a runtime, a config, its kind alone (``"embedded"``), or None (the embedded default, made once per
-    process).
+def as_runtime(spec: object) -> Runtime:
+    """A runtime from what is given as ``runtime=``.
+
+    Args:
+        spec: a runtime, a config, the kind of a config alone (``"embedded"``), None (the embedded default, made once
+            per process), or a chat model of LangChain, LlamaIndex or Haystack. The core knows the chat models of a
+            framework once our integration for it is imported. A chat model or a config makes a new runtime at each
+            call; make one runtime and pass it on to keep its connections, and what it learns about its model.
 
     Raises:
         InvalidInput: the config names no known kind, or has a key that kind does not take.
@@ -40,6 +46,8 @@ def as_runtime(spec: Runtime | Config | Mapping[str, Any] | str | None) -> Runti
         return _default()
     if isinstance(spec, Runtime):
         return spec
+    if wrapper := _wrapper(spec):
+        return wrapper(spec)
     config = _config(spec)
     make: Any = _made_by(config.kind)
     if isinstance(make, type) and issubclass(make, ConfiguredRuntime):
@@ -62,7 +70,7 @@ def check(spec: Any) -> None:
     Raises:
         InvalidInput: as that function would; the message has the nearest name.
     """
-    if spec is None or isinstance(spec, Runtime):
+    if _is_without_config(spec):
         return
     config = _config(spec)
     if config.profile is not None:
@@ -82,19 +90,21 @@ def _check_routes(routes: Mapping[str, Any]) -> None:
         with within(f"runtime.routes.{name}"):
             check(route)
     made = [route for route in routes.values() if isinstance(route, Runtime)]
-    named = [_config(route) for route in routes.values() if route is not None and not isinstance(route, Runtime)]
+    named = [_config(route) for route in routes.values() if not _is_without_config(route)]
     if all(profiles.fixed(config.profile) for config in named):
         own = [name for runtime in made for name in profiles.own_names(runtime.profile)]
         keyed("runtime.routes", routes, route_names(own))
+
+
+def _is_without_config(spec: object) -> bool:
+    return spec is None or isinstance(spec, Runtime) or _wrapper(spec) is not None
 
 
 def _config(spec: Any) -> Config:
     if isinstance(spec, str):
         spec = {"kind": spec}
     if not isinstance(spec, Config | Mapping):
-        raise InvalidInput(
-            "runtime is neither a runtime nor a config", expected='{"kind": ...}', got=type(spec).__name__
-        )
+        raise InvalidInput("runtime is neither a runtime nor a config", expected=_EXPECTED, got=type(spec).__name__)
     return KINDS.parse(spec)
 
 
@@ -117,6 +127,20 @@ def register(config: type[Config], runtime: Callable[..., Runtime] | str) -> Non
     _RUNTIMES[KINDS.add(config)] = runtime
 
 
+def register_chat_models(is_chat_model: Callable[[Any], bool], runtime: Callable[[Any], Runtime]) -> None:
+    """Have the chat models of a framework taken wherever a runtime is. Our integrations do this when they are imported.
+
+    Args:
+        is_chat_model: whether an object is a chat model of that framework.
+        runtime: makes a runtime of one.
+    """
+    _WRAPPERS[runtime] = is_chat_model
+
+
+def _wrapper(spec: object) -> Callable[[Any], Runtime] | None:
+    return next((runtime for runtime, is_chat_model in _WRAPPERS.items() if is_chat_model(spec)), None)
+
+
 def unregister(kind: str) -> None:
     """Forget a kind that was registered: for tests, and for notebooks that register anew.
 
@@ -128,6 +152,12 @@ def unregister(kind: str) -> None:
 
 
 _EMBEDDED = "embedded"
+_EXPECTED = (
+    'a config such as {"kind": "embedded"}, or a chat model whose integration is imported: '
+    "langchain_rag_intrinsics has ChatModelRuntime(model), llama_index.rag_intrinsics has LLMRuntime(llm), "
+    "haystack_integrations.common.rag_intrinsics has ChatGeneratorRuntime(generator)"
+)
+_WRAPPERS: dict[Callable[[Any], Runtime], Callable[[Any], bool]] = {}  # what wraps chat models, and which ones it wraps
 _CALIBRATING = ("embedded",)  # kinds that put calibrations to work by themselves
 _RUNTIMES: dict[
     str, Callable[..., Runtime] | str

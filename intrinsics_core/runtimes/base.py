@@ -21,7 +21,7 @@ from intrinsics_core.calibration.loading import loaded
 from intrinsics_core.profiles import as_profile
 from intrinsics_core.protocol.errors import IntrinsicsError, UnsupportedIntrinsic, as_intrinsics_error
 from intrinsics_core.protocol.profile import Profile
-from intrinsics_core.protocol.requests import Outcome, Request
+from intrinsics_core.protocol.requests import Answer, Generate, Outcome, Request, Retrieve
 
 T = TypeVar("T")
 
@@ -158,12 +158,27 @@ def broken(error: Exception, requests: Sequence[Request]) -> Sequence[Outcome]:
 
 def unsupported(runtime: str, request: Request) -> IntrinsicsError:
     """The error for a kind of request that a runtime cannot answer."""
-    return UnsupportedIntrinsic(
-        f"the {runtime} runtime cannot answer a {type(request).__name__} request: the profile "
-        "was made for another runtime",
-        intrinsic=request.intrinsic,
-        expected="a profile made for this runtime (leave profile= out to get it)",
+    why, expected = _UNSUPPORTED.get(
+        type(request),
+        (
+            f"the {runtime} runtime cannot answer what the profile asks of it",
+            "a profile made for this runtime (leave profile= out to get it)",
+        ),
     )
+    return UnsupportedIntrinsic(why.format(runtime=runtime), intrinsic=request.intrinsic, expected=expected)
+
+
+_TOOLS = (
+    "run(rag(messages), Tools(runtime, retrieve=..., generate=...)), with Tools from intrinsics_core.runtimes.tools"
+)
+_UNSUPPORTED = {
+    Retrieve: ("the flow needs your retriever and your generator", _TOOLS),
+    Answer: ("the flow needs your retriever and your generator", _TOOLS),
+    Generate: (
+        "the profile needs a language model, or an adapter, that the {runtime} runtime does not have",
+        'another runtime, e.g. {"kind": "server", "base_url": ...}, or the runtime\'s own profile (leave profile= out)',
+    ),
+}
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

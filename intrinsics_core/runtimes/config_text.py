@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.runtimes.configs import KINDS
 
 
 def runtime_config(text: str | None) -> dict[str, Any] | None:
-    """The config in ``--runtime``: JSON text, or the name of a file that holds it.
+    """The config in ``--runtime``: JSON text, the name of a file that holds it, or the name of a kind alone.
 
     Raises:
         InvalidInput: neither, or not a JSON object. The message never repeats what was given: it may hold a key.
@@ -18,6 +19,8 @@ def runtime_config(text: str | None) -> dict[str, Any] | None:
     if text is None:
         return None
     where = "--runtime"
+    if text in KINDS and not Path(text).exists():
+        return {"kind": text}
     if not text.lstrip().startswith(("{", "[", '"')):
         try:
             text, where = Path(text).read_text(encoding="utf-8-sig"), "the file that --runtime names"
@@ -26,8 +29,8 @@ def runtime_config(text: str | None) -> dict[str, Any] | None:
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else "not a file name"
             raise InvalidInput(
-                f"--runtime cannot be read: {why}",
-                expected='JSON text such as {"kind": "embedded"}, or a file that contains it',
+                f"--runtime is neither JSON nor a file that can be read ({why})",
+                expected='{"kind": "embedded"}, a file that contains it, or the name of a kind, such as embedded',
             ) from None
     try:
         config = json.loads(text)

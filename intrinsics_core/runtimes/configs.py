@@ -30,6 +30,7 @@ from intrinsics_core._support.redaction import shown as shown
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.names import nearest, unknown
 from intrinsics_core.protocol.results import BUILT_LATE
+from intrinsics_core.protocol.validation import expected_by
 
 Constraints = Literal["structured_outputs", "response_format", "none"]  # from the most expressive to none
 Documents = Literal["auto", "template", "messages"]  # how documents reach a server's model
@@ -394,6 +395,8 @@ class Kinds:
 
     def _as_error(self, error: ValidationError, kind: Any) -> InvalidInput:
         problems = error.errors(include_url=False, include_input=False)
+        if any(problem["type"] == "union_tag_not_found" for problem in problems):
+            return InvalidInput("runtime has no 'kind'", expected=f'{{"kind": ...}}, one of {", ".join(self)}')
         if any(problem["type"].startswith("union_tag") for problem in problems):
             return unknown("runtime.kind is unknown", kind, self._configs)
         return as_error(error, self._configs[cast(str, kind)])
@@ -432,7 +435,7 @@ def as_error(error: ValidationError, config: type[Config]) -> InvalidInput:
         named = f"runtime.{where} " if where else "runtime"  # of a whole config the message names the field
         return InvalidInput(f"{named}{cause.message}", expected=cause.expected, got=cause.got)
     # pydantic's own words say what is wanted; what came is not repeated: it may be a key in the wrong place.
-    return InvalidInput(f"runtime.{where} is wrong", expected=problem["msg"].removeprefix("Input should be "))
+    return InvalidInput(f"runtime.{where} is wrong", expected=expected_by(problem))
 
 
 # --- keys beside configs ------------------------------------------------------------------------------------------

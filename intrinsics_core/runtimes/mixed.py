@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from intrinsics_core.profiles import own_names
-from intrinsics_core.profiles.routed import ELSE, routed
-from intrinsics_core.protocol.errors import UnsupportedIntrinsic, within
+from intrinsics_core.profiles.routed import ELSE, no_route, routed
+from intrinsics_core.protocol.errors import within
 from intrinsics_core.protocol.names import find, keyed
 from intrinsics_core.protocol.requests import Outcome, Request
 from intrinsics_core.runtimes import as_runtime
@@ -53,7 +53,7 @@ class Mixed(AsyncRuntime):
             runtime = self._of(request)
             groups.setdefault(id(runtime), (runtime, []))[1].append(i)
         answered = await asyncio.gather(
-            *(_answered(runtime, [requests[i] for i in members]) for runtime, members in groups.values())
+            *(_answered(runtime, [requests[i] for i in members], self.routes) for runtime, members in groups.values())
         )
         outcomes: dict[int, Outcome] = {}
         for (_, members), group in zip(groups.values(), answered, strict=True):
@@ -90,13 +90,11 @@ def mixed(routes: Mapping[str, Any]) -> Mixed:
     return Mixed(made)
 
 
-async def _answered(runtime: Runtime | None, requests: Sequence[Request]) -> Sequence[Outcome]:
+async def _answered(
+    runtime: Runtime | None, requests: Sequence[Request], routes: Mapping[str, Runtime]
+) -> Sequence[Outcome]:
     if runtime is None:
-        expected = f"a route of that name, or {ELSE!r}"
-        return [
-            UnsupportedIntrinsic("no route serves this intrinsic", intrinsic=r.intrinsic, expected=expected)
-            for r in requests
-        ]
+        return [no_route(request.intrinsic, routes) for request in requests]
     try:
         return await runtime.ahandle(requests)
     except Exception as error:  # one runtime that breaks costs the others nothing

@@ -11,6 +11,7 @@ from typing import Any
 from intrinsics_core.protocol.errors import InvalidInput, as_intrinsics_error
 from intrinsics_core.protocol.requests import Answer, Generated, Outcome, Request, Retrieve, Retrieved
 from intrinsics_core.protocol.task import Document, DocumentLike, Message, documents_of
+from intrinsics_core.runtimes import as_runtime
 from intrinsics_core.runtimes.base import AsyncRuntime, Runtime, unsupported
 from intrinsics_core.runtimes.mixed import Mixed
 
@@ -22,7 +23,8 @@ class Tools(Mixed):
     """``runtime`` for the intrinsics, ``retrieve`` and ``generate`` for what a flow asks of a RAG chain.
 
     Args:
-        runtime: answers the intrinsics' requests; its profile is used.
+        runtime: answers the intrinsics' requests, and its profile is used: a runtime, a config, a chat model, or None
+            for the embedded one, as :func:`~intrinsics_core.as_runtime` takes them.
         retrieve: query -> documents, best first; a function or a coroutine function.
         generate: (messages, documents) -> answer; a function or a coroutine function. Told of a sample's number where
             it has a parameter ``seed``. Left out: the runtime's own model answers (profiles with an ``answer`` format).
@@ -30,9 +32,10 @@ class Tools(Mixed):
     Functions run in threads, side by side with what else the flow asks for at the time.
     """
 
-    def __init__(self, runtime: Runtime, *, retrieve: Retriever, generate: Generator | None = None) -> None:
-        functions = _Functions(runtime, retrieve, generate)
-        super().__init__({"*": runtime}, kinds={Retrieve: functions, Answer: functions})
+    def __init__(self, runtime: object, *, retrieve: Retriever, generate: Generator | None = None) -> None:
+        engine = as_runtime(runtime)
+        functions = _Functions(engine, retrieve, generate)
+        super().__init__({"*": engine}, kinds={Retrieve: functions, Answer: functions})
 
 
 class _Functions(AsyncRuntime):

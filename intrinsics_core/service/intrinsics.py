@@ -12,7 +12,7 @@ from starlette.responses import Response
 from intrinsics_core import IntrinsicsError, InvalidInput
 from intrinsics_core.intrinsics.options import from_json
 from intrinsics_core.intrinsics.table import TABLE
-from intrinsics_core.protocol.names import find
+from intrinsics_core.protocol.names import find, unknown
 from intrinsics_core.running.rows import checked, encode, json_object
 from intrinsics_core.service.answers import JSON, json_answer
 from intrinsics_core.service.problems import of_error
@@ -49,6 +49,10 @@ _ROW = {
 }
 
 
+_FIELDS = ("id", "messages", "documents", "on_error", "options", "date", "runtime")
+_SHOWN = 100  # characters of a field's name
+
+
 def routes(serving: Service) -> APIRouter:
     """The routes of the intrinsics."""
     router = APIRouter(tags=["intrinsics"])
@@ -66,6 +70,9 @@ def routes(serving: Service) -> APIRouter:
         row = json_object(await request.body())
         identity = row.get("id")
         try:
+            for field in row:
+                if field not in _FIELDS:
+                    raise unknown(f"{field[:_SHOWN]!r} is an unknown field", field, _FIELDS)
             record = TABLE[known]
             options = from_json(record, given(row, "options", Mapping, {}), called="option")
             on_error = given(row, "on_error", str, "raise")

@@ -18,6 +18,7 @@ from intrinsics_core import (
     RequestTimeout,
     RuntimeUnavailable,
 )
+from intrinsics_core.protocol.validation import expected_by
 from intrinsics_core.running.rows import written
 
 TYPE = "application/problem+json"
@@ -93,8 +94,9 @@ def install(app: FastAPI, hide: Hide) -> None:
     async def unfit(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"] if part != "body")
-        what = "the body is not JSON" if first["type"] == "json_invalid" else f"{place or 'the body'} does not fit"
-        return of_error(InvalidInput(what, expected=first["msg"].removeprefix("Input should be ")))
+        where = place or "the body"
+        what = {"json_invalid": "the body is not JSON", "missing": f"{where} is missing"}
+        return of_error(InvalidInput(what.get(first["type"], f"{where} does not fit"), expected=expected_by(first)))
 
     @app.exception_handler(HTTPException)
     async def plain(request: Request, error: HTTPException) -> Response:

@@ -70,8 +70,9 @@ class Guard:
         hosts = [value.decode("latin-1").lower() for name, value in headers if name == b"host"]
         origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
         if len(hosts) != 1 or not self._known(hosts[0]):
-            refused = problem(421, "Misdirected", "the Host is not this service's",
-                              expected="an address, localhost, or a name given by --allow-host")  # fmt: skip
+            refused = problem(421, "Misdirected", "the Host header names another host",
+                              expected="an address, localhost, or a name that the service was started with: "
+                              "--allow-host NAME")  # fmt: skip
         elif not all(origin in self._origins or _host(origin) == hosts[0] for origin in origins):
             refused = problem(403, "Forbidden", "the Origin is not allowed",
                               expected="the service's own page, or a name given by --allow-origin")  # fmt: skip

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from intrinsics_core import Call, IntrinsicsError, InvalidInput, Runtime, as_runtime
-from intrinsics_core._support.redaction import hide, secrets
+from intrinsics_core._support.redaction import hide, origins, secrets
 from intrinsics_core.protocol.errors import as_intrinsics_error
 from intrinsics_core.protocol.names import unknown
 from intrinsics_core.protocol.profile import Profile
@@ -63,7 +63,7 @@ class Service:
         return next(iter(self.runtimes.values()))
 
     def hide(self, text: str) -> str:
-        """A text without the keys of the runtimes' configs."""
+        """A text without the keys of the runtimes' configs, and without the hosts in them."""
         return hide(text, set(self.hidden))
 
     def pick(self, name: str | None) -> Served:
@@ -129,7 +129,7 @@ def serving(runtimes: Any, limits: Limits) -> Service:
         if not name or not name.replace("-", "").replace("_", "").replace(".", "").isalnum():
             raise InvalidInput("a runtime's name may contain only letters, digits, dots and dashes", got=repr(name))
         runtime = as_runtime(spec)
-        hidden |= secrets(spec) if isinstance(spec, Mapping) else set()
+        hidden |= secrets(spec) | origins(spec) if isinstance(spec, Mapping) else set()
         profile = runtime.profile_of(None)
         made[name] = Served(name, runtime, profile, Batcher(runtime, profile, waiting=limits.waiting))
     found = Service(made, limits, frozenset(hidden))

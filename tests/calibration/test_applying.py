@@ -300,10 +300,17 @@ def test_what_is_wrong_with_the_command_is_one_line(changes: list[str], named: s
 
 def test_a_bad_example_is_named_by_its_number(tmp_path: Path) -> None:
     given = tmp_path / "in.jsonl"
-    for line, named in (("nonsense", "line 1"), ("[]", "line 1"), ('{"label": true}', "examples[0]")):
+    for line, named in (
+        ("nonsense", "line 1"),
+        ("[]", "line 1"),
+        ('{"label": true}', "examples[0] has no 'messages'"),
+        ('{"messages": []}', "examples[0] has no 'label'"),
+    ):
         given.write_text(line + "\n")
         ran = CliRunner().invoke(app, ["calibrate", "answerability", "-i", str(given), "-o", str(tmp_path / "o.json")])
         assert ran.exit_code == 2 and named in ran.output
+    ran = CliRunner().invoke(app, ["calibrate", "answerability", "-i", "nope", "-o", str(tmp_path / "o.json")])
+    assert ran.exit_code == 2 and "--input nope does not exist" in ran.output
 
 
 GERMAN = ["Die Mühle wurde 1911 von der Ingenieurin Ada Brink gebaut und mahlte bis 1958 das Mehl der Insel."]

@@ -88,6 +88,8 @@ def test_a_file_of_before_there_were_bands_has_none():
     for wrong in ([0.9, 0.95], [0.1], "ab", 3, [None, 1.0]):
         with pytest.raises(InvalidInput, match="not a saved calibration"):
             Calibration.from_json(json.dumps(kept | {"band": wrong, "threshold": 0.5}))
+    with pytest.raises(InvalidInput, match="the key 'before' is missing; expected what calibrate"):
+        Calibration.from_json("{}")
 
 
 def test_constant_scores_give_the_base_rate():

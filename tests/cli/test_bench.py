@@ -94,10 +94,32 @@ def test_a_file_of_ones_own_and_a_column_by_another_name(
     assert "NAME=COLUMN" in invoke(*arguments, "--overwrite", "--column", "label").output
 
 
+def test_all_tables_of_a_file_of_ones_own_are_those_that_it_can_fill(
+    invoke: Callable[..., Any], write: Callable[..., Path], tmp_path: Path
+) -> None:
+    rows = [{"question": "Who?", "documents": [text], "label": label}
+            for text, label in (("It was Ada.", "answerable"), ("Fog is common.", "unanswerable"))]  # fmt: skip
+    done = invoke("bench", "all", "--data", write(rows), "-o", tmp_path / "t", "--no-picture")
+    assert done.exit_code == 0 and "| own | AUROC | 2 | 0 |" in done.output
+    assert "query-rewrite is left out: query-rewrite cannot read a single file" in done.output
+    assert [file.stem for file in (tmp_path / "t").glob("*.md")] == ["answerability"]
+    nothing = invoke("bench", "all", "--data", write([{"a": 1}]), "-o", tmp_path / "n", "--no-picture")
+    assert nothing.exit_code == 2 and "the row has no" in nothing.output
+
+
+def test_rows_of_one_label_alone_are_an_error(
+    invoke: Callable[..., Any], write: Callable[..., Path], tmp_path: Path
+) -> None:
+    rows = [{"question": "Who?", "answer": "It was Ada.", "documents": ["It was Ada."], "label": True}]
+    done = invoke("bench", "hallucination-detection", "--data", write(rows), "-o", tmp_path / "t", "--no-picture")
+    assert done.exit_code == 2
+    assert "no measure of hallucination-detection can be computed from these rows; expected rows of both" in done.output
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("rewrites",), "there is no table 'rewrites'"),
+        (("rewrites",), "there is no such table (did you mean 'query-rewrite'?)"),
         (("all", "--set", "everyday"), "--set can be used with one table only"),
         (("citations", "--resume", "--overwrite"), "cannot be used together"),
         (("citations", "--set", "mtrag"), "citations has no set 'mtrag'"),

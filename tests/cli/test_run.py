@@ -408,6 +408,11 @@ def test_a_progress_bar_on_a_terminal_and_only_there(process: Any, write: Any, t
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
+def test_input_without_rows_is_told(invoke: Any, write: Any, tmp_path: Path) -> None:
+    ran = invoke("run", "answerability", "-i", write([]), "-o", tmp_path / "out")
+    assert ran.exit_code == 0 and "the input has no rows: " in ran.output
+
+
 def test_no_more_results_wait_for_a_slow_row_than_the_bound(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first of 60 rows takes half a second, the others nothing: they do not all gather in memory behind it."""
     count, most = 60, []

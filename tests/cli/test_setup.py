@@ -25,6 +25,11 @@ def refused(ran: Any, *parts: str) -> None:
         assert part in ran.stderr
 
 
+def test_a_kind_alone_is_a_runtime(invoke: Any, write: Any, tmp_path: Path) -> None:
+    ran = invoke("run", "reranking", "-i", write([ROW]), "-o", tmp_path / "out", "--runtime", "embedded")
+    assert ran.exit_code == 0, ran.output
+
+
 def test_unknown_intrinsic_lists_the_names(invoke: Any, write: Any, tmp_path: Path) -> None:
     refused(invoke("run", "reranked", "-i", write([ROW]), "-o", tmp_path / "out"), "'reranked'", *INTRINSICS)
     assert not (tmp_path / "out").exists()
@@ -39,12 +44,13 @@ def test_unknown_intrinsic_lists_the_names(invoke: Any, write: Any, tmp_path: Pa
         (("--runtime", '{"kind": "embedded", "path": "/nowhere/at/all"}'), ("/nowhere/at/all",)),
         (("--runtime", '{"kind": "embedded", sk-secret'), ("--runtime is not JSON", "line 1, column 22")),
         (("--runtime", '["sk-secret"]'), ("not a JSON object",)),
-        (("--runtime", "sk-secret"), ("--runtime cannot be read", "No such file")),
-        (("--runtime", "sk-secret" * 100), ("--runtime cannot be read",)),
-        (("--runtime", "sk-secret\0"), ("--runtime cannot be read",)),
-        (("--runtime", "/"), ("--runtime cannot be read", "directory")),
+        (("--runtime", "sk-secret"), ("--runtime is neither JSON nor a file that can be read", "No such file")),
+        (("--runtime", "sk-secret" * 100), ("--runtime is neither JSON nor a file that can be read",)),
+        (("--runtime", "sk-secret\0"), ("--runtime is neither JSON nor a file that can be read",)),
+        (("--runtime", "/"), ("--runtime is neither JSON nor a file that can be read", "directory")),
+        (("--runtime", "server"), ("config of kind 'server' lacks 'base_url'",)),
         (("--option", "both_orders"), ("key=value",)),
-        (("--option", "both_orders=maybe"), ("both_orders", "'maybe'", "bool")),
+        (("--option", "both_orders=maybe"), ("both_orders", "expected true or false; got 'maybe'")),
         (("--option", "top_k=1"), ("names an unknown option", "both_orders")),
         (("--resume", "--overwrite"), ("cannot be used together",)),
     ],

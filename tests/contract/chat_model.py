@@ -31,6 +31,8 @@ from intrinsics_core import (
     run_many,
 )
 from intrinsics_core.protocol.requests import Embed, Generate
+from intrinsics_core.running.flows import rag
+from intrinsics_core.runtimes.tools import Tools
 
 QUESTION = [{"role": "user", "content": "Who built the mill?"}]
 DOCUMENTS = ["Ada Brink built the mill.", "Fog is common in May.", "The quay has two cranes."]
@@ -107,6 +109,17 @@ class ChatModelTests:
         model = self.model(always('Sure! ```json\n{"answerability": "answerable", "confidence": 0.8}\n```'))
         assert ask(self.runtime(model)).probability == pytest.approx(0.8)
         assert model.seen[0]["settings"] == {}  # the user's own settings are left alone
+
+    def test_the_core_takes_the_model_itself(self) -> None:
+        model = self.model(always(YES))
+        call = answerability(QUESTION, DOCUMENTS)
+        assert run(call, model).probability == asyncio.run(arun(call, model)).probability == pytest.approx(0.8)
+        assert [each.label for each in run_many([call, call], {"kind": "mixed", "routes": {"*": model}})] == [
+            "answerable",
+            "answerable",
+        ]
+        tools = Tools(model, retrieve=lambda query: DOCUMENTS, generate=lambda messages, documents: "Ada Brink.")
+        assert run(rag(QUESTION, rewrite=False, cite=False, detect=False), tools).answer == "Ada Brink."
 
     def test_a_schema_model_is_constrained(self) -> None:
         model = self.constrained(always(YES))

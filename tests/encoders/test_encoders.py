@@ -495,7 +495,7 @@ def test_missing_weights_are_not_made_up(models: Any, tmp_path: Path) -> None:
         EncodersRuntime(entailment=folder).warm_up()
 
 
-@pytest.mark.parametrize("place", ["/no/such/folder", "no place"])
+@pytest.mark.parametrize("place", ["/no/such/folder", "no place", "./nope", "~/nope"])
 def test_a_place_that_is_none(place: str) -> None:
     with pytest.raises(RuntimeUnavailable, match="no model at"):
         run(fact_check(CLAIM, ["w1"]), EncodersRuntime(entailment=place))

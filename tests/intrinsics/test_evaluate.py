@@ -394,7 +394,7 @@ def test_what_needs_no_model_asks_none() -> None:
 def test_what_compare_refuses_and_how_it_gives_up() -> None:
     with pytest.raises(InvalidInput, match="second is not text"):
         compare(MESSAGES[:1], "a", None)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="role is wrong for the last turn"):
+    with pytest.raises(InvalidInput, match="role, of the last message, is"):
         compare(MESSAGES, "a", "b")
     with pytest.raises(InvalidInput, match="on_error"):
         compare(MESSAGES[:1], "a", "b", on_error="shrug")  # type: ignore[arg-type]

@@ -289,3 +289,8 @@ def test_the_claim_ends_with_its_period(answer: str, ends: str) -> None:
 def test_an_option_out_of_range_is_named(bad: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match=next(iter(bad))):
         fact_check(ASKED, ["A source."], **bad)
+
+
+def test_an_option_that_is_a_word_is_unknown_and_not_out_of_range() -> None:
+    with pytest.raises(InvalidInput, match="aggregate is unknown; expected max or min or weighted"):
+        fact_check([{"role": "assistant", "content": "Ada."}], ["Ada."], aggregate="avg")  # type: ignore[arg-type]

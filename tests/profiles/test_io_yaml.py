@@ -26,7 +26,7 @@ from intrinsics_core.intrinsics import (
 from intrinsics_core.profiles import io_yaml
 from intrinsics_core.profiles import profile as named
 from intrinsics_core.profiles.io_yaml.template import Template
-from intrinsics_core.protocol.errors import InvalidInput, MalformedReply, RuntimeUnavailable
+from intrinsics_core.protocol.errors import InvalidInput, MalformedReply, RuntimeUnavailable, UnsupportedIntrinsic
 from intrinsics_core.protocol.requests import Generate, Generated, TokenLogprob
 from intrinsics_core.protocol.task import Message, Task, check
 from tests.profiles import adapters
@@ -142,8 +142,11 @@ def test_files_are_data(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="cannot be read"):
         io_yaml.profile(tmp_path)
     (tmp_path / "io.yaml").write_text("instruction: [unclosed\n")
-    with pytest.raises(InvalidInput, match="cannot be read"):
+    with pytest.raises(InvalidInput, match=r"/io\.yaml cannot be read: line"):
         io_yaml.profile(tmp_path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InvalidInput, match=r"there is no io\.yaml in .*empty; expected a folder with TASK"):
+        io_yaml.profile(tmp_path / "empty")
 
 
 def test_aliases_are_refused(tmp_path: Path) -> None:
@@ -546,3 +549,16 @@ def test_templates_know_names_and_braces_alone() -> None:
 
 def test_our_files_are_read_by_yaml() -> None:
     assert all(isinstance(yaml.safe_load(text), dict) for text in adapters.FILES.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "as_json", "says"),
+    [
+        ("requirement-check", False, r"has no adapter of that name; expected .*io\.yaml:FOLDER"),
+        ("answerbility", False, r"has no adapter of that name \(did you mean 'answerability'\?\)"),
+        ("answerability", True, r"has no io\.yaml of that name; .*got 'answerability'$"),
+    ],
+)
+def test_a_profile_without_that_adapter_says_where_one_comes_from(name: str, as_json: bool, says: str) -> None:
+    with pytest.raises(UnsupportedIntrinsic, match=says):
+        run(adapter(name, [{"role": "user", "content": "Who?"}], ["Ada."], as_json=as_json))

@@ -23,6 +23,12 @@ ENDS_WITH_ANSWER = tuple(name for name, record in TABLE.items() if record.ends_w
 PART = {"type": "text"}
 
 
+class FromLangChain:
+    """As a document of a framework looks from here, which is not imported."""
+
+    __module__ = "langchain_core.documents.base"
+
+
 @pytest.mark.parametrize(
     ("messages", "names"),
     [
@@ -58,6 +64,8 @@ def test_bad_messages_are_named(messages, names):
         ([{"id": "a"}], ["documents[0]", "'text'"]),
         ([{"text": None}], ["documents[0].text", "None"]),
         (["a", {"text": 3.5}], ["documents[1].text", "3.5"]),
+        ([{"page_content": "a"}], ["documents[0] has no 'text' (did you mean 'text' for 'page_content'?)"]),
+        ([FromLangChain()], ["documents[0] is not a document", "a component of our integration with LangChain"]),
         ([{"text": "a", "id": ["x"]}], ["documents[0].id"]),
         ([{"text": "a", "title": 3}], ["documents[0].title"]),
         ([{"text": "a", "score": "high"}], ["documents[0].score", "'high'"]),
@@ -78,13 +86,20 @@ def test_needs_of_each_intrinsic(name):
     right, wrong = (ANSWERED, USER) if name in ENDS_WITH_ANSWER else (USER, ANSWERED)
     assert intrinsic(right, DOCUMENTS).task.intrinsic == name
     if name != "uncertainty":  # before answering and after
-        with pytest.raises(InvalidInput, match="role is wrong for the last turn"):
+        with pytest.raises(InvalidInput, match="role, of the last message, is"):
             intrinsic(wrong, DOCUMENTS)
     with pytest.raises(InvalidInput, match="documents is not a list"):
         intrinsic(right, None)
     assert intrinsic(right, []).task.documents == ()  # given, and empty
     with pytest.raises(InvalidInput, match=r"on_error.*raise"):
         intrinsic(right, DOCUMENTS, on_error="shrug")
+
+
+def test_what_is_wrong_at_the_end_and_in_the_date_is_named():
+    with pytest.raises(InvalidInput, match=r"role, of the last message, is 'assistant'; expected messages that"):
+        answerability(ANSWERED, DOCUMENTS)
+    with pytest.raises(InvalidInput, match="date is not text"):
+        answerability(USER, DOCUMENTS, date=3)
 
 
 def test_documents_keep_what_they_had():

@@ -318,3 +318,26 @@ def test_a_degraded_result_tells_what_was_spent():
     result = run(gate(on_error="open"), Scripted(lambda r: "um"))
     assert result.degraded
     assert result.usage.requests == 2
+
+
+@pytest.mark.parametrize("many", [run_many, lambda *given, **more: asyncio.run(arun_many(*given, **more))])
+@pytest.mark.parametrize("kind", RUNTIMES)
+def test_what_is_no_call_or_no_bound_is_named(kind, many):
+    runtime = kind(lambda request: YES)
+    for calls, says in (
+        (gate(), "calls is not a list"),
+        (3, "calls is not a list"),
+        ([gate(), "x"], r"calls\[1\] is not"),
+    ):
+        with pytest.raises(InvalidInput, match=says):
+            many(calls, runtime)
+    for bounds, says in (
+        ({"concurrency": 0}, "concurrency is out of range"),
+        ({"concurrency": "2"}, "concurrency is out of range"),
+        ({"row_timeout": -1}, "row_timeout is out of range"),
+    ):
+        with pytest.raises(InvalidInput, match=says):
+            many([gate()], runtime, **bounds)
+    for one in (run, lambda *given: asyncio.run(arun(*given))):
+        with pytest.raises(InvalidInput, match=r"call is not a call; expected .*answerability.*; got list"):
+            one([{"role": "user", "content": "Who?"}], runtime)

@@ -68,6 +68,15 @@ def test_an_unanswerable_question_gets_the_canned_answer():
     assert result.citations is None
 
 
+@pytest.mark.parametrize(("settings", "answered"), [({}, False), ({"block_unsure": False}, True)])
+def test_an_unsure_verdict_stops_a_question_unless_asked_otherwise(settings, answered):
+    never = {"kind": "embedded", "thresholds": {"answerability": {"answerable": 0.99}}}  # nothing is as sure as that
+    chain = Tools(never, retrieve=lambda query: CORPUS["lighthouse keeper"], generate=lambda m, d: "Ada keeps it.")
+    result = run(rag([{"role": "user", "content": "Who keeps the lighthouse?"}], **settings), chain)
+    assert (result.answerability.label, result.answerability.unsure) == ("unanswerable", True)
+    assert (result.answered, result.answer) == (answered, "Ada keeps it." if answered else CANNED)
+
+
 def test_an_unanswerable_question_answered_without_documents():
     seen = []
     generate = lambda messages, documents: seen.append(documents) or "From memory: Ada."  # noqa: E731

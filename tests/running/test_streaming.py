@@ -237,6 +237,8 @@ def test_empty_is_normal() -> None:
 def test_what_is_wrong_is_told_at_once() -> None:
     with pytest.raises(InvalidInput, match="messages"):
         StreamChecker(None, DOCUMENTS)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="messages ends with an answer"):
+        StreamChecker([*ASKED, {"role": "assistant", "content": "Ada."}], DOCUMENTS)
     with pytest.raises(InvalidInput, match="on_error"):
         StreamChecker(ASKED, DOCUMENTS, on_error="shrug")  # type: ignore[arg-type]
     checker = StreamChecker(ASKED, DOCUMENTS)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from intrinsics_core import InvalidInput, as_runtime
 from intrinsics_core.runtimes.configs import KINDS, ServerConfig, key_apart, with_key
 
 SERVER = {"kind": "server", "base_url": "http://127.0.0.1:9"}
+EMBEDDED = {"kind": "embedded"}
 KEY = "sk-config-0123456789"
 
 
@@ -15,7 +18,8 @@ KEY = "sk-config-0123456789"
     ("config", "says"),
     [
         ({"kind": "warp"}, r"runtime\.kind is unknown; expected one of embedded, .*got 'warp'"),
-        ({}, r"runtime\.kind is unknown"),
+        ({}, "runtime has no 'kind'; expected .*one of embedded, server"),
+        ({"base_url": "http://localhost:8000/v1"}, "runtime has no 'kind'"),
         ({"kind": "server"}, "lacks 'base_url'"),
         ({"kind": "server", "base_url": "ftp://x"}, r"runtime\.base_url is not an address"),
         (SERVER | {"timeout": 0}, r"runtime\.timeout"),
@@ -33,11 +37,30 @@ KEY = "sk-config-0123456789"
         ({"kind": "embedded", "threads": 0}, r"runtime\.threads"),
         ({"kind": "transformers", "model": "m", "dtype": "int3"}, r"runtime\.dtype"),
         ({"kind": "embedded", "treads": 2}, "unknown keys.*'treads'"),
+        (
+            EMBEDDED | {"thresholds": {"answerbility": {}}},
+            r"thresholds\.answerbility is unknown \(did you mean 'answerab",
+        ),
+        (
+            EMBEDDED | {"thresholds": {"answerability": 0.6}},
+            r"thresholds\.answerability is not a mapping; expected {'answerable': a number",
+        ),
+        (
+            EMBEDDED | {"thresholds": {"answerability": {"answerble": 0.6}}},
+            r"thresholds\.answerability\.answerble .*did you mean 'answerable'.*expected one of answerable;",
+        ),
+        (EMBEDDED | {"thresholds": {"answerability": {"answerable": 2}}}, "answerable is out of range"),
     ],
 )
 def test_errors_name_the_field(config: dict[str, object], says: str) -> None:
     with pytest.raises(InvalidInput, match=says):
         as_runtime(config)
+
+
+def test_a_chat_model_that_no_framework_has_registered_is_told_how_it_is_wrapped() -> None:
+    for wrapper in ("langchain_rag_intrinsics has ChatModelRuntime(model)", "LLMRuntime", "ChatGeneratorRuntime"):
+        with pytest.raises(InvalidInput, match=f"neither a runtime nor a config.*{re.escape(wrapper)}.*got Model"):
+            as_runtime(type("Model", (), {})())
 
 
 @pytest.mark.parametrize("wrong", [{"base_url": f"http://{KEY}@host"}, {"api_key": f"{KEY} "[::-1] + " x"}, {KEY: 1}])

@@ -63,7 +63,10 @@ def test_the_parts_of_a_flow_each_go_their_own_way() -> None:
 def test_what_has_no_route_is_named_and_costs_no_other() -> None:
     runtime = Mixed({"uncertainty": certain("3")})
     lost, found = run_many([answerability(ASKED, DOCUMENTS), uncertainty(ASKED, DOCUMENTS)], runtime)
-    assert isinstance(lost, UnsupportedIntrinsic) and "answerability: no route serves this intrinsic" in str(lost)
+    assert isinstance(lost, UnsupportedIntrinsic) and str(lost) == (
+        "answerability: no route of the mixed runtime serves this intrinsic; "
+        "expected a route 'answerability', or '*' for all others; got routes for uncertainty"
+    )
     assert found.certainty == 0.35
 
 

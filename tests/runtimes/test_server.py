@@ -316,6 +316,7 @@ def test_the_two_kinds_of_retry_share_one_budget(serve, runtime):
     (error,) = runtime(server, max_retries=2).handle([prompt()])
     assert type(error) is RuntimeUnavailable
     assert len(server.bodies()) == 3
+    assert "(tries: 3)" in str(error)
 
 
 TOO_LONG = "This model's maximum context length is 2048 tokens. However, your prompt contains at least 2049."
@@ -335,9 +336,9 @@ MISSING = "The model `x` does not exist."
         (Reply(failure("who are you"), status=401), RuntimeUnavailable, "API key"),
         (Reply(failure("go away"), status=403), RuntimeUnavailable, "forbids"),
         (Reply(failure("slow down"), status=429), RuntimeUnavailable, "rate"),
-        (Reply(b"oops", status=500), RuntimeUnavailable, "500"),
+        (Reply(b"oops", status=500), RuntimeUnavailable, "failed with status 500 (tries: 1)"),
         (Reply(fault=CUT), RuntimeUnavailable, "closed the connection"),
-        (Reply(fault=HANG), RequestTimeout, "0.3 s"),
+        (Reply(fault=HANG), RequestTimeout, "did not answer within 0.3 s (tries: 1); expected a server that"),
     ],
 )  # fmt: skip
 def test_errors_in_the_words_of_the_exception_tree(serve, runtime, reply, kind, says):
@@ -348,6 +349,8 @@ def test_errors_in_the_words_of_the_exception_tree(serve, runtime, reply, kind, 
     assert fine == []
     assert type(broken[0]) is kind
     assert says in str(broken[0])
+    if kind is not ContextTooLong and says != "adapter of base":
+        assert f"the server at {server.url} " in str(broken[0])
     assert broken[0].intrinsic == "answerability"
 
 

@@ -88,7 +88,8 @@ def test_a_runtime_by_its_name_and_never_by_a_config(http):
     [(b"", "not JSON"), (b"{", "not JSON"), (b"[]", "not a JSON object"), (b"\xff", "not UTF-8"), (b"{}", "'messages'"),
      (b"[" * 100_000, "nested too deeply"), (b'{"messages": NaN}', "not a JSON number"),
      (b'{"messages": 1}', "messages"),
-     (b'{"messages": [{"role": "user", "content": "?"}]}', "'documents'")],
+     (b'{"messages": [{"role": "user", "content": "?"}]}', "'documents'"),
+     (b'{"messages": [], "option": {}}', "'option' is an unknown field (did you mean 'options'?)")],
 )  # fmt: skip
 def test_what_is_no_row(http, body, says):
     told = http.post("/v1/intrinsics/answerability", content=body)

@@ -89,3 +89,13 @@ def test_the_content_type_does_not_matter(http):
     body = b'{"query": "fog", "documents": ["Fog."]}'
     for kind in ("application/x-www-form-urlencoded", "text/plain", "", "application/json; charset=utf-8"):
         assert http.post("/v1/rerank", content=body, headers={"content-type": kind}).status_code == 200
+
+
+def test_what_does_not_fit_is_told_in_our_own_words(http):
+    for body, says in (
+        (b'{"query": "Who?"}', "documents is missing; expected a value"),
+        (b'{"query": ["Who?"], "documents": ["Ada."]}', "query does not fit; expected text"),
+        (b"{", "the body is not JSON; expected a JSON object"),
+    ):
+        told = http.post("/v1/rerank", content=body, headers={"content-type": "application/json"})
+        assert (told.status_code, told.json()["detail"]) == (400, says)

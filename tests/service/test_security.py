@@ -108,3 +108,5 @@ def test_keys_of_configs_are_not_shown(service):
         row = {"messages": [{"role": "user", "content": "sk-very-secret?"}], "documents": [1]}
         told = client.post("/v1/intrinsics/answerability", json=row)
         assert "sk-very-secret" not in told.text
+        told = client.post("/v1/intrinsics/answerability", json={**row, "documents": ["Ada."]})
+        assert told.status_code == 503 and "127.0.0.1:9" not in told.text and "cannot be reached" in told.text

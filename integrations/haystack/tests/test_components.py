@@ -197,6 +197,16 @@ class TestRouter:
         other = router.run(query="How tall is the lighthouse?", documents=documents())
         assert other["unanswerable"] == "How tall is the lighthouse?" and "answerable" not in other
 
+    @pytest.mark.parametrize(("settings", "way"), [({}, "unanswerable"), ({"block_unsure": False}, "answerable")])
+    def test_an_unsure_verdict_stops_a_question_unless_asked_otherwise(
+        self, settings: dict[str, Any], way: str
+    ) -> None:
+        never = {"kind": "embedded", "thresholds": {"answerability": {"answerable": 0.99}}}  # nothing is that sure
+        router = RagIntrinsicsAnswerabilityRouter(never, **settings)
+        found = router.run(query=QUESTION, documents=documents())
+        assert (set(found), found["result"]["unsure"]) == ({way, "result"}, True)
+        assert found["result"]["label"] == "unanswerable"
+
     def test_a_retriever_that_found_nothing(self) -> None:
         router = RagIntrinsicsAnswerabilityRouter(judging())
         expected = {

@@ -135,6 +135,15 @@ class TestPrewired:
         assert found["answerability"]["label"] == "unanswerable"
         assert generator.seen == []
 
+    @pytest.mark.parametrize(("settings", "asked"), [({}, 0), ({"block_unsure": False}, 1)])
+    def test_the_generator_is_asked_on_an_unsure_verdict_only_where_that_was_chosen(
+        self, settings: dict[str, Any], asked: int
+    ) -> None:
+        never = {"kind": "embedded", "thresholds": {"answerability": {"answerable": 0.99}}}  # nothing is that sure
+        generator = answering(FAITHFUL)
+        found = RagIntrinsicsPipeline(retriever(), generator, never, **settings).run(query=QUESTION)
+        assert (found["answerability"]["unsure"], len(generator.seen)) == (True, asked)
+
     def test_a_canned_answer_is_no_template(self) -> None:
         rag = RagIntrinsicsPipeline(retriever(), answering(FAITHFUL), canned="{{ query }} {% raise %}")
         assert rag.run(query=UNANSWERED)["answers"][0].data == "{{ query }} {% raise %}"

@@ -7,16 +7,17 @@ from typing import Annotated, Any
 
 from langchain_core.documents import BaseDocumentCompressor, BaseDocumentTransformer, Document
 from langchain_core.runnables import RunnableConfig
-from langchain_core.runnables.base import coerce_to_runnable
 from langchain_core.runnables.config import set_config_context
 from langchain_core.runnables.utils import coro_with_context
 from pydantic import BeforeValidator
+
+from langchain_rag_intrinsics._wrapped import as_runnable
 
 
 def _several(value: Any) -> Any:
     """One compressor or several, functions made Runnables."""
     each = [] if value is None else value if isinstance(value, list | tuple) else [value]
-    return tuple(v if isinstance(v, BaseDocumentCompressor | BaseDocumentTransformer) else coerce_to_runnable(v)
+    return tuple(v if isinstance(v, BaseDocumentCompressor | BaseDocumentTransformer) else as_runnable(v)
                  for v in each)  # fmt: skip
 
 

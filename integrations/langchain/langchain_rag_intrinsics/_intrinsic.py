@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Self
 
 from langchain_core.prompts import BasePromptTemplate
-from langchain_core.runnables import RunnableConfig, RunnableSerializable
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializable
+from langchain_core.runnables.fallbacks import RunnableWithFallbacks
 from pydantic import BeforeValidator, ConfigDict, PrivateAttr, SecretStr, model_validator
 
-from intrinsics_core import INTRINSICS, Call, Runtime, arun, run
+from intrinsics_core import INTRINSICS, Call, InvalidInput, Runtime, arun, run
 from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.protocol.names import unknown
 from intrinsics_core.protocol.results import Result
 from intrinsics_core.running import Lock
 from intrinsics_core.runtimes.configs import key_apart
@@ -45,7 +47,8 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
         profile: a profile or its name; the runtime's own where left out.
         on_error: ``"raise"``, or ``"fallback"`` where the intrinsic has one; then the result says that it is degraded.
             None: a judge of an answer falls back, since the answer exists and must not be lost; all others raise.
-            ``with_retry()`` and ``with_fallbacks()`` act on errors, so around a judge they need ``"raise"``.
+            ``with_retry()`` and ``with_fallbacks()`` act on errors alone, so they refuse a component that raises none:
+            around a judge write ``on_error="raise"``.
         metadata_fields: metadata that the answering model is shown beside a document's text, so that the judge sees it
             too: names, or the ``document_prompt`` of your chain. A title is always shown. Offsets stay in the text.
         date: date text for prompts that carry one; the day of the call where left out.
@@ -69,6 +72,9 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
     _engine: Runtime | None = PrivateAttr(default=None)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        for name in kwargs:
+            if name not in type(self).model_fields:
+                raise unknown(f"{type(self).__name__} has no setting of that name", name, type(self).model_fields)
         super().__init__(*args, **kwargs)
         if self.on_error is not None:  # here, and not in a validator, which would hide the error in one of pydantic's
             TABLE[self.intrinsic].chosen(self.on_error)
@@ -102,6 +108,32 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
             return self
         _ = self.engine  # a copy shares the runtime that is there, and would make one of its own for each call
         return self.model_copy(update={"return_result": wanted})
+
+    def with_retry(self, *args: Any, **kwargs: Any) -> Runnable[Any, Any]:
+        """As LangChain's, for a component that raises errors.
+
+        Raises:
+            InvalidInput: ``on_error`` is not ``"raise"``: there would be no error to try again after.
+        """
+        self._check_that_it_raises("with_retry()")
+        return super().with_retry(*args, **kwargs)
+
+    def with_fallbacks(self, *args: Any, **kwargs: Any) -> RunnableWithFallbacks[Any, Any]:
+        """As LangChain's, for a component that raises errors.
+
+        Raises:
+            InvalidInput: ``on_error`` is not ``"raise"``: there would be no error to fall back after.
+        """
+        self._check_that_it_raises("with_fallbacks()")
+        return super().with_fallbacks(*args, **kwargs)
+
+    def _check_that_it_raises(self, what: str) -> None:
+        chosen = self.on_error or _by_default(TABLE[self.intrinsic].judges_answers)
+        if chosen != "raise":
+            name = type(self).__name__
+            raise InvalidInput(f"{what} acts on errors, and this {name} returns a substitute in their place",
+                               intrinsic=self.intrinsic, expected=f'{name}(on_error="raise")',
+                               got=f"on_error={self.on_error!r}")  # fmt: skip
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Run it.
@@ -161,4 +193,9 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
         """The arguments of the intrinsic's function beside messages and documents."""
         answered = TABLE[self.intrinsic].judges_answers and given.answer is not None
         how = {name: getattr(self, name) for name in self._options}
-        return {"on_error": self.on_error or ("fallback" if answered else "raise"), "date": self.date, **how}
+        return {"on_error": self.on_error or _by_default(answered), "date": self.date, **how}
+
+
+def _by_default(judges_an_answer: bool) -> str:
+    """An answer exists already and must not be lost with its verdict."""
+    return "fallback" if judges_an_answer else "raise"

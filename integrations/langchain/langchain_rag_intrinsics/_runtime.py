@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from langchain_core.runnables import Runnable
 from pydantic import SecretStr
 
 from intrinsics_core import InvalidInput, Runtime, as_runtime, profiles, runtimes
 from intrinsics_core.protocol.names import nearest, unknown
 from intrinsics_core.runtimes.configs import with_key
-from langchain_rag_intrinsics.chat_model import ChatModelRuntime
 
 # The name that `langchain_core.load` looks a saved component's key up under.
 API_KEY = "RAG_INTRINSICS_API_KEY"
@@ -28,7 +26,7 @@ def engine(spec: Any, api_key: SecretStr | None = None) -> Runtime:
     spec = with_key(spec, api_key)
     if isinstance(spec, str):
         spec = None if spec == EMBEDDED else _chat_model(spec)
-    return ChatModelRuntime(spec) if isinstance(spec, Runnable) else as_runtime(spec)
+    return as_runtime(spec)
 
 
 def check(spec: Any, profile: Any = None) -> None:
@@ -45,7 +43,7 @@ def check(spec: Any, profile: Any = None) -> None:
             raise
         except Exception:
             pass
-    elif not isinstance(spec, Runnable):
+    else:
         runtimes.check(spec)
 
 

@@ -11,12 +11,24 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable, RunnableConfig
-from langchain_core.runnables.base import RunnableBindingBase
+from langchain_core.runnables.base import RunnableBindingBase, coerce_to_runnable
 from langchain_core.runnables.config import merge_configs
 from langchain_core.runnables.configurable import DynamicRunnable
 from langchain_core.runnables.fallbacks import RunnableWithFallbacks
 
 AnyRunnable = Runnable[Any, Any]
+
+
+def as_runnable(value: Any) -> AnyRunnable:
+    """A field's value as a Runnable.
+
+    Raises:
+        ValueError: it is none, nor a function; pydantic names the field, which it does not of a TypeError.
+    """
+    try:
+        return coerce_to_runnable(value)
+    except TypeError:
+        raise ValueError(f"expected a Runnable or a function; got {type(value).__name__}") from None
 
 
 def chat_models(model: AnyRunnable) -> Sequence[BaseChatModel | None] | None:

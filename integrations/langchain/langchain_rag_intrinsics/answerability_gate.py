@@ -7,17 +7,17 @@ from typing import Annotated, Any, ClassVar
 
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
-from langchain_core.runnables.base import coerce_to_runnable
 from pydantic import BeforeValidator
 
 from intrinsics_core.protocol.results import Answerability
 from langchain_rag_intrinsics._inputs import ANSWER, ChainInput, kept
 from langchain_rag_intrinsics._intrinsic import Intrinsic
 from langchain_rag_intrinsics._verdicts import canned, verdict, with_verdict
+from langchain_rag_intrinsics._wrapped import as_runnable
 
 
 def _route(value: Any) -> Any:
-    return value if value is None or isinstance(value, str) else coerce_to_runnable(value)
+    return value if value is None or isinstance(value, str) else as_runnable(value)
 
 
 Route = Annotated[Any, BeforeValidator(_route)]
@@ -39,6 +39,9 @@ class AnswerabilityGate(Intrinsic):
     Args:
         answerable: where an answerable question goes.
         otherwise: where the others go. A function may also return a text, for a refusal that depends on the input.
+        block_unsure: what is done with a question that is *unanswerable* where the judge is ``unsure`` of that, its
+            probability being close to the threshold. True sends it to ``otherwise``; False lets it pass, to
+            ``answerable``. The label in the verdict stays.
         on_error: ``"raise"``, or ``"open"`` or ``"closed"``: let the question pass, or stop it, where the judgement
             failed; the verdict then says that it is degraded.
 
@@ -57,9 +60,13 @@ class AnswerabilityGate(Intrinsic):
 
     answerable: Route = None
     otherwise: Route = None
+    block_unsure: bool = True
 
     def _chosen(self, result: Answerability) -> Any:
-        return self.answerable if result.answerable else self.otherwise
+        return self.answerable if self._passes(result) else self.otherwise
+
+    def _passes(self, result: Answerability) -> bool:
+        return result.passes(block_unsure=self.block_unsure)
 
     def _run(self, value: Any) -> Any:
         value = kept(value)
@@ -94,7 +101,7 @@ class AnswerabilityGate(Intrinsic):
 
     def _returned(self, value: Any, route: Any, output: Any, result: Answerability) -> Any:
         """What a route returned: a message signed, the text of a function for no answer made one."""
-        if _says(route, output, result):
+        if self._says(route, output, result):
             return self._answered(value, output, result)
         if not isinstance(output, AIMessage):
             return output
@@ -121,7 +128,7 @@ class AnswerabilityGate(Intrinsic):
                 return
             chunk, text = None, []
             for chunk in route.stream(self._passed(value, result)):
-                if _says(route, chunk, result):
+                if self._says(route, chunk, result):
                     text.append(chunk)
                 else:
                     yield _open_ended(chunk)
@@ -140,7 +147,7 @@ class AnswerabilityGate(Intrinsic):
                 return
             chunk, text = None, []
             async for chunk in route.astream(self._passed(value, result)):
-                if _says(route, chunk, result):
+                if self._says(route, chunk, result):
                     text.append(chunk)
                 else:
                     yield _open_ended(chunk)
@@ -149,15 +156,14 @@ class AnswerabilityGate(Intrinsic):
             for last in self._signature(chunk, result):
                 yield last
 
+    def _says(self, route: Any, output: Any, result: Answerability) -> bool:
+        """Whether this is a text that a function gave for a canned answer."""
+        return isinstance(route, RunnableLambda) and isinstance(output, str) and not self._passes(result)
+
     def _signature(self, chunk: Any, result: Answerability) -> Iterator[AIMessageChunk]:
         if isinstance(chunk, AIMessageChunk):
             signed = verdict(self.intrinsic, result)
             yield AIMessageChunk(content="", response_metadata=signed, id=chunk.id, chunk_position="last")
-
-
-def _says(route: Any, output: Any, result: Answerability) -> bool:
-    """Whether this is a text that a function gave for a canned answer."""
-    return isinstance(route, RunnableLambda) and isinstance(output, str) and not result.answerable
 
 
 def _open_ended(chunk: Any) -> Any:

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from intrinsics_core import InvalidInput, Profile
 from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, Request, Usage
+from intrinsics_core.runtimes import register_chat_models
 from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, token_logprobs, turns
 from langchain_rag_intrinsics._wrapped import chat_models, over, resolved
 
@@ -189,3 +190,6 @@ def _generated(got: Any, seconds: float) -> Generated:
             seconds=seconds,
         ),
     )
+
+
+register_chat_models(lambda spec: isinstance(spec, Runnable), ChatModelRuntime)

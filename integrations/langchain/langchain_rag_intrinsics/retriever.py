@@ -12,7 +12,6 @@ from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, Callba
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda, ensure_config
-from langchain_core.runnables.base import coerce_to_runnable
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from intrinsics_core import InvalidInput
@@ -20,13 +19,14 @@ from intrinsics_core.protocol.query_form import QueryForm, embedding_query, quer
 from intrinsics_core.protocol.results import QueryRewrite
 from langchain_rag_intrinsics._compressing import Compressors, acompress, compress
 from langchain_rag_intrinsics._inputs import read
+from langchain_rag_intrinsics._wrapped import as_runnable
 from langchain_rag_intrinsics.fusion import fuse
 from langchain_rag_intrinsics.query_expander import QueryExpander
 from langchain_rag_intrinsics.query_rewriter import QueryRewriter
 
 
 def _step(value: Any) -> Any:
-    return None if value is None else coerce_to_runnable(value)
+    return None if value is None else as_runnable(value)
 
 
 # To a type checker it is what a user may write: a Runnable, a function or None; here it is a Runnable or None.
@@ -70,7 +70,7 @@ class IntrinsicsRetriever(BaseRetriever):
 
     model_config = ConfigDict(arbitrary_types_allowed=True, hide_input_in_errors=True)
 
-    retriever: Annotated[Any, BeforeValidator(coerce_to_runnable)]
+    retriever: Annotated[Any, BeforeValidator(as_runnable)]
     rewriter: Step = None
     expander: Step = None
     compressors: Compressors = ()

@@ -10,10 +10,11 @@ import pytest
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
-from langchain_rag_intrinsics import AnswerabilityGate, Audit
+from langchain_rag_intrinsics import AnswerabilityGate, Audit, IntrinsicsReranker, IntrinsicsRetriever
 from pydantic import BaseModel
 
 from integrations.langchain.tests.scripts import FAITHFUL, QUESTION, documents, judging
+from intrinsics_core import InvalidInput
 from intrinsics_core.protocol.results import Answerability
 from tests.contract.scripts import no_judge
 
@@ -53,6 +54,23 @@ def test_a_route_gets_the_verdict_and_its_message_is_signed() -> None:
 
     found = routed(otherwise=RunnableLambda(write)).invoke(NO)
     assert set(found.response_metadata["rag_intrinsics"]) == {"mine", "answerability"}
+
+
+@pytest.mark.parametrize(("settings", "way"), [({}, "otherwise"), ({"block_unsure": False}, "answerable")])
+def test_an_unsure_verdict_stops_a_question_unless_asked_otherwise(settings: dict[str, Any], way: str) -> None:
+    never = {"kind": "embedded", "thresholds": {"answerability": {"answerable": 0.99}}}  # nothing is as sure as that
+    gate = AnswerabilityGate(
+        runtime=never, answerable=lambda x: ["answerable", x], otherwise=lambda x: ["otherwise", x], **settings
+    )
+    taken, passed = gate.invoke(YES)
+    assert taken == way == asyncio.run(gate.ainvoke(YES))[0] == next(gate.stream(YES))[0]
+    assert (passed["answerability"]["label"], passed["answerability"]["unsure"]) == ("unanswerable", True)
+
+
+def test_a_function_that_answers_an_unsure_question_gives_its_own_text() -> None:
+    never = {"kind": "embedded", "thresholds": {"answerability": {"answerable": 0.99}}}
+    gate = AnswerabilityGate(runtime=never, answerable=lambda x: FAITHFUL, block_unsure=False)
+    assert gate.invoke(YES) == "".join(gate.stream(YES)) == FAITHFUL
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -143,3 +161,13 @@ def test_whole_result() -> None:
     assert isinstance(gate.invoke(NO), Answerability)
     assert isinstance(gate.invoke(YES), Answerability)
     assert [type(x) for x in gate.stream(YES)] == [Answerability]
+
+
+def test_what_is_no_setting_and_no_route_is_named() -> None:
+    with pytest.raises(InvalidInput, match=r"Gate has no setting of that name \(did you mean 'otherwise'"):
+        AnswerabilityGate(otherwize="No.")
+    with pytest.raises(InvalidInput, match="did you mean 'top_n'"):
+        IntrinsicsReranker(top_k=3)
+    for make, name in ((AnswerabilityGate, "otherwise"), (IntrinsicsRetriever, "retriever")):
+        with pytest.raises(ValueError, match=f"{name}\n.*expected a Runnable or a function; got int"):
+            make(**{name: 3})

@@ -19,6 +19,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import ConfigurableField, RunnableLambda, RunnablePassthrough
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_rag_intrinsics import (
+    AnswerabilityGate,
     Audit,
     CitationGenerator,
     HallucinationDetector,
@@ -272,10 +273,16 @@ def test_fallbacks_and_retries_act_where_errors_are_raised() -> None:
     assert len(asked) >= 3
 
 
-def test_without_it_the_result_says_that_it_fell_back() -> None:
-    judged = HallucinationDetector(runtime=failing()).with_fallbacks([HallucinationDetector()]).invoke(GIVEN)
-    told = judged.response_metadata["rag_intrinsics"]["hallucination-detection"]
+def test_they_refuse_a_component_that_raises_no_error() -> None:
+    judge, gate = HallucinationDetector(runtime=failing()), AnswerabilityGate(runtime=failing(), on_error="open")
+    told = judge.invoke(GIVEN).response_metadata["rag_intrinsics"]["hallucination-detection"]
     assert "the judge is away" in told["degraded"]
+    for component in (judge, gate):
+        with pytest.raises(InvalidInput, match=r"with_retry\(\) acts on errors.*expected .*on_error=\"raise\""):
+            component.with_retry()
+        with pytest.raises(InvalidInput, match=r"with_fallbacks\(\) acts on errors"):
+            component.with_fallbacks([component])
+    AnswerabilityGate(runtime=failing()).with_retry()  # a gate raises unless told otherwise
 
 
 def test_a_component_is_copied_and_pickled_after_use() -> None:

@@ -32,5 +32,7 @@ def test_each_mode_is_read_back(mode, asked):
 
 
 def test_a_response_that_nobody_annotated():
-    with pytest.raises(InvalidInput, match="no citations"):
+    with pytest.raises(InvalidInput, match=r"no citations; expected ResponseAnnotator\(\)\.annotate"):
         cited(Response(FAITHFUL, source_nodes=nodes()))
+    with pytest.raises(InvalidInput, match="mode is unknown"):
+        cited(Response(FAITHFUL, source_nodes=nodes()), "foot")

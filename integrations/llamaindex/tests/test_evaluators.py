@@ -154,6 +154,12 @@ def test_what_is_missing_is_named(given: dict[str, Any]) -> None:
         AnswerabilityEvaluator().evaluate(**given)
 
 
+@pytest.mark.parametrize("contexts", ["Ada Brink built the mill.", 3])
+def test_contexts_that_are_no_list_are_refused(contexts: Any) -> None:
+    with pytest.raises(InvalidInput, match="contexts is not a list; expected a list of the texts or nodes"):
+        HallucinationEvaluator().evaluate(query=QUESTION, response=FAITHFUL, contexts=contexts)
+
+
 def test_it_is_a_span() -> None:
     with Traced() as traced:
         AnswerabilityEvaluator(runtime=judging()).evaluate(query=QUESTION, contexts=CONTEXTS)

@@ -23,6 +23,7 @@ from pydantic import ValidationError as _ValidationError
 from pydantic_core import PydanticCustomError
 
 from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.validation import expected_by
 
 T = TypeVar("T")
 
@@ -140,4 +141,4 @@ def _said(error: Any) -> tuple[str, str]:
             return "is not a mapping", "keys and values"
         case "union_tag_invalid":
             return "is an unknown transformation", str(context["expected_tags"])
-    return "has the wrong type", str(error["msg"])
+    return "has the wrong type", expected_by(error)

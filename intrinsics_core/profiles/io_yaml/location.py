@@ -75,6 +75,8 @@ def find(location: str | os.PathLike[str], *, base: str | None = None, technolog
     root, source = _root(place)
     files = [root] if root.is_file() else sorted(root.glob(FILE)) or _below(root)
     found = [one for path in files if _wanted(one := _found(path, root, source), base, technology)]
+    if not found and not (base or technology):
+        raise InvalidInput(f"there is no {FILE} in {source}", expected=f"a folder with TASK/BASE/lora|alora/{FILE}")
     if not found:
         raise InvalidInput(
             f"{source} has no {FILE} for this base model and technology",

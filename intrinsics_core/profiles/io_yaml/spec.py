@@ -183,7 +183,8 @@ def load(path: Path, name: str, source: str | None = None, root: Path | None = N
     try:
         value = yaml_loader.load(safe_files.read_text(path, _LARGEST, root))
     except (OSError, ValueError) as error:
-        raise InvalidInput(f"{where} cannot be read: {error}", expected="a YAML file") from error
+        file = where if where.endswith(path.name) else f"{where}/{path.name}"
+        raise InvalidInput(f"{file} cannot be read: {error}", expected="a YAML file") from error
     return parse(value, name, where)
 
 

@@ -7,11 +7,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from intrinsics_core._support.redaction import hide, path_secrets
+from intrinsics_core.protocol.errors import IntrinsicsError
 from intrinsics_core.runtimes import configs
 from intrinsics_core.runtimes.base import AsyncRuntime
 from intrinsics_core.runtimes.configs import EncodersConfig, ServerConfig
 from intrinsics_core.runtimes.configured import ConfiguredRuntime
 from intrinsics_core.runtimes.limiter import Limiter
+from intrinsics_core.runtimes.server.failures import translate
 from intrinsics_core.runtimes.server.sessions import Sessions
 from intrinsics_core.runtimes.server.transport import client as http_client
 
@@ -59,6 +61,11 @@ class ConnectedRuntime(ConfiguredRuntime, AsyncRuntime):
             timeout=config.timeout, max_retries=config.max_retries,
             http_client=http_client(config.max_reply_bytes, config.timeout),
         )  # fmt: skip
+
+    def _translated(self, error: openai.APIError, model: str, *, tried: int = 0) -> IntrinsicsError:
+        """The error of the exception tree that says it."""
+        return translate(error, server=configs.shown(self.base_url), model=model, timeout=self.config.timeout,
+                         clean=self._clean, has_key=self._key is not None, tried=tried)  # fmt: skip
 
     def _clean(self, text: str) -> str:
         """Servers quote what they were sent: no key in a message, nor what looks like one in the address."""

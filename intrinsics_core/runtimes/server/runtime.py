@@ -37,7 +37,7 @@ from intrinsics_core.runtimes.server.completions import Unreadable, read
 from intrinsics_core.runtimes.server.connected import ConnectedRuntime
 from intrinsics_core.runtimes.server.dialect import Lesson, body, identity
 from intrinsics_core.runtimes.server.documents import counting, probe, tokenize_address
-from intrinsics_core.runtimes.server.failures import complaint, translate
+from intrinsics_core.runtimes.server.failures import complaint
 from intrinsics_core.runtimes.server.listing import Listing, Unmatched, choose
 from intrinsics_core.runtimes.server.server_state import ServerState
 from intrinsics_core.runtimes.server.sessions import Session
@@ -192,8 +192,7 @@ class ServerRuntime(ConnectedRuntime):
                             )  # fmt: skip
                     await asyncio.sleep(_pause(self.config.max_retries - left))
         except openai.APIError as error:
-            failure = translate(error, model=said["model"], timeout=self.config.timeout, clean=self._clean,
-                                has_key=self._key is not None)  # fmt: skip
+            failure = self._translated(error, said["model"], tried=self.config.max_retries - left)
             if isinstance(error, openai.APIStatusError) and isinstance(failure, InvalidInput):
                 return _Rejected(failure, complaint(error))
             return failure
@@ -317,8 +316,7 @@ class ServerRuntime(ConnectedRuntime):
         except TimeoutError:
             return RequestTimeout("the server did not finish its list of models in time")
         except openai.APIError as error:
-            return translate(error, model="", timeout=self.config.timeout, clean=self._clean,
-                             has_key=self._key is not None)  # fmt: skip
+            return self._translated(error, model="")
         except ValueError as error:
             return RuntimeUnavailable(
                 f"the server's list of models cannot be read ({self._clean(str(error))})",

@@ -196,7 +196,7 @@ class ServerState:
             return Lesson(lambda d: replace(d, constraints="response_format"), lasting=True)
         if kept is not None:
             if not kept and self.kept is not False:
-                self._warn("does not keep replies to %s: they are read as they come", dialect.constraints)
+                self._warn("does not enforce %s. Replies may be malformed", dialect.constraints)
             self.kept = kept and self.kept is not False
         return None
 
@@ -212,10 +212,10 @@ class ServerState:
         names = [f.name for f in fields(learnt) if getattr(learnt, f.name) != getattr(self.dialect, f.name)]
         if names:
             changes = ", ".join(f"{name}={getattr(learnt, name)!r}" for name in names)
-            self._warn("takes other keys than asked: from now on %s", changes)
+            self._warn("refuses or ignores a key of the request. From now on requests are made with %s", changes)
             self.dialect = learnt
         if request.logprobs and reply.logprobs is None and self.logprobs is None:
-            self._warn("gives no log-probabilities: scores rest on what the model states, where it does")
+            self._warn("returns no log-probabilities. Scores are the confidence that the model states")
         if request.logprobs and (reply.text or self.logprobs is None):
             self.logprobs = reply.logprobs is not None
 

@@ -138,7 +138,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"result": {"label": "maybe", "probability": 1.0}}, "label is not a known label; expected true, false or one of"),
     ({"result": {"label": "answerable", "probability": 1.0, "degraded": "x"}}, "result.degraded is set"),
     ({"messages": []}, "messages is empty"),
-    ({"messages": [{"role": "assistant", "content": "Hi."}]}, "role is wrong for the last turn"),
+    ({"messages": [{"role": "assistant", "content": "Hi."}]}, "role, of the last message, is"),
     ({"documents": []}, "would not be asked about this row: nothing retrieved"),
     ({"colour": 1}, "'colour' is not a key of a row"),
     ({"date": 5}, "date is not text"),

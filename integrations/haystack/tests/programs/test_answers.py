@@ -143,9 +143,9 @@ class TestArguments:
 
     def test_10_what_nothing_takes_is_refused_not_dropped(self) -> None:
         rag = RagIntrinsicsPipeline(self.store(), AsyncGenerator(lambda m, s: FAITHFUL))
-        with pytest.raises(InvalidInput, match=r"filter is not taken.*filters"):
+        with pytest.raises(InvalidInput, match=r"filter is an unknown argument \(did you mean 'filters'\?\)"):
             rag.run(query=QUESTION, filter={"field": "meta.tenant", "operator": "==", "value": "b"})
-        with pytest.raises(InvalidInput, match="streaming_callback is not taken"):
+        with pytest.raises(InvalidInput, match="streaming_callback is an unknown argument"):
             rag.run(query=QUESTION, streaming_callback=print)  # this generator does not stream
 
     def test_10_the_generator_sees_system_prompt_variables_and_history(self) -> None:
@@ -285,6 +285,12 @@ class TestEvaluators:
         peer = FaithfulnessEvaluator(chat_generator=AsyncGenerator(lambda m, s: "no JSON"), raise_on_failure=False)
         theirs = peer.run(**self.ROWS)["individual_scores"]
         assert all(map(math.isnan, theirs))
+
+    def test_15_a_row_without_contexts_counts_where_the_retriever_is_evaluated(self) -> None:
+        from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsContextRelevanceEvaluator
+
+        found = RagIntrinsicsContextRelevanceEvaluator().run([QUESTION, QUESTION], [[FAITHFUL], []])
+        assert found["individual_scores"] == [1.0, 0.0] and found["score"] == 0.5
 
     def test_15_a_blank_question_is_one_row(self) -> None:
         from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsAnswerabilityEvaluator

@@ -45,7 +45,8 @@ class AnswerabilityMiddleware(JudgingMiddleware):
         runtime: as for every component.
         mode: ``"block"`` ends the run; ``"annotate"`` lets every run go on and leaves the verdict in
             ``response_metadata["rag_intrinsics"]`` of the last message of a tool that retrieved.
-        block_unsure: whether a verdict that is *unsure* ends a run, too.
+        block_unsure: what is done where the question is *unanswerable* and the judge is ``unsure`` of that, its
+            probability being close to the threshold. True ends the run; False lets it go on.
         answer: the canned answer, or a function of the agent's state that gives it.
         tools: names of the tools that retrieve; None for those that return documents.
         retries: where a search does not answer the question, search again with the question in other words, up to so
@@ -148,7 +149,7 @@ class AnswerabilityMiddleware(JudgingMiddleware):
             tools = [m for m in state["messages"] if isinstance(m, ToolMessage)]
             found = next(m for m in reversed(tools) if of_message(m, self.retrievers) is not None)
             return {"messages": [_found(found, result)]}
-        if result.answerable or (result.unsure and not self.block_unsure):
+        if result.passes(block_unsure=self.block_unsure):
             return None
         verdicts = verdict(self.gate.intrinsic, result)[KEY]
         return {"jump_to": "end", "messages": [canned(self._canned(state), verdicts)]}

@@ -24,7 +24,13 @@ def conversation(
 ) -> list[dict[str, str]]:
     """The turns as the core takes them: the history (a :class:`ConversationQuery` brings its own), the question where
     there is one, and the answer where there is one.
+
+    Raises:
+        InvalidInput: the query is no question.
     """
+    if query is not None and not isinstance(query, str | QueryBundle):
+        raise InvalidInput("query is not a question", got=type(query).__name__,
+                           expected="text, or ConversationQuery(question, chat_history=...)")  # fmt: skip
     if history is None:
         history = given_history(query)
     turns = [{"role": _ROLES.get(m.role.value, m.role.value), "content": m.content or ""} for m in history]

@@ -11,6 +11,7 @@ from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.schema import NodeWithScore
 from pydantic import BaseModel
 
+from intrinsics_core import InvalidInput
 from intrinsics_core.text.fields import as_lines
 
 
@@ -18,6 +19,9 @@ def answer_of(response: Any) -> str:
     """The response's text: of an object or dict its fields, a line each; of a stream what has come; ``""`` where there
     is none. Of an agent's output with an object it is what the agent said, unless that is the object as JSON, and the
     object's fields.
+
+    Raises:
+        InvalidInput: it is no response.
     """
     if isinstance(response, AgentOutput):
         said = response.response.content or ""
@@ -27,6 +31,9 @@ def answer_of(response: Any) -> str:
         return "\n".join([*words, *as_lines(response.structured_response)])
     if isinstance(response, StreamingResponse | AsyncStreamingResponse):
         return response.response_txt or ""
+    if not hasattr(response, "response"):
+        raise InvalidInput("response is not a response", expected="Response, AgentChatResponse or AgentOutput",
+                           got=type(response).__name__)  # fmt: skip
     answer = response.response
     return answer if isinstance(answer, str) else "\n".join(as_lines(answer))
 

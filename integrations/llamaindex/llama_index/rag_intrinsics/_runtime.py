@@ -8,7 +8,6 @@ from typing import Any
 
 from llama_index.core.llms import LLM
 from llama_index.core.llms.utils import resolve_llm
-from llama_index.rag_intrinsics.llm import LLMRuntime
 from pydantic import SecretStr
 
 from intrinsics_core import InvalidInput, Runtime, as_runtime, profiles, runtimes
@@ -29,7 +28,7 @@ def engine(spec: Any, api_key: SecretStr | None) -> Runtime:
     spec = with_key(spec, api_key)
     if isinstance(spec, str):
         spec = None if spec == EMBEDDED else _named(spec)
-    return LLMRuntime(spec) if isinstance(spec, LLM) else as_runtime(spec)
+    return as_runtime(spec)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +82,7 @@ def check(spec: Any, profile: Any = None) -> None:
         if spec != EMBEDDED and spec.partition(":")[0] not in _RESOLVED:
             otherwise = ", a config {'kind': ...}, or an LLM itself, e.g. OpenAI(model='gpt-4o-mini')"
             raise unknown(_UNRESOLVED, spec, (EMBEDDED, *_RESOLVED), otherwise=otherwise)
-    elif not isinstance(spec, LLM):
+    else:
         runtimes.check(spec)
 
 

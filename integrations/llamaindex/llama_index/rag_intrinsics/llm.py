@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from intrinsics_core import Profile
 from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, TokenLogprob, Usage
+from intrinsics_core.runtimes import register_chat_models
 from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, token_logprobs, turns
 
 # Of an LLM's additional_kwargs: what its answers are to be made with, and no verdict.
@@ -219,3 +220,6 @@ def _from_lists(places: Sequence[Sequence[LogProb]], text: str) -> tuple[TokenLo
         tokens.append(TokenLogprob(*fitting, tops))
         at += len(fitting[0])
     return tuple(tokens) if tokens and at == len(text) else None
+
+
+register_chat_models(lambda spec: isinstance(spec, LLM), LLMRuntime)

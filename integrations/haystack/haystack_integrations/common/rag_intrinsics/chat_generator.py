@@ -18,6 +18,7 @@ from haystack.tracing.tracer import Span, tracer
 
 from intrinsics_core import Profile, RuntimeUnavailable
 from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, Outcome, Usage
+from intrinsics_core.runtimes import register_chat_models
 from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, token_logprobs, turns
 
 
@@ -259,3 +260,7 @@ async def _acalled(generator: Any, name: str) -> None:
         await method()
     elif callable(method := getattr(generator, name, None)):
         await asyncio.to_thread(method)
+
+
+# By what `@component` sets: other frameworks have objects with a method `run` too.
+register_chat_models(lambda spec: hasattr(spec, "__haystack_input__"), ChatGeneratorRuntime)

@@ -138,6 +138,9 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
         }
         for name in (name for name, is_missing in missing.items() if is_missing):
             raise InvalidInput(f"{name} is missing", intrinsic=self.intrinsic, expected=_WANTED[name])
+        if contexts is not None and (isinstance(contexts, str) or not isinstance(contexts, Sequence)):
+            raise InvalidInput("contexts is not a list", intrinsic=self.intrinsic,
+                               expected=_WANTED["contexts="], got=repr(contexts))  # fmt: skip
         return EvaluatorInput(query, response, contexts or (), history, self.metadata_mode)
 
     def _evaluation(self, given: EvaluatorInput, result: Result) -> IntrinsicEvaluation:

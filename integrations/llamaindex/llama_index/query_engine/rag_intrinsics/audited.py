@@ -10,6 +10,8 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.rag_intrinsics._prompts import InnerPrompts
 from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator
 
+from intrinsics_core import InvalidInput
+
 
 class AuditedQueryEngine(InnerPrompts, BaseQueryEngine):
     """Any query engine, whose responses now come with everything about them.
@@ -39,6 +41,9 @@ class AuditedQueryEngine(InnerPrompts, BaseQueryEngine):
     """
 
     def __init__(self, query_engine: BaseQueryEngine, *, stream_verdicts: bool = False, **settings: Any) -> None:
+        if not isinstance(query_engine, BaseQueryEngine):
+            raise InvalidInput("query_engine is not a query engine", expected="e.g. index.as_query_engine()",
+                               got=type(query_engine).__name__)  # fmt: skip
         super().__init__(callback_manager=query_engine.callback_manager)
         self._inner: BaseQueryEngine = query_engine
         self._annotator = ResponseAnnotator(audit=True, stream_verdicts=stream_verdicts, **settings)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from llama_index.core.schema import MetadataMode
 from llama_index.rag_intrinsics._inputs import distinct, passages
 from llama_index.rag_intrinsics._responses import answer_of, noted_on, sources_of
 
 from intrinsics_core import InvalidInput
+from intrinsics_core.protocol.names import named
 from intrinsics_core.protocol.results import Audit, Citations
 from intrinsics_core.protocol.verdicts import verdicts_in
 from intrinsics_core.render.citations import Mode, Style, view, write
@@ -38,6 +39,8 @@ def cited(response: Any, mode: Mode = "postfix", style: Style = "text") -> str:
         Citations:
         [1] mill
     """
+    named("mode", mode, get_args(Mode))
+    named("style", style, get_args(Style))
     verdicts = verdicts_in(noted_on(response))
     verdict = verdicts.get("citations", verdicts.get("audit", {}))
     if set(verdict) == {"degraded"}:  # not even a fallback could be made
@@ -48,7 +51,6 @@ def cited(response: Any, mode: Mode = "postfix", style: Style = "text") -> str:
         rows = [row for sentence in Audit.model_validate(verdicts["audit"]).sentences for row in sentence.citations]
         found = Citations(citations=tuple(rows))
     else:
-        raise InvalidInput("the response has no citations", expected="one that was annotated with them",
-                           got=f"verdicts {list(verdicts)}")  # fmt: skip
+        raise InvalidInput("the response has no citations", expected="ResponseAnnotator().annotate(query, response)")
     documents = passages(distinct(sources_of(response)), MetadataMode.NONE)
     return write(view(found, answer_of(response), documents, mode), style)

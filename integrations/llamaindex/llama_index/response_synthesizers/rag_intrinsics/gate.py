@@ -139,8 +139,7 @@ class Gate:
             missed = [result for result in results if not result.answerable and not result.unsure]
             decisive = missed if sure or whole.unsure else []
         whole = decisive[0] if decisive else whole
-        doubted = whole.unsure and not self._block_unsure
-        blocks = self._mode == "block" and not whole.answerable and not doubted
+        blocks = self._mode == "block" and not whole.passes(block_unsure=self._block_unsure)
         return Passed(whole, tuple(zip(asked, results, strict=True)), blocks)
 
 

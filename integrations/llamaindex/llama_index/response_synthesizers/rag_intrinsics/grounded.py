@@ -47,7 +47,8 @@ class GroundedSynthesizer(InnerPrompts, BaseSynthesizer):
         answerability: whether to gate.
         mode: ``"block"``: the canned answer stands where the nodes do not answer the question; ``"annotate"``: the
             gate's verdict is noted, and ``inner`` always asked.
-        block_unsure: whether the gate blocks also where its judge is ``unsure``.
+        block_unsure: what is done with a question that is *unanswerable* where the judge is ``unsure`` of that, its
+            probability being close to the threshold. True blocks it; False has it answered.
         citations: whether to cite; left out, where no audit is asked for, which has citations in it.
         hallucination: whether to judge each sentence; left out as for citations.
         audit: whether to judge the answer in every way at once (``"audit"``); see :class:`ResponseAnnotator`.
@@ -108,6 +109,9 @@ class GroundedSynthesizer(InnerPrompts, BaseSynthesizer):
         date: str | None = None,
         streaming: bool = False,
     ) -> None:
+        if not isinstance(canned, str | BaseModel) and not callable(canned):
+            raise InvalidInput("canned is not an answer", expected="a string, an object, or a function that gives one",
+                               got=repr(canned))  # fmt: skip
         inner = _synthesizer(inner, streaming)
         super().__init__(
             llm=inner._llm,

@@ -14,6 +14,7 @@ from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, 
 from llama_index.rag_intrinsics._settings import check_names
 from llama_index.rag_intrinsics.query import ExpandedQuery, RewrittenQuery
 
+from intrinsics_core import InvalidInput
 from intrinsics_core.protocol.names import named
 
 _NOT_ASKED = ("llm", "query_gen_prompt", "num_queries", "kwargs")  # what an LLM would be asked with
@@ -65,8 +66,13 @@ class IntrinsicsRetriever(QueryFusionRetriever):
     ) -> None:
         known = [*signature(IntrinsicsRetriever).parameters, *signature(QueryFusionRetriever).parameters]
         check_names(kwargs, [name for name in known if name not in _NOT_ASKED], called=type(self).__name__)
+        each = [retrievers] if isinstance(retrievers, BaseRetriever) else list(retrievers)
+        for retriever in each:
+            if not hasattr(retriever, "retrieve"):
+                raise InvalidInput("retrievers has something that is not a retriever", got=repr(retriever),
+                                   expected="e.g. index.as_retriever(), or a list of them")  # fmt: skip
         super().__init__(
-            [retrievers] if isinstance(retrievers, BaseRetriever) else list(retrievers),
+            each,
             llm=MockLLM(),  # never asked: the queries are the intrinsics'
             mode=FUSION_MODES(named("mode", mode, [each.value for each in FUSION_MODES])),
             retriever_weights=retriever_weights,

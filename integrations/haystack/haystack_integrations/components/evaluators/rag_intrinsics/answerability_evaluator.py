@@ -15,7 +15,7 @@ class RagIntrinsicsAnswerabilityEvaluator(ContextEvaluator):
 
     Takes what Haystack's own evaluators take, and its outputs make an `EvaluationRunResult`. A row that could not be
     judged is `"error"` in its result's `status`, with the reason, and not in the mean; its individual
-    score is 0. Nothing retrieved is a score of 0.
+    score is NaN. A row without contexts is in the mean with a score of 0: its retriever found nothing.
 
     Usage example:
 

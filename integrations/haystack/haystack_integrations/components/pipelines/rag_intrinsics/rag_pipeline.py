@@ -22,6 +22,7 @@ from haystack_integrations.components.validators.rag_intrinsics import (
 )
 
 from intrinsics_core import InvalidInput
+from intrinsics_core.protocol.names import unknown
 from intrinsics_core.protocol.query_form import QueryForm
 from intrinsics_core.protocol.query_form import query_form as query_form_of
 from intrinsics_core.running.flows import CANNED
@@ -84,6 +85,7 @@ class RagIntrinsicsPipeline(Saved):
         hold: bool = False,
         on_error: str = "raise",
         query_form: QueryForm = "auto",
+        block_unsure: bool = True,
     ) -> None:
         """
         Create the pipeline. Nothing is loaded before `warm_up` or the first run.
@@ -107,6 +109,9 @@ class RagIntrinsicsPipeline(Saved):
         :param query_form: Which form of the rewritten question the retriever is asked with: `"question"`, or
             `"keywords"` (with keywords of the conversation). `"auto"` asks embedding retrievers with the
             question, where it stands alone, and all others with keywords.
+        :param block_unsure: What is done with a question that the documents do not answer where the judge is `unsure`
+            of that, its probability being close to the threshold. True gives the canned answer; False has the generator
+            asked.
         :raises InvalidInput: If `canned` is no text, `hold` has no `stream_verdicts`, or a variable of `prompt` has the
             name of another input.
         """
@@ -118,6 +123,7 @@ class RagIntrinsicsPipeline(Saved):
         self.top_k, self.canned, self.prompt, self.system_prompt = top_k, canned, prompt, system_prompt
         self.meta_fields_to_embed, self.on_error = listed("meta_fields_to_embed", meta_fields_to_embed or ()), on_error
         self.stream_verdicts, self.hold, self.query_form = stream_verdicts, hold, query_form
+        self.block_unsure = block_unsure
         asked = _ASKED[query_form_of(retriever, query_form)]
         self._engine = Engine(runtime)
         asking: dict[str, Any] = {"runtime": self._engine, "on_error": on_error}
@@ -127,7 +133,7 @@ class RagIntrinsicsPipeline(Saved):
             "rewriter": RagIntrinsicsQueryRewriter(**asking),
             "retriever": retriever,
             "ranker": RagIntrinsicsRanker(**asking, **shown, top_k=top_k),
-            "router": RagIntrinsicsAnswerabilityRouter(**asking, **shown),
+            "router": RagIntrinsicsAnswerabilityRouter(**asking, **shown, block_unsure=block_unsure),
             "prompt": ChatPromptBuilder([ChatMessage.from_user(fields + prompt)], required_variables=_REQUIRED),
             "turns": ConversationTurns(system_prompt),
             # Before the generator, which is then the last part that streams, as servers look for it.
@@ -174,9 +180,7 @@ class RagIntrinsicsPipeline(Saved):
         """
         for name in given:
             if name not in self.input_mapping:
-                raise InvalidInput(
-                    f"{name} is not taken", expected=f"some of {', '.join(self.input_mapping)}", got=name
-                )
+                raise unknown(f"{name} is an unknown argument", name, self.input_mapping)
         return {name: value for name, value in given.items() if value is not None}
 
 

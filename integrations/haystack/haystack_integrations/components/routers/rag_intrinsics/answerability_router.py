@@ -40,6 +40,7 @@ class RagIntrinsicsAnswerabilityRouter(Intrinsic):
         self,
         runtime: Any = None,
         *,
+        block_unsure: bool = True,
         meta_fields_to_embed: Sequence[str] | None = None,
         profile: Profile | str | None = None,
         on_error: str = "raise",
@@ -50,6 +51,9 @@ class RagIntrinsicsAnswerabilityRouter(Intrinsic):
 
         :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
             Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
+        :param block_unsure: What is done with a question that is *unanswerable* where the judge is `unsure` of that,
+            its probability being close to the threshold. True sends it to `unanswerable`; False lets it pass, to
+            `answerable`. The label in `result` stays.
         :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
             the judge is shown them too, after the title.
         :param profile: A profile or its name; the runtime's own where left out.
@@ -58,6 +62,7 @@ class RagIntrinsicsAnswerabilityRouter(Intrinsic):
         :param date: Date text for prompts that carry one; the day of the call where left out.
         """
         self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
+        self.block_unsure = block_unsure
 
     @component.output_types(answerable=list[Document], unanswerable=str, result=dict[str, Any])
     def run(
@@ -84,5 +89,6 @@ class RagIntrinsicsAnswerabilityRouter(Intrinsic):
         return self._outputs(query, given, await self._aresult(self._call(given)))
 
     def _outputs(self, query: str, given: PipelineInput, result: Answerability) -> dict[str, Any]:
-        way: dict[str, Any] = {"answerable": list(given.documents)} if result.answerable else {"unanswerable": query}
+        passes = result.passes(block_unsure=self.block_unsure)
+        way: dict[str, Any] = {"answerable": list(given.documents)} if passes else {"unanswerable": query}
         return {**way, "result": result.model_dump(mode="json")}
