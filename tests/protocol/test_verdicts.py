@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from intrinsics_core.protocol.results import ContextRelevance, Judgement
-from intrinsics_core.protocol.verdicts import unfaithful_places, verdict_in, verdicts_in, with_verdicts
+import pytest
+
+from intrinsics_core import MalformedReply
+from intrinsics_core.protocol.results import ContextRelevance, HallucinationDetection, Judgement
+from intrinsics_core.protocol.verdicts import (
+    UNRETRIEVED,
+    claims_nothing,
+    digest,
+    required_whole,
+    unfaithful_places,
+    verdict_in,
+    verdicts_in,
+    with_verdicts,
+)
 
 SENTENCES = [{"begin": 0, "end": 9, "label": "faithful"}, {"begin": 10, "end": 20, "label": "unfaithful"}]
 
@@ -21,6 +33,27 @@ def test_what_is_not_ours_is_no_verdict() -> None:
     for metadata in ({}, {"rag_intrinsics": "mine"}, {"rag_intrinsics": {"audit": "mine"}}):
         assert verdict_in(metadata, "audit") == {}
     assert with_verdicts({"rag_intrinsics": "mine"}, {"audit": {}}) == {"rag_intrinsics": {"audit": {}}}
+
+
+def test_a_digest_is_of_the_answer_and_of_what_is_read_of_the_documents() -> None:
+    mill, fog = {"text": "Ada built it.", "title": "Mill"}, {"text": "Fog is common."}
+    same = digest("She did.", [mill, fog])
+    assert same == digest("She did.", [{**fog, "title": None, "score": 0.5}, mill, mill])
+    for answer, documents in [
+        ("He did.", [mill, fog]),
+        ("She did.", [mill]),
+        ("She did.", [{**mill, "title": ""}, fog]),
+    ]:
+        assert digest(answer, documents) != same
+
+
+def test_what_claims_nothing_and_what_was_left_out() -> None:
+    nothing = HallucinationDetection(label="NA", score=None, sentences=())
+    partly = nothing.model_copy(update={"missing": 1, "degraded": "1 of 2 sentences were not judged"})
+    assert claims_nothing(nothing) and not claims_nothing(partly) and not claims_nothing(UNRETRIEVED)
+    required_whole(nothing)
+    with pytest.raises(MalformedReply, match="1 of 2"):
+        required_whole(partly)
 
 
 def test_which_judged_documents_are_kept() -> None:

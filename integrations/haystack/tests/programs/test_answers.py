@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 from typing import Any, ClassVar
 
 import pytest
@@ -286,6 +287,40 @@ class TestEvaluators:
         theirs = peer.run(**self.ROWS)["individual_scores"]
         assert all(map(math.isnan, theirs))
 
+    def test_15_a_row_without_a_probability_says_why(self) -> None:
+        from haystack_integrations.components.evaluators.rag_intrinsics import (
+            RagIntrinsicsAnswerabilityEvaluator,
+            RagIntrinsicsFaithfulnessEvaluator,
+        )
+
+        asked, found = ["Wo liegt der Bahnhof?"], [["Der Bahnhof liegt am Müllerplatz, gleich neben der Post."]]
+        said = ["Der Bahnhof wurde von vierzig Matrosen golden gestrichen."]
+        for told in (
+            RagIntrinsicsFaithfulnessEvaluator().run(asked, found, said),
+            RagIntrinsicsAnswerabilityEvaluator().run(asked, found),
+        ):
+            [row] = told["results"]
+            assert (row["status"], math.isnan(told["score"])) == ("error", True) and "German" in row["reason"]
+        [thanks] = RagIntrinsicsFaithfulnessEvaluator().run(["Thanks!"], found, ["You are welcome!"])["results"]
+        assert (thanks["status"], thanks["reason"]) == ("nothing to judge", "nothing in the answer makes a claim")
+
+    def test_15_rows_are_read_as_elsewhere(self) -> None:
+        from haystack_integrations.components.evaluators.rag_intrinsics import (
+            RagIntrinsicsAnswerabilityEvaluator,
+            RagIntrinsicsFaithfulnessEvaluator,
+        )
+
+        hours = {"Harbour Pool": "Opening hours: 9 am to 6 pm.", "City Museum": "Opening hours: 10 am to 4 pm."}
+        titled = [Document(content=text, meta={"title": title}) for title, text in hours.items()]
+        asked = "When is the Harbour Pool open?"
+        routed = RagIntrinsicsAnswerabilityRouter().run(query=asked, documents=titled)["result"]
+        [row] = RagIntrinsicsAnswerabilityEvaluator().run([asked], [titled])["results"]  # type: ignore[list-item]
+        assert row["probability"] == routed["probability"]
+        for said in ("The Harbour Pool is open from 9 am to 6 pm.", '{"pool": "Harbour Pool", "opens": "9 am"}'):
+            checked = RagIntrinsicsGroundednessChecker().run(asked, [said], titled)["results"][0]
+            [row] = RagIntrinsicsFaithfulnessEvaluator().run([asked], [titled], [said])["results"]  # type: ignore[list-item]
+            assert row["sentences"] == checked["sentences"]
+
     def test_15_a_blank_question_is_one_row(self) -> None:
         from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsAnswerabilityEvaluator
 
@@ -416,6 +451,13 @@ def test_18_answers_built_with_references_of_an_answer_that_cites_nothing() -> N
     builder = AnswerBuilder(reference_pattern=r"\[(\d+)\]")
     [answer] = builder.run(query=QUESTION, replies=cited["replies"], documents=documents())["answers"]
     assert (answer.data, answer.documents) == (INVENTED, [])
+
+
+def test_18_a_link_is_no_reference() -> None:
+    said = "The [3](https://ellery.example/3) page says that Ada Brink built the mill in 1911."
+    [answer] = RagIntrinsicsPipeline(retriever(), MockChatGenerator(said)).run(query=QUESTION)["answers"]
+    cited = {int(number) for number in re.findall(r"\[(\d)\](?!\()", answer.data)}
+    assert cited and {d.meta["source_index"] for d in answer.documents} == cited
 
 
 def _piped(rag: Any) -> Pipeline:
