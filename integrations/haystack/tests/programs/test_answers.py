@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import re
 from typing import Any, ClassVar
 
 import pytest
@@ -454,10 +453,9 @@ def test_18_answers_built_with_references_of_an_answer_that_cites_nothing() -> N
 
 
 def test_18_a_link_is_no_reference() -> None:
-    said = "The [3](https://ellery.example/3) page says that Ada Brink built the mill in 1911."
+    said = "The bakery [1](https://ellery.example/1) sold purple umbrellas."
     [answer] = RagIntrinsicsPipeline(retriever(), MockChatGenerator(said)).run(query=QUESTION)["answers"]
-    cited = {int(number) for number in re.findall(r"\[(\d)\](?!\()", answer.data)}
-    assert cited and {d.meta["source_index"] for d in answer.documents} == cited
+    assert (answer.data, answer.documents) == (said, [])
 
 
 def _piped(rag: Any) -> Pipeline:
