@@ -217,6 +217,17 @@ def test_it_is_blocked_where_nobody_could_say_whether_it_claims_anything() -> No
     assert left(hook, "Hi", ChatMessage.from_assistant("Hello!")).text == "No."
 
 
+def test_documents_without_text_are_like_none() -> None:
+    pictures = [Document(content=None, meta={"file_path": "boat.png"}), Document(content=" ")]
+    hook = RagIntrinsicsGroundednessHook(mode="block", answer="No.")
+    last = left(hook, "What is on the picture?", ChatMessage.from_assistant("A red boat."), documents=pictures)
+    assert (last.text, verdict(last)["degraded"]) == ("A red boat.", "nothing retrieved")
+    # What a tool said is not hidden by them.
+    call = ToolCall("search", {}, id="1")
+    said = [ChatMessage.from_assistant(tool_calls=[call]), ChatMessage.from_tool(FAITHFUL, origin=call)]
+    assert left(hook, QUESTION, *said, ChatMessage.from_assistant(INVENTED), documents=pictures).text == "No."
+
+
 def test_an_agent_is_saved_with_its_hook() -> None:
     hook = RagIntrinsicsGroundednessHook({"kind": "embedded"}, mode="block", labels=("unfaithful", "partial"))
     agent = Agent(chat_generator=MockChatGenerator("Hello!"), hooks={"on_exit": [hook]})

@@ -43,11 +43,12 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
     Judges an Agent's answer, sentence by sentence, by what its tools returned for it.
 
     The verdict is put into the answer's `meta["rag_intrinsics"]["hallucination_detection"]`. What it is judged by are
-    the documents that tools wrote into the Agent's state (`outputs_to_state`), else the texts of tools since the last
-    user turn, else those of the latest turn before that has any: a follow-up may be answered from them. An Agent that
-    retrieved nothing cannot be judged: the verdict is NA and says so. A sentence that claims nothing is NA and blocks
-    nothing: courtesy, an offer, a question back, "I don't know", and the report of an action whose tool was called for
-    this answer and did not fail.
+    the documents that tools wrote into the Agent's state (`outputs_to_state`). Where none of them has text it is the
+    texts of tools since the last user turn, else those of the latest turn before that has any: a follow-up may be
+    answered from them. An Agent that retrieved nothing cannot be judged: the verdict is NA and says so.
+
+    A sentence that claims nothing is NA and blocks nothing: courtesy, an offer, a question back, "I don't know", and
+    the report of an action whose tool was called for this answer and did not fail.
 
     Give an Agent `hooks=hook.hooks`, or register it at `on_exit` yourself. After a retry neither the first answer nor
     what the model was told is among the messages.
@@ -160,7 +161,9 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         """What is judged, and by what: no documents where nothing was retrieved."""
         messages: list[ChatMessage] = state.data["messages"]
         at = _question(messages)
-        documents = state.data.get(self.documents_key) or self._found(messages)
+        documents = state.data.get(self.documents_key) or []
+        if not any((document.content or "").strip() for document in documents):  # pictures have no text
+            documents = self._found(messages)
         history = [m for m in messages[:at] if m.role in _SHOWN and text_of(m).strip()]
         given = read(NAME, text_of(messages[at]), documents, history, messages[-1], self.meta_fields_to_embed)
         return replace(given, calls=tuple(calls_made(messages[at + 1 :], given.documents)))
