@@ -22,7 +22,7 @@ from llama_index.response_synthesizers.rag_intrinsics.streams import AnnotatedCh
 from intrinsics_core import Call, InvalidInput, arun_many, run_many
 from intrinsics_core.intrinsics import OnError
 from intrinsics_core.protocol.results import Audit, AuditedSentence, Result
-from intrinsics_core.protocol.verdicts import KEY, with_verdicts
+from intrinsics_core.protocol.verdicts import KEY, unfaithful_places, with_verdicts
 from intrinsics_core.running.streaming import StreamChecker, StreamEvent
 
 dispatcher = get_dispatcher(__name__)
@@ -40,7 +40,8 @@ class ResponseAnnotator(IntrinsicComponent):
     ``AgentOutput`` (its sources are what its tools returned; the report of an action is no claim where its tool was
     called), and streams. Returns a copy whose
     ``metadata["rag_intrinsics"]`` holds, by intrinsic, what the command line writes: ``"citations"`` with the spans
-    that each sentence rests on, ``"hallucination-detection"`` with a verdict for each sentence. Offsets count in the
+    that each sentence rests on, ``"hallucination-detection"`` with a verdict for each sentence. A sentence that is
+    judged unfaithful is not cited. Offsets count in the
     response's text and in the nodes' own texts. Both are asked for at the same time.
 
     A stream streams on, and its verdicts are in the metadata when it has ended. An ``AgentOutput`` has no metadata:
@@ -294,7 +295,7 @@ class ResponseAnnotator(IntrinsicComponent):
             if result.degraded:
                 logger.warning("%s fell back: %s", name, result.degraded)
             verdicts[name] = result.model_dump(mode="json")
-        return verdicts
+        return _without_wrong_citations(verdicts)
 
     def _failed(self, error: Exception) -> Verdicts:
         """Where not even a fallback could be made of it: why there are no verdicts."""
@@ -302,6 +303,15 @@ class ResponseAnnotator(IntrinsicComponent):
             raise error
         logger.warning("%s: no verdicts", self.class_name(), exc_info=error)
         return {name: {"degraded": f"{type(error).__name__}: {error}"} for name in self._wanted()}
+
+
+def _without_wrong_citations(verdicts: Verdicts) -> Verdicts:
+    """The verdicts without citations of sentences that are judged unfaithful beside them: nothing supports these."""
+    wrong = unfaithful_places(verdicts.get("hallucination-detection") or verdicts.get("audit") or {})
+    if wrong and (cited := verdicts.get("citations")):
+        kept = [row for row in cited["citations"] if (row["response_begin"], row["response_end"]) not in wrong]
+        return verdicts | {"citations": cited | {"citations": kept}}
+    return verdicts
 
 
 def _dumped(sentences: Iterable[AuditedSentence]) -> list[dict[str, Any]]:
