@@ -121,6 +121,15 @@ def test_21_a_verdict_is_used_for_the_text_that_it_was_made_for() -> None:
     assert RagIntrinsicsReviser().run(**given(longer))["replies"][0].text == FAITHFUL
 
 
+def test_21_a_sentence_is_cited_where_another_was_judged_unfaithful() -> None:
+    """The sentence that stood there was cut out; it is not a place that is unfaithful."""
+    cats = "She had forty cats in the mill 9."
+    assert len(cats) == len(FAITHFUL)
+    [checked] = RagIntrinsicsGroundednessChecker().run(**given(f"{cats} {FAITHFUL}"))["replies"]
+    cut = ChatMessage.from_assistant(FAITHFUL, meta=checked.meta)
+    assert RagIntrinsicsCitationBuilder().run(**given(cut))["replies"][0].text == FAITHFUL.replace(".", " [2].")
+
+
 def test_21_what_stands_is_left_alone() -> None:
     call = ChatMessage.from_assistant(tool_calls=[ToolCall(tool_name="send", arguments={}, id="1")])
     reply = ChatMessage.from_assistant(FAITHFUL, meta={"model": "m"})

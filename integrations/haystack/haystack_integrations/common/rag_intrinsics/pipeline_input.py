@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -180,10 +180,11 @@ def signed(reply: ChatMessage, intrinsic: str, given: PipelineInput, dump: dict[
     return replace(reply, _meta=with_verdicts(reply.meta, verdicts))
 
 
-def is_about(reply: ChatMessage, intrinsic: str, given: PipelineInput) -> bool:
-    """Whether a reply's verdict was made for the text that it has now, and by these documents."""
+def known_verdict(reply: ChatMessage, intrinsic: str, given: PipelineInput) -> Mapping[str, Any]:
+    """The verdict on a reply, where it was made for the text that it has now and by these documents; else empty."""
     name = underscored(intrinsic)
-    return verdict_in(reply.meta, _ABOUT).get(name) == digest(said_in(reply), given.passages)
+    same = verdict_in(reply.meta, _ABOUT).get(name) == digest(said_in(reply), given.passages)
+    return verdict_in(reply.meta, name) if same else {}
 
 
 REUSED = ("hallucination-detection", "audit")  # verdicts that a component behind takes as they are

@@ -7,17 +7,12 @@ from typing import Any, ClassVar
 from haystack import component
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
-from haystack_integrations.common.rag_intrinsics.pipeline_input import (
-    PipelineInput,
-    is_about,
-    is_structured,
-    underscored,
-)
+from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, is_structured, known_verdict
 from haystack_integrations.components.validators.rag_intrinsics.markers import with_text
 
 from intrinsics_core import Profile
 from intrinsics_core.protocol.results import Audit, HallucinationDetection
-from intrinsics_core.protocol.verdicts import KEY, verdict_in
+from intrinsics_core.protocol.verdicts import KEY
 
 
 @component
@@ -89,8 +84,8 @@ class RagIntrinsicsReviser(ReplyIntrinsic):
 def _verdicts(reply: ChatMessage, given: PipelineInput) -> HallucinationDetection | None:
     """What was said of this very text by these very documents before, if anything was."""
     for intrinsic, kind in (("hallucination-detection", HallucinationDetection), ("audit", Audit)):
-        said = verdict_in(reply.meta, underscored(intrinsic))
-        if not said or "degraded" in said or "reason" in said or not is_about(reply, intrinsic, given):
+        said = known_verdict(reply, intrinsic, given)
+        if not said or "degraded" in said or "reason" in said:
             continue
         found = kind.model_validate(said)
         return found if isinstance(found, HallucinationDetection) else found.hallucination
