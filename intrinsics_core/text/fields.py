@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel
 
 _SENTENCE = 4  # words from which a text in a field stands for itself, and not for the field
+
+
+def object_in(text: str) -> dict[str, Any] | list[Any] | None:
+    """The object or list that a text is in JSON, from its first character to its last; None where it is neither.
+
+    >>> object_in('{"builder": "Ada Brink"}'), object_in("[1] says so.")
+    ({'builder': 'Ada Brink'}, None)
+    """
+    if not text.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict | list) else None
 
 
 def as_lines(value: Any, name: str = "") -> Iterator[str]:

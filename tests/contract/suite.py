@@ -256,6 +256,12 @@ class ContractTests:
         else:
             assert self.answer(intrinsic, component, []) == self.core(intrinsic, runtime, [])
 
+    @pytest.mark.parametrize("intrinsic", cases.NEEDS_DOCUMENTS, indirect=True)
+    def test_documents_without_text(self, intrinsic: str, runtime: Runtime | None) -> None:
+        blank = [{"id": name, "text": text, "metadata": {}} for name, text in (("picture", ""), ("scan", " \n"))]
+        component = self.adapter.build(intrinsic, runtime=runtime)
+        assert self.answer(intrinsic, component, blank) == self.core(intrinsic, runtime, blank)
+
     @pytest.mark.parametrize("intrinsic", cases.ENDS_WITH_ANSWER, indirect=True)
     @pytest.mark.parametrize("said", ["", "  \n"])
     def test_an_answer_that_says_nothing(self, intrinsic: str, said: str) -> None:

@@ -16,8 +16,10 @@ from integrations.haystack.tests.agents import search, verdict
 from integrations.haystack.tests.generators import AsyncGenerator
 from integrations.haystack.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents
 from integrations.haystack.tests.scripts import judging as judging_runtime
-from intrinsics_core import InvalidInput
+from intrinsics_core import InvalidInput, MalformedReply
 from intrinsics_core.profiles.asking import data_of
+from tests.contract.scripts import no_judge
+from tests.scripted import Scripted
 
 
 @tool(outputs_to_state={"documents": {"source": "documents"}})
@@ -127,6 +129,103 @@ def test_each_tools_text_is_a_document_of_its_own() -> None:
     shown = data_of(request.messages[-1].content)  # type: ignore[union-attr,index]
     assert [d["text"] for d in shown["documents"]] == ["Fog is common in May.", FAITHFUL]
     assert turns[-1].meta == {}
+
+
+STATION = "Der Bahnhof liegt am Müllerplatz, gleich neben der Post."
+GILDED = "Der Bahnhof wurde von vierzig Matrosen golden gestrichen und kostet neun Millionen Euro."
+
+
+def left(hook: Any, question: str, *turns: ChatMessage, documents: list[Document] | None = None) -> ChatMessage:
+    """The answer, which is the last of the turns, as a hook leaves it."""
+    schema = {"documents": {"type": list[Document]}, "continue_run": {"type": bool}}
+    state = State(schema, {"messages": [ChatMessage.from_user(question), *turns], "documents": documents or []})
+    hook.run(state)
+    last: ChatMessage = state.data["messages"][-1]
+    return last
+
+
+@pytest.mark.parametrize(("said", "ends"), [(GILDED, True), ("Der Bahnhof liegt am Müllerplatz.", False)])
+def test_a_verdict_without_a_probability_counts(said: str, ends: bool) -> None:
+    """Nothing was fitted on German: the labels are there, and the verdict is degraded."""
+    hook = RagIntrinsicsGroundednessHook(mode="block", answer="I had better not say.")
+    found = [Document(content=STATION)]
+    last = left(hook, "Wo liegt der Bahnhof?", ChatMessage.from_assistant(said), documents=found)
+    assert "German" in verdict(last)["degraded"]
+    assert last.text == ("I had better not say." if ends else said)
+    retrying = RagIntrinsicsGroundednessHook(mode="retry")
+    told = left(retrying, "Wo liegt der Bahnhof?", ChatMessage.from_assistant(said), documents=found)
+    assert told.is_from(ChatRole.USER) == ends and (GILDED in (told.text or "")) == ends
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_sentence_that_the_judge_left_out_is_not_let_through(asynchronous: bool) -> None:
+    def judging_first(label: str) -> Scripted:
+        return Scripted(lambda _: {"sentences": [{"id": "r0", "reason": "so", "faithfulness": label}]})
+
+    def said(label: str, **settings: Any) -> Any:
+        hook = RagIntrinsicsGroundednessHook(judging_first(label), **settings)
+        return run(hook, Script("search", f"{FAITHFUL} {INVENTED}"), asynchronous)["last_message"].text
+
+    for mode in ("block", "retry", "retry_then_block"):
+        with pytest.raises(MalformedReply, match="1 of 2 sentences were not judged"):
+            said("faithful", mode=mode)
+    whole = f"{FAITHFUL} {INVENTED}"
+    assert said("faithful") == said("faithful", mode="block", on_error="fallback") == whole
+    assert said("unfaithful", mode="block", answer="No.") == "No."
+
+
+SENT = "I have sent the email to Anna."
+
+
+def mailed(result: str = "ok", error: bool = False) -> list[ChatMessage]:
+    call = ToolCall("send_email", {"to": "Anna"}, id="1")
+    returned = ChatMessage.from_tool(result, origin=call, error=error)
+    return [ChatMessage.from_assistant(tool_calls=[call]), returned, ChatMessage.from_assistant(SENT)]
+
+
+@pytest.mark.parametrize("found", [documents(), []], ids=["documents", "what the tool said"])
+def test_the_report_of_an_action_is_not_blocked(found: list[Document]) -> None:
+    hook = RagIntrinsicsGroundednessHook(mode="block", answer="No.")
+    asked = "Mail Anna who built the mill."
+    assert left(hook, asked, *mailed(), documents=found).text == SENT
+    # Without such a call, or where it failed, it is a claim.
+    assert left(hook, asked, ChatMessage.from_assistant(SENT), documents=documents()).text == "No."
+    assert left(hook, asked, *mailed("refused", error=True), documents=documents()).text == "No."
+
+
+def test_a_judge_is_shown_the_calls_and_no_text_twice() -> None:
+    runtime = judging_runtime()
+    hook = RagIntrinsicsGroundednessHook(runtime)
+    left(hook, QUESTION, *mailed("sent at noon"), documents=documents())
+    left(hook, QUESTION, *mailed("sent at noon"))
+    told = [data_of(wave[0].messages[-1].content)["tool_calls"] for wave in runtime.waves]  # type: ignore[union-attr,index]
+    call = {"name": "send_email", "arguments": '{"to": "Anna"}'}
+    assert told == [[{**call, "result": "sent at noon"}], [call]]
+
+
+@pytest.mark.parametrize("said", ["Hello! How can I help you today?", "I don't know.", SENT])
+def test_what_claims_nothing_is_not_blocked_where_nothing_was_retrieved(said: str) -> None:
+    turns = mailed("")[:2] if said == SENT else []
+    hook = RagIntrinsicsGroundednessHook(unretrieved="block", answer="No.", tools=["search"])
+    last = left(hook, "Hi, mail Anna.", *turns, ChatMessage.from_assistant(said))
+    assert (last.text, verdict(last)["degraded"]) == (said, "nothing retrieved")
+    assert left(hook, "Hi", ChatMessage.from_assistant(f"{said} {INVENTED}")).text == "No."
+
+
+def test_it_is_blocked_where_nobody_could_say_whether_it_claims_anything() -> None:
+    hook = RagIntrinsicsGroundednessHook(no_judge(), unretrieved="block", answer="No.")
+    assert left(hook, "Hi", ChatMessage.from_assistant("Hello!")).text == "No."
+
+
+def test_documents_without_text_are_like_none() -> None:
+    pictures = [Document(content=None, meta={"file_path": "boat.png"}), Document(content=" ")]
+    hook = RagIntrinsicsGroundednessHook(mode="block", answer="No.")
+    last = left(hook, "What is on the picture?", ChatMessage.from_assistant("A red boat."), documents=pictures)
+    assert (last.text, verdict(last)["degraded"]) == ("A red boat.", "nothing retrieved")
+    # What a tool said is not hidden by them.
+    call = ToolCall("search", {}, id="1")
+    said = [ChatMessage.from_assistant(tool_calls=[call]), ChatMessage.from_tool(FAITHFUL, origin=call)]
+    assert left(hook, QUESTION, *said, ChatMessage.from_assistant(INVENTED), documents=pictures).text == "No."
 
 
 def test_an_agent_is_saved_with_its_hook() -> None:

@@ -4,9 +4,9 @@ import json
 
 import pytest
 from llama_index.core.base.response.schema import Response
-from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator, cited
+from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer, ResponseAnnotator, cited
 
-from integrations.llamaindex.tests.llms import FAITHFUL, INVENTED, QUESTION, nodes
+from integrations.llamaindex.tests.llms import FAITHFUL, INVENTED, QUESTION, Says, nodes, synthesized
 from intrinsics_core import InvalidInput
 from intrinsics_core.render.citations import from_json, parse, restored
 
@@ -36,3 +36,18 @@ def test_a_response_that_nobody_annotated():
         cited(Response(FAITHFUL, source_nodes=nodes()))
     with pytest.raises(InvalidInput, match="mode is unknown"):
         cited(Response(FAITHFUL, source_nodes=nodes()), "foot")
+
+
+@pytest.mark.parametrize("says", [f"{FAITHFUL} Fog is common from June to July.", "Tom Reed built the mill in 1935."])
+def test_what_is_judged_unfaithful_is_not_cited_however_it_was_judged(says):
+    def found(stream_verdicts):
+        inner = Says(says, streaming=True)
+        grounded = GroundedSynthesizer(inner, mode="annotate", stream_verdicts=stream_verdicts)
+        return synthesized(grounded, False)[1].metadata["rag_intrinsics"]
+
+    whole = found(False)
+    assert "unfaithful" in [row["label"] for row in whole["hallucination-detection"]["sentences"]]
+    assert whole["citations"] == found(True)["citations"]
+    assert {row["response_text"] for row in whole["citations"]["citations"]} <= {FAITHFUL}
+    alone = ResponseAnnotator(hallucination=False).annotate(QUESTION, Response(says, source_nodes=nodes()))
+    assert len(alone.metadata["rag_intrinsics"]["citations"]["citations"]) > len(whole["citations"]["citations"])

@@ -56,11 +56,14 @@ def labels(annotated: Any) -> list[str]:
     return [row["label"] for row in noted["rag_intrinsics"]["hallucination-detection"]["sentences"]]
 
 
-def agent_output(message: ChatMessage, structured: dict[str, Any] | None = None) -> AgentOutput:
-    found = ToolOutput(content="", tool_name="archive", raw_input={}, raw_output=NODES)
-    call = ToolCallResult(tool_name="archive", tool_kwargs={}, tool_id="1", tool_output=found, return_direct=False)
+def called(name: str, returned: Any, failed: bool = False) -> ToolCallResult:
+    result = ToolOutput(content=str(returned), tool_name=name, raw_input={}, raw_output=returned, is_error=failed)
+    return ToolCallResult(tool_name=name, tool_kwargs={}, tool_id=name, tool_output=result, return_direct=False)
+
+
+def agent_output(message: ChatMessage, structured: dict[str, Any] | None = None, *calls: Any) -> AgentOutput:
     output = AgentOutput(response=message, structured_response=structured, current_agent_name="Agent")
-    output.tool_calls = [call]  # type: ignore[list-item]  # as the workflow leaves it
+    output.tool_calls = [called("archive", NODES), *calls]  # type: ignore[list-item]  # as the workflow leaves it
     return output
 
 

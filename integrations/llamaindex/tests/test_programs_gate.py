@@ -42,7 +42,7 @@ def hotel(*texts: str, says: str) -> RetrieverQueryEngine:
     return RetrieverQueryEngine.from_args(search, llm=CompletingLLM(reply=says))
 
 
-def comparing(garden: RetrieverQueryEngine, **settings: Any) -> SubQuestionQueryEngine:
+def comparing(garden: RetrieverQueryEngine, says: str = CHEAPER, **settings: Any) -> SubQuestionQueryEngine:
     """LlamaIndex's engine over two hotels, with its own splitting of the question and our synthesizer."""
     engines = {"harbour": hotel(HARBOUR, says="120 euros, breakfast included."), "garden": garden}
     tools = [QueryEngineTool(engine, ToolMetadata(f"about the {name} hotel", name)) for name, engine in engines.items()]
@@ -52,7 +52,7 @@ def comparing(garden: RetrieverQueryEngine, **settings: Any) -> SubQuestionQuery
         tools,
         llm=splitting,
         question_gen=LLMQuestionGenerator.from_defaults(llm=splitting),
-        response_synthesizer=GroundedSynthesizer(CompletingLLM(reply=CHEAPER), canned=CANNED, **settings),
+        response_synthesizer=GroundedSynthesizer(CompletingLLM(reply=says), canned=CANNED, **settings),
         use_async=False,
         verbose=False,
     )

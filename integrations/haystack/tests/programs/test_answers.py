@@ -292,6 +292,40 @@ class TestEvaluators:
         found = RagIntrinsicsContextRelevanceEvaluator().run([QUESTION, QUESTION], [[FAITHFUL], []])
         assert found["individual_scores"] == [1.0, 0.0] and found["score"] == 0.5
 
+    def test_15_a_row_without_a_probability_says_why(self) -> None:
+        from haystack_integrations.components.evaluators.rag_intrinsics import (
+            RagIntrinsicsAnswerabilityEvaluator,
+            RagIntrinsicsFaithfulnessEvaluator,
+        )
+
+        asked, found = ["Wo liegt der Bahnhof?"], [["Der Bahnhof liegt am Müllerplatz, gleich neben der Post."]]
+        said = ["Der Bahnhof wurde von vierzig Matrosen golden gestrichen."]
+        for told in (
+            RagIntrinsicsFaithfulnessEvaluator().run(asked, found, said),
+            RagIntrinsicsAnswerabilityEvaluator().run(asked, found),
+        ):
+            [row] = told["results"]
+            assert (row["status"], math.isnan(told["score"])) == ("error", True) and "German" in row["reason"]
+        [thanks] = RagIntrinsicsFaithfulnessEvaluator().run(["Thanks!"], found, ["You are welcome!"])["results"]
+        assert (thanks["status"], thanks["reason"]) == ("nothing to judge", "nothing in the answer makes a claim")
+
+    def test_15_rows_are_read_as_elsewhere(self) -> None:
+        from haystack_integrations.components.evaluators.rag_intrinsics import (
+            RagIntrinsicsAnswerabilityEvaluator,
+            RagIntrinsicsFaithfulnessEvaluator,
+        )
+
+        hours = {"Harbour Pool": "Opening hours: 9 am to 6 pm.", "City Museum": "Opening hours: 10 am to 4 pm."}
+        titled = [Document(content=text, meta={"title": title}) for title, text in hours.items()]
+        asked = "When is the Harbour Pool open?"
+        routed = RagIntrinsicsAnswerabilityRouter().run(query=asked, documents=titled)["result"]
+        [row] = RagIntrinsicsAnswerabilityEvaluator().run([asked], [titled])["results"]  # type: ignore[list-item]
+        assert row["probability"] == routed["probability"]
+        for said in ("The Harbour Pool is open from 9 am to 6 pm.", '{"pool": "Harbour Pool", "opens": "9 am"}'):
+            checked = RagIntrinsicsGroundednessChecker().run(asked, [said], titled)["results"][0]
+            [row] = RagIntrinsicsFaithfulnessEvaluator().run([asked], [titled], [said])["results"]  # type: ignore[list-item]
+            assert row["sentences"] == checked["sentences"]
+
     def test_15_a_blank_question_is_one_row(self) -> None:
         from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsAnswerabilityEvaluator
 
@@ -422,6 +456,12 @@ def test_18_answers_built_with_references_of_an_answer_that_cites_nothing() -> N
     builder = AnswerBuilder(reference_pattern=r"\[(\d+)\]")
     [answer] = builder.run(query=QUESTION, replies=cited["replies"], documents=documents())["answers"]
     assert (answer.data, answer.documents) == (INVENTED, [])
+
+
+def test_18_a_link_is_no_reference() -> None:
+    said = "The bakery [1](https://ellery.example/1) sold purple umbrellas."
+    [answer] = RagIntrinsicsPipeline(retriever(), MockChatGenerator(said)).run(query=QUESTION)["answers"]
+    assert (answer.data, answer.documents) == (said, [])
 
 
 def _piped(rag: Any) -> Pipeline:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from llama_index.core.llms import ChatMessage
@@ -15,15 +15,16 @@ from llama_index.rag_intrinsics.query import ConversationQuery
 from intrinsics_core import InvalidInput
 
 History = Sequence[ChatMessage] | None
+Calls = Sequence[Mapping[str, Any]]  # of tools, as the core takes them
 
 _ROLES = {"function": "tool", "chatbot": "assistant", "model": "assistant"}  # other names for the same speakers
 
 
 def conversation(
-    query: str | QueryBundle | None, answer: str | None = None, history: History = None
-) -> list[dict[str, str]]:
+    query: str | QueryBundle | None, answer: str | None = None, history: History = None, calls: Calls = ()
+) -> list[dict[str, Any]]:
     """The turns as the core takes them: the history (a :class:`ConversationQuery` brings its own), the question where
-    there is one, and the answer where there is one.
+    there is one, and the answer where there is one, with the tool calls that were made for it.
 
     Raises:
         InvalidInput: the query is no question.
@@ -33,13 +34,15 @@ def conversation(
                            expected="text, or ConversationQuery(question, chat_history=...)")  # fmt: skip
     if history is None:
         history = given_history(query)
-    turns = [{"role": _ROLES.get(m.role.value, m.role.value), "content": m.content or ""} for m in history]
+    turns: list[dict[str, Any]] = [
+        {"role": _ROLES.get(m.role.value, m.role.value), "content": m.content or ""} for m in history
+    ]
     if query is not None:
         asked = {"role": "user", "content": query if isinstance(query, str) else query.query_str}
         if turns[-1:] != [asked]:  # an agent's memory holds the question already
             turns.append(asked)
     if answer is not None:
-        turns.append({"role": "assistant", "content": answer})
+        turns.append({"role": "assistant", "content": answer} | ({"tool_calls": list(calls)} if calls else {}))
     return turns
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llama_index.core.agent.workflow import AgentOutput
 from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.schema import NodeWithScore
+from llama_index.core.tools import ToolOutput
+from llama_index.rag_intrinsics._sub_questions import judged_by
 from pydantic import BaseModel
 
 from intrinsics_core import InvalidInput
-from intrinsics_core.text.fields import as_lines
+from intrinsics_core.text.fields import as_lines, object_in
 
 
 def answer_of(response: Any) -> str:
@@ -27,7 +29,7 @@ def answer_of(response: Any) -> str:
         said = response.response.content or ""
         if not response.structured_response:
             return said
-        words = [] if said.lstrip().startswith(("{", "[")) else [*filter(str.strip, [said])]
+        words = [] if object_in(said) is not None else [*filter(str.strip, [said])]
         return "\n".join([*words, *as_lines(response.structured_response)])
     if isinstance(response, StreamingResponse | AsyncStreamingResponse):
         return response.response_txt or ""
@@ -48,11 +50,23 @@ def is_structured(response: Any) -> bool:
 
 
 def sources_of(response: Any) -> list[NodeWithScore]:
-    """The nodes that it was given from; an agent's are what its tools returned."""
+    """The nodes that it was given from, without sub-answers; an agent's are what its tools returned."""
     if isinstance(response, AgentOutput):
-        outputs = [getattr(call, "tool_output", None) for call in response.tool_calls]
-        return [node for output in outputs if output is not None for node in _nodes(output.raw_output)]
-    return list(response.source_nodes)
+        return judged_by(node for _, output in _outputs(response) for node in _nodes(output.raw_output))
+    return judged_by(response.source_nodes)
+
+
+def calls_of(response: Any) -> list[dict[str, Any]]:
+    """The tool calls of an agent that did something other than return nodes, and did not fail, as the core takes them.
+
+    By them the report of an action is told from a claim.
+    """
+    outputs = _outputs(response) if isinstance(response, AgentOutput) else ()
+    return [
+        {"name": call.tool_name, "arguments": call.tool_kwargs, "result": output.content}
+        for call, output in outputs
+        if not output.is_error and not _nodes(output.raw_output)
+    ]
 
 
 def noted_on(response: Any) -> Mapping[str, Any]:
@@ -69,7 +83,13 @@ def under_way(response: Any) -> bool:
     return isinstance(response, StreamingAgentChatResponse)
 
 
-def _nodes(raw: Any) -> Iterable[NodeWithScore]:
+def _outputs(response: AgentOutput) -> list[tuple[Any, ToolOutput]]:
+    """The calls that have returned something, each with that."""
+    calls: list[Any] = list(response.tool_calls)
+    return [(call, call.tool_output) for call in calls if getattr(call, "tool_output", None) is not None]
+
+
+def _nodes(raw: Any) -> Sequence[NodeWithScore]:
     """Of a tool's output: a response's sources, or the nodes themselves. Other tools ("sent") return no sources."""
     found = getattr(raw, "source_nodes", raw)
     return [node for node in found if isinstance(node, NodeWithScore)] if isinstance(found, list | tuple) else []

@@ -6,14 +6,13 @@ import inspect
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from copy import deepcopy
-from dataclasses import replace
 from typing import Any, ClassVar, Self, TypeVar
 
 from haystack import Document, component, default_from_dict, default_to_dict
 from haystack.core.serialization import generate_qualified_class_name
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.engine import Engine
-from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, as_replies, read, verdict
+from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, as_replies, read, signed
 
 from intrinsics_core import (
     INTRINSICS,
@@ -208,7 +207,7 @@ class ReplyIntrinsic(Intrinsic):
         """Like `run`, without blocking the event loop."""
         return await self._ajudged(query, replies, documents, history)
 
-    def _known(self, reply: ChatMessage | None) -> dict[str, Any]:
+    def _known(self, reply: ChatMessage | None, given: PipelineInput) -> dict[str, Any]:
         """Further arguments of the intrinsic, which depend on the reply."""
         return {}
 
@@ -228,7 +227,7 @@ class ReplyIntrinsic(Intrinsic):
         rows = []
         for reply in as_replies(replies, self.intrinsic) or self._without_replies:
             given = read(self.intrinsic, query, documents, history, reply, self.meta_fields_to_embed)
-            rows.append((reply, given, self._call(given, **self._known(reply))))
+            rows.append((reply, given, self._call(given, **self._known(reply, given))))
         return rows
 
     def _outputs(self, rows: Sequence[_Row], outcomes: Sequence[Result | IntrinsicsError]) -> dict[str, Any]:
@@ -239,8 +238,7 @@ class ReplyIntrinsic(Intrinsic):
             dump = given.as_dict(outcome)
             results.append(dump)
             if reply is not None:
-                signed = replace(reply, _meta=verdict(reply.meta, self.intrinsic, dump))
-                replies.append(self._shown(signed, dump, given, outcome))
+                replies.append(self._shown(signed(reply, self.intrinsic, given, dump), dump, given, outcome))
         return {"replies": replies, "results": results}
 
 

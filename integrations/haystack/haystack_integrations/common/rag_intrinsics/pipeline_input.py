@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,8 +12,8 @@ from haystack.dataclasses import ChatMessage, TextContent, ToolCallResult
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.protocol.results import Result
-from intrinsics_core.protocol.verdicts import with_verdicts
-from intrinsics_core.text.fields import as_lines
+from intrinsics_core.protocol.verdicts import digest, verdict_in, with_verdicts
+from intrinsics_core.text.fields import as_lines, object_in
 
 RETRIEVED = "retrieval_score"  # the score that a document came with, in the `meta` of one that we scored
 
@@ -23,26 +22,27 @@ RETRIEVED = "retrieval_score"  # the score that a document came with, in the `me
 class PipelineInput:
     """One input: turns that end with the question or with an answer to it, and documents.
 
-    ``shown`` names the fields of `meta` that the answering model is shown beside the text.
+    ``shown`` names the fields of `meta` that the answering model is shown beside the text; ``calls`` are the tool calls
+    that were made for the answer, as `calls_made` gives them.
     """
 
     turns: tuple[ChatMessage, ...]
     documents: tuple[Document, ...]
     shown: tuple[str, ...] = ()
+    calls: tuple[dict[str, Any], ...] = ()
 
     @property
-    def messages(self) -> list[dict[str, str]]:
-        """The turns as the core takes them."""
-        return [{"role": turn.role.value, "content": said_in(turn)} for turn in self.turns]
+    def messages(self) -> list[dict[str, Any]]:
+        """The turns as the core takes them, the answer with the calls that were made for it."""
+        turns: list[dict[str, Any]] = [{"role": t.role.value, "content": said_in(t)} for t in self.turns]
+        if self.calls:
+            turns[-1]["tool_calls"] = list(self.calls)
+        return turns
 
     @property
     def passages(self) -> list[dict[str, Any]]:
         """The documents as the core takes them."""
-        return [
-            {"text": d.content or "", "id": d.id, "title": _title(d, self.shown), "score": retrieval_score(d),
-             "metadata": d.meta}
-            for d in self.sources
-        ]  # fmt: skip
+        return [passage(document, self.shown) for document in self.sources]
 
     @cached_property
     def positions(self) -> list[int]:
@@ -105,6 +105,31 @@ def read(
     )
 
 
+def passage(document: Document, shown: Sequence[str] = ()) -> dict[str, Any]:
+    """A document as the core takes it."""
+    return {
+        "text": document.content or "",
+        "id": document.id,
+        "title": _title(document, shown),
+        "score": retrieval_score(document),
+        "metadata": document.meta,
+    }
+
+
+def calls_made(turns: Iterable[ChatMessage], documents: Sequence[Document] = ()) -> list[dict[str, Any]]:
+    """The tool calls in these turns that did not fail, as the core takes them.
+
+    A result with the text of a document in it is left out: the judge is shown that text already.
+    """
+    texts = [document.content for document in documents if document.content]
+    calls = []
+    for result in (result for turn in turns for result in turn.tool_call_results if not result.error):
+        call = {"name": result.origin.tool_name, "arguments": result.origin.arguments}
+        said = text_of_result(result)
+        calls.append(call if any(text in said for text in texts) else {**call, "result": said})
+    return calls
+
+
 def as_replies(replies: Sequence[str] | Sequence[ChatMessage] | None, intrinsic: str) -> list[ChatMessage]:
     """What generators return, as messages."""
     if isinstance(replies, str):
@@ -119,18 +144,19 @@ def text_of(message: ChatMessage) -> str:
 
 
 def said_in(turn: ChatMessage) -> str:
-    """The text of a turn as a person would read it: of a structured answer its fields, a line each."""
-    return "\n".join(as_lines(json.loads(text_of(turn)))) if is_structured(turn) else text_of(turn)
+    """The text of a turn as it is judged: a structured answer by its fields."""
+    return by_fields(text_of(turn)) if turn.role.value == "assistant" else text_of(turn)
+
+
+def by_fields(answer: str) -> str:
+    """An answer as a person would read it: of a JSON object its fields, a line each; any other as it is."""
+    found = object_in(answer)
+    return "\n".join(as_lines(found)) if isinstance(found, dict) else answer
 
 
 def is_structured(turn: ChatMessage) -> bool:
     """Whether an assistant's turn is a JSON object, as generators with a `response_format` write it."""
-    if turn.role.value != "assistant" or not text_of(turn).lstrip().startswith("{"):
-        return False
-    try:
-        return isinstance(json.loads(text_of(turn)), dict)
-    except (ValueError, RecursionError):
-        return False
+    return turn.role.value == "assistant" and isinstance(object_in(text_of(turn)), dict)
 
 
 def text_of_result(result: ToolCallResult) -> str:
@@ -145,9 +171,24 @@ def underscored(intrinsic: str) -> str:
     return intrinsic.replace("-", "_")
 
 
-def verdict(meta: dict[str, Any], intrinsic: str, value: dict[str, Any]) -> dict[str, Any]:
-    """A copy of a message's ``meta`` with a verdict beside those that are there."""
-    return with_verdicts(meta, {underscored(intrinsic): value})
+def signed(reply: ChatMessage, intrinsic: str, given: PipelineInput, dump: dict[str, Any]) -> ChatMessage:
+    """A copy of the reply with a verdict beside those that are there, and with what tells what it is about."""
+    verdicts: dict[str, Any] = {underscored(intrinsic): dump}
+    if intrinsic in REUSED:
+        about = {underscored(intrinsic): digest(said_in(reply), given.passages)}
+        verdicts[_ABOUT] = {**verdict_in(reply.meta, _ABOUT), **about}
+    return replace(reply, _meta=with_verdicts(reply.meta, verdicts))
+
+
+def known_verdict(reply: ChatMessage, intrinsic: str, given: PipelineInput) -> Mapping[str, Any]:
+    """The verdict on a reply, where it was made for the text that it has now and by these documents; else empty."""
+    name = underscored(intrinsic)
+    same = verdict_in(reply.meta, _ABOUT).get(name) == digest(said_in(reply), given.passages)
+    return verdict_in(reply.meta, name) if same else {}
+
+
+REUSED = ("hallucination-detection", "audit")  # verdicts that a component behind takes as they are
+_ABOUT = "about"  # by intrinsic, the digest of what its verdict is about
 
 
 def retrieval_score(document: Document) -> float | None:

@@ -12,15 +12,23 @@ from haystack.dataclasses import ChatMessage, ChatRole, TextContent
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic, listed
 from haystack_integrations.common.rag_intrinsics.pipeline_input import (
     PipelineInput,
+    calls_made,
     read,
+    signed,
     text_of,
     text_of_result,
-    verdict,
 )
 
-from intrinsics_core import InvalidInput, Profile
+from intrinsics_core import Call, InvalidInput, Profile
 from intrinsics_core.protocol.results import Faithfulness, HallucinationDetection
-from intrinsics_core.protocol.verdicts import KEY, UNRETRIEVED, verdicts_in
+from intrinsics_core.protocol.verdicts import (
+    KEY,
+    NO_SOURCE,
+    UNRETRIEVED,
+    claims_nothing,
+    required_whole,
+    verdicts_in,
+)
 from intrinsics_core.running.flows import BLOCKED
 
 NAME = "hallucination-detection"
@@ -35,9 +43,12 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
     Judges an Agent's answer, sentence by sentence, by what its tools returned for it.
 
     The verdict is put into the answer's `meta["rag_intrinsics"]["hallucination_detection"]`. What it is judged by are
-    the documents that tools wrote into the Agent's state (`outputs_to_state`), else the texts of tools since the last
-    user turn, else those of the latest turn before that has any: a follow-up may be answered from them. An Agent that
-    retrieved nothing cannot be judged: the verdict is NA and says so.
+    the documents that tools wrote into the Agent's state (`outputs_to_state`). Where none of them has text it is the
+    texts of tools since the last user turn, else those of the latest turn before that has any: a follow-up may be
+    answered from them. An Agent that retrieved nothing cannot be judged: the verdict is NA and says so.
+
+    A sentence that claims nothing is NA and blocks nothing: courtesy, an offer, a question back, "I don't know", and
+    the report of an action whose tool was called for this answer and did not fail.
 
     Give an Agent `hooks=hook.hooks`, or register it at `on_exit` yourself. After a retry neither the first answer nor
     what the model was told is among the messages.
@@ -85,13 +96,15 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         :param answer: The canned text.
         :param documents_key: Where in the Agent's state the documents are.
         :param unretrieved: What becomes of an answer where nothing was retrieved: `"annotate"` gives it the verdict NA,
-            degraded for "nothing retrieved"; `"block"` puts the canned text in its place, too; `"pass"` leaves it.
+            degraded for "nothing retrieved"; `"block"` puts the canned text in its place, too, unless it claims
+            nothing (that is one judgement more); `"pass"` leaves it.
         :param tools: Names of the tools whose texts count as documents, one or several; None for all.
         :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
             the judge is shown them too, after the title.
         :param profile: A profile or its name; the runtime's own where left out.
         :param on_error: `"fallback"`: where the judgement failed the answer passes, and its verdict says that it is
-            degraded and why; or `"raise"`. None: `"fallback"` to annotate, `"raise"` to block or to retry.
+            degraded and why; or `"raise"`. None: `"fallback"` to annotate, `"raise"` to block or to retry. A judge
+            that left sentences out has failed, where the answer may have to be blocked.
         :param date: Date text for prompts that carry one; the day of the call where left out.
         :raises InvalidInput: If `mode`, `labels`, `unretrieved` or `on_error` is none that it takes.
         """
@@ -121,7 +134,8 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         """
         if self._answered(state):
             given = self._given(state)
-            self._act(state, given, UNRETRIEVED if given is None else self._result(self._call(given)))
+            call = self._asked(given)
+            self._act(state, given, UNRETRIEVED if call is None else self._result(call))
 
     async def run_async(self, state: State) -> None:
         """
@@ -132,7 +146,8 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         """
         if self._answered(state):
             given = self._given(state)
-            self._act(state, given, UNRETRIEVED if given is None else await self._aresult(self._call(given)))
+            call = self._asked(given)
+            self._act(state, given, UNRETRIEVED if call is None else await self._aresult(call))
 
     def _answered(self, state: State) -> bool:
         """Whether the last message is an answer to a person."""
@@ -142,15 +157,24 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
             return False
         return bool(text_of(answer).strip()) and _question(messages) >= 0
 
-    def _given(self, state: State) -> PipelineInput | None:
-        """What is judged, and by what; None where nothing was retrieved."""
+    def _given(self, state: State) -> PipelineInput:
+        """What is judged, and by what: no documents where nothing was retrieved."""
         messages: list[ChatMessage] = state.data["messages"]
         at = _question(messages)
-        documents = state.data.get(self.documents_key) or self._found(messages)
-        if not documents:
-            return None
+        documents = state.data.get(self.documents_key) or []
+        if not any((document.content or "").strip() for document in documents):  # pictures have no text
+            documents = self._found(messages)
         history = [m for m in messages[:at] if m.role in _SHOWN and text_of(m).strip()]
-        return read(NAME, text_of(messages[at]), documents, history, messages[-1], self.meta_fields_to_embed)
+        given = read(NAME, text_of(messages[at]), documents, history, messages[-1], self.meta_fields_to_embed)
+        return replace(given, calls=tuple(calls_made(messages[at + 1 :], given.documents)))
+
+    def _asked(self, given: PipelineInput) -> Call[HallucinationDetection] | None:
+        """The judgement that is needed; None where there is nothing to judge by and that is not to be blocked."""
+        if given.documents:
+            return self._call(given)
+        if self.unretrieved == "block":  # unless it claims nothing
+            return self._call(replace(given, documents=(Document(content=NO_SOURCE),)))
+        return None
 
     def _found(self, messages: Sequence[ChatMessage]) -> list[Document]:
         """What tools said in the latest turn of the conversation in which any did."""
@@ -170,25 +194,32 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
             if (self.tools is None or name in self.tools) and text.strip()
         ]
 
-    def _act(self, state: State, given: PipelineInput | None, result: HallucinationDetection) -> None:
-        if given is None and self.unretrieved == "pass":
+    def _act(self, state: State, given: PipelineInput, found: HallucinationDetection) -> None:
+        retrieved = bool(given.documents)
+        if not retrieved and self.unretrieved == "pass":
             return
         messages: list[ChatMessage] = list(state.data["messages"])
         again = any(_retried(m) for m in messages[_question(messages) + 1 :])
-        dump = result.model_dump(mode="json") if given is None else given.as_dict(result)
-        answer = replace(messages[-1], _meta=verdict(messages[-1].meta, NAME, dump))
-        wrong = result.label in self.labels and result.degraded is None
+        answer = signed(messages[-1], NAME, given, given.as_dict(found if retrieved else UNRETRIEVED))
+        wrong = retrieved and self._wrong(found)
         ends = self.mode == "block" or (self.mode == "retry_then_block" and again)
-        if (wrong and ends) or (given is None and self.unretrieved == "block"):
+        if (wrong and ends) or (not retrieved and self.unretrieved == "block" and not claims_nothing(found)):
             answer = replace(answer, _content=[TextContent(self.answer)])
         messages[-1] = answer
         if wrong and self.mode in _RETRYING and not again:
-            lines = "\n".join(f"- {s.text}" for s in result.sentences if s.label in self.labels)
+            lines = "\n".join(f"- {s.text}" for s in found.sentences if s.label in self.labels)
             messages.append(ChatMessage.from_user(RETRY.format(sentences=lines), meta={KEY: {"retry": True}}))
             state.set("continue_run", True)
         elif again:
             messages = _without_retry(messages, draft=False)
         state.set("messages", messages, handler_override=replace_values)
+
+    def _wrong(self, result: HallucinationDetection) -> bool:
+        """Whether the answer has a label that counts."""
+        wrong = result.label in self.labels
+        if not wrong and self.mode != "annotate" and self.on_error == "raise":
+            required_whole(result)
+        return wrong
 
 
 class RagIntrinsicsRetryEnd:

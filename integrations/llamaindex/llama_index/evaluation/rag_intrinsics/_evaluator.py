@@ -13,8 +13,8 @@ from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr
 from llama_index.core.llms import ChatMessage
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 from llama_index.rag_intrinsics._component import IntrinsicComponent
-from llama_index.rag_intrinsics._inputs import conversation, distinct, passages
-from llama_index.rag_intrinsics._responses import answer_of, sources_of
+from llama_index.rag_intrinsics._inputs import Calls, conversation, distinct, passages
+from llama_index.rag_intrinsics._responses import answer_of, calls_of, sources_of
 from pydantic import Field
 
 from intrinsics_core import InvalidInput
@@ -41,6 +41,7 @@ class EvaluatorInput:
     contexts: Sequence[str | NodeWithScore]
     history: Sequence[ChatMessage] | None
     shown: MetadataMode
+    calls: Calls = ()
 
     @property
     def documents(self) -> list[Any]:
@@ -50,9 +51,10 @@ class EvaluatorInput:
             return [passages([c], self.shown)[0] if isinstance(c, NodeWithScore) else c for c in self.contexts]
         return passages(distinct(nodes), self.shown)
 
-    def messages(self, intrinsic: str) -> list[dict[str, str]]:
+    def messages(self, intrinsic: str) -> list[dict[str, Any]]:
         """The conversation up to the question; up to the answer, where there is one and the intrinsic judges it."""
-        return conversation(self.query, self.response if TABLE[intrinsic].judges_answers else None, self.history)
+        answer = self.response if TABLE[intrinsic].judges_answers else None
+        return conversation(self.query, answer, self.history, self.calls)
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,8 @@ def scored(score: float | None, threshold: float | None, otherwise: bool, feedba
 
 class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
     """Evaluates ``query``, ``response`` and ``contexts`` (texts, or the nodes themselves), or a response object with
-    its source nodes. ``chat_history=`` brings the turns before the query. Returns an :class:`IntrinsicEvaluation`.
+    its source nodes. ``chat_history=`` brings the turns before the query, ``tool_calls=`` what an agent called for the
+    answer (``name``, ``arguments`` and ``result`` of each). Returns an :class:`IntrinsicEvaluation`.
 
     Where the judge failed, the result is marked as invalid, with the reason, and passes nothing: ``passing`` is None.
     So one outage does not cost a whole run of a ``BatchEvalRunner``; ``on_error="raise"`` raises instead. Where there
@@ -93,6 +96,7 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
         response: str | None = None,
         contexts: Sequence[str | NodeWithScore] | None = None,
         chat_history: Sequence[ChatMessage] | None = None,
+        tool_calls: Calls = (),
         **kwargs: Any,
     ) -> IntrinsicEvaluation:
         """Evaluate. Works inside a running event loop too (it blocks it; prefer :meth:`aevaluate` there).
@@ -100,7 +104,7 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
         Raises:
             IntrinsicsError: see :mod:`intrinsics_core.protocol.errors`.
         """
-        given = self._given(query, response, contexts, chat_history)
+        given = self._given(query, response, contexts, chat_history, tool_calls)
         return self._evaluation(given, self._result(self._ask(given.messages(self.intrinsic), given.documents)))
 
     @dispatcher.span
@@ -110,10 +114,11 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
         response: str | None = None,
         contexts: Sequence[str | NodeWithScore] | None = None,
         chat_history: Sequence[ChatMessage] | None = None,
+        tool_calls: Calls = (),
         **kwargs: Any,
     ) -> IntrinsicEvaluation:
         """Like :meth:`evaluate`, without ever blocking the event loop."""
-        given = self._given(query, response, contexts, chat_history)
+        given = self._given(query, response, contexts, chat_history, tool_calls)
         call = self._ask(given.messages(self.intrinsic), given.documents)
         return self._evaluation(given, await self._aresult(call))
 
@@ -121,15 +126,15 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
         self, query: str | QueryBundle | None = None, response: Response | None = None, **kwargs: Any
     ) -> IntrinsicEvaluation:
         """Evaluate a response of any of LlamaIndex's classes by its source nodes, whose ids the verdict names."""
-        return self.evaluate(query, *_parts(response), **kwargs)
+        return self.evaluate(query, *_parts(response), **{"tool_calls": calls_of(response), **kwargs})
 
     async def aevaluate_response(
         self, query: str | QueryBundle | None = None, response: Response | None = None, **kwargs: Any
     ) -> IntrinsicEvaluation:
         """Like :meth:`evaluate_response`, without ever blocking the event loop."""
-        return await self.aevaluate(query, *_parts(response), **kwargs)
+        return await self.aevaluate(query, *_parts(response), **{"tool_calls": calls_of(response), **kwargs})
 
-    def _given(self, query: Any, response: Any, contexts: Any, history: Any) -> EvaluatorInput:
+    def _given(self, query: Any, response: Any, contexts: Any, history: Any, calls: Any) -> EvaluatorInput:
         known = TABLE[self.intrinsic]
         missing = {
             "query=": query is None and not history and (known.ends_with == ("user",) or not known.needs_documents),
@@ -141,7 +146,7 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
         if contexts is not None and (isinstance(contexts, str) or not isinstance(contexts, Sequence)):
             raise InvalidInput("contexts is not a list", intrinsic=self.intrinsic,
                                expected=_WANTED["contexts="], got=repr(contexts))  # fmt: skip
-        return EvaluatorInput(query, response, contexts or (), history, self.metadata_mode)
+        return EvaluatorInput(query, response, contexts or (), history, self.metadata_mode, calls)
 
     def _evaluation(self, given: EvaluatorInput, result: Result) -> IntrinsicEvaluation:
         found, failed = self._score(result), result.degraded is not None

@@ -15,14 +15,14 @@ from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr
 from llama_index.core.llms import ChatMessage
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryType
 from llama_index.rag_intrinsics._component import IntrinsicComponent, settled
-from llama_index.rag_intrinsics._inputs import History, conversation, distinct, passages
-from llama_index.rag_intrinsics._responses import answer_of, noted_on, sources_of, under_way
+from llama_index.rag_intrinsics._inputs import Calls, History, conversation, distinct, passages
+from llama_index.rag_intrinsics._responses import answer_of, calls_of, noted_on, sources_of, under_way
 from llama_index.response_synthesizers.rag_intrinsics.streams import AnnotatedChatStream
 
 from intrinsics_core import Call, InvalidInput, arun_many, run_many
 from intrinsics_core.intrinsics import OnError
 from intrinsics_core.protocol.results import Audit, AuditedSentence, Result
-from intrinsics_core.protocol.verdicts import KEY, with_verdicts
+from intrinsics_core.protocol.verdicts import KEY, unfaithful_places, with_verdicts
 from intrinsics_core.running.streaming import StreamChecker, StreamEvent
 
 dispatcher = get_dispatcher(__name__)
@@ -37,9 +37,11 @@ class ResponseAnnotator(IntrinsicComponent):
     """Adds to a response what its source nodes say about it.
 
     Takes what query engines, chat engines and agents give: ``Response``, ``PydanticResponse``, ``AgentChatResponse``,
-    ``AgentOutput`` (its sources are what its tools returned), and streams. Returns a copy whose
+    ``AgentOutput`` (its sources are what its tools returned; the report of an action is no claim where its tool was
+    called), and streams. Returns a copy whose
     ``metadata["rag_intrinsics"]`` holds, by intrinsic, what the command line writes: ``"citations"`` with the spans
-    that each sentence rests on, ``"hallucination-detection"`` with a verdict for each sentence. Offsets count in the
+    that each sentence rests on, ``"hallucination-detection"`` with a verdict for each sentence. A sentence that is
+    judged unfaithful is not cited. Offsets count in the
     response's text and in the nodes' own texts. Both are asked for at the same time.
 
     A stream streams on, and its verdicts are in the metadata when it has ended. An ``AgentOutput`` has no metadata:
@@ -101,14 +103,16 @@ class ResponseAnnotator(IntrinsicComponent):
         if under_way(response):
             streaming: Shown = self.on_the_way(query, response, sources_of(response), {}, chat_history)
             return streaming
-        return annotated(response, self.verdicts(query, answer_of(response), sources_of(response), chat_history))
+        answer, nodes, calls = answer_of(response), sources_of(response), calls_of(response)
+        return annotated(response, self.verdicts(query, answer, nodes, chat_history, calls))
 
     async def aannotate(self, query: QueryType, response: Shown, *, chat_history: History = None) -> Shown:
         """Like :meth:`annotate`, without ever blocking the event loop."""
         if under_way(response):
             streaming: Shown = self.on_the_way(query, response, sources_of(response), {}, chat_history)
             return streaming
-        return annotated(response, await self.averdicts(query, answer_of(response), sources_of(response), chat_history))
+        answer, nodes, calls = answer_of(response), sources_of(response), calls_of(response)
+        return annotated(response, await self.averdicts(query, answer, nodes, chat_history, calls))
 
     @dispatcher.span
     def verdicts(
@@ -117,11 +121,12 @@ class ResponseAnnotator(IntrinsicComponent):
         answer: str,
         nodes: Sequence[NodeWithScore],
         history: Sequence[ChatMessage] | None = None,
+        calls: Calls = (),
     ) -> Verdicts:
-        """What :meth:`annotate` adds, for an answer and its nodes."""
+        """What :meth:`annotate` adds, for an answer, its nodes and the tool calls that were made for it."""
         try:
-            calls = self._calls(query, answer, nodes, history)
-            return self._as_verdicts(calls, run_many(calls.values(), self.engine, profile=self.profile))
+            asked = self._calls(query, answer, nodes, history, calls)
+            return self._as_verdicts(asked, run_many(asked.values(), self.engine, profile=self.profile))
         except Exception as error:  # the answer is there: whatever a judge does wrong does not cost it
             return self._failed(error)
 
@@ -132,11 +137,12 @@ class ResponseAnnotator(IntrinsicComponent):
         answer: str,
         nodes: Sequence[NodeWithScore],
         history: Sequence[ChatMessage] | None = None,
+        calls: Calls = (),
     ) -> Verdicts:
         """Like :meth:`verdicts`, without ever blocking the event loop."""
         try:
-            calls = self._calls(query, answer, nodes, history)
-            return self._as_verdicts(calls, await arun_many(calls.values(), self.engine, profile=self.profile))
+            asked = self._calls(query, answer, nodes, history, calls)
+            return self._as_verdicts(asked, await arun_many(asked.values(), self.engine, profile=self.profile))
         except Exception as error:
             return self._failed(error)
 
@@ -272,9 +278,9 @@ class ResponseAnnotator(IntrinsicComponent):
         return {name: found[name].model_dump(mode="json") for name in self._wanted()}
 
     def _calls(
-        self, query: QueryType, answer: str, nodes: Sequence[NodeWithScore], history: History
+        self, query: QueryType, answer: str, nodes: Sequence[NodeWithScore], history: History, calls: Calls
     ) -> dict[str, Call[Any]]:
-        messages = conversation(query, answer, history)
+        messages = conversation(query, answer, history, calls)
         documents = passages(distinct(nodes), self.metadata_mode)
         return {name: self._ask(messages, documents, name) for name in self._wanted()}
 
@@ -289,7 +295,7 @@ class ResponseAnnotator(IntrinsicComponent):
             if result.degraded:
                 logger.warning("%s fell back: %s", name, result.degraded)
             verdicts[name] = result.model_dump(mode="json")
-        return verdicts
+        return _without_wrong_citations(verdicts)
 
     def _failed(self, error: Exception) -> Verdicts:
         """Where not even a fallback could be made of it: why there are no verdicts."""
@@ -297,6 +303,15 @@ class ResponseAnnotator(IntrinsicComponent):
             raise error
         logger.warning("%s: no verdicts", self.class_name(), exc_info=error)
         return {name: {"degraded": f"{type(error).__name__}: {error}"} for name in self._wanted()}
+
+
+def _without_wrong_citations(verdicts: Verdicts) -> Verdicts:
+    """The verdicts without citations of sentences that are judged unfaithful beside them: nothing supports these."""
+    wrong = unfaithful_places(verdicts.get("hallucination-detection") or verdicts.get("audit") or {})
+    if wrong and (cited := verdicts.get("citations")):
+        kept = [row for row in cited["citations"] if (row["response_begin"], row["response_end"]) not in wrong]
+        return verdicts | {"citations": cited | {"citations": kept}}
+    return verdicts
 
 
 def _dumped(sentences: Iterable[AuditedSentence]) -> list[dict[str, Any]]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from llama_index.core.llms import ChatMessage
 from llama_index.core.schema import NodeWithScore, QueryType
 from llama_index.rag_intrinsics._component import settled
-from llama_index.rag_intrinsics._inputs import conversation, distinct, passages, text_of
+from llama_index.rag_intrinsics._inputs import conversation, distinct, passages
+from llama_index.rag_intrinsics._sub_questions import SubAnswer, sub_answers
 from llama_index.response_synthesizers.rag_intrinsics.annotator import ResponseAnnotator, Verdicts
 
 from intrinsics_core import Call, answerability, arun, arun_many, run, run_many
@@ -18,15 +19,6 @@ from intrinsics_core.protocol.names import named
 from intrinsics_core.protocol.results import Answerability
 
 GateMode = Literal["block", "annotate"]
-_ASKED, _ANSWERED = "Sub question: ", "\nResponse: "  # how SubQuestionQueryEngine writes a node
-
-
-@dataclass(frozen=True)
-class SubAnswer:
-    """One node of LlamaIndex's ``SubQuestionQueryEngine``: a question of its own making, and what a tool answered."""
-
-    question: str
-    answer: str
 
 
 @dataclass(frozen=True)
@@ -141,10 +133,3 @@ class Gate:
         whole = decisive[0] if decisive else whole
         blocks = self._mode == "block" and not whole.passes(block_unsure=self._block_unsure)
         return Passed(whole, tuple(zip(asked, results, strict=True)), blocks)
-
-
-def sub_answers(nodes: Iterable[NodeWithScore]) -> tuple[SubAnswer, ...]:
-    """Those of the nodes that are sub-questions with their answers, in order."""
-    texts = [text_of(item) for item in nodes]
-    parts = [text.removeprefix(_ASKED).partition(_ANSWERED) for text in texts if text.startswith(_ASKED)]
-    return tuple(SubAnswer(question, answer) for question, behind, answer in parts if behind)

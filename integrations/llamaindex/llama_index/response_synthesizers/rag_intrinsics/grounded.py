@@ -19,6 +19,7 @@ from llama_index.rag_intrinsics._inputs import aremembered, asked_in, distinct, 
 from llama_index.rag_intrinsics._prompts import InnerPrompts
 from llama_index.rag_intrinsics._responses import answer_of
 from llama_index.rag_intrinsics._settings import checks_names
+from llama_index.rag_intrinsics._sub_questions import judged_by
 from llama_index.response_synthesizers.rag_intrinsics.annotator import ResponseAnnotator, Verdicts, annotated
 from llama_index.response_synthesizers.rag_intrinsics.gate import Gate, GateMode, Passed
 from llama_index.response_synthesizers.rag_intrinsics.refusals import Canned, atokens, refusal, tokens
@@ -34,10 +35,12 @@ class GroundedSynthesizer(InnerPrompts, BaseSynthesizer):
     """Any synthesizer, which now answers only what the nodes answer, and says what its answer rests on.
 
     First the gate: where the nodes do not answer the question, the ``canned`` answer comes back and ``inner`` is not
-    asked. Behind a ``SubQuestionQueryEngine`` a comparison passes where each of its sub-questions is answered
-    (``"sub_questions"``). Then the answer of ``inner``, with citations and a verdict for each sentence. All verdicts
-    are in ``response.metadata["rag_intrinsics"]`` under the intrinsics' names. A streaming answer streams on, token by
-    token; its citations and verdicts are in the metadata when the stream has ended.
+    asked. Then the answer of ``inner``, with citations and a verdict for each sentence. All verdicts are in
+    ``response.metadata["rag_intrinsics"]`` under the intrinsics' names. A streaming answer streams on, token by token;
+    its citations and verdicts are in the metadata when the stream has ended.
+
+    Behind a ``SubQuestionQueryEngine`` a comparison passes the gate where each of its sub-questions is answered
+    (``"sub_questions"``). An LLM wrote these sub-answers: the answer is judged by what they were given from.
 
     The judges see of a node what the answering LLM is shown of it: its text and the metadata that it does not exclude.
     Prompts are those of ``inner``, under its names.
@@ -159,10 +162,11 @@ class GroundedSynthesizer(InnerPrompts, BaseSynthesizer):
             return self._refusal(query, [*nodes, *(additional_source_nodes or ())], gate, canned, "stream")
         _ = self._annotator.engine  # what is wrong with the runtime is reported before an answer is paid for
         response = self._inner.synthesize(query, nodes, additional_source_nodes, **response_kwargs)
+        sources = judged_by(nodes, additional_source_nodes)
         if isinstance(response, StreamingResponse | AsyncStreamingResponse):
-            streaming: RESPONSE_TYPE = self._annotator.on_the_way(query, response, nodes, _signed(gate), history)
+            streaming: RESPONSE_TYPE = self._annotator.on_the_way(query, response, sources, _signed(gate), history)
             return streaming
-        verdicts = self._annotator.verdicts(query, answer_of(response), nodes, history)
+        verdicts = self._annotator.verdicts(query, answer_of(response), sources, history)
         return annotated(response, _signed(gate) | verdicts)
 
     async def asynthesize(
@@ -182,10 +186,11 @@ class GroundedSynthesizer(InnerPrompts, BaseSynthesizer):
             return self._refusal(query, [*nodes, *(additional_source_nodes or ())], gate, canned, "astream")
         _ = self._annotator.engine
         response = await self._inner.asynthesize(query, nodes, additional_source_nodes, **response_kwargs)
+        sources = judged_by(nodes, additional_source_nodes)
         if isinstance(response, StreamingResponse | AsyncStreamingResponse):
-            streaming: RESPONSE_TYPE = self._annotator.on_the_way(query, response, nodes, _signed(gate), history)
+            streaming: RESPONSE_TYPE = self._annotator.on_the_way(query, response, sources, _signed(gate), history)
             return streaming
-        verdicts = await self._annotator.averdicts(query, answer_of(response), nodes, history)
+        verdicts = await self._annotator.averdicts(query, answer_of(response), sources, history)
         return annotated(response, _signed(gate) | verdicts)
 
     def _passages(self, nodes: Sequence[NodeWithScore]) -> list[Any]:

@@ -14,7 +14,7 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.schema import MetadataMode, QueryType
 from llama_index.rag_intrinsics._component import IntrinsicComponent
 from llama_index.rag_intrinsics._inputs import History, conversation, distinct, passages
-from llama_index.rag_intrinsics._responses import answer_of, is_structured, sources_of, under_way
+from llama_index.rag_intrinsics._responses import answer_of, calls_of, is_structured, sources_of, under_way
 from llama_index.response_synthesizers.rag_intrinsics.annotator import annotated
 
 from intrinsics_core import Call, InvalidInput
@@ -78,7 +78,7 @@ class ResponseReviser(IntrinsicComponent):
             raise InvalidInput("the response has no text to revise", intrinsic=self.intrinsic,
                                expected="one that is text, and whole", got=type(response).__name__)  # fmt: skip
         documents = passages(distinct(sources_of(response)), self.metadata_mode)
-        messages = conversation(query, answer_of(response), history)
+        messages = conversation(query, answer_of(response), history, calls_of(response))
         return self._ask(messages, documents)
 
     def _revised(self, response: Shown, result: RevisedAnswer) -> Shown:

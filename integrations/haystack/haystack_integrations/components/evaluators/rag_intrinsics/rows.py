@@ -6,6 +6,7 @@ from typing import Any
 
 from haystack import Document, component, logging
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic
+from haystack_integrations.common.rag_intrinsics.pipeline_input import by_fields, passage
 
 from intrinsics_core import INTRINSICS, Call, IntrinsicsError, InvalidInput, Profile
 from intrinsics_core.protocol.results import Result
@@ -60,7 +61,8 @@ class RowEvaluator(Intrinsic):
     def _row(self, at: int, question: Any, contexts: Any, *answer: Any) -> Call[Any] | IntrinsicsError:
         messages = [{"role": "user", "content": _text(f"questions[{at}]", question, self.intrinsic)}]
         for said in answer:
-            messages.append({"role": "assistant", "content": _text(f"{_ANSWERS}[{at}]", said, self.intrinsic)})
+            text = by_fields(_text(f"{_ANSWERS}[{at}]", said, self.intrinsic))
+            messages.append({"role": "assistant", "content": text})
         name = f"contexts[{at}]"
         documents = [_content(name, value, self.intrinsic) for value in _listed(name, contexts, self.intrinsic)]
         try:
@@ -89,8 +91,9 @@ class RowEvaluator(Intrinsic):
             return {"status": ERROR, "score": None, "reason": f"{type(outcome).__name__}: {outcome}"}
         dump = outcome.model_dump(mode="json")
         score = self._score(outcome)
-        why = {"reason": outcome.reason or _NOTHING} if score is None else {}
-        status = {"status": EVALUATED if score is not None else NOTHING, "score": score}
+        why = {"reason": outcome.reason or outcome.degraded or _NOTHING} if score is None else {}
+        unscored = ERROR if outcome.degraded else NOTHING
+        status = {"status": EVALUATED if score is not None else unscored, "score": score}
         return {**dump, **status, **why, **self._extras(outcome)}
 
 
@@ -135,8 +138,8 @@ def _listed(name: str, values: Any, intrinsic: str) -> list[Any]:
     return list(values)
 
 
-def _content(name: str, value: Any, intrinsic: str) -> str:
-    return value.content or "" if isinstance(value, Document) else _text(name, value, intrinsic)
+def _content(name: str, value: Any, intrinsic: str) -> str | dict[str, Any]:
+    return passage(value) if isinstance(value, Document) else _text(name, value, intrinsic)
 
 
 def _text(name: str, value: Any, intrinsic: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
+from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput
 
 from intrinsics_core import Profile
 
@@ -88,5 +89,5 @@ class RagIntrinsicsUncertaintyScorer(ReplyIntrinsic):
         """Like `run`, without blocking the event loop."""
         return await self._ajudged(query, replies, documents, history)
 
-    def _known(self, reply: ChatMessage | None) -> dict[str, Any]:
+    def _known(self, reply: ChatMessage | None, given: PipelineInput) -> dict[str, Any]:
         return {"on_error": self.on_error or ("raise" if reply is None else "fallback")}

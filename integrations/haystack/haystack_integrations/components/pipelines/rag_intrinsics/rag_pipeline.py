@@ -142,7 +142,7 @@ class RagIntrinsicsPipeline(Saved):
             "checker": RagIntrinsicsGroundednessChecker(self._engine, **shown),
             "citations": RagIntrinsicsCitationBuilder(self._engine, **shown),
             "replies": BranchJoiner(list[ChatMessage]),
-            "answers": AnswerBuilder(reference_pattern=r"\[(\d+)\]"),
+            "answers": AnswerBuilder(reference_pattern=_REFERENCE),
         }
         if stream_verdicts:
             parts["auditor"] = RagIntrinsicsStreamAuditor(self._engine, **shown, hold=hold)
@@ -212,6 +212,7 @@ def _inputs(pipeline: Pipeline) -> dict[str, list[str]]:
     return {name: wheres for name, wheres in found.items() if wheres}
 
 
+_REFERENCE = r"\[(\d+)\](?!\()"  # "[2]", and no link of Markdown: "[2](https://...)"
 _REQUIRED = ["documents", "query"]
 _TEMPLATES = ("template", "template_variables")  # the builder's own
 _TAKEN = {

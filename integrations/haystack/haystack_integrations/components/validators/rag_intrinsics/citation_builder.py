@@ -6,12 +6,17 @@ from typing import Any, ClassVar
 from haystack import component
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
-from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, is_structured, text_of
+from haystack_integrations.common.rag_intrinsics.pipeline_input import (
+    PipelineInput,
+    is_structured,
+    known_verdict,
+    text_of,
+)
 from haystack_integrations.components.validators.rag_intrinsics.markers import marked, with_text
 
 from intrinsics_core import InvalidInput, Profile
 from intrinsics_core.protocol.results import Citations
-from intrinsics_core.protocol.verdicts import unfaithful_places, verdict_in
+from intrinsics_core.protocol.verdicts import unfaithful_places
 from intrinsics_core.render.citations import MODES, STYLES, Mode, Style, view, write
 
 
@@ -65,7 +70,7 @@ class RagIntrinsicsCitationBuilder(ReplyIntrinsic):
         :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
             Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
         :param markers: Whether to put `[n]` into the text; n counts the documents from 1, in the order they came in.
-            A sentence that a groundedness checker before found unfaithful gets none.
+            A sentence that a groundedness checker before found unfaithful to these documents gets none.
         :param citations: Write them in one of four modes instead of `[n]`: `"postfix"` (after the text, what it rests
             on), `"inline"` (in the text, which claim rests on what), each also with the cited words
             (`"postfix-snippet"`, `"inline-snippet"`); `intrinsics_core.render.citations.parse` reads them back.
@@ -85,7 +90,7 @@ class RagIntrinsicsCitationBuilder(ReplyIntrinsic):
                 raise InvalidInput(f"{name} is unknown", intrinsic=self.intrinsic, expected=expected, got=repr(value))
 
     def _shown(self, reply: ChatMessage, dump: dict[str, Any], given: PipelineInput, result: Citations) -> ChatMessage:
-        wrong = unfaithful_places(verdict_in(reply.meta, "hallucination_detection"))
+        wrong = unfaithful_places(known_verdict(reply, "hallucination-detection", given))
         if self.citations is None:
             return marked(reply, dump["citations"], wrong) if self.markers else reply
         if not text_of(reply).strip() or is_structured(reply):

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 from haystack import component
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
-from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, is_structured, text_of
+from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, is_structured, known_verdict
 from haystack_integrations.components.validators.rag_intrinsics.markers import with_text
 
 from intrinsics_core import Profile
 from intrinsics_core.protocol.results import Audit, HallucinationDetection
-from intrinsics_core.protocol.verdicts import KEY, verdict_in
+from intrinsics_core.protocol.verdicts import KEY
 
 
 @component
@@ -71,8 +71,8 @@ class RagIntrinsicsReviser(ReplyIntrinsic):
         self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
         self.mend = mend
 
-    def _known(self, reply: ChatMessage | None) -> dict[str, Any]:
-        return {"verdicts": None if reply is None else _verdicts(reply)}
+    def _known(self, reply: ChatMessage | None, given: PipelineInput) -> dict[str, Any]:
+        return {"verdicts": None if reply is None else _verdicts(reply, given)}
 
     def _shown(self, reply: ChatMessage, dump: dict[str, Any], given: PipelineInput, result: Any) -> ChatMessage:
         if not dump["changes"] or is_structured(reply):  # an object is not rewritten: `results` has the changes
@@ -81,13 +81,12 @@ class RagIntrinsicsReviser(ReplyIntrinsic):
         return replace(with_text(reply, dump["answer"]), _meta=meta)
 
 
-def _verdicts(reply: ChatMessage) -> HallucinationDetection | None:
-    """What was said of this very text before, if anything was."""
-    for name, kind in (("hallucination_detection", HallucinationDetection), ("audit", Audit)):
-        said = verdict_in(reply.meta, name)
+def _verdicts(reply: ChatMessage, given: PipelineInput) -> HallucinationDetection | None:
+    """What was said of this very text by these very documents before, if anything was."""
+    for intrinsic, kind in (("hallucination-detection", HallucinationDetection), ("audit", Audit)):
+        said = known_verdict(reply, intrinsic, given)
         if not said or "degraded" in said or "reason" in said:
             continue
         found = kind.model_validate(said)
-        if all(text_of(reply)[s.begin : s.end] == s.text for s in found.sentences):
-            return found if isinstance(found, HallucinationDetection) else found.hallucination
+        return found if isinstance(found, HallucinationDetection) else found.hallucination
     return None
