@@ -30,7 +30,7 @@ def main() -> None:
     asked = parser.parse_args()
     folder = os.environ.get("RAG_INTRINSICS_DATA")
     if not folder:
-        sys.exit("skipped: RAG_INTRINSICS_DATA does not name the data folder")
+        sys.exit("skipped: RAG_INTRINSICS_DATA does not name the data folder (see docs/data.md)")
     cases, _ = cases_of(table("uncertainty"), folder, limit=asked.cases, sets=["halueval"])
     runtime = Scripted(lambda request: {"certainty": "7"})
     bare, ours = [], []

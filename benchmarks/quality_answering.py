@@ -112,7 +112,7 @@ def main() -> None:
     args = parser.parse_args()
     folder = os.environ.get("RAG_INTRINSICS_DATA")
     if not folder:
-        sys.exit("skipped: RAG_INTRINSICS_DATA does not name the data folder")
+        sys.exit("skipped: RAG_INTRINSICS_DATA does not name the data folder (see docs/data.md)")
     threshold = shipped_head("answerability").thresholds["answerable"]
     print("| | rows | true | weighted F1 | best | AUROC | AUROC of cosine | ECE | ECE calibrated | AUROC, reader |")
     print("|---|---|---|---|---|---|---|---|---|---|")

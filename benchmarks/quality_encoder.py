@@ -51,7 +51,7 @@ def main() -> None:
     args = parser.parse_args()
     data = os.environ.get("RAG_INTRINSICS_DATA")
     if not data:
-        sys.exit("skipped: RAG_INTRINSICS_DATA does not name the data folder")
+        sys.exit("skipped: RAG_INTRINSICS_DATA does not name the data folder (see docs/data.md)")
     documents = rows(Path(data), "scifact_corpus")[: args.documents]
     place = {str(d["id"]): i for i, d in enumerate(documents)}
     claims = [c for c in rows(Path(data), "scifact_claims") if any(str(d) in place for d in c["docs"])][: args.claims]

@@ -182,7 +182,7 @@ def main() -> None:
     args = parser.parse_args()
     folder = os.environ.get("RAG_INTRINSICS_DATA")
     if not folder:
-        sys.exit("skipped: RAG_INTRINSICS_DATA does not name the data folder")
+        sys.exit("skipped: RAG_INTRINSICS_DATA does not name the data folder (see docs/data.md)")
     head = False
     with as_runtime({"kind": "embedded", "reader": args.reader}) as runtime:
         for name in args.sets:

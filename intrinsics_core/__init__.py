@@ -1,4 +1,4 @@
-"""RAG intrinsics: make any retrieval-augmented chain trustworthy in one line.
+"""RAG intrinsics: check and improve the answers of any retrieval-augmented chain.
 
     >>> from intrinsics_core import answerability, run
     >>> run(answerability([{"role": "user", "content": "Who built it?"}], ["Ada Brink built it in 1911."])).label

@@ -6,7 +6,13 @@ import re
 from pathlib import Path
 
 from intrinsics_core.profiles.io_yaml.spec import Parameters, _File
-from intrinsics_core.runtimes.configs import ServerConfig
+from intrinsics_core.runtimes.configs import (
+    EmbeddedConfig,
+    EncodersConfig,
+    ServerConfig,
+    TransformersConfig,
+    VllmConfig,
+)
 from tests.runtimes.test_imitations import SERVERS, STATES
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -59,3 +65,10 @@ def test_the_readmes_table_is_the_table_of_intrinsics() -> None:
 def test_each_page_is_in_the_sites_navigation() -> None:
     navigation = (DOCS.parent / "zensical.toml").read_text(encoding="utf-8")
     assert [page.name for page in DOCS.glob("*.md") if f'"{page.name}"' not in navigation] == []
+
+
+def test_each_option_of_a_config_is_in_the_page_of_runtimes() -> None:
+    page = (DOCS / "runtimes.md").read_text(encoding="utf-8")
+    named = set(re.findall(r'`"?(\w+)"?', page))
+    for config in (EmbeddedConfig, EncodersConfig, ServerConfig, TransformersConfig, VllmConfig):
+        assert set(config.model_fields) - {"kind"} <= named, config.__name__

@@ -15,6 +15,7 @@ from intrinsics_core import (
     UnsupportedIntrinsic,
     answerability,
     as_runtime,
+    audit,
     calibrate,
     citations,
     context_relevance,
@@ -188,6 +189,29 @@ def test_facts_and_certainty_go_with_the_sources():
     assert round(right.certainty * 100) % 10 == 5
     blind = run(uncertainty(ASK))
     assert (blind.expected, blind.certainty, blind.degraded) == (0.5, 0.55, None)
+
+
+@pytest.mark.parametrize(
+    "text", ["The documents do not say.", "I don't know.", "Which do you mean?", "\N{THUMBS UP SIGN}"]
+)
+def test_what_claims_nothing_is_uncertain_where_the_documents_answer(text):
+    def sure(question):
+        return run(uncertainty([*asked(question), {"role": "assistant", "content": text}], DOCUMENTS)).certainty
+
+    assert sure(ASK[0]["content"]) < 0.35
+    assert sure("Who is the mayor of Lisbon?") >= 0.75
+
+
+def test_certainty_reads_the_question_as_it_stands_alone():
+    lido = [
+        "The lido is open from 9 a.m. to 8 p.m. from May to September. A day ticket costs 6 euros for adults and 3 "
+        "euros for children under 14. The water slide is closed on Mondays. Lockers need a 2 euro coin."
+    ]
+    turns = [*asked("What is the lido?"), {"role": "assistant", "content": "A public bath."}]
+    turns += asked("When does it open?")
+    right, wrong = ([*turns, {"role": "assistant", "content": text}] for text in ("At 9 a.m.", "At 7 a.m."))
+    assert run(uncertainty(right, lido)).certainty > run(uncertainty(wrong, lido)).certainty
+    assert not any("uncertain" in words for words in run(audit(right, lido)).disagreements)
 
 
 def test_rewrites_and_expands():

@@ -49,7 +49,8 @@ def ragas_faithfulness(messages: Sequence[MessageLike], documents: Sequence[Docu
     """Supported statements of the answer, by all that it makes. Two requests, one after the other.
 
     Raises:
-        InvalidInput: at once, where the input is wrong. MalformedReply: when run, where a verdict is missing.
+        InvalidInput: if the input is invalid. It is raised by this function, not by `run`.
+        MalformedReply: by `run`, if a verdict is missing.
     """
     task = check("ragas-faithfulness", messages, documents, ends_with=("assistant",), blank_answer=True)
 

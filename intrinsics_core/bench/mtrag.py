@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from intrinsics_core._support.extras import install_command
 from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.embedded.lexical import terms
 from intrinsics_core.protocol.errors import RuntimeUnavailable
@@ -86,7 +87,7 @@ class Index:
         try:
             import bm25s
         except ImportError as error:
-            raise RuntimeUnavailable("this table needs bm25s: pip install 'rag-intrinsics[eval]'") from error
+            raise RuntimeUnavailable("this table needs bm25s", expected=install_command("eval")) from error
         self.ids = list(texts)
         self._index = bm25s.BM25()
         self._index.index([terms(text) for text in texts.values()], show_progress=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from intrinsics_core._support.extras import install_command
 from intrinsics_core.bench import mtrag, own
 from intrinsics_core.bench.base import Case, Observed, Table
 from intrinsics_core.bench.datasets import scifact_pages
@@ -45,7 +46,7 @@ def ndcg(ids: Sequence[str], gold: frozenset[str]) -> dict[str, float]:
     try:
         import ir_measures
     except ImportError as error:
-        raise RuntimeUnavailable("this table needs ir-measures: pip install 'rag-intrinsics[eval]'") from error
+        raise RuntimeUnavailable("this table needs ir-measures", expected=install_command("eval")) from error
     truth = [ir_measures.Qrel("q", identity, 1) for identity in gold]
     run = [ir_measures.ScoredDoc("q", identity, -float(i)) for i, identity in enumerate(ids)]
     wanted = {"nDCG@5": ir_measures.nDCG @ 5, "nDCG@10": ir_measures.nDCG @ 10}

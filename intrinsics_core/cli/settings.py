@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from intrinsics_core._support.extras import install_command
 from intrinsics_core._support.redaction import SECRET, hide, secrets
 from intrinsics_core.intrinsics.options import ANSWERED, QUESTION, from_texts, record_of
 from intrinsics_core.protocol.call import Call
@@ -64,7 +65,7 @@ def extra(name: str) -> Iterator[None]:
         yield
     except ImportError as error:
         raise RuntimeUnavailable(f"a package is missing: {error}",
-                                 expected=f"pip install 'rag-intrinsics[{name}]'") from None  # fmt: skip
+                                 expected=install_command(name)) from None  # fmt: skip
 
 
 def fingerprint(config: Mapping[str, Any] | None) -> dict[str, str]:

@@ -13,9 +13,9 @@ from intrinsics_core.cli.exits import INTERRUPTED
 from intrinsics_core.cli.run import one_line_errors, stop
 
 EPILOG = """
-A row: `{"messages": [...], "documents": [...], "result": {...}}`, the result as `intrinsics run` writes it; `id`,
-`date` and `group` (rows that are held out together) are optional. If a row is wrong or too long,
-the command names it and trains nothing.
+A row: `{"messages": [...], "documents": [...], "label": ...}`. The label is a word such as
+"answerable", true or false, or a result; docs/labels.md lists the words. `id`, `date` and `group` (rows that are held
+out together) are optional. If a row is wrong or too long, the command names it and trains nothing.
 
 --out receives the adapter's weights and config, its `io.yaml` and model card, `checkpoints/` and, where TensorBoard is
 installed, `logs/`. Settings that are not given have the values of the paper, which docs/training.md lists.
@@ -35,20 +35,35 @@ def train(
     ],
     base: Annotated[str, typer.Option(metavar="MODEL", help="The base model: a folder, or owner/name on the hub.")],
     data: Annotated[Path, typer.Option(metavar="FILE", help="Training rows as JSON Lines.")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder in which the adapter is written.")],
+    out: Annotated[
+        Path, typer.Option("--out", "--output", "-o", metavar="FOLDER", help="Folder in which the adapter is written.")
+    ],
     alora: Annotated[bool, typer.Option("--alora", help="Train an Activated LoRA (aLoRA) instead of a LoRA.")] = False,
     profile: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="granite-3.2, granite-3.3, io.yaml:PLACE.", show_default="a file of ours"),
+        typer.Option(
+            metavar="NAME",
+            help="Profile with the prompts to learn: granite-3.2, granite-3.3, granite-4:PLACE, io.yaml:PLACE.",
+            show_default="our own prompts",
+        ),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the last checkpoint.")] = False,
     epochs: Annotated[
         int | None, typer.Option(metavar="N", help="Largest number of epochs.", show_default="25")
     ] = None,
-    rank: Annotated[int | None, typer.Option(metavar="N", show_default="the paper's")] = None,
-    alpha: Annotated[int | None, typer.Option(metavar="N", show_default="twice the rank")] = None,
-    learning_rate: Annotated[float | None, typer.Option(metavar="X", show_default="the paper's")] = None,
-    dropout: Annotated[float | None, typer.Option(metavar="X", show_default="0.05")] = None,
+    rank: Annotated[
+        int | None, typer.Option(metavar="N", help="Rank of the LoRA matrices.", show_default="see docs/training.md")
+    ] = None,
+    alpha: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Scale of the adapter, as alpha / rank.", show_default="twice the rank"),
+    ] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option(metavar="X", help="Learning rate.", show_default="see docs/training.md")
+    ] = None,
+    dropout: Annotated[
+        float | None, typer.Option(metavar="X", help="Dropout of the adapter's layers.", show_default="0.05")
+    ] = None,
     batch: Annotated[int | None, typer.Option(metavar="N", help="Number of rows in a step.", show_default="8")] = None,
     accumulate: Annotated[
         int | None, typer.Option(metavar="N", help="Number of steps whose gradients are accumulated.", show_default="1")
@@ -67,7 +82,10 @@ def train(
             metavar="N", help="Number of epochs without progress after which training stops.", show_default="3"
         ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", show_default="42")] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Seed of the random numbers, such as the order of the rows.", show_default="42"),
+    ] = None,
     target: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="End of the name of the layers to adapt. May be given more than once."),
@@ -85,7 +103,12 @@ def train(
         str | None, typer.Option(metavar="TEXT", help="Date for prompts that contain one.", show_default="today")
     ] = None,
     revision: Annotated[str | None, typer.Option(metavar="COMMIT", help="Revision of the base model.")] = None,
-    device: Annotated[str | None, typer.Option(metavar="NAME", show_default="a GPU where there is one")] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Device to train on, such as cpu or cuda.", show_default="a GPU if there is one"
+        ),
+    ] = None,
     dtype: Annotated[str, typer.Option(metavar="NAME", help="Data type of the base model's weights.")] = "auto",
 ) -> None:
     """Train a LoRA or aLoRA adapter on the prompts that will be sent to it."""

@@ -3,7 +3,7 @@
 The numbers are those of context relevance, whose question is the same: does this text hold what was asked for. They
 were fitted on passages, not on answers. So it judges what a passage could be, and nothing else: sentences that claim
 nothing (a refusal, a greeting) count for nothing, and of an answer in a few words ("1911.", "Yes.") the words do not
-tell what it answers: there is no verdict then, and a reason.
+tell what it answers: there is no verdict then, and a reason. "Yes, there is." says no more than "Yes.".
 """
 
 from __future__ import annotations
@@ -52,5 +52,8 @@ def _claimed(task: Task) -> str:
 
 def _too_short(task: Task, claimed: str) -> bool:
     from intrinsics_core.embedded.scoring.evidence import claim
+    from intrinsics_core.embedded.scoring.short_answers import is_bare
 
-    return len(claim(claimed).units) < _FEW if claimed else len(task.response.split()) <= _A_WORD
+    if claimed:
+        return len(claim(claimed).units) < _FEW
+    return len(task.response.split()) <= _A_WORD or any(is_bare(s.text) for s in task.response_sentences)

@@ -101,6 +101,7 @@ def embedded_profile(
             "uncertainty": MultiStepFormat(uncommanded(partial(_uncertainty, own))),
             "hallucination-detection": MultiStepFormat(uncommanded(partial(_hallucination, own))),
             "citations": MultiStepFormat(uncommanded(partial(_citations, own))),
+            "claims": MultiStepFormat(uncommanded(partial(_claims, own))),
             "entailment": MultiStepFormat(uncommanded(partial(_entailment, own))),
             "answer-relevance": MultiStepFormat(uncommanded(answering_the_question(partial(_asked, own)))),
         },
@@ -148,13 +149,14 @@ def _said(task: Task) -> _ClaimsMade:
     """
     from intrinsics_core.embedded.scoring.clauses import clauses
     from intrinsics_core.embedded.scoring.form import without_form
-    from intrinsics_core.embedded.scoring.short_answers import plainly
+    from intrinsics_core.embedded.scoring.short_answers import plainly, without_denied
 
     turns = task.messages[:-1]
     earlier = [span.text for turn in turns[-1:] if turn.role == "assistant" for span in laid_out(turn.content)]
     formed = without_form([*earlier, *(sentence.text for sentence in task.response_sentences)])
     titles = [document.title or "" for document in task.documents]
-    cut = [clauses(sentence, titles, task.query) for sentence in plainly(formed[len(earlier) :], task.query)]
+    said = [without_denied(text, task.query) for text in plainly(formed[len(earlier) :], task.query)]
+    cut = [clauses(sentence, titles, task.query) for sentence in said]
     claims = [clause for each in cut for clause in each]
     return _ClaimsMade(formed[: len(earlier)], claims, [i for i, each in enumerate(cut) for _ in each])
 
@@ -210,9 +212,11 @@ def passage(document: Document) -> str:
 
 def _standing(own: Overrides, task: Task) -> Program[Rewrite]:
     """The question made to stand alone: by the reading that the reader picks, or by rules where nobody reads."""
-    from intrinsics_core.embedded.query.corrections import as_fragment
+    from intrinsics_core.embedded.query.corrections import accepted_offer, as_fragment
 
     turns = _turns(task)
+    if offer := accepted_offer(turns):
+        turns = (*turns[:-1], ("user", offer))
     last = turns[-1][1] if turns else ""
     fragment = as_fragment(last) if len(turns) > 1 else last
     read = turns if fragment == last else (*turns[:-1], ("user", fragment))
@@ -270,7 +274,8 @@ def _supported(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[
     if thresholds := own.thresholds.get("hallucination-detection"):
         head = replace(head, thresholds={**head.thresholds, **thresholds})
     (before, claims, sentence_of), sources = _said(task), _sources(task, documents)
-    evidence = look_up(claims, response, sources, task.query, before)
+    earlier = [text for _, text in reversed(_turns(task)[:-1])]
+    evidence = look_up(claims, response, sources, task.query, before, earlier)
     logits = (yield from _reader_logits(task, claims, evidence, sources, head.citations)) if own.reads else None
     return support(
         claims, response, sources, head, given=task.query, before=before, evidence=evidence, logits=logits,
@@ -293,26 +298,38 @@ def _reader_logits(
     task: Task, said: Sequence[str], evidence: Sequence[Evidence], sources: Sources, rule: CitationRule
 ) -> Program[list[Any]]:
     """What the reader says of each sentence of an answer: one logit of its readings; None without sources."""
-    from intrinsics_core.embedded.scoring.short_answers import contrary, in_context, leads, led, stated, weighed
+    from intrinsics_core.embedded.scoring.short_answers import (
+        contrary,
+        in_context,
+        leads,
+        led,
+        questions_of,
+        stated,
+        weighed,
+    )
     from intrinsics_core.embedded.scoring.support import to_read
     from intrinsics_core.embedded.scoring.support_head import of_readings, read_enough
 
-    texts = [in_context(text, task.query, whole=found.seen == 1.0) for text, found in zip(said, evidence, strict=True)]
+    asked = questions_of(said, task.query)
+    texts = [
+        in_context(text, question, whole=found.seen == 1.0)
+        for text, question, found in zip(said, asked, evidence, strict=True)
+    ]
     shown = [to_read(text, found, sources, rule) for text, found in zip(texts, evidence, strict=True)]
 
     def behind_the_question(answers: Sequence[str | None]) -> list[list[tuple[str, str]]]:
         return [
-            [(source, stated(answer, task.query)) for source, _ in pairs] if answer else []
-            for pairs, answer in zip(shown, answers, strict=True)
+            [(source, stated(answer, question)) for source, _ in pairs] if answer else []
+            for pairs, answer, question in zip(shown, answers, asked, strict=True)
         ]
 
     def joined(logits: Sequence[Sequence[float]]) -> list[float | None]:
         return [of_readings(some, one.seen) for some, one in zip(logits, evidence, strict=True)]
 
     # A bare "No." is weighed against its opposite, and so is the "No" of "No, that is too late." beside that sentence.
-    ahead = [leads(text, task.query) for text in said]
+    ahead = [leads(text, question) for text, question in zip(said, asked, strict=True)]
     opposite = [contrary(yes_or_no or text) for yes_or_no, text in zip(ahead, said, strict=True)]
-    others = behind_the_question(opposite if task.query.strip() else [None] * len(said))
+    others = behind_the_question([o if question.strip() else None for o, question in zip(opposite, asked, strict=True)])
     # For a "No." all parts are read, and so is its opposite. For another claim the widest part is read last, if at all.
     bare = [bool(other) and not own for own, other in zip(ahead, others, strict=True)]
     narrow = [pairs if alone else pairs[:-1] for pairs, alone in zip(shown, bare, strict=True)]
@@ -379,6 +396,22 @@ def _citations(own: Overrides, task: Task) -> Program[Citations]:
         reported=_reported(own, task, sentence_of, response), sentence_of=sentence_of, own_encoder=own.own_encoder,
     )  # fmt: skip
     return sentence_ids.citations(task, [(r, c) for r, s in enumerate(found.sentences) for c in s.citations])
+
+
+def _claims(own: Overrides, task: Task) -> Program[list[Task | None]]:
+    """For each sentence of the answer the task of `_entailment`, None where it claims nothing.
+
+    Its question stands alone, and its answer is the sentence without the marks of its form. The sentence stays whole,
+    for each source is read alone.
+    """
+    task = yield from _standing_alone(own, task)
+    unread = replace(own, reads=())  # what claims something is told without the reader
+    found = yield from _supported(unread, task, (yield _sentences(task)))  # type: ignore[arg-type]  # only replies come
+    whole = _said(replace(task, documents=())).claims  # nothing is cut by what it says of each document
+    return [
+        None if sentence.label == "NA" else task.answered(text)
+        for sentence, text in zip(found.sentences, whole, strict=True)
+    ]
 
 
 def _entailment(own: Overrides, task: Task) -> Program[float]:
@@ -505,6 +538,10 @@ def _unfitted(own: Overrides, task: Task, name: str) -> str | None:
 
 
 def _answerability(own: Overrides, task: Task) -> Program[Answerability]:
+    from intrinsics_core.embedded.query.nothing_asked import asks_nothing
+
+    if asks_nothing(task.query):
+        return Answerability(label="answerable", probability=None, reason="the last turn asks nothing of the documents")
     found = yield from _answerable(own, task, (yield from _looked_up(own, task)))
     why = _unfitted(own, task, "answerability")
     return found.model_copy(update={"probability": None, "degraded": why}) if why else found
@@ -552,17 +589,21 @@ def _answerable(own: Overrides, task: Task, asked: Asked) -> Program[Answerabili
 def _uncertainty(own: Overrides, task: Task) -> Program[Uncertainty]:
     from intrinsics_core.embedded.scoring.certainty import certainty, quantised
 
-    answerable, supported = None, None
+    answerable, supported, claims = None, None, True
     if task.documents:
-        text = yield from _asked(own, task)
+        alone = yield from _standing_alone(own, task)
+        text = (yield from _asked(own, task)) if alone is task else alone.query
         whole = without_commands(task, passages=True)
-        wave = [*_question_and_passages(whole, text), *(_sentences(task) if task.response else ())]
+        wave = [*_question_and_passages(whole, text), *(_sentences(alone) if task.response else ())]
         replies: Sequence[Reply] = yield wave  # type: ignore[assignment]  # only replies come
         if _turns(task):
             looked_at = yield from _looked_at(own, whole, text, replies[:2])
             answerable = (yield from _answerable(own, whole, looked_at)).probability
-        supported = (yield from _supported(own, task, replies[2:])).faithfulness if task.response else None
-    found = certainty(answerable, supported)
+        if task.response:
+            said = yield from _supported(own, alone, replies[2:])
+            claims = said.label != "NA"
+            supported = said.faithfulness if claims else None
+    found = certainty(answerable, supported, claims=claims)
     return Uncertainty(certainty=quantised(found.expected), expected=found.expected)
 
 

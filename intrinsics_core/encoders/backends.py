@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from intrinsics_core._support.extras import install_command
 from intrinsics_core.encoders.conventions import CAUSAL, Convention
 from intrinsics_core.protocol.errors import RuntimeUnavailable
 
@@ -86,7 +87,7 @@ class Torch(Backend):
             import transformers
         except ImportError as error:
             needed = f"encoders on torch need {error.name}"
-            raise RuntimeUnavailable(needed, expected="pip install 'rag-intrinsics[encoders]'") from error
+            raise RuntimeUnavailable(needed, expected=install_command("encoders")) from error
         if not any(folder.glob("*.safetensors")):
             raise RuntimeUnavailable(
                 f"the model in {folder.name!r} has no weights in safetensors", expected="*.safetensors"

@@ -48,9 +48,9 @@ def adapter(
         known intrinsic.
 
     Raises:
-        InvalidInput: at once, where the input is wrong, or an argument is no text; when run, where an argument is
-            missing or not wanted, with the nearest name that is.
-        UnsupportedIntrinsic: when run, where the profile has no adapter of that name; the message has the nearest one.
+        InvalidInput: by this function, if the input is invalid or an argument is no text; by `run`, if an argument is
+            missing or unknown, with the nearest known name.
+        UnsupportedIntrinsic: by `run`, if the profile has no adapter of that name; the message has the nearest name.
 
     Example:
 

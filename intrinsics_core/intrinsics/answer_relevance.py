@@ -53,7 +53,7 @@ def answer_relevance(
         3.3's classifier says *relevant* or *irrelevant* alone, and why: ``category`` and ``analysis``.
 
     Raises:
-        InvalidInput: at once, where the input is wrong.
+        InvalidInput: if the input is invalid. It is raised by this function, not by `run`.
 
     Source: the answer-relevance classifier and rewriter of IBM's granite-io.
 

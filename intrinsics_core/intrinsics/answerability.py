@@ -57,7 +57,7 @@ def answerability(
         documents answer the question.
 
     Raises:
-        InvalidInput: at once, where the input is wrong.
+        InvalidInput: if the input is invalid. It is raised by this function, not by `run`.
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), answerability determination.
 

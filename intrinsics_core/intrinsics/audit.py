@@ -73,7 +73,7 @@ def _failed(task: Task, why: str) -> Audit:
     empty=_unjudged,
     fallbacks={"fallback": _failed},
     needs="answer, documents",
-    gives="all verdicts on an answer in one call, and what they disagree about",
+    gives="all verdicts on an answer in one call, and the verdicts that contradict each other",
 )
 def audit(
     messages: Messages, documents: Documents, *, on_error: OnError = "raise", date: str | None = None
@@ -97,7 +97,7 @@ def audit(
         verdicts and citations as those intrinsics give them.
 
     Raises:
-        InvalidInput: at once, where the input is wrong.
+        InvalidInput: if the input is invalid. It is raised by this function, not by `run`.
 
     Example:
 
@@ -122,7 +122,7 @@ def audit_of(
     """An audit of some of the :data:`PARTS` alone; the others are None, and nothing is said of them.
 
     Raises:
-        InvalidInput: at once, where the input is wrong, or a part is unknown.
+        InvalidInput: if the input is invalid, or a part is unknown. It is raised by this function, not by `run`.
     """
     wanted = dict.fromkeys(named("parts", part, PARTS, intrinsic=NAME) for part in parts)
     program = partial(_program, parts=tuple(wanted))

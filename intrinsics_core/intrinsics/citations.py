@@ -39,7 +39,7 @@ def citations(
         document are one citation. All offsets are exact in the caller's texts.
 
     Raises:
-        InvalidInput: at once, where the input is wrong.
+        InvalidInput: if the input is invalid. It is raised by this function, not by `run`.
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), citation generation.
 

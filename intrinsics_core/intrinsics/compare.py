@@ -32,7 +32,7 @@ def compare(
     on_error: OnError = "raise",
     date: str | None = None,
 ) -> Call[Preference]:
-    """Choose the better of two answers to the last user turn. One wave of two requests, one for each order.
+    """Choose the better of two answers to the last user turn. One batch of two requests, one for each order.
 
     Args:
         messages: a conversation that ends with a user turn.
@@ -46,7 +46,7 @@ def compare(
         that the first is the better one.
 
     Raises:
-        InvalidInput: at once, where the input is wrong.
+        InvalidInput: if the input is invalid. It is raised by this function, not by `run`.
         UnsupportedIntrinsic: when run, where the profile has no language model to ask.
 
     Source: *REC: Rate, Explain and Cite* (2024), pairwise evaluation.

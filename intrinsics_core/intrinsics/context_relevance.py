@@ -32,7 +32,7 @@ def _none(task: Task, why: str) -> ContextRelevance:
 def context_relevance(
     messages: Messages, documents: Documents, *, on_error: OnError = "raise", date: str | None = None
 ) -> Call[ContextRelevance]:
-    """Judge for each document whether it helps to answer the last user turn. All are judged in one wave.
+    """Judge for each document whether it helps to answer the last user turn. All are judged in one batch of requests.
 
     Args:
         messages: a conversation that ends with a user turn.
@@ -47,7 +47,7 @@ def context_relevance(
         ``"partially relevant"`` or ``"irrelevant"``) and a score in 0 to 1.
 
     Raises:
-        InvalidInput: at once, where the input is wrong.
+        InvalidInput: if the input is invalid. It is raised by this function, not by `run`.
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), context relevance.
 

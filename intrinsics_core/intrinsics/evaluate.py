@@ -101,7 +101,7 @@ def evaluate(
         rates faithfulness alone, and gives the reason for the others.
 
     Raises:
-        InvalidInput: at once, where the input is wrong.
+        InvalidInput: if the input is invalid. It is raised by this function, not by `run`.
         UnsupportedIntrinsic: when run, where a metric was named that the profile cannot rate, or where the profile has
             no language model to ask in the style of REC.
 

@@ -58,8 +58,8 @@ def _blank(task: Task) -> FactCheck:
     fallbacks={"fallback": telling("degraded", _blank)},
     score=lambda result: result.score,
     judges="the answer is true by the sources",
-    needs="answer, sources",
-    gives="factuality in 0..1, per claim, and the sources it rests on",
+    needs="answer, documents",
+    gives="factuality in 0..1, per claim, and the documents that support it",
 )
 def fact_check(
     messages: Messages,
@@ -78,7 +78,8 @@ def fact_check(
     Each source gets a relevance; the softmax over all of them says how much each matters, the most relevant are
     selected and their weights renormalised to sum to 1; each selected source is asked whether it entails "The answer to
     question Q is A"; the scores are put together. A response of several sentences is checked sentence by sentence,
-    each as an answer to the question.
+    each as an answer to the question. Sentences that claim nothing ("Hello!", a heading) are left out where the profile
+    can tell them, as the embedded default can; other profiles judge all.
 
     Args:
         messages: ends with an assistant turn (the answer); the last user turn is the question.
@@ -96,11 +97,12 @@ def fact_check(
 
     Returns:
         A call whose result has the score, each claim with its own, and each source with its relevance and weight; its
-        ``read`` is the share of the sources' text that was held against the claims.
+        ``read`` is the share of the sources' text that was held against the claims. Where no sentence claims anything,
+        there is no score, and ``reason`` says so.
 
     Raises:
-        InvalidInput: at once, where the input is wrong.
-        MalformedReply: when run, where a relevance or a score is NaN or infinite.
+        InvalidInput: if the input is invalid. It is raised by this function, not by `run`.
+        MalformedReply: by `run`, if a relevance or a score is NaN or infinite.
 
     Source: *Provenance: A Light-weight Fact-checker for RAG* (2024).
 
@@ -148,7 +150,8 @@ def _program(
     sources: SourceUnit,
     combine: Combine,
 ) -> Program[FactCheck]:
-    task = task.split_by(profile.split)
+    says = _tells_claims(profile)
+    task = task.split_by(says.split if says else profile.split)
     units = _units(task, sources)
     if not units:
         return FactCheck(score=None, claims=(), sources=(), reason="the sources have no text")
@@ -156,8 +159,10 @@ def _program(
     logits = _values((yield from profile.ask_each("relevance", sources_of)), "sources have relevances")
     weights = select(logits, top_k=top_k, top_p=top_p)
     read = [i for i, weight in enumerate(weights) if weight > 0]
-    claims = task.response_sentences  # "No." is one too: each is judged as an answer to the question
-    asked = [_answering(units[i].task, claim) for claim in claims for i in read]
+    claims = yield from _claims(sources_of.only(*read), says)
+    if not claims:
+        return FactCheck(score=None, claims=(), sources=(), reason="nothing claimed")
+    asked = [replace(alone, documents=units[i].task.documents) for _, alone in claims for i in read]
     values = iter(_values((yield from profile.ask_many("entailment", asked)), "claims have scores"))
     scores = [{i: next(values) for i in read} for _ in claims]  # by claim, then by source
     totals = [_aggregated(aggregate, by_source, weights) for by_source in scores]
@@ -165,7 +170,7 @@ def _program(
         score=_combined(combine, totals),
         claims=tuple(
             CheckedClaim(text=claim.text, begin=claim.begin, end=claim.end, score=total)
-            for claim, total in zip(claims, totals, strict=True)
+            for (claim, _), total in zip(claims, totals, strict=True)
         ),
         sources=tuple(
             SourceVerdict(
@@ -200,9 +205,22 @@ def _units(task: Task, sources: SourceUnit) -> list[Source]:
     ]
 
 
-def _answering(task: Task, claim: Span) -> Task:
-    """The task in which the answer is this claim alone."""
-    return replace(task, messages=(*task.messages[:-1], replace(task.last, content=claim.text)))
+def _tells_claims(profile: Profile) -> Profile | None:
+    """The profile that judges entailment, if it can say which sentences claim something."""
+    judge = profile.owner("entailment")
+    return judge if judge and "claims" in judge.formats else None
+
+
+def _claims(task: Task, says: Profile | None) -> Program[list[tuple[Span, Task]]]:
+    """The sentences of the answer that claim something, each with the task in which it is all of the answer.
+
+    Where nobody ``says`` which of them do, all count as claims.
+    """
+    sentences = task.response_sentences
+    alone: Sequence[Task | None] = [task.answered(sentence.text) for sentence in sentences]
+    if says:
+        alone = yield from says.ask("claims", task)
+    return [(sentence, one) for sentence, one in zip(sentences, alone, strict=True) if one is not None]
 
 
 def _aggregated(aggregate: Aggregate, scores: dict[int, float], weights: Sequence[float]) -> float:

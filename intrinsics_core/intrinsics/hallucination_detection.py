@@ -40,7 +40,7 @@ def hallucination_detection(
         and while there is one the response is never *faithful*.
 
     Raises:
-        InvalidInput: at once, where the input is wrong.
+        InvalidInput: if the input is invalid. It is raised by this function, not by `run`.
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), hallucination detection.
 

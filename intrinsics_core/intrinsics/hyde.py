@@ -34,7 +34,7 @@ def hyde(
 
     Args:
         messages: a conversation that ends with a user turn.
-        documents: not needed; accepted so that all intrinsics are called alike.
+        documents: ignored.
         on_error: ``"fallback"`` gives the question itself, marked as degraded, also where the profile has no language
             model to write one.
         date: date text for prompts that carry one; the day of the call where left out.
@@ -43,7 +43,7 @@ def hyde(
         A call whose result's ``passage`` is the passage to search with.
 
     Raises:
-        InvalidInput: at once, where the input is wrong.
+        InvalidInput: if the input is invalid. It is raised by this function, not by `run`.
         UnsupportedIntrinsic: when run, where the profile has no language model.
 
     Source: Gao et al., *Precise Zero-Shot Dense Retrieval without Relevance Labels*, ACL 2023.

@@ -33,8 +33,9 @@ def query_expansion(
     """Expand the last user turn into several queries.
 
     With a language model: the original, the standalone rewrite, a rewrite in synonyms, a sampled answer, and the
-    question that this answer would answer. Rewrite, synonyms and answer are asked for in one wave. Without one: the
-    original, the rewrite, a keyword form and, where ``documents`` holds first results, pseudo-relevance terms.
+    question that this answer would answer. Rewrite, synonyms and answer are asked for in one batch of
+    requests. Without one: the original, the rewrite, a keyword form and, where ``documents`` holds first results,
+    pseudo-relevance terms.
 
     Args:
         messages: a conversation that ends with a user turn.
@@ -46,7 +47,7 @@ def query_expansion(
         A call whose result has the queries, each with the strategy that made it; the original comes first.
 
     Raises:
-        InvalidInput: at once, where the input is wrong.
+        InvalidInput: if the input is invalid. It is raised by this function, not by `run`.
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), query expansion.
 

@@ -19,7 +19,7 @@ def _original(task: Task, why: str) -> QueryRewrite:
     ends_with=("user",),
     fallbacks={"fallback": _original},
     needs="a last user turn",
-    gives="the question, standing alone",
+    gives="a standalone form of the question",
 )
 def query_rewrite(
     messages: Messages, documents: Documents = (), *, on_error: OnError = "raise", date: str | None = None
@@ -28,7 +28,7 @@ def query_rewrite(
 
     Args:
         messages: a conversation that ends with a user turn.
-        documents: not needed; accepted so that all intrinsics are called alike.
+        documents: ignored.
         on_error: ``"fallback"`` gives the original query, marked as degraded.
         date: date text for prompts that carry one; the day of the call where left out.
 
@@ -36,7 +36,7 @@ def query_rewrite(
         A call whose result's ``query`` is the standalone question, and ``original`` the user's own.
 
     Raises:
-        InvalidInput: at once, where the input is wrong.
+        InvalidInput: if the input is invalid. It is raised by this function, not by `run`.
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), query rewrite.
 

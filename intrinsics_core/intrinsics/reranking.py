@@ -56,7 +56,7 @@ def _nothing(task: Task, why: str) -> Ranking:
     empty=_nothing,
     fallbacks={"fallback": _original_order},
     needs="question, documents",
-    gives="every document once, with a true rank",
+    gives="every document once, with its rank and score",
 )
 def reranking(
     messages: Messages,
@@ -104,7 +104,7 @@ def reranking(
         failed.
 
     Raises:
-        InvalidInput: at once, where the input is wrong.
+        InvalidInput: if the input is invalid. It is raised by this function, not by `run`.
         IntrinsicsError: when run, where no comparison succeeds.
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), passage reranking; for lists see `_listwise`.

@@ -71,13 +71,14 @@ def revise(
     on_error: OnError = "raise",
     date: str | None = None,
 ) -> Call[RevisedAnswer]:
-    """Mend or drop the sentences of the last assistant turn that the documents do not support, and check again.
+    """Rewrite or drop the sentences of the last assistant turn that the documents do not support, and check again.
 
     Args:
         messages: a conversation that ends with an assistant turn.
         documents: any number; without them there is nothing to check by: the answer stays, and there is a reason.
         verdicts: on this very answer, where it was judged before; it is judged first where left out.
-        mend: False only drops: the sentences that are unfaithful, no other. So does a profile without a language model.
+        mend: True lets a language model rewrite unsupported sentences. False only drops sentences, those that are
+            unfaithful. A profile without a language model does the same.
         on_error: ``"fallback"`` gives the answer as it was, marked as degraded.
         date: date text for prompts that carry one; the day of the call where left out.
 
@@ -88,7 +89,8 @@ def revise(
         left claims nothing ("Sure!").
 
     Raises:
-        InvalidInput: at once, where the input is wrong, or the verdicts are not about this answer.
+        InvalidInput: if the input is invalid, or the verdicts are not about this answer. It is raised by this function,
+            not by `run`.
 
     Example:
 
@@ -181,8 +183,8 @@ def _is_part(text: str) -> bool:
 
 
 def _judged(task: Task, profile: Profile, answer: str) -> Program[HallucinationDetection]:
-    messages = (*task.messages[:-1], replace(task.last, content=answer))
-    return (yield from hallucination_detection(messages, task.documents, date=task.date).start(profile))
+    turns = task.answered(answer).messages
+    return (yield from hallucination_detection(turns, task.documents, date=task.date).start(profile))
 
 
 def _writer(profile: Profile) -> Profile | None:

@@ -42,7 +42,7 @@ def _failed(task: Task, why: str) -> SelfConsistency:
     fallbacks={"fallback": _failed},
     needs_model=True,
     needs="a last user turn",
-    gives="the answer that most samples agree with, and their share",
+    gives="the answer that most samples give, and the share of samples that give it",
 )
 def self_consistency(
     messages: Messages,
@@ -57,7 +57,7 @@ def self_consistency(
     Args:
         messages: a conversation that ends with a user turn.
         documents: what the answers should rest on, if anything.
-        samples: answers to draw, from 1 to 100, in one wave; where they differ, one more request.
+        samples: answers to draw, from 1 to 100, in one batch of requests; if they differ, one more request.
         on_error: ``"fallback"`` gives no answer, marked as degraded. Samples that fail beside others that come are left
             out in any case, and ``degraded`` says how many.
         date: date text for prompts that carry one; the day of the call where left out.
@@ -67,7 +67,7 @@ def self_consistency(
         of all samples in it, and ``samples`` all of them, in the order drawn.
 
     Raises:
-        InvalidInput: at once, where the input is wrong.
+        InvalidInput: if the input is invalid. It is raised by this function, not by `run`.
         UnsupportedIntrinsic: when run, where the profile has no language model.
 
     Source: Wang et al., *Self-Consistency Improves Chain of Thought Reasoning*, ICLR 2023; for free text, a model says

@@ -23,7 +23,7 @@ def _blank(task: Task) -> Uncertainty:
     score=certainty_score,
     judges="the answer is right",
     needs="question or answer",
-    gives="certainty in .05, .15 … .95",
+    gives="the probability of being right: .05, .15 … .95",
 )
 def uncertainty(
     messages: Messages, documents: Documents = (), *, on_error: OnError = "raise", date: str | None = None
@@ -41,7 +41,7 @@ def uncertainty(
         A call whose result has ``certainty``, one of .05, .15 … .95.
 
     Raises:
-        InvalidInput: at once, where the input is wrong.
+        InvalidInput: if the input is invalid. It is raised by this function, not by `run`.
 
     Source: *A Library of LLM Intrinsics for RAG* (2025), uncertainty quantification.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from intrinsics_core._support.extras import install_command
 from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.protocol.requests import Choice, Constraint, JsonSchema, Regex
 from intrinsics_core.runtimes.cache import Lru
@@ -33,7 +34,7 @@ class Grammars:
             import llguidance.hf
         except ImportError:
             raise RuntimeUnavailable(
-                "constrained replies need llguidance", expected="pip install 'rag-intrinsics[transformers]'"
+                "constrained replies need llguidance", expected=install_command("transformers")
             ) from None
         try:
             self._tokenizer = llguidance.hf.from_tokenizer(tokenizer, n_vocab=vocabulary, eos_token=ends)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from intrinsics_core._support.extras import install_command
 from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.protocol.requests import Generate
 from intrinsics_core.runtimes.adapters import choose, folder_of, invocation, read_config
@@ -88,9 +89,7 @@ class Adapters:
         try:
             from peft import PeftConfig, PeftModelForCausalLM
         except ImportError:
-            raise RuntimeUnavailable(
-                "adapters need PEFT", expected="pip install 'rag-intrinsics[transformers]'"
-            ) from None
+            raise RuntimeUnavailable("adapters need PEFT", expected=install_command("transformers")) from None
         first = self._peft is None
         try:
             if first:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from intrinsics_core._support.extras import install_command
 from intrinsics_core.local import kv_cache
 from intrinsics_core.local.batches import WORTH_SHARING, families, packed
 from intrinsics_core.local.decoding import Detokeniser, Generation, RowLogitsProcessor, RowStoppingCriterion
@@ -243,7 +244,7 @@ def _loaded(given: TransformersConfig) -> tuple[Any, Any]:
     except ImportError as error:
         raise RuntimeUnavailable(
             f"the transformers runtime is not installed ({error})",
-            expected="pip install 'rag-intrinsics[transformers]'",
+            expected=install_command("transformers"),
         ) from None
     dtype = given.dtype
     place = {"revision": given.revision, "trust_remote_code": False}

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from intrinsics_core._support.extras import install_command
 from intrinsics_core.local.runtime import LocalEngine, LocalRuntime
 from intrinsics_core.local.tokens import room, token_ids
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable
@@ -58,9 +59,7 @@ class _StartedEngine(LocalEngine[_Prompt]):
         try:
             import vllm
         except ImportError as error:
-            raise RuntimeUnavailable(
-                f"vLLM is not installed ({error})", expected="pip install 'rag-intrinsics[vllm]'"
-            ) from None
+            raise RuntimeUnavailable(f"vLLM is not installed ({error})", expected=install_command("vllm")) from None
         try:
             self._llm = vllm.LLM(
                 model=given.model, revision=given.revision, dtype=given.dtype, max_model_len=given.context_length,

@@ -106,6 +106,10 @@ class Task:
         """The same task with these documents alone, in this order."""
         return replace(self, documents=tuple(self.documents[i] for i in indices))
 
+    def answered(self, response: str) -> Task:
+        """The same task with this text as the last turn, the assistant's."""
+        return replace(self, messages=(*self.messages[:-1], replace(self.last, content=response)))
+
     def split_by(self, split: Split) -> Task:
         """The same task, its sentences found by this splitter."""
         return self if split is self.split else replace(self, split=split)

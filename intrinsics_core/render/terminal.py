@@ -42,7 +42,7 @@ def turn(t: Turn, number: int = 1) -> RenderableType:
     heading = "canned answer" if t.blocked else "answer"
     parts.append(Panel(Group(*inside), title=heading, title_align="left", border_style=border, padding=(0, 1)))
     if meters := _meters(t):
-        parts.append(_step("trust", meters))
+        parts.append(_step("scores", meters))
     return Group(*parts, Text())
 
 
@@ -102,8 +102,8 @@ def _ranked(t: Turn) -> RenderableType:
     names = {d.id: d.title or d.id or "" for d in t.retrieved}
     labels = {j.document_id: j.label for j in t.relevance.judgements} if t.relevance else {}
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in ("now", "was", "passage", "score", "relevance"):
-        table.add_column(heading, justify="right" if heading in ("now", "was", "score") else "left")
+    for heading in ("rank", "retrieved as", "passage", "score", "relevance"):
+        table.add_column(heading, justify="right" if heading in ("rank", "retrieved as", "score") else "left")
     rows = (
         [(r.document_id, "" if r.score is None else f"{r.score:.2f}") for r in t.ranking.ranking]
         if t.ranking

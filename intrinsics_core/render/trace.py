@@ -59,8 +59,12 @@ class Turn:
         found = self.hallucination
         named = (
             ("certainty (probability of being right)", self.certainty.certainty if self.certainty else None, None),
-            ("faithfulness (probability of support)", found.score if found else None, found.label if found else None),
-            ("fact check (probability of support)", self.fact_check.score if self.fact_check else None, None),
+            (
+                "faithfulness (support of the whole answer)",
+                found.score if found else None,
+                found.label if found else None,
+            ),
+            ("fact check (mean support of its claims)", self.fact_check.score if self.fact_check else None, None),
         )
         return [(name, score, label) for name, score, label in named if score is not None]
 

@@ -21,6 +21,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from intrinsics_core._support.extras import install_command
 from intrinsics_core._support.redaction import hide, secrets
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.intrinsics.options import record_of
@@ -303,7 +304,7 @@ def imported_ray() -> Any:
         import ray.data
     except ImportError as error:
         raise RuntimeUnavailable(f"Ray is not installed ({error})",
-                                 expected="pip install 'rag-intrinsics[ray]'") from None  # fmt: skip
+                                 expected=install_command("ray")) from None  # fmt: skip
     return ray
 
 

@@ -84,16 +84,15 @@ def run_many(
     """Run many calls; what they ask for at the same time reaches the runtime together.
 
     Args:
-        calls: consumed lazily. An error among them (a row that was bad from the start) is passed through in its place.
+        calls: consumed lazily; an error among them is passed through in its place.
         runtime: a runtime, a config such as ``{"kind": "server", "base_url": ...}``, or None for the embedded one.
         profile: a profile or its name; the runtime's own where left out.
-        concurrency: how many calls are under way at once; the runtime's own bound where left out.
-        on_result: told ``(index, result or error)`` as each one ends, in the order they end.
-            A call with much text (over 20,000 characters) of an in-process runtime runs in a thread of its own, which
-            tells of it: others do not wait for it.
-        keep: False returns an empty list: memory then does not grow with the number of calls.
-        row_timeout: seconds that a call may take; then it ends in :class:`RequestTimeout`. In process a short call is
-            looked at between two waves of requests.
+        concurrency: how many calls run at the same time; the runtime's own bound where left out.
+        on_result: called with ``(index, result or error)`` as each call ends. If an in-process runtime has a call with
+            over 20,000 characters, that call runs in a thread of its own, and ``on_result`` is called there.
+        keep: False returns an empty list, so that memory does not grow with the number of calls.
+        row_timeout: seconds that a call may take; after them its result is a :class:`RequestTimeout`. In process the
+            time of a short call is checked between two batches of requests.
 
     Returns:
         One result or :class:`IntrinsicsError` per call, in the order of the calls. If a call

@@ -97,9 +97,9 @@ def rag(
         rewrite: retrieve with the standalone query.
         filter_context: leave out documents judged irrelevant.
         gate: answer only if the documents do.
-        unanswerable: what the gate does otherwise: the ``canned`` answer, an answer from the conversation
-            ``"without-documents"``, or one more retrieval with ``"expand"``-ed queries, then the canned answer.
-        canned: the canned answer.
+        unanswerable: what the gate does otherwise: the ``canned`` text, an answer from the conversation
+            ``"without-documents"``, or one more retrieval with ``"expand"``-ed queries, then the ``canned`` text.
+        canned: the text that is returned instead of an answer.
         samples: answers to sample; the most faithful one is kept, and among equals the most certain. With
             ``detect=False, weigh=True`` it is the most certain one, and nothing is asked about faithfulness.
         min_certainty: least certainty of a sample, in 0..1: the probability that the answer is right. It is asked for,
@@ -109,7 +109,7 @@ def rag(
             A sample passes where it reaches both; one without that verdict does not (its judge failed, there are no
             documents, it claims nothing). Where none passes, the answer is the ``canned`` one, ``answered`` is False,
             and ``reason`` says why.
-        cite: add citations. detect: add sentence verdicts. weigh: add a certainty.
+        cite: add citations.
         detect: add sentence verdicts.
         weigh: add a certainty.
         answer: who answers: the ``"generator"`` of the tools, or the runtime's own ``"model"``, in the words of the
@@ -122,7 +122,7 @@ def rag(
         A call whose result has the answer, the documents, and what each step found.
 
     Raises:
-        InvalidInput: at once, where the input is wrong.
+        InvalidInput: if the input is invalid. It is raised by this function, not by `run`.
     """
     if answer not in ("generator", "model") or (answer == "model" and samples > 1):
         raise InvalidInput("answer is unknown, or it is 'model' with several samples", intrinsic=NAME,

@@ -59,7 +59,7 @@ class AnswerStream:
         date: date text for prompts that carry one; the day of the call where left out.
 
     Raises:
-        InvalidInput: at once, where the input is wrong.
+        InvalidInput: if the input is invalid. It is raised when the object is made.
     """
 
     def __init__(
@@ -215,7 +215,7 @@ class StreamChecker:
     A language model is asked once for the sentences that close together, and once more for the whole answer.
 
     Raises:
-        InvalidInput: at once, where the input is wrong.
+        InvalidInput: if the input is invalid. It is raised when the object is made.
     """
 
     def __init__(

@@ -50,7 +50,7 @@ class Runtime(ABC):
     _calibrated: bool = False  # whether the profile has them; the embedded one puts its own to work by itself
 
     def profile_of(self, spec: Profile | str | None) -> Profile:
-        """A profile from a profile, a name, or None (its own); a place of adapters is read for what is at hand here.
+        """A profile from a profile, a name, or None (its own). Of a place with adapters it uses those that fit.
 
         Raises:
             InvalidInput: no profile has that name.
@@ -114,7 +114,7 @@ class Runtime(ABC):
         await asyncio.to_thread(self.warm_up)
 
     def close(self) -> None:  # noqa: B027  (nothing to give back is the common case)
-        """Give back what it holds; it may be used again and then takes it anew."""
+        """Release models and connections. The runtime may be used again; it then loads them again."""
 
     async def aclose(self) -> None:
         await asyncio.to_thread(self.close)

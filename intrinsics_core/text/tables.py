@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from intrinsics_core.text.layout import ended
 
 _RULED = frozenset("|:-=+ ")
+_NUMBER = "#"  # heads a column that numbers the rows
+_MARKS = {**dict.fromkeys("✅✔☑✓", "yes"), **dict.fromkeys("❌✗✘✖", "no"), "✔️": "yes", "✖️": "no", "☑️": "yes"}
 
 
 def in_words(sentences: Sequence[str]) -> list[str]:
@@ -51,7 +53,14 @@ def _rows(rows: Sequence[str]) -> list[str]:
         return ["" if is_rule(row) else row for row in rows]
     if all(map(is_rule, rows[1:])):
         return list(rows)  # names alone
+    if _counts([_cells(row)[0] for row in rows[1:] if not is_rule(row)]):
+        names[0] = _NUMBER
     return ["", *(_row(names, row) for row in rows[1:])]
+
+
+def _counts(cells: Sequence[str]) -> bool:
+    """Whether a column has nothing but the numbers of its rows."""
+    return len(cells) > 1 and cells == [str(i) for i in range(1, len(cells) + 1)]
 
 
 def _row(names: Sequence[str], row: str) -> str:
@@ -60,7 +69,8 @@ def _row(names: Sequence[str], row: str) -> str:
     cells = _cells(row)
     if len(cells) != len(names):
         return row
-    said = "; ".join(f"{name}: {cell}" if name else cell for name, cell in zip(names, cells, strict=True) if cell)
+    told = [(name, _MARKS.get(cell, cell)) for name, cell in zip(names, cells, strict=True) if cell and name != _NUMBER]
+    said = "; ".join(f"{name}: {cell}" if name else cell for name, cell in told)
     return ended(said) if said else ""
 
 

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from intrinsics_core._support.extras import install_command
 from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.training.checkpoints import CHECKPOINTS, WHOLE
 from intrinsics_core.training.examples import Example
@@ -36,7 +37,7 @@ class Base:
 def needed() -> None:
     """Raises RuntimeUnavailable where a library is missing, before anything is begun."""
     if missing := [name for name in _NEEDED if find_spec(name) is None]:
-        raise RuntimeUnavailable(f"training needs {', '.join(missing)}", expected="pip install 'rag-intrinsics[train]'")
+        raise RuntimeUnavailable(f"training needs {', '.join(missing)}", expected=install_command("train"))
 
 
 def tokenizer_of(base: Base) -> Any:

@@ -238,7 +238,6 @@ def test_a_comparison_of_which_one_half_is_missing_is_doubted():
     assert whole.probability > half.probability + 0.2
 
 
-@pytest.mark.xfail(strict=True, reason="the reader takes the prices of both for an answer; the one before was unsure")
 def test_a_comparison_of_what_neither_passage_tells_is_doubted():
     pool = [{"role": "user", "content": "Which has the better pool, the Harbour Hotel or the Garden Hotel?"}]
     found = run(gate(pool, [HARBOUR, GARDEN]))

@@ -58,6 +58,15 @@ def test_no_surer_than_the_support_of_the_answer():
     assert certainty(0.1, 0.4).expected < 0.4
 
 
+@given(probability)
+def test_what_claims_nothing_is_right_where_the_question_has_no_answer(answerable):
+    assert certainty(answerable, claims=False).expected == pytest.approx(1 - certainty(answerable).expected)
+
+
+def test_of_what_claims_nothing_nothing_is_known_without_passages():
+    assert certainty(None, claims=False).expected == 0.5
+
+
 @pytest.mark.parametrize("bad", [-0.1, 1.1, float("nan")])
 def test_probabilities_only(bad):
     with pytest.raises(InvalidInput, match="answerability"):

@@ -88,8 +88,20 @@ def test_a_fact_check_asks_about_its_sources_together():
     answered = [*TALK, {"role": "assistant", "content": "It stopped in 1958."}]
     runtime = Counting(threads=1)
     found = run(fact_check(answered, MANY[:5], top_k=1, top_p=None), runtime)
-    assert runtime.asked <= 4 + 4
+    assert runtime.asked <= 4 + 4 + 3  # of relevance, of the one claim by the one source, and of what is a claim
     assert len(found.sources) == 5
+
+
+def test_a_fact_check_asks_once_what_claims_something():
+    def asked(claims, sources):
+        answered = [TALK[2], {"role": "assistant", "content": "The mill stopped in 1958. " * claims}]
+        runtime = Counting(threads=1, reader=False)
+        run(fact_check(answered, MANY[1:5], top_k=sources, top_p=None), runtime)
+        return runtime.asked
+
+    once = asked(1, 1)
+    assert [asked(n, 1) - once for n in (2, 3)] == [2, 4]  # the vectors of each claim and of its source
+    assert asked(3, 3) - once == 2 * 3 * 3 - 2
 
 
 def test_a_profile_of_ones_own_is_asked_about_its_documents_one_by_one():

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from intrinsics_core import InvalidInput, fact_check, run
+from intrinsics_core import InvalidInput, fact_check, hallucination_detection, run
 from intrinsics_core.encoders.profile import encoders_profile
 from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.protocol.profile import Format, Profile
@@ -169,6 +169,88 @@ def test_sources_without_text_judge_nothing() -> None:
     result = run(fact_check(ASKED, [" ", "\n"]))
     assert (result.score, result.claims, result.sources) == (None, (), ())
     assert "no text" in (result.reason or "")
+
+
+LIDO = (
+    "The lido is open from 9 a.m. to 8 p.m. from May to September. A day ticket costs 6 euros for adults and 3 euros "
+    "for children under 14. The water slide is closed on Mondays. Lockers need a 2 euro coin. Dogs are not admitted."
+)
+TABLE = "| Who | Price |\n|---|---|\n| Adults | 6 euros |\n| Children under 14 | 3 euros |"
+
+
+def by_default(question: str, answer: str, **options: Any) -> FactCheck:
+    """The embedded default's result, by one source."""
+    turns = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+    return run(fact_check(turns, [LIDO], **options))
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "claims"),
+    [
+        (
+            "When does the lido open?",
+            "Hello! Here is what I found:\n\n- The lido opens at 9 a.m.\n\nLet me know if you need more.",
+            ["- The lido opens at 9 a.m."],
+        ),
+        ("What does a ticket cost?", TABLE, TABLE.split("\n")[2:]),
+        ("What does a ticket cost?", "**Prices**\n- Adults: 6 euros", ["- Adults: 6 euros"]),
+        ("When does the lido open?", "The lido opens at 9 a.m.", ["The lido opens at 9 a.m."]),
+    ],
+)
+def test_what_claims_nothing_is_no_claim_and_costs_nothing(question: str, answer: str, claims: list[str]) -> None:
+    """Those are claims that hallucination detection judges, and their offsets are the caller's."""
+    result = by_default(question, answer, combine="min")
+    assert [claim.text for claim in result.claims] == claims
+    assert all(answer[claim.begin : claim.end] == claim.text for claim in result.claims)
+    assert result.score is not None and result.score > 0.5
+    turns = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+    judged = run(hallucination_detection(turns, [LIDO])).sentences
+    assert claims == [sentence.text for sentence in judged if sentence.label != "NA"]
+
+
+def test_a_wrong_claim_gains_nothing_by_courtesy() -> None:
+    rude = by_default("When does the lido open?", "The lido opens at 11 a.m.")
+    polite = by_default("When does the lido open?", "Hello! The lido opens at 11 a.m.")
+    assert polite.score == rude.score
+    assert rude.score is not None and rude.score < 0.5
+
+
+@pytest.mark.parametrize("answer", ["I don't know.", "Hello! How can I help?", "---"])
+def test_an_answer_that_claims_nothing_has_no_score(answer: str) -> None:
+    result = by_default("When does the lido open?", answer)
+    assert (result.score, result.claims, result.sources) == (None, (), ())
+    assert result.reason == "nothing claimed"
+
+
+def test_items_and_rows_are_read_without_the_marks_of_their_form() -> None:
+    """A claim in a form has the score that hallucination detection gives it where there is one source."""
+    question, answer = "What does a ticket cost?", f"{TABLE}\n\n1. \N{WHITE HEAVY CHECK MARK} Adults pay 6 euros."
+    turns = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+    judged = [s.score for s in run(hallucination_detection(turns, [LIDO])).sentences if s.label != "NA"]
+    assert [claim.score for claim in by_default(question, answer).claims] == judged
+
+
+def test_the_question_is_read_as_it_stands_alone() -> None:
+    turns = [
+        {"role": "user", "content": "What is the lido?"},
+        {"role": "assistant", "content": "A public bath."},
+        {"role": "user", "content": "When does it open?"},
+    ]
+    right, wrong = (
+        run(fact_check([*turns, {"role": "assistant", "content": answer}], [LIDO])).score
+        for answer in ("At 9 a.m.", "At 7 a.m.")
+    )
+    assert right is not None and wrong is not None and right > wrong
+
+
+def test_a_profile_that_cannot_say_what_claims_something_judges_every_sentence() -> None:
+    """Also where its base can: what the base says of sentences is for the base's own judge."""
+    turns = [ASKED[0], {"role": "assistant", "content": "Hello! Ada Brink built it."}]
+    model = Scripted(lambda r: Scored(tuple((1.0,) for _ in r.pairs), ("yes",)))
+    result = run(fact_check(turns, ["Ada."]), model, profile=encoders_profile(("relevance", "entailment")))
+    assert [claim.text for claim in result.claims] == ["Hello!", "Ada Brink built it."]
+    result, pairs = driven(["0"], lambda s: 0.0, lambda s, c: 0.5, "Hello! Ada Brink built it.")
+    assert [claim for _, claim in pairs] == [claim.text for claim in result.claims] == ["Hello!", "Ada Brink built it."]
 
 
 def test_a_short_answer_is_judged_with_its_question() -> None:

@@ -17,7 +17,14 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 MACHINE = re.compile(
     r"/(?:root|home|tmp|work|usr|opt|Users|private|var)/|site-packages|[A-Z]:\\|file://|<ipython-input"
 )
-TOLD = ["1 sentence flagged", "stopped at the gate", "Does the tide mill still grind flour?"]
+TOLD = [
+    "1 sentence flagged",
+    "stopped at the gate",
+    "Does the tide mill still grind flour?",
+    # The gate of the whole chain lets one question pass and refuses the other.
+    "Who has the bakery on Quay Street belonged to since 1920?\n   The bakery on Quay Street has belonged to the Oduya family",
+    "Who won the football cup in 2019?\n   The passages do not say.",
+]
 # What the text around the cells promises, and the package that the notebook is about.
 PROMISES = {"langchain": TOLD, "llamaindex": [*TOLD, "passing: False"], "haystack": [*TOLD, "[1] The crossing"]}
 NEEDS = {

@@ -43,7 +43,7 @@ def test_hostile_text_is_plain_text(width: int) -> None:
 
 def test_a_blocked_turn_says_so() -> None:
     told = shown(turn("x", blocked=True, hallucination=None, citations=None, certainty=None, fact_check=None))
-    assert "canned answer" in told and "trust" not in told
+    assert "canned answer" in told and "scores" not in told
 
 
 def test_a_bare_turn() -> None:

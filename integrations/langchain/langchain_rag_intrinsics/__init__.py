@@ -1,4 +1,4 @@
-"""RAG intrinsics for LangChain: make any chain or agent trustworthy in one line.
+"""RAG intrinsics for LangChain: check and improve the answers of any chain or agent.
 
 Every component takes ``runtime=``: a core runtime, a config such as ``{"kind": "server", "base_url": ...}``, or your
 own chat model; left out, the embedded encoder (offline, CPU). All run natively async, batch, trace and serialise.

@@ -24,7 +24,7 @@ Route = Annotated[Any, BeforeValidator(_route)]
 
 
 class AnswerabilityGate(Intrinsic):
-    """Says whether the documents answer the question, and sends the input on its way.
+    """Judges whether the documents answer the question, and calls the route for the verdict.
 
     Takes ``{"question" | "messages", "documents"}``. Returns the input with the verdict under ``"answerability"``
     (``{"label", "probability"}``), or what the route returns that the verdict chooses. A route may be left out, and the
@@ -38,8 +38,7 @@ class AnswerabilityGate(Intrinsic):
 
     Args:
         answerable: where an answerable question goes.
-        otherwise: where the others go. A function may also return a text, for a canned answer that depends on the
-            input.
+        otherwise: where the others go. A function may also return a text, for a refusal that depends on the input.
         on_error: ``"raise"``, or ``"open"`` or ``"closed"``: let the question pass, or stop it, where the judgement
             failed; the verdict then says that it is degraded.
 

@@ -34,7 +34,7 @@ Step = Annotated[Any, BeforeValidator(_step)]
 
 
 class IntrinsicsRetriever(BaseRetriever):
-    """Any retriever, asked better: rewrite, expand, retrieve side by side, fuse, rerank or filter, keep the best.
+    """Wraps any retriever: it rewrites, expands, retrieves in parallel, fuses, and reranks or filters.
 
     Takes a question, or a conversation (a list of messages, or a mapping as :class:`QueryRewriter` takes it). Each step
     may be left out; each is a span inside this retriever's. Asynchronous all the way where the parts are.

@@ -1,8 +1,9 @@
-"""A user's correction, or thanks in front of a fragment, as the plain fragment: "no, I meant Hull" as "and Hull?"."""
+"""What a user's short turn stands for: "no, I meant Hull" is "and Hull?", "Yes please" is the offer that it accepts."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 # No nested repetition: what may repeat is followed by a stop or a comma.
 _THANKS = re.compile(
@@ -15,6 +16,15 @@ _CORRECTS = re.compile(
     r"(?P<meant>[^,.?!]{2,40})[.!?]*\Z",
     re.IGNORECASE,
 )
+_ACCEPTS = re.compile(
+    r"\A\W*(?:yes|yeah|yep|sure|ok|okay|please(?: do)?|of course|go ahead|gladly|do (?:it|that|so))\b"
+    r"(?:\W+(?:please|thanks|thank you|do|i would|that would be (?:great|nice)|go ahead)\b)*\W*\Z",
+    re.IGNORECASE,
+)
+_OFFERS = re.compile(
+    r"(?:shall|should|may|can|could) i\b[^.?!]{3,160}\?\s*\Z|(?:would you like|do you want)\b[^.?!]{3,160}\?\s*\Z",
+    re.IGNORECASE,
+)
 _A_THING = re.compile(r"(?:the|a|an|at|in|on|for|with|from|to)\s", re.IGNORECASE)
 
 
@@ -25,3 +35,15 @@ def as_fragment(text: str) -> str:
     if corrects and (_A_THING.match(corrects["meant"]) or corrects["meant"][0].isupper()) and "?" not in plain:
         return f"and {corrects['meant']}?"
     return _THANKS.sub("", plain) if _THANKS.match(plain) else text
+
+
+def accepted_offer(turns: Sequence[tuple[str, str]]) -> str:
+    """The offer of the assistant that the last turn accepts ("Shall I look up the opening hours?"); "" for none.
+
+    Args:
+        turns: (role, text), the user's last turn last.
+    """
+    if len(turns) < 2 or turns[-2][0] != "assistant" or not _ACCEPTS.match(turns[-1][1]):
+        return ""
+    offer = _OFFERS.search(turns[-2][1])
+    return offer[0].strip() if offer else ""

@@ -3,7 +3,8 @@
 Before answering, an answer can only be right if the passages hold it: certainty is the probability that the question is
 answerable, drawn in from both ends. After answering, it must also be what the passages say: the two are combined as
 evidence is, by a weighted mean of their log-odds, and the answer is never surer than its support: that a question can
-be answered says nothing for an answer that the passages do not. The weights are set, not fitted.
+be answered says nothing for an answer that the passages do not. An answer that claims nothing ("I don't know.") is
+right where the passages do not hold one. The weights are set, not fitted.
 
 What this is not: the uncertainty of the model that answered. It never sees that model's probabilities, so a confident
 guess and a lucky one look the same, and without passages it knows nothing (0.5). A language model's own
@@ -37,13 +38,19 @@ class Certainty:
 
 
 def certainty(
-    answerability: float | None, support: float | None = None, *, weights: CertaintyWeights = CertaintyWeights()
+    answerability: float | None,
+    support: float | None = None,
+    *,
+    claims: bool = True,
+    weights: CertaintyWeights = CertaintyWeights(),
 ) -> Certainty:
     """Certainty before answering (no support) or after.
 
     Args:
         answerability: probability that the passages answer the question; None: not known, no passages.
         support: how far the passages support the answer given, 0 to 1; None: not answered yet, or nothing to judge.
+        claims: whether the answer claims anything. One that does not has no support, and is the surer, the less
+            answerable the question is.
         weights: see `CertaintyWeights`.
 
     Raises:
@@ -52,7 +59,7 @@ def certainty(
     given = {"answerability": answerability, "support": support}
     odds = {name: _log_odds(name, value) for name, value in given.items() if value is not None}
     if support is None:
-        margin = weights.before * odds.get("answerability", 0.0)
+        margin = weights.before * odds.get("answerability", 0.0) * (1 if claims else -1)
     elif answerability is None:
         margin = weights.support * odds["support"]
     else:

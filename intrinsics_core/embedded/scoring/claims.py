@@ -18,8 +18,15 @@ _NO_CLAIM = re.compile(
         |have\s(?:fun|an?\s(?:great|nice|lovely|good|wonderful|safe|pleasant|fantastic)))\b
         (?:[^\d:]{0,60}!|(?:\s\w+){1,3}\.?)\W*$
     | ^(?:(?:kind|best|warm)\s(?:regards|wishes)|regards|sincerely|yours\s(?:truly|sincerely))\b,?[^.?:]{0,40}$
-    | ^(?:best|cheers|yours),\s\w+\W*$
-    | \bAI[- ]generated\b|^confidence\s?:|^last\supdated\b|^references?\s?:
+    | ^(?:best|cheers|yours|thanks|love),?(?:\s\w+)?\W*$
+    | ^dear\b[^.?!:\d]{0,60}$
+    | ^(?:you(?:['’]re|\sare)\s(?:very\s|most\s)?welcome|welcome|my\spleasure|no\sproblem|any\s?time|good\sluck
+        |take\scare|bye|goodbye)\W*$
+    | ^(?:\W*|(?:this|the)\s(?:\w+\s)?is\s)AI[- ]generated(?:\s(?:answer|response|text|content|summary))?
+        \W*(?:$|\bit\b|and\smay\b|may\b)
+    | ^confidence\s?:|^last\supdated\b|^references?\s?:\s?(?:\[|\(|https?:|\d{1,3}[.)\]]|$)
+    | ^(?:this|that|it)\sis\s(?:stated|mentioned|said|written|found|described|based)\s(?:in|by|on)\s(?:the\s)?
+        (?:document|passage|source|context|text|section|page)s?\b[^:]{0,30}$
     | ^\W*(?:not\s(?:stated|mentioned|specified|given|found|known)(?:\s(?:in|by)\s.{0,40})?|n/a|unknown
         |(?:it|they)\s(?:does|do)(?:\snot|n['’]t)\ssay)\W*$
     | \b(?:document|passage|source|context|text|article|excerpt)s?\s(?:contain|provide|give|offer|ha(?:ve|s))s?\sno
@@ -32,19 +39,17 @@ _NO_CLAIM = re.compile(
         |(?:have|found|see|saw)\s(?:no\s(?:\w+\s)?(?:information|details?|knowledge|idea|data|mention|answers?)\b|nothing\b))
     | ^(?:sorry|unfortunately)?,?\s?unable\sto\s(?:answer|find|determine|provide)
     | ^(?:this|the|your)?\s?(?:question|query)?\s?(?:can\s?not|can['’]t)\sbe\s(?:answered|determined)\b
-    | \b(?:document|passage|source|context|excerpt|information|paragraph)s?\b
+    | \b(?:document|passage|source|context|excerpt|paragraph
+        |(?:the|this|that|such|given|provided|available)\sinformation)s?\b
         (?:\s\S+){0,4}?\s(?:do(?:es)?|did|is|are|was|were|has|have)(?:\snot\b|n['’]t\b)(?:\s\w+){0,2}?
         \s(?:mention|provide|specif|contain|include|state|say|explain|give|discuss|indicate|address|describe|cover
         |enough|sufficient|offer|clarif|answer|list|refer|detail|available|known|clear)
-    | \b(?:text|article|data|material|report)s?\b
-        (?:\s\S+){0,4}?\s(?:do(?:es)?|did)(?:\snot\b|n['’]t\b)(?:\s\w+){0,2}?
-        \s(?:mention|provide|specif|contain|include|state|say|explain|give|discuss|indicate|address|describe|cover
-        |offer|clarif|answer|list|refer|detail)
     # "The policy does not cover frost" is a claim, "... does not mention frost" is none.
-    | \b(?:polic(?:y|ies)|contract|agreement|lease|terms|rules|manual|guide|handbook|instructions|leaflet|notice|page
-        |website|faq|description|e-?mail|letter|minutes|table|author|writer)s?\b
-        (?:\s\S+){0,3}?\s(?:do(?:es)?|did)(?:\snot\b|n['’]t\b)(?:\s\w+){0,2}?
-        \s(?:mention|specif|state|say|explain|indicate|discuss|clarif|tell)
+    | \b(?:text|article|data|material|report|polic(?:y|ies)|contract|agreement|lease|terms|rules|manual|guide|handbook
+        |instructions|leaflet|notice|page|website|faq|description|e-?mail|letter|minutes|table|author|writer)s?\b
+        (?:\s\S+){0,4}?\s(?:do(?:es)?|did)(?:\snot\b|n['’]t\b)(?:\s\w+){0,2}?
+        \s(?:mention|specif|state|say|explain|indicate|discuss|clarif|tell|address|describe
+        |(?:contain|include|provide|give|offer)\s(?:\w+\s){0,3}?(?:information|details?|mention|answers?|references?)\b)
     | \b(?:no|not\senough|insufficient|limited)\s(?:\w+\s){0,2}(?:information|details?|data|mention|evidence)\b
         .{0,40}\b(?:document|passage|source|context|text|article|excerpt|provided|given|available|here)
     | ^(?:here(?:\sis|\sare|['’]s)|below\s(?:is|are)|the\sfollowing\s(?:is|are))\b.{0,120}:\s?$
@@ -59,7 +64,8 @@ _NO_CLAIM = re.compile(
 
 # What is offered. A claim may follow: "I'm glad to tell you that it closes at eight."
 _OFFERS = re.compile(
-    r"\b(?:i\shope|hope\s(?:this|that|it)\shelps|let\sme\sknow|feel\sfree\sto|happy\sto\shelp|glad\sto)\b"
+    r"\b(?:i\shope|hope\s(?:this|that|it)\shelps|let\sme\sknow|happy\sto\shelp|glad\sto"
+    r"|feel\sfree\sto\s(?:ask|contact|reach|get|let|call|write|e-?mail|message|share|come\sback|follow|tell))\b"
     r"|\bfor\s(?:more|further|additional)\s(?:\w+\s)?(?:information|details?|help|assistance)\b"
     r".{0,80}?\b(?:consult|contact|refer|visit|see|check)\b",
     re.IGNORECASE,
@@ -77,12 +83,26 @@ _OF_KNOWING = re.compile(
 # The same without a word for the documents. Where a source says just this of a thing, it is a claim: "Towels are not
 # provided."
 _LACKS = re.compile(
-    r"\b(?:is|are|was|were)(?:\snot|n['’]t)\s(?:\w+\s)?(?:mentioned|specified|stated|provided|discussed|given)\b"
-    r"(?!\s(?:with|back|up|away|out|the|an?|to)\b)",
+    r"\b(?:is|are|was|were)(?:\snot|n['’]t)\s(?:\w+\s)?(?:(?:mentioned|specified|stated|discussed)\b"
+    r"(?!\s(?:with|back|up|away|out|the|an?|to)\b)|(?:provided|given)(?=\W*\Z|\s(?:in|by)\s(?:the|this|these|any)\b))",
     re.IGNORECASE,
 )
 
 # Of these phrases the one that claims often begin with, too: "Sure, it opens at nine."
+_SAYS = r"(?:is|are|was|were|has|have|had|may|can|must|will|would|should|costs?|opens?|closes?|[a-z]+s)\b"
+# Where a sentence that claims nothing may go on with a claim: "I don't know; the rent is 900 euros".
+_PARTS = re.compile(
+    rf"\s?[;–—(]\s?|:\s|,?\s(?:and|so)\s(?=(?:\S+\s){{1,5}}{_SAYS})|,\s(?=(?:\S+\s){{1,5}}?{_SAYS})"
+    r"|,\s(?:and\s|so\s)?(?=(?:let\sme\sknow|feel\sfree|i\shope)\b)",
+    re.IGNORECASE,
+)
+# A claim in the form of a question.
+_TOLD = re.compile(
+    r"\A(?:did you know (?:that )?(?P<told>.{8,})"
+    r"|(?P<tagged>.+), (?:right|ok|okay|correct|(?:is|are|does|do)n['’]t (?:it|they)))\?\W*\Z",
+    re.IGNORECASE,
+)
+
 _GREETS = re.compile(
     r"^(?:sure|certainly|of\scourse|absolutely|great\squestion|thank\syou|thanks|hello|hi|hey)\b", re.IGNORECASE
 )
@@ -129,6 +149,8 @@ def makes_claim(sentence: str, vectors: Floats | None = None, found: bool = Fals
         return False
     if is_bare(text) or not claim(text).units or (not alone and _MARKER.match(text) and not NUMBERING.match(text)):
         return False
+    if told := _TOLD.match(text):
+        text = f"{told['told'] or told['tagged']}."
     if text.rstrip(_CLOSING).endswith(("?", "？")):
         pieces = _PIECES.findall(text)
         while pieces and pieces[-1].rstrip(_CLOSING).endswith(("?", "？")):
@@ -154,8 +176,22 @@ def surely_none(text: str) -> bool:
 
 
 def listed(sentence: str, found: bool = False) -> bool:
-    """Whether the phrases of `_NO_CLAIM`, or those of `_LACKS` if it was not ``found``, say that it claims nothing."""
+    """Whether the phrases of `_NO_CLAIM`, or those of `_LACKS` if it was not ``found``, say that it claims nothing.
+
+    So must each part of it that says something: "I don't know about dogs, and the rent is 900 euros." claims something.
+    """
     text = _SPACES.sub(_one_space, sentence).strip("*_ ")
+    if not _listed(text, found):
+        return False
+    parts = [part for part in _PARTS.split(text.strip(" .!)")) if part]
+    return len(parts) < 2 or all(_listed(part, found) or _is_little(part) for part in parts)
+
+
+def _is_little(text: str) -> bool:
+    return len(claim(text).units) <= 2 and not any(map(str.isdigit, text))
+
+
+def _listed(text: str, found: bool) -> bool:
     match = _NO_CLAIM.search(text) or (None if found else _LACKS.search(text))
     if match is not None and _WE.search(match[0]) and not _OF_KNOWING.search(text):
         match = None
@@ -168,6 +204,5 @@ def listed(sentence: str, found: bool = False) -> bool:
         turn = _FOLLOWS.search(text, offer.end())
     if turn is None:
         return True
-    rest = text[turn.end() :]
-    few = len(claim(rest).units) <= 2 and not any(map(str.isdigit, rest))
-    return few or bool(_NO_CLAIM.search(rest) or _LACKS.search(rest) or _OFFERS.search(rest))
+    rest = text[turn.end() :].lstrip(" ,")
+    return _is_little(rest) or bool(_NO_CLAIM.search(rest) or _LACKS.search(rest) or _OFFERS.search(rest))

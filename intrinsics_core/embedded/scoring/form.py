@@ -1,8 +1,8 @@
 """The sentences of an answer without the marks of their form, which say nothing of what they claim.
 
-Numbers of items and steps, emojis, and citations in words ("(Document 4)") are left out. A row of a table is put in
-words. A line in bold or above a list is a heading, however it is numbered. "✅ Lunch" is "Lunch: yes". An item is read
-behind its heading.
+Numbers of items and steps, emojis, what says where something stands (`references`) and signatures are left out. A row
+of a table is put in words. A line in bold or above a list is a heading, however it is numbered. "✅ Lunch" is "Lunch:
+yes". An item is read behind its heading.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from intrinsics_core.embedded.scoring.references import without_references
 from intrinsics_core.text.layout import is_item
 from intrinsics_core.text.tables import in_words
 
@@ -22,13 +23,13 @@ _NUMBERED = re.compile(
 _BULLET = re.compile(r"\A[-*•‣▪◦●○■□➢➤·–—]\s+")
 _EMOJI = "[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]\ufe0f?"
 _EMOJIS = re.compile(rf"\A(?:{_EMOJI}\s?)++|(?:(?<=\s){_EMOJI})++\Z|{_EMOJI}\Z")
-_YES, _NO = re.compile(r"\A[✅✔☑]"), re.compile(r"\A[❌✗✘✖🚫⛔]")
-_CITED = re.compile(
-    r"[\[(【](?:see )?(?:(?:document|doc|passage|source|page|chunk|section)s? ?\d{1,4}(?:(?:,| and| &) ?\d{1,4})*+"
-    r"|(?:source|see):? ?https?://[^\s()\[\]]++|\d{1,4}(?=】))[\])】]",
+_YES, _NO = re.compile(r"\A[✅✔☑]|\s[✅✔☑]\ufe0f?\Z"), re.compile(r"\A[❌✗✘✖🚫⛔]|\s[❌✗✘✖🚫⛔]\ufe0f?\Z")
+_BOX = re.compile(r"\A[-*•]\s+\[([ xX])\]\s+")
+_CLOSES = re.compile(
+    r"\A\W*(?:(?:kind|best|warm) (?:regards|wishes)|regards|sincerely|yours (?:truly|sincerely)|best|cheers|thanks)"
+    r"\W*\Z",
     re.IGNORECASE,
 )
-_GAP = re.compile(r" ([.,;:!?])")  # where a citation stood
 _LABEL = re.compile(r"\A(?:\*\*tl;?dr:\*\*|(?:tl;?dr|(?:short|final|quick) answer|answer)\s*:)\s+", re.IGNORECASE)
 _BOLD = re.compile(r"\A(\*\*|__)(?P<text>[^*_]+?)(?:\1\s*:?|:\1)(?: \([^()]{1,60}\))?\Z")
 _HEADING = re.compile(r"\A(?P<level>#{1,6})\s+(?P<text>.+)\Z")
@@ -37,6 +38,12 @@ _DENIES = re.compile(r"\A(?:not?|don['’]t|do not|never|without|exclu\w+)\b", r
 _SAYS = re.compile(
     r"\d|\b(?:is|are|was|were|be|has|have|had|do|does|did|can|could|may|must|will|would|should|not?|never|without)\b"
     r"|n['’]t\b",
+    re.IGNORECASE,
+)
+# Words at the end of a heading that say something of a thing without a verb: "Breakfast included".
+_STATES = re.compile(
+    r"\w \b(?:free|included|excluded|welcome|allowed|forbidden|prohibited|available|unavailable|required|closed|open"
+    r"|refundable|sold out)\W*\Z",
     re.IGNORECASE,
 )
 # Headings that say nothing of their items.
@@ -62,13 +69,16 @@ def without_form(sentences: Sequence[str]) -> list[str]:
     Args:
         sentences: those of an answer, in order (`layout.laid_out`).
     """
-    said = in_words([_GAP.sub(r"\1", _CITED.sub("", sentence)).strip() for sentence in sentences])
+    said = _without_signature(in_words(without_references(sentences)))
     for i in range(len(said) - 1):
         if _CUT.match(said[i]):  # "**1. Prices**" was split behind its number
             said[i : i + 2] = "", f"**{said[i + 1]}"
-    found, above = list[str](), ""
+    boxes = {box[1].casefold() for text in said if (box := _BOX.match(text))}
+    found, above, introduced = list[str](), "", ""
     for i, text in enumerate(said):
-        following = said[i + 1] if i + 1 < len(said) else ""
+        following = next(filter(None, said[i + 1 :]), "")
+        if len(boxes) > 1 and (box := _BOX.match(text)):  # a list of what is so and what is not
+            text = f"- {'❌' if box[1] == ' ' else '✅'} {text[box.end() :]}"
         name = _named(text, following)
         if name:
             above = "" if _VAGUE.search(name) or len(name.split()) > _SHORT else name
@@ -78,8 +88,20 @@ def without_form(sentences: Sequence[str]) -> list[str]:
         item = is_item(text) or _NUMBERED.match(text) is not None
         plain = _plain(text)
         above = above if item else ""
+        introduced = introduced if item else plain[:-1] if plain.endswith(":") else ""
+        if item and introduced and plain and not any(map(str.isalpha, plain)):  # "Bus 12 leaves at:", "- 3:15"
+            plain = f"{introduced} {plain}"
         behind = bool(above and plain) and not plain.casefold().startswith(above.casefold())
         found.append(f"- {above}: {plain}" if behind else f"- {plain}" if item and plain else plain)
+    return found
+
+
+def _without_signature(sentences: Sequence[str]) -> list[str]:
+    """Texts without the names below "Kind regards,"."""
+    found, left = list[str](), 0
+    for text in sentences:
+        left = 3 if _CLOSES.match(text) else left - 1 if not _SAYS.search(text) and len(text.split()) <= _SHORT else 0
+        found.append("" if 0 < left < 3 else text)
     return found
 
 
@@ -98,13 +120,13 @@ def only_names(text: str, following: str) -> bool:
     if heading is None or not following:
         return False
     denies = following.startswith("- ") and _DENIES.match(heading["text"])
-    return bool(denies) or not _SAYS.search(_DATE.sub("", heading["text"]))
+    return bool(denies) or not (_SAYS.search(_DATE.sub("", heading["text"])) or _STATES.search(heading["text"]))
 
 
 def _plain(text: str) -> str:
     """A sentence without its marker, its label and its emojis."""
     bare = _LABEL.sub("", _BULLET.sub("", _NUMBERED.sub("", text)).strip())
-    yes, no = _YES.match(bare), _NO.match(bare)
+    yes, no = _YES.search(bare), _NO.search(bare)
     shown = _EMOJIS.sub("", bare).strip()
     if (yes or no) and shown and not _SAYS.search(shown) and len(shown.split()) <= _SHORT:
         return f"{shown.rstrip('.!:')}: {'yes' if yes else 'no'}."
@@ -114,6 +136,13 @@ def _plain(text: str) -> str:
 def _named(text: str, following: str) -> str:
     """What a line names that stands above other text: a heading, a line in bold, a few words above a list."""
     plain = _EMOJIS.sub("", _BULLET.sub("", _NUMBERED.sub("", text))).strip()
+    if (
+        _BULLET.match(text)
+        and _BULLET.match(following)
+        and _BOLD.match(plain)
+        and _BOLD.match(_BULLET.sub("", following))
+    ):
+        return ""  # one of a list of items in bold
     if match := _BOLD.match(plain) or _HEADING.match(plain):
         name = _NUMBERED.sub("", _BOLD.sub(r"\g<text>", match["text"].strip())).rstrip(":").strip()
         return name if following and len(name.split()) <= 2 * _SHORT else ""

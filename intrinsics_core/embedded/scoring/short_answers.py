@@ -15,7 +15,8 @@ _ITS_YES = "ja|oui|sí|sì|да|evet|是|是的|对|はい|네"
 _ITS_NO = "nein|non|não|нет|nie|hayır|不|不是|いいえ|아니요"
 _OTHER = "always|both|neither|none|nothing|nobody|all|once|twice|one|only|just|each|either"
 _BEGUN = re.compile(
-    rf"\A\W*+(?:(?P<yes>{_YES}|(?P<its_yes>{_ITS_YES}))|(?P<no>{_NO}|(?P<its_no>{_ITS_NO}))|(?:{_OTHER}))\b",
+    r"\A\W*+(?:(?:unfortunately|sadly|sorry|fortunately|luckily)\b,? )?"
+    rf"(?:(?P<yes>{_YES}|(?P<its_yes>{_ITS_YES}))|(?P<no>{_NO}|(?P<its_no>{_ITS_NO}))|(?:{_OTHER}))\b",
     re.IGNORECASE,
 )
 _PAUSE = re.compile(r"\s?[.,;:!–—-]")
@@ -38,13 +39,6 @@ _CERTAINLY = re.compile(
 _CERTAINLY_NOT = re.compile(
     r"\A\W*(?:of course not|certainly not|absolutely not|definitely not|by no means|not at all)\W*\Z", re.IGNORECASE
 )
-# What is to be written, and no question: what is asked for says nothing of what is true.
-_REQUEST = re.compile(
-    r"\A\W*(?:please\s+)?(?:summari[sz]e|write|draft|compose|create|make|prepare|translate|rewrite|rephrase|shorten|explain"
-    r"|describe|i (?:need|want|would like) (?:a|an|some)\b|tell me (?:more )?about)\b",
-    re.IGNORECASE,
-)
-
 SHORT = 10
 """Words from which on a sentence is read alone beside a part of its sources; shorter ones say little without their
 question.
@@ -103,14 +97,44 @@ def is_bare(answer: str) -> bool:
     return _found(answer) is not None
 
 
+_DENIED = re.compile(
+    r",?\s(?:(?:and\s)?not|instead\sof|rather\sthan)\s(?P<what>[^,;!?]{1,30}?)(?=[,;!?]|\W*\Z)", re.IGNORECASE
+)
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+
+
+def without_denied(answer: str, question: str) -> str:
+    """A sentence without the number of its question that it denies: "It costs 80 euros, not 100." says that it costs 80
+    euros, and no source needs to have the other number.
+    """
+    asked = set(_NUMBER.findall(question))
+    denied = next(
+        (part for part in _DENIED.finditer(answer) if asked.issuperset(_NUMBER.findall(part["what"]) or [""])), None
+    )
+    if denied is None or not _NUMBER.search(answer[: denied.start()]):
+        return answer
+    return answer[: denied.start()] + answer[denied.end() :]
+
+
+def questions_of(sentences: Sequence[str], question: str) -> list[str]:
+    """For each sentence of an answer the question that it answers. A bare one ("No.") answers the question before it in
+    the answer, if there is one. The others answer the user's.
+    """
+    return [
+        before if before.rstrip().endswith("?") and is_bare(text) else question
+        for before, text in zip(["", *sentences], sentences, strict=False)
+    ]
+
+
 def stated_each(sentences: Sequence[str], question: str, *, whole: bool = True) -> list[str]:
-    """`stated` for the sentences of an answer, or of its end where they are not the ``whole``. One that is all of an
-    answer stands behind its question where it has no words with content: "It did not.".
+    """`stated` for the sentences of an answer, or of its end where they are not the ``whole``, behind what each answers
+    (`questions_of`). One that is all of an answer stands behind its question where it has no words with content: "It
+    did not.".
     """
     alone = whole and len(sentences) == 1 and "?" in question
     if alone and re.search(r"\w", sentences[0]) and not is_bare(sentences[0]):
         return [f"{question} {text}" if _without_content(text) else text for text in sentences]
-    return [stated(sentence, question) for sentence in sentences]
+    return [stated(text, asked) for text, asked in zip(sentences, questions_of(sentences, question), strict=True)]
 
 
 def stated(answer: str, question: str) -> str:
@@ -133,15 +157,15 @@ def in_context(answer: str, question: str, *, whole: bool = False) -> str:
     Behind it, where the question is short enough to leave room for it, stand a bare answer, one so short that it may
     say nothing without ("Every day."), and any that is read beside the whole of its sources (``whole``). Where a reader
     sees a part of them only, most sentences of a long answer are about other things than the question's words. So they
-    are where something is to be written ("Write a short text."). An answer that has just the words of its question is
-    read alone: what was asked does not make it true.
+    are where something is to be done ("Look up the rent and send it to Tom."). An answer that has just the words of its
+    question is read alone: what was asked does not make it true.
     """
     if is_bare(answer):
         return stated(answer, question)
     asked = question.strip()
     # To `split`, a Chinese sentence is one word.
     short = len(answer) < 10 * SHORT and len(answer.split()) < SHORT
-    if "?" not in asked and _REQUEST.match(asked) and len(answer.split()) > _FEW:
+    if "?" not in asked and len(answer.split()) > _FEW:
         return answer
     fits = len(question) <= LONGEST_QUESTION and (short or len(asked) + len(answer) <= LONGEST_READ)
     if not (asked and fits and (short or whole)) or set(terms(answer)) == set(terms(asked)):

@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from intrinsics_core.embedded.lexical import idf, is_unheard_of, tokens
@@ -20,7 +21,9 @@ from intrinsics_core.embedded.scoring.form import heading_level
 
 _OPENED = r"\A\W*(?:[^\W\d]+(?: [^\W\d]+){0,4}, )?(?:(?:and|but|so) )?"  # "However, ", "And "
 _STANDS_FOR = re.compile(
-    _OPENED + r"(?:it|its|he|she|his|her|they|their|there|this|that|these|those|the)\b", re.IGNORECASE
+    _OPENED + r"(?:it|its|he|she|his|her|they|their|there|this|that|these|those|the)\b"
+    r"|\bthere\b(?! (?:is|are|was|were|will|has|have)\b)",
+    re.IGNORECASE,
 )
 _FORMER = re.compile(r"\bthe (?:former|first)\b(?! (?:of|day|week|month|year|floor|time)\b)", re.IGNORECASE)
 _LATTER = re.compile(r"\bthe (?:latter|second)\b(?! (?:of|day|week|month|year|floor|time)\b)", re.IGNORECASE)
@@ -41,18 +44,21 @@ class _Above(NamedTuple):
     level: int = 9
 
 
-def subjects(sentences: Sequence[str], sources: Sources, question: str = "") -> list[frozenset[int]]:
+def subjects(
+    sentences: Sequence[str], sources: Sources, question: str = "", turns: Sequence[str] = ()
+) -> list[frozenset[int]]:
     """For each sentence the indices of the documents that may tell of what it is about; empty where all may.
 
     Args:
         sentences: those of an answer, in order (`form.without_form`).
         sources: with a title for each document.
         question: what was asked. Its names count, other words do not.
+        turns: those before it, the newest first. They count where the question names no title and asks for none.
     """
     apart = sources.told_apart
     if sources.documents is None or len(apart) < 2:
         return [_ALL] * len(sentences)
-    asked = _about([unit for unit in claim(question).units if unit.is_detail], sources) or _ALL
+    asked = _asked(question, sources, turns)
     found, above, before, last = list[frozenset[int]](), _Above(), asked, list[str]()
     in_list = False
     for sentence in sentences:
@@ -78,8 +84,21 @@ def subjects(sentences: Sequence[str], sources: Sources, question: str = "") -> 
         elif _SEVERAL.search(sentence):
             found.append(_ALL)
         else:
-            found.append(above.about or (before if _STANDS_FOR.match(sentence) else asked))
+            found.append(above.about or (before if _STANDS_FOR.search(sentence) else asked))
     return found
+
+
+def _asked(question: str, sources: Sources, turns: Sequence[str]) -> frozenset[int]:
+    """The documents that may tell of what a question, or the newest turn before it that names a title, is about."""
+    named = _about([unit for unit in claim(question).units if unit.is_detail], sources)
+    if named is not None or _asks_for_others(question):
+        return named or _ALL
+    before = next((found for turn in turns if (found := _named_in(turn, sources.told_apart))), {})
+    return _of_title(next(iter(before)), sources) if len(before) == 1 else _ALL
+
+
+def _asks_for_others(question: str) -> bool:
+    return bool(_SEVERAL.search(question) or _ASKS_WHICH.search(question))
 
 
 def only_names_one(sentence: str, sources: Sources) -> bool:
@@ -107,8 +126,7 @@ def passages_about(
     """
     apart = told_apart(titles)
     named = _in_full(question, apart) or _named_in(question, apart)
-    of_none = not (named or _SEVERAL.search(question) or _ASKS_WHICH.search(question))
-    if of_none and not _named(claim(question).units, apart):
+    if not (named or _asks_for_others(question)) and not _named(claim(question).units, apart):
         named = next((found for turn in before if (found := _named_in(turn, apart))), {})
     if len(named) != 1:
         return frozenset()
@@ -157,15 +175,31 @@ def _of_title(title: str, sources: Sources) -> frozenset[int]:
 
 def _in_order(units: Sequence[Unit], apart: Mapping[str, frozenset[str]]) -> list[str]:
     """The titles that words name, in their order. Names come before other words."""
-    some = [unit for unit in units if unit.is_name]
-    named = [title for unit in (some if _named(some, apart) else units) for title in _named([unit], apart)]
-    return list(dict.fromkeys(named))
+    named = _named([unit for unit in units if unit.is_name], apart) or _named(units, apart)
+    return sorted(named, key=lambda title: next(i for i, unit in enumerate(units) if unit.keys & named[title]))
 
 
 def _named(units: Iterable[Unit], apart: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
-    """The titles of which these words have a key that no other title has, with those keys."""
-    words = {key for unit in units for key in unit.keys}
-    return {title: both for title, keys in apart.items() if (both := keys & words)}
+    """The titles of which these words have a key that no other title has, with those keys.
+
+    A small number names a title only behind the word that stands before it there: "two years" is not "part 2".
+    """
+    words = list(units)
+    said = {key for unit in words for key in unit.keys}
+    behind = {(before, key) for one, two in pairwise(words) for before in one.keys for key in two.keys}
+    found = dict[str, frozenset[str]]()
+    for title, keys in apart.items():
+        if both := frozenset(
+            key for key in keys & said if not _SMALL_NUMBER.match(key) or behind & _before(title, key)
+        ):
+            found[title] = both
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _before(title: str, key: str) -> frozenset[tuple[str, str]]:
+    """The keys of the word before a number of a title, each with the number's."""
+    return frozenset((word, key) for one, two in pairwise(claim(title).units) if key in two.keys for word in one.keys)
 
 
 def _without_rivals(

@@ -194,7 +194,13 @@ def _judge(
     probability = 1.0 if not claims else 0.0 if nearest is None else float(sigmoid(-odds))
     if bare and (logit or 0.0) <= 0.0:  # its question's words say nothing of it
         probability, odds = min(probability, 0.5), max(odds, 0.0)
-    elif claims and not bare and nearest is not None and quotes(sentence, sources.texts[nearest], given):
+    elif (
+        claims
+        and not bare
+        and nearest is not None
+        and quotes(sentence, sources.texts[nearest], given)
+        and not _is_of_another(evidence, nearest)
+    ):
         probability = max(probability, head.thresholds["faithful"])
         odds = min(odds, -logit_of(probability))
     if claims and (contrived(evidence, sources, logit) or (bare and logit is None)):
@@ -253,8 +259,13 @@ def look_up(
     sources: Sources,
     given: str = "",
     before: Sequence[str] = (),
+    turns: Sequence[str] = (),
 ) -> list[Evidence]:
-    """`evidence.measure` for every sentence of a response, as `stated_each` puts it; ``before``: those before them.
+    """`evidence.measure` for every sentence of a response, as `stated_each` puts it.
+
+    Args:
+        before: the sentences before these ones.
+        turns: those before the question, the newest first (`subjects`).
 
     Raises:
         InvalidInput: as many vectors as sentences are not given.
@@ -262,7 +273,7 @@ def look_up(
     if len(vectors) != len(sentences):
         raise InvalidInput(f"support: {len(sentences)} sentences but {len(vectors)} vectors")
     texts = stated_each(sentences, given, whole=not before)
-    about = subjects([*before, *sentences], sources, given)[len(before) :]
+    about = subjects([*before, *sentences], sources, given, turns)[len(before) :]
     return [
         measure(text, rows, sources, given if text == sentence else "", documents)
         for sentence, text, rows, documents in zip(sentences, texts, vectors, about, strict=True)
@@ -316,8 +327,9 @@ def support(
         held = held or (asked and opens_with_yes_or_no(sentence))
         rows = None if own_encoder else vectors[i]
         says = i not in reported and makes_claim(sentence, rows, held, alone)
-        following = next(iter(sentences[i + 1 :]), "")
-        part = (len(sentences) > 1 and NUMBERING.match(sentence)) or only_names(sentence, following)
+        following = next(filter(None, sentences[i + 1 :]), "")
+        invents = len(found.claim.units) > 2 and not found.found.any()  # "## Rooftop sauna and casino"
+        part = (len(sentences) > 1 and NUMBERING.match(sentence)) or (only_names(sentence, following) and not invents)
         part = part or (bool(following) and only_names_one(sentence, sources))
         claims = bare or (says and not part)
         judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare, given))
@@ -365,6 +377,12 @@ def _whole(judged: Sequence[Judged], sentence_of: Sequence[int]) -> list[Judged]
             verdict = replace(verdict, citations=tuple(cited), source_scores=tuple(map(max, scores)))
         whole.append((verdict, odds))
     return whole
+
+
+def _is_of_another(evidence: Evidence, nearest: int) -> bool:
+    """Whether a source sentence lacks a word of the claim that another one has: it may be about another thing."""
+    found = evidence.placed > 0
+    return bool((found.any(axis=1) & ~found[:, nearest]).any())
 
 
 _WHICH = re.compile(r"\b(?:which|whose|who|whom)\b", re.IGNORECASE)

@@ -93,7 +93,7 @@ async function begin() {
   byId("token-form").hidden = true;
   const options = () => names.map((name) => el("option", { value: name }, name));
   byId("runtime").replaceChildren(...options());
-  byId("beside").replaceChildren(el("option", { value: "" }, "nobody"), ...options());
+  byId("beside").replaceChildren(el("option", { value: "" }, "no other runtime"), ...options());
   byId("beside").disabled = names.length < 2;
   choose();
 }

@@ -36,7 +36,7 @@ export function rankingView(ranking, relevance, documents) {
     el("td", {}, String(index + 1), " ", moved(index + 1 - rank)),
     el("td", {}, documents[index]?.id ?? String(index), " ", labels.has(index) ? tag(labels.get(index)) : null),
     el("td", {}, bar(score, "score", tone(labels.get(index)), best))));
-  const heads = ["now", "was", "document", "score"].map((name) => el("th", { scope: "col" }, name));
+  const heads = ["rank", "given as", "document", "score"].map((name) => el("th", { scope: "col" }, name));
   return [
     el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Ranking" },
       el("table", {}, el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows))),

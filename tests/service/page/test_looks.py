@@ -15,7 +15,7 @@ CONTRASTS = (HERE / "contrasts.js").read_text(encoding="utf-8")
 def test_every_text_has_the_contrast_that_it_needs(opened, service, scheme):
     page = opened(service, color_scheme=scheme)
     # One of every kind of verdict, remark and error is on the page.
-    beside = page.get_by_label("Beside it")
+    beside = page.get_by_label("Compare with")
     states = {
         "a sample": lambda: load(page, "A wrong number"),
         "an error": lambda: (load(page, "The right words, the wrong way round"), beside.select_option("away")),
@@ -133,7 +133,7 @@ def _has(node, name):
 def test_nothing_sticks_out_at_any_width(opened, service, width):
     page = opened(service, width=width, height=844)
     load(page, "The right words, the wrong way round")
-    page.get_by_label("Beside it").select_option("fast")
+    page.get_by_label("Compare with").select_option("fast")
     page.get_by_role("button", name="LangChain").click()
     judged(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -228,7 +228,7 @@ def test_what_does_not_go_together_is_said(page):
 def test_two_runtimes_side_by_side(page):
     name = "The right words, the wrong way round"
     load(page, name)
-    page.get_by_label("Beside it").select_option("fast")
+    page.get_by_label("Compare with").select_option("fast")
     page.locator("#differences li").wait_for()
     labels = [audited(name, reader=reader).sentences[0].label for reader in (None, False)]
     assert labels[0] != labels[1] == "faithful"
@@ -238,7 +238,7 @@ def test_two_runtimes_side_by_side(page):
     assert page.locator("#summary").inner_text() == (
         "default: 1 of 2 claims is not fully supported. fast: All claims are supported."
     )
-    page.get_by_label("Beside it").select_option("")
+    page.get_by_label("Compare with").select_option("")
     judged(page)
     assert page.locator(".panel").count() == 1 and page.locator("#differences").is_hidden()
 
@@ -330,7 +330,7 @@ def test_an_empty_page_asks_nothing(page):
 
 def test_a_slow_runtime_does_not_keep_the_other_waiting(page):
     load(page, "A wrong number")
-    page.get_by_label("Beside it").select_option("fast")
+    page.get_by_label("Compare with").select_option("fast")
     judged(page)
     page.route(
         "**/v1/intrinsics/audit", lambda route: None if '"fast"' in route.request.post_data else route.continue_()

@@ -27,7 +27,7 @@ def test_an_attack_in_every_field_is_text(page, attack):
     said = f"Ada built it in 1911. {attack} is what she said. {attack}."
     write(page, conversation=f"User: {attack}\nAssistant: {attack}\nUser: Who built it? {attack}", answer=said,
           documents=[(attack, f"Ada built it in 1911. {attack}"), (attack, attack)])  # fmt: skip
-    page.get_by_label("Beside it").select_option("fast")
+    page.get_by_label("Compare with").select_option("fast")
     judged(page)
     for sentence in page.locator(".sentence").all():
         sentence.hover()

@@ -18,7 +18,11 @@ ROWS = [row | {"documents": DOCUMENTS[number % 2 :]} for number, row in enumerat
 @pytest.mark.slow
 @pytest.mark.parametrize("alora", [False, True], ids=["lora", "alora"])
 def test_twenty_rows_are_learnt_by_heart(trained: Callable[..., Any], models: Path, alora: bool) -> None:
-    """With one rank, rate and number of epochs for both; docs/training.md says what an aLoRA does not learn."""
+    """With one rank, rate and number of epochs for both.
+
+    Of rows that differ by one digit of the question, an aLoRA had 11 of 20 right after 100 epochs, and a LoRA 16. The
+    weights of this tiny model are random, and its states of the prompt hold little of one digit.
+    """
     from intrinsics_core.local.transformers import TransformersRuntime
 
     done = trained("answerability", ROWS, alora=alora, epochs=32, rank=16, learning_rate=0.01)

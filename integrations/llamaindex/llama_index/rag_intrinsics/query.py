@@ -32,7 +32,7 @@ class ConversationQuery(QueryBundle):
 
 @dataclass
 class RewrittenQuery(QueryBundle):
-    """A query that stands alone; ``rewrite`` says what it was before."""
+    """A standalone query; ``rewrite`` has the original question."""
 
     rewrite: QueryRewrite | None = None
 

@@ -15,8 +15,8 @@ class HallucinationEvaluator(IntrinsicEvaluator):
     """Do the contexts support each sentence of the response? Passing where they support the response as a whole and no
     sentence is flagged; the score is the response's faithfulness. ``verdict["sentences"]`` has a verdict for each.
 
-    A bare "Yes." or "No." is judged together with its question. By its labels, the embedded default never passes a
-    bare "No.", right or wrong: that takes a language model.
+    A bare "Yes." or "No." is judged together with its question. The embedded default passes only some of the right
+    ones. Use a language model where these answers matter.
 
     Args:
         threshold: passing from this score on, whatever the labels; None: by the labels.
