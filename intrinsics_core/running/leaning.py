@@ -7,6 +7,7 @@ scoring of the embedded profile says. A language model cannot judge such a line 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import takewhile
 
@@ -16,6 +17,7 @@ from intrinsics_core.text.tables import is_row, is_rule
 _FEW = 3  # words of a beginning that may say little alone: "Correct.", "Ja, natürlich."
 _LITTLE = 2  # of them with content: to `split`, a Chinese sentence is one word
 _NAMES_A_TITLE = 8  # the level of a line that is the title of a document: below those of all headings
+_FIRST_OF_SEVERAL = re.compile(r"\A\|?\s*1\s*\|")  # a row whose number the next one shows to be one
 _LONGEST = 200  # characters of a heading or a row that is kept, so that what is kept has a limit
 _REACH = 400  # characters in which the beginning of a line is looked for
 _SPARE = 100  # characters more than the size that may be kept, so that not every sentence costs a cut
@@ -35,7 +37,8 @@ def leans(sentence: str, following: str, before: str = "", titles: Iterable[str]
     from intrinsics_core.embedded.scoring.short_answers import is_bare
 
     if is_row(sentence):
-        return is_rule(sentence) or not is_row(_last_line(before))
+        begins = not is_row(_last_line(before))
+        return begins or is_rule(sentence) or _FIRST_OF_SEVERAL.match(sentence) is not None
     formed = without_form([sentence, following])[0]
     if heading_level(formed) or sentence.endswith((":", "：")) or NUMBERING.match(sentence):
         return True

@@ -403,6 +403,8 @@ LEANING = {
                                 "The water slide is closed on Mondays.\n"),
     "an introduction": ("What do they sell?", "The cafe sells:\n- Pizza\n- Ice cream\n"),
     "a table": (TERMS, "| Who | Price |\n|---|---|\n| Adults | 6 euros |\n| Children under 14 | 3 euros |\n"),
+    "a table of numbered rows": ("What is decided?", "| No. | What |\n|---|---|\n| 1 | Dogs are not admitted |\n"
+                                 "| 2 | The water slide is closed on Mondays |\n| 3 | The cafe sells pizza |\n"),
     "a bare no": ("Can I swim at ten in the evening?", "No. The lido is open from 9 a.m. to 8 p.m. Dogs stay out."),
     "a bare no later on": (TERMS, "The lido opens at 9 a.m. Dogs? No. They are not admitted. Enjoy your day!"),
     "of course": ("Can dogs come along?", "Of course. Dogs are not admitted, though. The cafe sells pizza."),
