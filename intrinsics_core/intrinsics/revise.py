@@ -1,13 +1,15 @@
 """Revise: an answer without what the documents do not say. Correct, then check again.
 
 The sentences are judged, those that the documents do not support are given to the model to mend or to drop, and the
-result is judged again. No other sentence is touched. A profile without such a format (an encoder writes no text) drops
-what is unfaithful and leaves what is supported in part, which is then among ``unsupported``.
+result is judged again. No other sentence is touched, but a heading or an introduction goes with all that it introduces.
+A profile without such a format (an encoder writes no text) drops what is unfaithful and leaves what is supported in
+part, which is then among ``unsupported``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -28,11 +30,18 @@ from intrinsics_core.protocol.results import (
     SentenceVerdict,
 )
 from intrinsics_core.protocol.task import Task
+from intrinsics_core.text.layout import is_item
+from intrinsics_core.text.tables import is_row, is_rule
 
 NAME = "revise"
 NOTHING_LEFT = "no sentence of the answer is supported"
+_NOTHING_BELOW = "nothing is left of what it introduces"
 _DOUBTED = ("partial", "unfaithful")
 _DROPPED = ("unfaithful",)  # without a model that could mend: half of a sentence cannot be dropped
+
+_HEADING = re.compile(r"\A(?P<hashes>#{1,6})\s|\A(?P<bold>\*\*|__)[^*_]+(?P=bold)\W*\Z")
+_SECTION = 6  # the lowest level of a heading that prose behind its list belongs to
+_LINE, _RULE = 7, 8  # the levels of any other line that introduces, and of the rule below the head of a table
 
 
 def _as_it_is(task: Task, why: str) -> RevisedAnswer:
@@ -77,7 +86,8 @@ def revise(
     Returns:
         A call whose result has the new answer, each change with exact offsets in the old one (making them gives the new
         one), the sentences of the new one that are still not supported, and those that the judge left out
-        (``unjudged``). Where nothing is left the answer is empty and ``reason`` says so.
+        (``unjudged``). Where nothing is left the answer is empty and ``reason`` says so; it says so, too, where what is
+        left claims nothing ("Sure!").
 
     Raises:
         InvalidInput: if the input is invalid, or the verdicts are not about this answer. It is raised by this function,
@@ -118,12 +128,59 @@ def _program(
         mended: Mendings = yield from writer.ask(NAME, asked)
         texts = {one.sentence: one.text for one in mended.mended}
         dropped = mended.dropped
+    for i in _emptied(sentences, {i for i, text in texts.items() if not text.strip()}):
+        texts[i], flagged[i] = "", _NOTHING_BELOW
     changes = changed(task.last.content, [(s.begin, s.end) for s in sentences], texts, flagged)
     answer = applied(task.last.content, changes)
     if not answer.strip():
         return RevisedAnswer(answer="", changes=changes, unsupported=(), reason=NOTHING_LEFT, dropped=dropped)
     again = judged if not changes else (yield from _judged(task, profile, answer))
-    return _result(answer, changes, again, dropped=dropped)
+    told = _result(answer, changes, again, dropped=dropped)
+    nothing = again.label == "NA" and not again.missing and any(not change.after for change in changes)
+    return told.model_copy(update={"reason": NOTHING_LEFT}) if nothing else told
+
+
+def _emptied(sentences: Sequence[SentenceVerdict], dropped: set[int]) -> set[int]:
+    """The headings and introductions below which nothing is left, something having been dropped."""
+    levels, found = [_level(sentences, i) for i in range(len(sentences))], set[int]()
+    for i in reversed(range(len(sentences))):
+        below = list(_below(i, levels, sentences)) if levels[i] and i not in dropped else []
+        if below and dropped.union(found).issuperset(below):
+            found.add(i)
+    return found
+
+
+def _below(i: int, levels: Sequence[int], sentences: Sequence[SentenceVerdict]) -> Iterator[int]:
+    """The sentences that a heading or an introduction stands above.
+
+    A list or a table ends what a line above it introduces. Below a heading prose may follow it, but no courtesy.
+    """
+    listed = False
+    for j in range(i + 1, len(sentences)):
+        part = _is_part(sentences[j].text)
+        over = listed and not part and not levels[j] and (levels[i] > _SECTION or sentences[j].label == "NA")
+        if over or 0 < levels[j] <= levels[i]:
+            return
+        listed = part
+        yield j
+
+
+def _level(sentences: Sequence[SentenceVerdict], i: int) -> int:
+    """Of a sentence that claims nothing, the level of the heading or introduction that it is; 0 where it is none."""
+    text = sentences[i].text
+    if sentences[i].label != "NA" or i + 1 == len(sentences):
+        return 0
+    if is_row(text):
+        return _RULE if is_rule(text) else 0 if i and is_row(sentences[i - 1].text) else _LINE
+    if heading := _HEADING.match(text):
+        return len(heading["hashes"] or "") or _LINE
+    names = text[-1:].isalnum() and not is_item(text) and _is_part(sentences[i + 1].text)
+    return _LINE if names or text.endswith((":", "：")) else 0
+
+
+def _is_part(text: str) -> bool:
+    """Whether a sentence is an item of a list or a row of a table."""
+    return is_item(text) or is_row(text)
 
 
 def _judged(task: Task, profile: Profile, answer: str) -> Program[HallucinationDetection]:

@@ -6,6 +6,7 @@ once which say the same: votes are over meanings, not spellings.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,6 +25,10 @@ from intrinsics_core.protocol.task import Task
 
 SAMPLES = 5
 MOST = 100  # answers that one list shows a model
+
+_AROUND = " !?。！？\"'`*“”‘’"
+# The case of a word counts where it may be a unit behind a number: 5 Mb are not 5 MB.
+_CASED = re.compile(r"(?P<unit>(?<=\d)\s?[^\W\d_]{1,4}(?![^\W_]))|[^\W\d_]+")
 
 
 def _failed(task: Task, why: str) -> SelfConsistency:
@@ -110,6 +115,8 @@ def _same_words(texts: Sequence[str]) -> list[list[int]]:
     """Numbers of texts that differ in case, space and the marks around them alone."""
     groups: dict[Any, list[int]] = {}
     for number, text in enumerate(texts):
-        plain = unicodedata.normalize("NFKC", " ".join(text.casefold().split()))
-        groups.setdefault(plain.strip(" .!?。！？\"'`*“”‘’") or plain, []).append(number)
+        plain = " ".join(unicodedata.normalize("NFKC", text).split())
+        plain = _CASED.sub(lambda word: word["unit"] or word[0].casefold(), plain)
+        # A stop in front is kept: ".5" is not "5".
+        groups.setdefault(plain.lstrip(_AROUND).rstrip(f"{_AROUND}.") or plain, []).append(number)
     return list(groups.values())

@@ -1,9 +1,10 @@
 """Verdicts while an answer is still being written: each sentence is judged as it closes.
 
 `AnswerStream` finds the sentences that have closed and says what to ask; it does no I/O. `StreamChecker` asks: blocking
-or on an event loop. What it says of a sentence is provisional in two ways only: a sentence is judged with what was said
-before it and not with what follows, and a splitter that changes its mind later is not followed. The last result is the
-audit of the whole answer, the same as without a stream.
+or on an event loop. A line that says nothing without the next one closes with that one: a heading, an introduction, the
+first rows of a table, a bare "No.". What is said of a sentence is provisional in two ways only: it is judged with what
+was said before it and not with what else follows, and a splitter that changes its mind later is not followed. The last
+result is the audit of the whole answer, the same as without a stream.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.results import Audit, AuditedSentence, Frozen
 from intrinsics_core.protocol.task import Message, Split, Task, check
 from intrinsics_core.running.execution import ProfileLike, RuntimeLike, arun, run
+from intrinsics_core.running.leaning import leans, shortened
 from intrinsics_core.runtimes import as_runtime
 from intrinsics_core.text.reasoning import blanked, unended
-from intrinsics_core.text.sentences import punkt
+from intrinsics_core.text.sentences import Span, punkt
 
 P = TypeVar("P", bound=Frozen)
 
@@ -83,7 +85,8 @@ class AnswerStream:
         self._coming: list[str] = []  # what was written behind it since
         self._length = 0  # of both together
         self._begin = 0  # where it begins in the answer
-        self._before = ""  # what was said before it, its end
+        self._before = ""  # what was said before it: its end, and the headings above that
+        self._titles = tuple(dict.fromkeys(d.title for d in self._task.documents if d.title))
         self._last = -1  # where in it the last character is that may end a sentence
         self._hopeful = False  # whether a sentence may have ended in it
         self._word_ended = False  # whether a word behind such an end was finished since it was split
@@ -129,7 +132,8 @@ class AnswerStream:
         """Where the sentences that have closed since the last time begin, and what to ask about them; None: none have.
 
         What was said before stands in the conversation, so that a judge can tell what "it" is: the last 2,000
-        characters of it, so that a sentence late in a long answer costs no more than an early one.
+        characters of it, so that a sentence late in a long answer costs no more than an early one. The headings that
+        these stand under are kept in front of them, and so are the first rows of a table.
         """
         end = self._closed()
         if not end:
@@ -138,7 +142,7 @@ class AnswerStream:
         spaces, before = self._open[: end - len(said)], self._before
         self._open, self._begin = self._open[end:], self._begin + end
         self._length, self._last = self._length - end, self._last - end
-        self._before = _shortened(before + spaces + blanked(said).lstrip())
+        self._before = shortened(before + spaces + blanked(said).lstrip(), _BEFORE, self._titles)
         begin, before = self._begin - len(said), before + spaces
         turns = [*self._task.messages[:-1], *([Message("assistant", before)] if before.strip() else [])]
         turns.append(Message("assistant", said))
@@ -152,7 +156,7 @@ class AnswerStream:
                      date=self._task.date)  # fmt: skip
 
     def _closed(self) -> int:
-        """The end of the last sentence that has closed; 0 where none has.
+        """The end of the last sentence that has closed; 0 where none has. One that leans on the next closes with it.
 
         The tail is split only when a word was finished behind what may be an end. A long one that did not close is
         split again when it has grown by an eighth. So the work is in proportion to what is written.
@@ -166,21 +170,21 @@ class AnswerStream:
         if self._begin == 0 and unended(self._open):
             self._tried = self._length
             return 0
-        spans = list(self._split(blanked(self._open)))
-        while len(spans) > 1 and not _followed(self._open[spans[-2].end :], spans[-2].text):
-            spans.pop(-2)  # it takes a whole word behind to know that a sentence is over
-        end, last = spans[-2].end if len(spans) > 1 else 0, self._last
+        spans = self._split(blanked(self._open))
+        over = len(spans) - 2
+        # It takes a whole word behind to know that a sentence is over.
+        while over >= 0 and (
+            self._leans(spans, over) or not _followed(self._open[spans[over].end :], spans[over].text)
+        ):
+            over -= 1
+        end, last = spans[over].end if over >= 0 else 0, self._last
         self._tried = 0 if end else self._length
         self._hopeful = last >= end and not _followed(self._open[last + 1 :], self._open[: last + 1])
         return end
 
-
-def _shortened(said: str) -> str:
-    """The end of what was said, from the beginning of a word on."""
-    if len(said) <= _BEFORE:
-        return said
-    _, _, rest = said[-_BEFORE:].partition(" ")
-    return rest or said[-_BEFORE:]
+    def _leans(self, spans: Sequence[Span], i: int) -> bool:
+        before = spans[i - 1].text if i else self._before
+        return leans(spans[i].text, spans[i + 1].text, before, self._titles)
 
 
 def _listed(messages: Any) -> bool:

@@ -196,7 +196,7 @@ def _ends(text: str, start: int, stop: re.Match[str], end: int) -> bool:
     if stop["marks"] != ".":
         return not follower[:1].islower()
     word = _WORD_BEFORE.search(text[max(start, stop.start() - _BEFORE) : stop.start()])
-    before = word[0] if word else ""
+    before = word[0].lstrip("*_") if word else ""
     lower, next_word = before.casefold(), follower.casefold()
     capital = not follower[:1].islower()
     starts = capital and next_word in _STARTERS

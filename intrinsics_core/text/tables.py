@@ -28,7 +28,7 @@ def in_words(sentences: Sequence[str]) -> list[str]:
     found, i = list(sentences), 0
     while i < len(found):
         end = i
-        while end < len(found) and _is_row(found[end]):
+        while end < len(found) and is_row(found[end]):
             end += 1
         if end - i > 1:
             found[i:end] = _rows(found[i:end])
@@ -36,22 +36,24 @@ def in_words(sentences: Sequence[str]) -> list[str]:
     return found
 
 
-def _is_row(text: str) -> bool:
+def is_row(text: str) -> bool:
+    """Whether a sentence may be a row of a table."""
     return text.startswith("|") or text.count("|") > 1
 
 
-def _is_rule(row: str) -> bool:
+def is_rule(row: str) -> bool:
+    """Whether a row of a table is nothing but the line below the names of its columns."""
     return _RULED.issuperset(row) and ("-" in row or "=" in row)
 
 
 def _rows(rows: Sequence[str]) -> list[str]:
     names = _cells(rows[0])
     plain = not any(map(str.isdigit, rows[0])) and any(c.isdigit() for row in rows[1:] for c in row)
-    if not (plain or _is_rule(rows[1])):
-        return ["" if _is_rule(row) else row for row in rows]
-    if all(map(_is_rule, rows[1:])):
+    if not (plain or is_rule(rows[1])):
+        return ["" if is_rule(row) else row for row in rows]
+    if all(map(is_rule, rows[1:])):
         return list(rows)  # names alone
-    if _counts([_cells(row)[0] for row in rows[1:] if not _is_rule(row)]):
+    if _counts([_cells(row)[0] for row in rows[1:] if not is_rule(row)]):
         names[0] = _NUMBER
     return ["", *(_row(names, row) for row in rows[1:])]
 
@@ -62,7 +64,7 @@ def _counts(cells: Sequence[str]) -> bool:
 
 
 def _row(names: Sequence[str], row: str) -> str:
-    if _is_rule(row):
+    if is_rule(row):
         return ""
     cells = _cells(row)
     if len(cells) != len(names):

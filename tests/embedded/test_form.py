@@ -48,7 +48,7 @@ water. Never use steel wool, because it scratches the enamel.""",
     ("answer", "said"),
     [
         ("1. **Opening hours**\n- daily", ["**Opening hours**", "- Opening hours: daily"]),
-        ("**1. Opening hours**\n- daily", ["", "**Opening hours**", "- Opening hours: daily"]),
+        ("**1. Opening hours**\n- daily", ["**Opening hours**", "- Opening hours: daily"]),
         ("**Key facts**\n- open daily", ["**Key facts**", "- open daily"]),
         ("### 1. Opening hours\nDaily.", ["### Opening hours", "Daily."]),
         ("Harbour Hotel\n2) sauna", ["**Harbour Hotel**", "- Harbour Hotel: sauna"]),

@@ -123,6 +123,28 @@ def test_samples_differ_by_seed_alone_and_equal_ones_need_no_vote() -> None:
     assert [r.seed for r in runtime.requests] == [0, 1, 2] and len(runtime.waves) == 1  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (".5", "5", False),
+        ("'.5'", "5.", False),
+        ("5 Mb", "5 MB", False),
+        ("5mW.", "5MW", False),
+        ("-5", "5", False),
+        ("5.", "5", True),
+        ("“5 MB”!", "**5  MB**.", True),
+        ("In 1911 BY Ada", "in 1911 BY ada", True),
+        ("５ Metres", "5 metres", True),
+        ("3RD of May", "3RD Of may", True),
+        ("...", "…", True),
+    ],
+)
+def test_the_same_but_for_case_space_and_marks_around_it(one: str, other: str, same: bool) -> None:
+    vote = {"groups": [["a0"], ["a1"]]}
+    found = run(self_consistency(ASK, samples=2), Scripted([*answers(one, other), *([] if same else [vote])]))
+    assert found.share == (1.0 if same else 0.5)
+
+
 def test_the_largest_group_wins_the_first_of_equals() -> None:
     drawn = answers("In 1911.", "1954", "1911", "It was 1954.", "2001")
     found = run(self_consistency(ASK), Scripted([*drawn, {"groups": [["a1", "a3"], ["a0", "a2"], ["a4"]]}]))

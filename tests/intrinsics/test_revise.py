@@ -113,6 +113,67 @@ def test_nothing_left_is_said() -> None:
     assert (told.answer, told.reason) == ("", NOTHING_LEFT) and len(told.changes) == 1
 
 
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        (
+            "Sure! She painted it gold for forty sailors. Let me know if you need more.",
+            "Sure! Let me know if you need more.",
+        ),
+        ("She sells:\n- Beer\n- Burgers\n", ""),
+        ("Sure! She sells:\n- Beer\n- Burgers\n\nLet me know if you need more.", "Sure! Let me know if you need more."),
+    ],
+)
+def test_an_answer_that_says_nothing_any_more_has_a_reason(said: str, left: str) -> None:
+    told = run(revise(turns(said), DOCUMENTS))
+    assert (told.answer, told.reason, told.unsupported) == (left, NOTHING_LEFT, ())
+    assert applied(said, told.changes).strip() == left
+
+
+def test_courtesy_alone_is_no_answer_that_was_emptied() -> None:
+    told = run(revise(turns("Sure! Let me know if you need more."), DOCUMENTS))
+    assert (told.changes, told.reason) == ((), None)
+
+
+MILL = "- Ada Brink built the tide mill in 1911."
+GOLD = "- She painted it gold for forty sailors."
+TABLE = "| Year | What |\n|---|---|\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        (f"## Mill\n\n{MILL}\n\n## Paint\n\n{GOLD}\n", f"## Mill\n\n{MILL}"),
+        (f"# Mill\n\n## Paint\n\n{GOLD}\n\n## Built\n\n{MILL}", f"# Mill\n\n## Built\n\n{MILL}"),
+        (f"## Mill\n\n{MILL}\n{GOLD}", f"## Mill\n\n{MILL}"),  # something is left below it
+        (f"**Paint**\n{GOLD}\n\n{MILL[2:]}", MILL[2:]),  # a line above a list is over with the list
+        (f"Paint\n{GOLD}\n\n{MILL[2:]}", MILL[2:]),
+        (f"## Paint\n{GOLD}\n\n{MILL[2:]}", f"## Paint\n{MILL[2:]}"),  # a section is not
+        (f"{MILL[2:]}\n\n## Paint\n{GOLD}\n\nLet me know.", f"{MILL[2:]}\n\nLet me know."),
+        (f"{MILL[2:]}\n\n{TABLE}| 1850 | forty gilded sailors |\n", MILL[2:]),
+        (f"## Empty\n\n## Mill\n\n{MILL}\n{GOLD}", f"## Empty\n\n## Mill\n\n{MILL}"),  # as it was written
+    ],
+)
+def test_a_heading_goes_with_all_that_stands_below_it(said: str, left: str) -> None:
+    told = run(revise(turns(said), DOCUMENTS))
+    assert (told.answer, told.unsupported, told.reason) == (left, (), None)
+    assert applied(said, told.changes) == left
+
+
+def test_a_model_that_mends_keeps_the_heading_of_what_it_mended() -> None:
+    def script(request: Generate) -> Any:
+        if request.intrinsic == "revise":
+            return {"mended": [{"id": "r2", "text": ""}, {"id": "r4", "text": MILL}]}
+        shown = data_of(request.messages[-1].content)["response"]  # type: ignore[index]
+        labels = {n: "NA" if "#" in t else "unfaithful" if "gold" in t else "faithful" for n, t in shown.items()}
+        return {"sentences": [{"id": n, "reason": "so", "faithfulness": label} for n, label in labels.items()]}
+
+    said = f"{MILL[2:]}\n\n## Paint\n{GOLD}\n## Built\n{GOLD}"
+    told = run(revise(turns(said), DOCUMENTS), Scripted(script))
+    assert told.answer == f"{MILL[2:]}\n\n## Built\n{MILL}" and told.reason is None
+    assert [change.why for change in told.changes] == ["nothing is left of what it introduces", "so", "so"]
+
+
 def test_a_model_that_cannot_write_json() -> None:
     bad = Scripted(lambda r: "No." if r.intrinsic == "revise" else judge(r))
     with pytest.raises(MalformedReply, match="revise"):

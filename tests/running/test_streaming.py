@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from collections.abc import AsyncIterator, Sequence
 from itertools import pairwise
@@ -15,8 +16,10 @@ from hypothesis import strategies as st
 from intrinsics_core import InvalidInput, RuntimeUnavailable, StreamChecker, audit, run
 from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.protocol.requests import Generate
+from intrinsics_core.running.leaning import shortened
 from intrinsics_core.running.streaming import AnswerStream, StreamEvent
 from intrinsics_core.runtimes.base import AsyncRuntime
+from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.sentences import punkt
 from tests.contract.judge import judge
 from tests.drawing import drawn
@@ -230,7 +233,7 @@ def test_a_judge_that_is_down() -> None:
 def test_empty_is_normal() -> None:
     assert StreamChecker(ASKED, DOCUMENTS).close().reason == "nothing said"
     checker = StreamChecker(ASKED, [])
-    assert [s.label for s in checker.feed("One. Two. Three")] == ["NA"]
+    assert [s.label for s in checker.feed("Fog is thick there. It is. Three")] == ["NA"]
     assert checker.close().reason == "nothing retrieved"
 
 
@@ -301,6 +304,20 @@ def test_a_tail_that_stays_open_costs_work_in_proportion(unit: str, begin: str) 
         return feed
 
     assert growth(work, 300) < LINEAR
+
+
+@pytest.mark.parametrize("unit", ["It is so:\n", "# So\n", "|-|-|\n", "Yes. "])
+def test_lines_that_all_lean_on_the_next_cost_work_in_proportion(unit: str) -> None:
+    def work(n: int) -> Any:
+        def feed() -> None:
+            stream = AnswerStream(ASKED, DOCUMENTS, split=laid_out)
+            for chunk in [f"{n} words.\n\n", *[unit] * n]:  # no text that was split before, and is remembered
+                stream.push(chunk)
+                stream.take()
+
+        return feed
+
+    assert growth(work, 100) < LINEAR
 
 
 def test_splitting_an_open_tail_reads_few_times_what_is_written() -> None:
@@ -382,3 +399,115 @@ def test_a_judge_that_is_down_holds_nothing_back_for_good(asynchronous: bool) ->
     sentences = [sentence for event in events for sentence in event.sentences]
     assert {sentence.label for sentence in sentences} == {"NA"}
     assert any("refused" in (sentence.explanation or "") for sentence in sentences)
+
+
+# --- lines that say nothing without the next one --------------------------------------------------------------------
+
+LIDO = [
+    "The lido is open from 9 a.m. to 8 p.m. A day ticket costs 6 euros for adults and 3 euros for children under 14. "
+    "The water slide is closed on Mondays. Dogs are not admitted. The cafe sells pizza and ice cream."
+]
+TERMS = "What does it cost and when is it open?"
+LEANING = {
+    "a heading": (TERMS, "## Prices\n\n- Adults: 6 euros\n- Children under 14: 3 euros\n\n## Opening hours\n\n"
+                  "The lido is open from 9 a.m. to 8 p.m.\n"),
+    "a name above a list": (TERMS, "Prices\n- Adults: 6 euros\n- Children under 14: 3 euros\n"),
+    "a line in bold": (TERMS, "**Prices**\n- Adults: 6 euros\n- Children under 14: 3 euros\n"),
+    "a numbered line in bold": (TERMS, "**1. Hours**\nThe lido is open from 9 a.m. to 8 p.m.\n\n**2. Slide**\n"
+                                "The water slide is closed on Mondays.\n"),
+    "an introduction": ("What do they sell?", "The cafe sells:\n- Pizza\n- Ice cream\n"),
+    "a table": (TERMS, "| Who | Price |\n|---|---|\n| Adults | 6 euros |\n| Children under 14 | 3 euros |\n"),
+    "a table of numbered rows": ("What is decided?", "| No. | What |\n|---|---|\n| 1 | Dogs are not admitted |\n"
+                                 "| 2 | The water slide is closed on Mondays |\n| 3 | The cafe sells pizza |\n"),
+    "a bare no": ("Can I swim at ten in the evening?", "No. The lido is open from 9 a.m. to 8 p.m. Dogs stay out."),
+    "a bare no later on": (TERMS, "The lido opens at 9 a.m. Dogs? No. They are not admitted. Enjoy your day!"),
+    "of course": ("Can dogs come along?", "Of course. Dogs are not admitted, though. The cafe sells pizza."),
+    "sure": ("Does the lido have a restaurant?", "Sure! The cafe sells pizza and ice cream. Dogs are not admitted."),
+    "a number": (TERMS, "The lido is open from 9 a.m. to 8 p.m.\n1\nDogs are not admitted.\n"),
+}  # fmt: skip
+
+
+def asks(question: str) -> list[dict[str, str]]:
+    return [{"role": "user", "content": question}]
+
+
+def words_of(text: str) -> list[str]:
+    return re.findall(r"\S+\s*|\s+", text)
+
+
+@pytest.mark.parametrize(("question", "answer"), LEANING.values(), ids=LEANING)
+def test_a_line_that_leans_on_the_next_is_judged_with_it(question: str, answer: str) -> None:
+    checker = StreamChecker(asks(question), LIDO)
+    seen = [sentence for chunk in words_of(answer) for sentence in checker.feed(chunk)]
+    whole = checker.close()
+    assert [(s.text, s.label) for s in seen] == [(s.text, s.label) for s in whole.sentences[: len(seen)]]
+    assert seen and len(checker.left(whole)) <= 2  # nothing waits for the end that need not
+
+
+def test_a_guard_shows_a_right_answer_that_begins_with_a_heading() -> None:
+    question, answer = LEANING["a heading"]
+    shown = ""
+    for event in StreamChecker(asks(question), LIDO, hold=True).check(words_of(answer)):
+        if any(sentence.label == "unfaithful" for sentence in event.sentences):
+            break
+        shown += event.text
+    assert shown == answer
+
+
+def test_a_heading_is_asked_about_when_the_line_below_it_has_closed() -> None:
+    stream, taken = AnswerStream(ASKED, DOCUMENTS, split=laid_out), list[str]()
+    for chunk in ("# Mill\n\n## Who built it\n", "\nAda Brink built ", "it in 1911. ", "It ground ", "flour."):
+        stream.push(chunk)
+        if (found := stream.take()) is not None:
+            taken.append(found[1].task.response)
+    assert taken == ["# Mill\n\n## Who built it\n\nAda Brink built it in 1911."]
+
+
+HOTELS = [
+    {"title": "Garden Hotel", "text": "The Garden Hotel is 2 km from the station. A double room costs 80 euros a "
+     "night. Breakfast costs 9 euros. Check-in is from 3 p.m. Dogs are welcome."},
+    {"title": "Harbour Hotel", "text": "The Harbour Hotel is 300 m from the station. A double room costs 95 euros a "
+     "night. Breakfast costs 14 euros. Check-in is from 2 p.m. Dogs are not allowed."},
+]  # fmt: skip
+ITEMS = "- A double room costs 80 euros a night.\n- Check-in is from 3 p.m.\n- Dogs are welcome.\n"
+
+
+@pytest.mark.parametrize("times", [1, 40])
+@pytest.mark.parametrize("heading", ["**Garden Hotel**", "## Garden Hotel\n\n### Prices", "- Garden Hotel"])
+def test_a_long_list_is_read_under_its_heading_to_its_end(heading: str, times: int) -> None:
+    answer = f"{heading}\n{ITEMS * times}- Breakfast costs 14 euros.\n- Breakfast costs 9 euros.\n- Check-in"
+    checker = StreamChecker(asks("Tell me about the Garden Hotel and the Harbour Hotel."), HOTELS)
+    labels = {s.text: s.label for chunk in answer.splitlines(keepends=True) for s in checker.feed(chunk)}
+    assert labels["- Breakfast costs 14 euros."] != "faithful"  # the Harbour Hotel's
+    assert labels["- Breakfast costs 9 euros."] == "faithful"
+
+
+TITLES = ["Garden Hotel", "Harbour Hotel"]
+ROWS = "| Monday | 9 | 8 |\n" * 150
+PROSE = "Ada Brink built it by the sea. " * 100
+
+
+@pytest.mark.parametrize(
+    ("above", "between", "kept"),
+    [
+        ("**Garden Hotel**\n", ITEMS * 30, "**Garden Hotel**\n\n- "),
+        ("Prices\n", ITEMS * 30, "**Prices**\n\n- "),
+        ("- Garden Hotel\n", ITEMS * 30, "- Garden Hotel\n\n- "),
+        ("# Rooms\n## Old\n**Gone**\n## New\n", PROSE, "# Rooms\n\n## New\n\n"),
+        ("# Old\n\n# New\n\n", PROSE, "# New\n\n"),
+        ("## Garden Hotel\n", ITEMS + PROSE, ""),  # prose behind a list is not under its heading
+        ("| Day | From | To |\n|---|---|---|\n", ROWS, "| Day | From | To |\n|---|---|---|\n| M"),
+        ("# Hours\n\n| Day | From | To |\n|---|---|---|\n", ROWS, "# Hours\n\n| Day | From | To |\n|---|---|---|\n| M"),
+        ("Day | From | To\nMonday | 9 | 8\n", ROWS, "Day | From | To\n| M"),
+        ("| Day | From | To |\n|---|---|---|\n", ROWS + PROSE, ""),
+        (f"# {'long ' * 50}\n", PROSE, ""),
+    ],
+)
+def test_what_is_said_further_down_keeps_what_it_stands_under(above: str, between: str, kept: str) -> None:
+    said = above + between
+    for size in (2_000, 1_200):  # what was shortened is shortened again
+        said = shortened(said, size, TITLES)
+        assert said.startswith(kept) and len(said) < size + 200
+        assert (above + between).endswith(said[len(kept) :])
+    assert kept or said[0].isalpha()
+    assert shortened("# Short\n", 2_000) == "# Short\n"
