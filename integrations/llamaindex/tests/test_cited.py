@@ -16,6 +16,21 @@ def answered(**asked: bool) -> Response:
     return ResponseAnnotator(**asked).annotate(QUESTION, response)
 
 
+@pytest.mark.parametrize("says", [f"{FAITHFUL} Fog is common from June to July.", "Tom Reed built the mill in 1935."])
+def test_what_is_judged_unfaithful_is_not_cited_however_it_was_judged(says):
+    def found(stream_verdicts):
+        inner = Says(says, streaming=True)
+        grounded = GroundedSynthesizer(inner, mode="annotate", stream_verdicts=stream_verdicts)
+        return synthesized(grounded, False)[1].metadata["rag_intrinsics"]
+
+    whole = found(False)
+    assert "unfaithful" in [row["label"] for row in whole["hallucination-detection"]["sentences"]]
+    assert whole["citations"] == found(True)["citations"]
+    assert {row["response_text"] for row in whole["citations"]["citations"]} <= {FAITHFUL}
+    alone = ResponseAnnotator(hallucination=False).annotate(QUESTION, Response(says, source_nodes=nodes()))
+    assert len(alone.metadata["rag_intrinsics"]["citations"]["citations"]) > len(whole["citations"]["citations"])
+
+
 @pytest.mark.parametrize("asked", [{}, {"audit": True}])
 @pytest.mark.parametrize("mode", ["postfix", "postfix-snippet", "inline", "inline-snippet"])
 def test_each_mode_is_read_back(mode, asked):
@@ -34,18 +49,3 @@ def test_each_mode_is_read_back(mode, asked):
 def test_a_response_that_nobody_annotated():
     with pytest.raises(InvalidInput, match="no citations"):
         cited(Response(FAITHFUL, source_nodes=nodes()))
-
-
-@pytest.mark.parametrize("says", [f"{FAITHFUL} Fog is common from June to July.", "Tom Reed built the mill in 1935."])
-def test_what_is_judged_unfaithful_is_not_cited_however_it_was_judged(says):
-    def found(stream_verdicts):
-        inner = Says(says, streaming=True)
-        grounded = GroundedSynthesizer(inner, mode="annotate", stream_verdicts=stream_verdicts)
-        return synthesized(grounded, False)[1].metadata["rag_intrinsics"]
-
-    whole = found(False)
-    assert "unfaithful" in [row["label"] for row in whole["hallucination-detection"]["sentences"]]
-    assert whole["citations"] == found(True)["citations"]
-    assert {row["response_text"] for row in whole["citations"]["citations"]} <= {FAITHFUL}
-    alone = ResponseAnnotator(hallucination=False).annotate(QUESTION, Response(says, source_nodes=nodes()))
-    assert len(alone.metadata["rag_intrinsics"]["citations"]["citations"]) > len(whole["citations"]["citations"])

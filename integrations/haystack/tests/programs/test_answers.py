@@ -286,6 +286,32 @@ class TestEvaluators:
         theirs = peer.run(**self.ROWS)["individual_scores"]
         assert all(map(math.isnan, theirs))
 
+    def test_15_a_blank_question_is_one_row(self) -> None:
+        from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsAnswerabilityEvaluator
+
+        rows = {"questions": [" ", *self.ROWS["questions"][1:]], "contexts": self.ROWS["contexts"]}
+        found = RagIntrinsicsAnswerabilityEvaluator(judging_runtime()).run(**rows)
+        assert found["results"][0]["status"] == "error" and "InvalidInput" in found["results"][0]["reason"]
+        assert found["results"][1]["status"] == "evaluated" and not math.isnan(found["score"])
+        with pytest.raises(InvalidInput):
+            RagIntrinsicsAnswerabilityEvaluator(judging_runtime(), on_error="raise").run(**rows)
+        nothing = RagIntrinsicsAnswerabilityEvaluator(judging_runtime()).run([" "], [[FAITHFUL]])
+        assert math.isnan(nothing["score"])
+
+    @pytest.mark.parametrize(
+        ("wrong", "named"),
+        [
+            ({"questions": ["one"]}, "different lengths"),
+            ({"contexts": ["text", "text", "text", "text"]}, r"contexts\[0\]"),
+            ({"predicted_answers": [None, "a", "b", "c"]}, r"predicted_answers\[0\]"),
+        ],
+    )
+    def test_15_what_is_wrong_is_named(self, wrong: Any, named: str) -> None:
+        from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsFaithfulnessEvaluator
+
+        with pytest.raises(InvalidInput, match=named):
+            RagIntrinsicsFaithfulnessEvaluator(judging_runtime()).run(**{**self.ROWS, **wrong})
+
     def test_15_a_row_without_a_probability_says_why(self) -> None:
         from haystack_integrations.components.evaluators.rag_intrinsics import (
             RagIntrinsicsAnswerabilityEvaluator,
@@ -319,32 +345,6 @@ class TestEvaluators:
             checked = RagIntrinsicsGroundednessChecker().run(asked, [said], titled)["results"][0]
             [row] = RagIntrinsicsFaithfulnessEvaluator().run([asked], [titled], [said])["results"]  # type: ignore[list-item]
             assert row["sentences"] == checked["sentences"]
-
-    def test_15_a_blank_question_is_one_row(self) -> None:
-        from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsAnswerabilityEvaluator
-
-        rows = {"questions": [" ", *self.ROWS["questions"][1:]], "contexts": self.ROWS["contexts"]}
-        found = RagIntrinsicsAnswerabilityEvaluator(judging_runtime()).run(**rows)
-        assert found["results"][0]["status"] == "error" and "InvalidInput" in found["results"][0]["reason"]
-        assert found["results"][1]["status"] == "evaluated" and not math.isnan(found["score"])
-        with pytest.raises(InvalidInput):
-            RagIntrinsicsAnswerabilityEvaluator(judging_runtime(), on_error="raise").run(**rows)
-        nothing = RagIntrinsicsAnswerabilityEvaluator(judging_runtime()).run([" "], [[FAITHFUL]])
-        assert math.isnan(nothing["score"])
-
-    @pytest.mark.parametrize(
-        ("wrong", "named"),
-        [
-            ({"questions": ["one"]}, "different lengths"),
-            ({"contexts": ["text", "text", "text", "text"]}, r"contexts\[0\]"),
-            ({"predicted_answers": [None, "a", "b", "c"]}, r"predicted_answers\[0\]"),
-        ],
-    )
-    def test_15_what_is_wrong_is_named(self, wrong: Any, named: str) -> None:
-        from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsFaithfulnessEvaluator
-
-        with pytest.raises(InvalidInput, match=named):
-            RagIntrinsicsFaithfulnessEvaluator(judging_runtime()).run(**{**self.ROWS, **wrong})
 
 
 class TestMarkers:

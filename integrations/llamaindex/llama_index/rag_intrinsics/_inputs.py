@@ -15,7 +15,7 @@ from llama_index.rag_intrinsics.query import ConversationQuery
 from intrinsics_core import InvalidInput
 
 History = Sequence[ChatMessage] | None
-Calls = Sequence[Mapping[str, Any]]  # of tools, as the core takes them
+Calls = Sequence[Mapping[str, Any]]  # of tools, that were made for an answer, as the core takes them
 
 _ROLES = {"function": "tool", "chatbot": "assistant", "model": "assistant"}  # other names for the same speakers
 
@@ -24,7 +24,7 @@ def conversation(
     query: str | QueryBundle | None, answer: str | None = None, history: History = None, calls: Calls = ()
 ) -> list[dict[str, Any]]:
     """The turns as the core takes them: the history (a :class:`ConversationQuery` brings its own), the question where
-    there is one, and the answer where there is one, with the tool calls that were made for it.
+    there is one, and the answer where there is one.
     """
     if history is None:
         history = given_history(query)
