@@ -15,7 +15,7 @@ from llama_index.rag_intrinsics.query import ConversationQuery
 from intrinsics_core import InvalidInput
 
 History = Sequence[ChatMessage] | None
-Calls = Sequence[Mapping[str, Any]]  # of tools, as the core takes them
+Calls = Sequence[Mapping[str, Any]]  # of tools, that were made for an answer, as the core takes them
 
 _ROLES = {"function": "tool", "chatbot": "assistant", "model": "assistant"}  # other names for the same speakers
 
