@@ -167,7 +167,7 @@ def test_rows_of_ones_own_for_other_tables(name: str, row: dict[str, Any], tmp_p
 
 
 def test_what_is_wrong_with_a_data_file_is_told_by_its_line(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"no table 'rewrite'.*query-rewrite"):
+    with pytest.raises(InvalidInput, match=r"no such table .*did you mean 'query-rewrite'"):
         table("rewrite")
     with pytest.raises(InvalidInput, match="no data folder"):
         cases_of(table("answerability"), tmp_path / "nowhere")

@@ -26,9 +26,10 @@ def as_runnable(value: Any) -> AnyRunnable:
         ValueError: it is none, nor a function; pydantic names the field, which it does not of a TypeError.
     """
     try:
-        return coerce_to_runnable(value)
+        runnable: AnyRunnable = coerce_to_runnable(value)
     except TypeError:
         raise ValueError(f"expected a Runnable or a function; got {type(value).__name__}") from None
+    return runnable
 
 
 def chat_models(model: AnyRunnable) -> Sequence[BaseChatModel | None] | None:

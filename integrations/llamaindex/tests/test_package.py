@@ -11,9 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from llama_index.core.llms import ChatMessage, MockLLM
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
+from llama_index.query_engine.rag_intrinsics import AuditedQueryEngine
 from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
 from llama_index.rag_intrinsics import LLMRuntime
+from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer, ResponseAnnotator
+from llama_index.retrievers.rag_intrinsics import IntrinsicsRetriever
 
 from integrations.llamaindex.tests.adapter import COMPONENTS
 from integrations.llamaindex.tests.llms import JudgeLLM, Traced, nodes
@@ -169,3 +173,18 @@ class TestRuntimeSetting(RuntimeSettingTests):
     def runtimes(self) -> list[Any]:
         llm = JudgeLLM(reply=lambda messages, settings: REWRITTEN)
         return [llm, LLMRuntime(llm)]
+
+
+@pytest.mark.parametrize(
+    ("build", "says"),
+    [
+        (lambda: GroundedSynthesizer(MockLLM(), canned=3), "canned is not an answer"),
+        (lambda: IntrinsicsRetriever("x"), "retrievers has something that is not a retriever"),
+        (lambda: AuditedQueryEngine("x"), "query_engine is not a query engine"),
+        (lambda: ResponseAnnotator().annotate("Who?", "Ada."), "response is not a response"),
+        (lambda: QueryRewriteTransform().run([ChatMessage("Who?")]), "query is not a question"),
+    ],
+)
+def test_a_wrong_part_is_told_by_its_name(build: Any, says: str) -> None:
+    with pytest.raises(InvalidInput, match=says):
+        build()

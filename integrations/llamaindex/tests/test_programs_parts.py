@@ -10,7 +10,6 @@ from llama_index.core import PromptTemplate
 from llama_index.core.agent.workflow import AgentOutput, FunctionAgent
 from llama_index.core.base.response.schema import Response
 from llama_index.core.indices.query.query_transform import HyDEQueryTransform
-from llama_index.core.llms import ChatMessage, MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine, TransformQueryEngine
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
@@ -163,18 +162,3 @@ def test_19_what_is_missing_has_the_name_that_the_user_gives_it() -> None:
         HallucinationEvaluator().evaluate_response(ASKED)
     with pytest.raises(InvalidInput, match="query_str= or query_bundle= is missing"):
         IntrinsicsRerank().postprocess_nodes([NodeWithScore(node=NODES[0])])
-
-
-@pytest.mark.parametrize(
-    ("build", "says"),
-    [
-        (lambda: GroundedSynthesizer(MockLLM(), canned=3), "canned is not an answer"),
-        (lambda: IntrinsicsRetriever("x"), "retrievers has something that is not a retriever"),
-        (lambda: AuditedQueryEngine("x"), "query_engine is not a query engine"),
-        (lambda: ResponseAnnotator().annotate("Who?", "Ada."), "response is not a response"),
-        (lambda: QueryRewriteTransform().run([ChatMessage("Who?")]), "query is not a question"),
-    ],
-)
-def test_a_wrong_part_is_told_by_its_name(build: Any, says: str) -> None:
-    with pytest.raises(InvalidInput, match=says):
-        build()
