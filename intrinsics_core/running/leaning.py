@@ -14,7 +14,9 @@ from itertools import takewhile
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.tables import is_row, is_rule
 
-_FEW = 3  # words of a beginning that may say little alone: "Correct.", "Ja, natürlich."
+_POLAR = "Is it?"  # a question to which "Of course." is a yes
+_COMING = "word"
+_FEW = 3  # words of a beginning that may say little alone: "Great question!", "Ja, natürlich."
 _LITTLE = 2  # of them with content: to `split`, a Chinese sentence is one word
 _NAMES_A_TITLE = 8  # the level of a line that is the title of a document: below those of all headings
 _FIRST_OF_SEVERAL = re.compile(r"\A\|?\s*1\s*\|")  # a row whose number the next one shows to be one
@@ -34,15 +36,18 @@ def leans(sentence: str, following: str, before: str = "", titles: Iterable[str]
     """
     from intrinsics_core.embedded.scoring.claims import NUMBERING
     from intrinsics_core.embedded.scoring.form import heading_level, without_form
-    from intrinsics_core.embedded.scoring.short_answers import is_bare
+    from intrinsics_core.embedded.scoring.short_answers import is_bare, plainly
 
     if is_row(sentence):
         begins = not is_row(_last_line(before))
         return begins or is_rule(sentence) or _FIRST_OF_SEVERAL.match(sentence) is not None
-    formed = without_form([sentence, following])[0]
+    # A marker alone ("-") begins an item whose words are not written yet.
+    formed = without_form([sentence, following if following.split()[1:] else f"{following} {_COMING}"])[0]
     if heading_level(formed) or sentence.endswith((":", "：")) or NUMBERING.match(sentence):
         return True
-    return is_bare(sentence) or _names_a_title(formed, titles) or (not before.strip() and _says_little(sentence))
+    if is_bare(sentence) or plainly([sentence], _POLAR) != [sentence]:
+        return True
+    return _names_a_title(formed, titles) or (not before.strip() and _says_little(sentence))
 
 
 def shortened(said: str, size: int, titles: Iterable[str] = ()) -> str:

@@ -21,6 +21,7 @@ from intrinsics_core.text.sentences import Span
 
 _FENCE = re.compile(r"(?:```|~~~)")
 _HEADING = re.compile(r"\A(?:#{1,6}\s|[=\-_*~]{3,}+\Z)")
+_BOLD_LINE = re.compile(r"\A(\*\*|__)[^*_]++\1:?\Z")
 _ROW = re.compile(r"\A(?:\||[^|\t]*+(?:\|[^|\t]*+\||\t[^|\t]))")
 _ITEM = re.compile(
     r"(?:[-*+•‣▪◦●○■□➢➤✓✔·–—>]|\(?\d{1,3}[.)\]]|\(?[a-zA-Z]\)|[a-z]\.|\(?[ivxIVX]{1,5}\)|[①-⑳㈠-㈩]|[一二三四五六七八九十]{1,3}、)"
@@ -133,13 +134,14 @@ def _units(text: str) -> Iterator[tuple[int, int, bool]]:
         fence = is_fence(plain)
         alone = code or fence or _HEADING.match(plain) is not None or _ROW.match(plain) is not None
         code ^= fence
-        if plain and not alone:
+        bold = _BOLD_LINE.match(plain) is not None  # stands alone, too, but what it says may be several sentences
+        if plain and not alone and not bold:
             block.append((begin, at, _ITEM.match(plain + " ") is not None))
             continue
         yield from _joined(text, block)
         block = []
         if plain:
-            yield begin, at, False
+            yield begin, at, bold and not alone
     yield from _joined(text, block)
 
 

@@ -423,6 +423,8 @@ LEANING = {
     "a bare no later on": (TERMS, "The lido opens at 9 a.m. Dogs? No. They are not admitted. Enjoy your day!"),
     "of course": ("Can dogs come along?", "Of course. Dogs are not admitted, though. The cafe sells pizza."),
     "sure": ("Does the lido have a restaurant?", "Sure! The cafe sells pizza and ice cream. Dogs are not admitted."),
+    "sure later on": ("Can dogs come along?", "The slide is shut on Mondays. Sure! Dogs are not admitted. It is open."),
+    "a name above a list later on": (TERMS, "Dogs are not admitted.\nPrices\n- Adults: 6 euros\n- Children: 3 euros\n"),
     "a number": (TERMS, "The lido is open from 9 a.m. to 8 p.m.\n1\nDogs are not admitted.\n"),
 }  # fmt: skip
 
