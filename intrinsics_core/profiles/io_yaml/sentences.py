@@ -53,7 +53,7 @@ def number(task: Task, prefixes: dict[str, str], defuse: Defuse) -> Numbering:
         last = i == len(task.messages) - 1
         location, start = ("last_message", 0) if last else ("all_but_last_message", at)
         if prefix := prefixes.get(location):
-            sentences = task.split(message.content)
+            sentences = task.response_sentences if last and task.response else task.split(message.content)
             for offset, span in enumerate(sentences):
                 places[location][start + offset] = Place(location, span, message.content, message_index=i)
             messages.append(tagged(sentences, prefix, start, defuse))
