@@ -33,7 +33,6 @@ _CLOSES = re.compile(
 _LABEL = re.compile(r"\A(?:\*\*tl;?dr:\*\*|(?:tl;?dr|(?:short|final|quick) answer|answer)\s*:)\s+", re.IGNORECASE)
 _BOLD = re.compile(r"\A(\*\*|__)(?P<text>[^*_]+?)(?:\1\s*:?|:\1)(?: \([^()]{1,60}\))?\Z")
 _HEADING = re.compile(r"\A(?P<level>#{1,6})\s+(?P<text>.+)\Z")
-_CUT = re.compile(r"\A\*\*\d{1,2}[.)]\Z")
 _DENIES = re.compile(r"\A(?:not?|don['’]t|do not|never|without|exclu\w+)\b", re.IGNORECASE)
 _SAYS = re.compile(
     r"\d|\b(?:is|are|was|were|be|has|have|had|do|does|did|can|could|may|must|will|would|should|not?|never|without)\b"
@@ -60,6 +59,7 @@ _DATE = re.compile(
     rf"\b\d{{1,2}}(?:st|nd|rd|th)? {_MONTH}\b(?: (?:19|20)\d\d\b)?|\b{_MONTH} \d{{1,2}}\b(?:,? (?:19|20)\d\d\b)?",
     re.IGNORECASE,
 )
+_SIGNED = 3  # lines of a signature
 _SHORT = 6  # words of a line that names what follows
 
 
@@ -70,9 +70,6 @@ def without_form(sentences: Sequence[str]) -> list[str]:
         sentences: those of an answer, in order (`layout.laid_out`).
     """
     said = _without_signature(in_words(without_references(sentences)))
-    for i in range(len(said) - 1):
-        if _CUT.match(said[i]):  # "**1. Prices**" was split behind its number
-            said[i : i + 2] = "", f"**{said[i + 1]}"
     boxes = {box[1].casefold() for text in said if (box := _BOX.match(text))}
     found, above, introduced = list[str](), "", ""
     for i, text in enumerate(said):
@@ -97,12 +94,15 @@ def without_form(sentences: Sequence[str]) -> list[str]:
 
 
 def _without_signature(sentences: Sequence[str]) -> list[str]:
-    """Texts without the names below "Kind regards,"."""
-    found, left = list[str](), 0
-    for text in sentences:
-        left = 3 if _CLOSES.match(text) else left - 1 if not _SAYS.search(text) and len(text.split()) <= _SHORT else 0
-        found.append("" if 0 < left < 3 else text)
-    return found
+    """Texts without the names below "Kind regards," at the end."""
+    for i in range(max(0, len(sentences) - 1 - _SIGNED), len(sentences)):
+        if _CLOSES.match(sentences[i]) and all(map(_may_be_a_name, sentences[i + 1 :])):
+            return [*sentences[: i + 1], *[""] * (len(sentences) - i - 1)]
+    return list(sentences)
+
+
+def _may_be_a_name(line: str) -> bool:
+    return len(line.split()) <= _SHORT and not _SAYS.search(line) and line[:1].isupper() and line[-1:].isalpha()
 
 
 def heading_level(text: str) -> int:
