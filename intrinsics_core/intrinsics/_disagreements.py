@@ -27,7 +27,8 @@ def between(
         answered: whether this is an answer, or the canned text that stands in for one.
     """
     label = hallucination.label if hallucination else None
-    gate = answerability.answerable if answerability else None
+    judged = answerability is None or answerability.reason is None  # otherwise nothing was asked, or nothing retrieved
+    gate = answerability.answerable if answerability and judged else None
     count = len(citations.citations) if citations else None
     found = {
         "certain, but unfaithful to the documents": certainty is not None
@@ -42,6 +43,7 @@ def between(
         "faithful to the documents, but beside the question": answer_relevance is not None
         and answer_relevance < _BESIDE
         and label == "faithful"
+        and judged
         and not _all_quoted(hallucination, citations),
     }
     return [words for words, holds in found.items() if holds]

@@ -144,6 +144,14 @@ def test_what_quotes_the_documents_is_not_called_beside_the_question(question: s
     assert told.label == "faithful" and not [d for d in told.disagreements if "beside the question" in d]
 
 
+@pytest.mark.parametrize(
+    ("turn", "reply"), [("Hello", "Hello! How can I help you?"), ("Can you repeat that?", "Ada Brink built the mill.")]
+)
+def test_verdicts_do_not_disagree_where_nothing_was_asked(turn: str, reply: str) -> None:
+    told = run(audit([{"role": "user", "content": turn}, {"role": "assistant", "content": reply}], DOCUMENTS))
+    assert told.answerability is not None and told.answerability.reason and not told.disagreements
+
+
 def test_a_citation_of_another_splitter_goes_to_the_sentence_it_shares_most_with() -> None:
     halves = Profile("halves", {"citations": PROMPTED.formats["citations"]}, split=_halves, base=PROMPTED)
     own = {"citations": [{"response": "r1", "sources": ["c1"]}]}
