@@ -29,9 +29,10 @@ from intrinsics_core.embedded.scoring.evidence import (
     measure,
 )
 from intrinsics_core.embedded.scoring.form import without_form
+from intrinsics_core.embedded.scoring.quoting import quotes, repeats
 from intrinsics_core.embedded.scoring.short_answers import contrary, stated
 from intrinsics_core.embedded.scoring.subjects import subjects
-from intrinsics_core.embedded.scoring.support import ResponseSupport, entailment, look_up, quotes, support, to_read
+from intrinsics_core.embedded.scoring.support import ResponseSupport, entailment, look_up, support, to_read
 from intrinsics_core.embedded.scoring.support_head import SupportHead, label_of, load_head, response_probability
 from intrinsics_core.protocol.errors import InvalidInput
 from tests.drawing import drawn
@@ -708,3 +709,19 @@ def test_a_doubt_weighs_less_where_most_was_not_read(encoder: BiEncoder) -> None
         sure, doubtful = (each.sentences[0].probability for each in judged)
         chances.append(sure - doubtful)
     assert chances[0] > chances[1] > 0.05
+
+
+@pytest.mark.parametrize(
+    ("sentence", "source", "same"),
+    [
+        ("On Sundays the museum closes at 4 pm.", "On Sundays it closes at 4 pm.", True),
+        ("The town museum does not close.", "It does not close.", True),
+        ("On Sundays the museum closes at 4 pm.", "On Sundays the museum closes at 4 pm.", True),
+        ("On Sundays the cafe closes at 4 pm.", "On Sundays it closes at 4 pm.", False),
+        ("On Sundays the museum closes at 5 pm.", "On Sundays it closes at 4 pm.", False),
+        ("On Sundays it closes at 4 pm.", "On Sundays it closes at 4 pm.", False),
+        ("The museum closes.", "It never closes.", False),
+    ],
+)
+def test_a_sentence_repeats_its_source_with_a_name_for_a_pronoun(sentence: str, source: str, same: bool) -> None:
+    assert repeats(sentence, source, "The town museum is open from 10 am") == same

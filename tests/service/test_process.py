@@ -80,7 +80,7 @@ def test_several_runtimes_and_workers():
 
 MISTAKES = [
     (("--host", "0.0.0.0"), "--token-file"),
-    (("--runtime", "nowhere.json"), "cannot be read"),
+    (("--runtime", "nowhere.json"), "neither JSON nor a file that can be read"),
     (("--runtime", f"a={FAST}", "--runtime", f"a={FAST}"), "two runtimes"),
     (("--runtime", '{"kind": "nope"}'), "kind is unknown"),
     (("--token-file", "/nowhere"), "--token-file cannot be read"),

@@ -19,7 +19,6 @@ file, and thresholds do not carry over well from one kind of text to another: fi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -29,7 +28,6 @@ import numpy as np
 
 from intrinsics_core.calibration.probabilities import logit as logit_of
 from intrinsics_core.calibration.probabilities import sigmoid
-from intrinsics_core.embedded.lexical import tokens
 from intrinsics_core.embedded.scoring.citing import CitationRule, cite, scores_of
 from intrinsics_core.embedded.scoring.claims import NUMBERING, asks, listed, makes_claim, says_back
 from intrinsics_core.embedded.scoring.evidence import (
@@ -45,6 +43,7 @@ from intrinsics_core.embedded.scoring.evidence import (
 from intrinsics_core.embedded.scoring.form import only_names
 from intrinsics_core.embedded.scoring.head import just_below
 from intrinsics_core.embedded.scoring.quantities import spelled_as_in
+from intrinsics_core.embedded.scoring.quoting import is_quoted
 from intrinsics_core.embedded.scoring.short_answers import CLEARLY, opens_with_yes_or_no, stated_each
 from intrinsics_core.embedded.scoring.subjects import only_names_one, subjects
 from intrinsics_core.embedded.scoring.support_head import (
@@ -56,10 +55,6 @@ from intrinsics_core.embedded.scoring.support_head import (
     uncovered,
 )
 from intrinsics_core.protocol.errors import InvalidInput
-
-_DENIES = re.compile(
-    r"\b(?:not?|never|none|nor|neither|without|cannot|except|unless|instead)\b|n['\u2019]t\b", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,13 +189,7 @@ def _judge(
     probability = 1.0 if not claims else 0.0 if nearest is None else float(sigmoid(-odds))
     if bare and (logit or 0.0) <= 0.0:  # its question's words say nothing of it
         probability, odds = min(probability, 0.5), max(odds, 0.0)
-    elif (
-        claims
-        and not bare
-        and nearest is not None
-        and quotes(sentence, sources.texts[nearest], given)
-        and not _is_of_another(evidence, nearest)
-    ):
+    elif claims and not bare and nearest is not None and is_quoted(sentence, evidence, sources, nearest, given):
         probability = max(probability, head.thresholds["faithful"])
         odds = min(odds, -logit_of(probability))
     if claims and (contrived(evidence, sources, logit) or (bare and logit is None)):
@@ -377,35 +366,6 @@ def _whole(judged: Sequence[Judged], sentence_of: Sequence[int]) -> list[Judged]
             verdict = replace(verdict, citations=tuple(cited), source_scores=tuple(map(max, scores)))
         whole.append((verdict, odds))
     return whole
-
-
-def _is_of_another(evidence: Evidence, nearest: int) -> bool:
-    """Whether a source sentence lacks a word of the claim that another one has: it may be about another thing."""
-    found = evidence.placed > 0
-    return bool((found.any(axis=1) & ~found[:, nearest]).any())
-
-
-_WHICH = re.compile(r"\b(?:which|whose|who|whom)\b", re.IGNORECASE)
-_QUOTED = 2  # words with content, from which on a run of words is a quote
-
-
-def quotes(sentence: str, source: str, given: str) -> bool:
-    """Whether a sentence says nothing but words of its question and then a run of words of a source sentence.
-
-    "You need half a litre of milk." is such an answer to "How much milk do I need?" where the source has "half a litre
-    of milk". The run holds a word of the question, so that it is about what was asked for; a sentence or a source that
-    denies anything is left to the head, and so is a question of which or who: the wrong one stands in the sources, too.
-    """
-    asked = {token.term for token in tokens(given) if not token.is_stop}
-    if _WHICH.search(given):
-        return False
-    said = tokens(sentence)
-    begin = next((i for i, token in enumerate(said) if not token.is_stop and token.term not in asked), len(said))
-    run = [token.term for token in said[begin:]]
-    content = [token.term for token in said[begin:] if not token.is_stop]
-    if len(content) < _QUOTED or asked.isdisjoint(content) or _DENIES.search(sentence):
-        return False
-    return not _DENIES.search(source) and f" {' '.join(run)} " in f" {' '.join(t.term for t in tokens(source))} "
 
 
 def entailment(

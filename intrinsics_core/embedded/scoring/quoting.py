@@ -1,0 +1,101 @@
+"""What an answer repeats from a source word for word: it is supported, whatever a model makes of it."""
+
+from __future__ import annotations
+
+import re
+
+from intrinsics_core.embedded.lexical import Token, tokens
+from intrinsics_core.embedded.scoring.evidence import Evidence, Sources
+
+DENIES = re.compile(
+    r"\b(?:not?|never|none|nor|neither|without|cannot|except|unless|instead)\b|n['\u2019]t\b", re.IGNORECASE
+)
+_WHICH = re.compile(r"\b(?:which|whose|who|whom)\b", re.IGNORECASE)
+_QUOTED = 2  # words with content, from which on a run of words is a quote
+_PRONOUNS = frozenset(("it", "they", "he", "she"))
+_LEANS = _PRONOUNS | frozenset(("its", "their", "his", "her", "this", "that", "these", "those", "there"))
+_SUBJECT = 8  # words at the beginning of a sentence, among which its subject is
+_NAMED = 4  # words of what a pronoun stands for, at most
+
+
+def is_quoted(sentence: str, evidence: Evidence, sources: Sources, nearest: int, given: str) -> bool:
+    """Whether a sentence is a source sentence (`repeats`), or its question completed with words of one (`quotes`).
+
+    Args:
+        nearest: the source sentence with the best score.
+        given: the question.
+    """
+    if not sources.read_as[nearest]:  # it commands the judge
+        return False
+    source = sources.texts[nearest]
+    if repeats(sentence, source, _subject_before(sources, nearest)):
+        return True
+    return quotes(sentence, source, given) and not _is_of_another(evidence, nearest)
+
+
+def repeats(sentence: str, source: str, subject: str) -> bool:
+    """Whether a sentence has all words of a source sentence in their order, but a name in the place of a pronoun.
+
+    "On Sundays the museum closes at 4 pm." repeats "On Sundays it closes at 4 pm." behind "The town museum is open
+    from 10 am." A sentence that leans on others itself may have been said of another thing.
+
+    Args:
+        subject: the words that a pronoun of the source may stand for.
+    """
+    said, there = _words(sentence), _words(source)
+    if not _LEANS.isdisjoint(said):
+        return False
+    if said == there:
+        return True
+    size = len(said) - len(there) + 1
+    known = {token.term for token in tokens(subject)}
+    for at, word in enumerate(there):
+        if word in _PRONOUNS and 0 < size <= _NAMED and said == [*there[:at], *said[at : at + size], *there[at + 1 :]]:
+            named = _content(tokens(" ".join(said[at : at + size])))
+            return bool(named) and known.issuperset(named)
+    return False
+
+
+def quotes(sentence: str, source: str, given: str) -> bool:
+    """Whether a sentence says nothing but words of its question and then a run of words of a source sentence.
+
+    "You need half a litre of milk." is such an answer to "How much milk do I need?" where the source has "half a litre
+    of milk". The run holds a word of the question, so that it is about what was asked for; a sentence or a source that
+    denies anything is left to the head, and so is a question of which or who: the wrong one stands in the sources, too.
+    """
+    asked = set(_content(tokens(given)))
+    if _WHICH.search(given):
+        return False
+    said = tokens(sentence)
+    begin = next((i for i, token in enumerate(said) if not token.is_stop and token.term not in asked), len(said))
+    run = [token.term for token in said[begin:]]
+    content = _content(said[begin:])
+    if len(content) < _QUOTED or asked.isdisjoint(content) or DENIES.search(sentence):
+        return False
+    return not DENIES.search(source) and f" {' '.join(run)} " in f" {' '.join(t.term for t in tokens(source))} "
+
+
+def _is_of_another(evidence: Evidence, nearest: int) -> bool:
+    """Whether a source sentence lacks a word of the claim that another one has: it may be about another thing."""
+    found = evidence.placed > 0
+    return bool((found.any(axis=1) & ~found[:, nearest]).any())
+
+
+def _subject_before(sources: Sources, at: int) -> str:
+    """The title of a source sentence, and the beginning of the last sentence before it that begins with no pronoun."""
+    title, owner = sources.title_of(at), sources.documents
+    before = at - 1
+    while before >= 0 and (owner is None or owner[before] == owner[at]):
+        words = sources.texts[before].split()[:_SUBJECT]
+        if words and words[0].casefold() not in _LEANS:
+            return f"{title} {' '.join(words)}"
+        before -= 1
+    return title
+
+
+def _words(text: str) -> list[str]:
+    return [token.text.casefold() for token in tokens(text)]
+
+
+def _content(said: list[Token]) -> list[str]:
+    return [token.term for token in said if not token.is_stop]
