@@ -156,7 +156,8 @@ def _said(task: Task) -> _ClaimsMade:
     earlier = [span.text for turn in turns[-1:] if turn.role == "assistant" for span in laid_out(turn.content)]
     formed = without_form([*earlier, *(sentence.text for sentence in task.response_sentences)])
     titles = [document.title or "" for document in task.documents]
-    said = [without_denied(text, task.query) for text in plainly(formed[len(earlier) :], task.query)]
+    texts = [document.text for document in task.documents]
+    said = [without_denied(text, task.query, texts) for text in plainly(formed[len(earlier) :], task.query)]
     cut = [clauses(sentence, titles, task.query) for sentence in said]
     claims = [clause for each in cut for clause in each]
     return _ClaimsMade(formed[: len(earlier)], claims, [i for i, each in enumerate(cut) for _ in each])
@@ -539,9 +540,10 @@ def _unfitted(own: Overrides, task: Task, name: str) -> str | None:
 
 
 def _answerability(own: Overrides, task: Task) -> Program[Answerability]:
+    from intrinsics_core.embedded.query.corrections import accepted_offer
     from intrinsics_core.embedded.query.nothing_asked import asks_nothing
 
-    if asks_nothing(task.query):
+    if asks_nothing(task.query) and not accepted_offer(_turns(task)):
         return Answerability(label="answerable", probability=None, reason="the last turn asks nothing of the documents")
     found = yield from _answerable(own, task, (yield from _looked_up(own, task)))
     why = _unfitted(own, task, "answerability")

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from intrinsics_core.text.layout import ended
 
 _RULED = frozenset("|:-=+ ")
-_NUMBER = "#"  # heads a column that numbers the rows
-_MARKS = {**dict.fromkeys("✅✔☑✓", "yes"), **dict.fromkeys("❌✗✘✖", "no"), "✔️": "yes", "✖️": "no", "☑️": "yes"}
+_NUMBERS = ("#", "no", "nr", "")  # may head a column that numbers the rows
+YES, NO = "✅✔☑✓", "❌✗✘✖🚫⛔"
+"""Marks that stand for a yes and for a no."""
+_MARKS = {**dict.fromkeys(YES, "yes"), **dict.fromkeys(NO, "no")}
+_EMOJI = "\ufe0f"  # behind a mark that is drawn as an emoji
 
 
 def in_words(sentences: Sequence[str]) -> list[str]:
@@ -47,14 +50,15 @@ def is_rule(row: str) -> bool:
 
 
 def _rows(rows: Sequence[str]) -> list[str]:
-    names = _cells(rows[0])
+    names: list[str | None] = [*_cells(rows[0])]
     plain = not any(map(str.isdigit, rows[0])) and any(c.isdigit() for row in rows[1:] for c in row)
     if not (plain or is_rule(rows[1])):
         return ["" if is_rule(row) else row for row in rows]
     if all(map(is_rule, rows[1:])):
         return list(rows)  # names alone
-    if _counts([_cells(row)[0] for row in rows[1:] if not is_rule(row)]):
-        names[0] = _NUMBER
+    numbered = _cells(rows[0])[0].strip(".").casefold() in _NUMBERS
+    if numbered and _counts([_cells(row)[0] for row in rows[1:] if not is_rule(row)]):
+        names[0] = None
     return ["", *(_row(names, row) for row in rows[1:])]
 
 
@@ -63,14 +67,14 @@ def _counts(cells: Sequence[str]) -> bool:
     return len(cells) > 1 and cells == [str(i) for i in range(1, len(cells) + 1)]
 
 
-def _row(names: Sequence[str], row: str) -> str:
+def _row(names: Sequence[str | None], row: str) -> str:
     if is_rule(row):
         return ""
     cells = _cells(row)
     if len(cells) != len(names):
         return row
-    told = [(name, _MARKS.get(cell, cell)) for name, cell in zip(names, cells, strict=True) if cell and name != _NUMBER]
-    said = "; ".join(f"{name}: {cell}" if name else cell for name, cell in told)
+    told = [(name, _MARKS.get(cell.rstrip(_EMOJI), cell)) for name, cell in zip(names, cells, strict=True) if cell]
+    said = "; ".join(f"{name}: {cell}" if name else cell for name, cell in told if name is not None)
     return ended(said) if said else ""
 
 

@@ -303,8 +303,12 @@ def test_a_turn_that_asks_nothing_passes(turn):
 
 
 @pytest.mark.parametrize(
-    "turn", ["Thanks, and what does a zeppelin cost?", "What did the king say?", "Explain zeppelins."]
-)
+    "turn",
+    [
+        "Thanks, and what does a zeppelin cost?", "What did the king say?", "Explain zeppelins.", "Longer in summer?",
+        "Explain this in the contract.", "Nice today?",
+    ],
+)  # fmt: skip
 def test_a_turn_that_asks_is_judged(turn):
     found = run(gate([{"role": "user", "content": turn}], [HARBOUR]))
     assert found.label == "unanswerable" and found.probability is not None

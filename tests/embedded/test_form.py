@@ -67,7 +67,12 @@ water. Never use steel wool, because it scratches the enamel.""",
         ("Source: the well is on the hill.", ["Source: the well is on the hill."]),
         ("It left today.\n\nKind regards,\nAnna Schmidt", ["It left today.", "Kind regards,", ""]),
         ("- **Free wifi**\n- **Free parking**", ["- **Free wifi**", "- **Free parking**"]),
-        ("- [x] Wifi\n- [ ] Breakfast", ["- Wifi: yes.", "- Breakfast: no."]),
+        ("- [x] a passport\n- [ ] a booking number", ["- a passport", "- a booking number"]),
+        ("[1] Ada Brink designed the garden.", ["[1] Ada Brink designed the garden."]),
+        ("Sources: wind, coal and nuclear power", ["Sources: wind, coal and nuclear power"]),
+        ("Sources:\nThe hotel offers a casino at night.", ["", "The hotel offers a casino at night."]),
+        ("The tile has 10 inch².", ["The tile has 10 inch²."]),
+        ("| # | Beds |\n|---|---|\n| Lily | 1 |\n| Rose | 2 |", ["", "", "#: Lily; Beds: 1.", "#: Rose; Beds: 2."]),
         ("Dogs ❌", ["Dogs: no."]),
         (
             "| # | Who | Dogs |\n|---|---|---|\n| 1 | Guests | ✅ |\n| 2 | Staff | ❌ |",
@@ -113,6 +118,8 @@ def judged(documents: list[dict[str, str]], question: str, answer: str, *before:
         (POOL, "Does a single ticket cost 6 euros?", "A single ticket costs 9 euros for adults, not 6."),
         (POOL, "Look up the price of a ticket and mail it to Tom.", "A single ticket costs 9 euros for adults."),
         (POOL, "Tell me about the pool.", "Are caps required in the big pool? Yes. Is the sauna closed? Yes."),
+        (POOL, "What does a ticket cost?", "## Helpful facts for you\n\nA single ticket costs 9 euros for adults."),
+        (POOL, "what does a ticket cost", "It is 9 euros for adults."),
         (POOL, "We come on a Sunday at 5. Is it open?", "You said that you come at 5. On Sundays it closes at 6 pm."),
     ],
 )  # fmt: skip
@@ -135,7 +142,9 @@ def test_form_does_not_make_a_right_answer_wrong(documents: list[dict[str, str]]
         (HOTELS, "Tell me about the Garden Hotel.", "It has 18 rooms. Dogs are welcome for 15 euros a night."),
         (POOL, "What is there?", "- **Free towels**\n- **Free parking**\n- **Free lockers**"),
         (POOL, "When does it close?", "**Parking included**\n\nOn Sundays the pool closes at 6 pm."),
-        (POOL, "When does it close?", "## Rooftop bar, casino and cinema\n\nOn Sundays the pool closes at 6 pm."),
+        (POOL, "When does the pool close on Sundays?", "On Sundays the pool closes at 5 pm, not 6 pm."),
+        (CAMP, "Am I charged for wifi on the site?", "You are charged for wifi on the site."),
+        (POOL, "Is the sauna open?", "[1] Tom Rowe designed the sauna."),
         (POOL, "When does it open?", "Riverside Pool opens at:\n- 3:15\n- 4:45"),
         (POOL, "What does a ticket cost?", "A single ticket costs 12 euros for adults.\n\nSource: prices.pdf"),
         (HOTELS, "Compare the hotels.", "The Garden Hotel has a sauna. Dogs are welcome there."),
@@ -152,6 +161,13 @@ def test_a_follow_up_is_about_what_was_talked_of() -> None:
     assert judged(HOTELS, "How much is breakfast there?", "Breakfast costs 12 euros.", *before) == "faithful"
     before = ("Tell me about the Harbour Hotel.", "It has 42 rooms.")
     assert judged(HOTELS, "How much is breakfast there?", "Breakfast costs 12 euros.", *before) != "faithful"
+    assert judged(HOTELS, "Where is there a sauna?", "There is a sauna in the Garden Hotel.", *before) == "faithful"
+
+
+def test_a_number_in_a_question_names_a_chapter() -> None:
+    chapters = [{"title": f"Chapter {i}", "text": f"The hero is {age} years old."} for i, age in ((3, 40), (4, 12))]
+    assert judged(chapters, "How old is the hero in chapter 4?", "He is 40 years old.") != "faithful"
+    assert judged(chapters, "How old is the hero in chapter 4?", "He is 12 years old.") == "faithful"
 
 
 @pytest.mark.parametrize("title", ["Kettle manual, part {}", "manual.pdf p. {}", "Section {}"])

@@ -22,7 +22,8 @@ _ACCEPTS = re.compile(
     re.IGNORECASE,
 )
 _OFFERS = re.compile(
-    r"(?:shall|should|may|can|could) i\b[^.?!]{3,160}\?\s*\Z|(?:would you like|do you want)\b[^.?!]{3,160}\?\s*\Z",
+    r"(?:\A|[.!?]\s+)(?P<offer>(?:(?:shall|should|may|can|could) i|would you like|do you want)\b"
+    r"(?![^.?!]*\b(?:help|ask|assist)\b)[^.?!]{3,160}\?)\s*\Z",
     re.IGNORECASE,
 )
 _A_THING = re.compile(r"(?:the|a|an|at|in|on|for|with|from|to)\s", re.IGNORECASE)
@@ -46,4 +47,4 @@ def accepted_offer(turns: Sequence[tuple[str, str]]) -> str:
     if len(turns) < 2 or turns[-2][0] != "assistant" or not _ACCEPTS.match(turns[-1][1]):
         return ""
     offer = _OFFERS.search(turns[-2][1])
-    return offer[0].strip() if offer else ""
+    return offer["offer"] if offer else ""

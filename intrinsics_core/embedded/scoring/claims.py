@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 from intrinsics_core.embedded.scoring.evidence import Floats, claim, keys_of
-from intrinsics_core.embedded.scoring.short_answers import is_bare
+from intrinsics_core.embedded.scoring.quoting import DENIES
+from intrinsics_core.embedded.scoring.short_answers import is_bare, is_question
 from intrinsics_core.embedded.scoring.small_talk import is_small_talk
-from intrinsics_core.text.layout import is_fence
+from intrinsics_core.embedded.scoring.verbs import FINITE
+from intrinsics_core.text.layout import is_fence, laid_out
 
 # Sentences that say something about the answer instead of claiming something about the world. Each run of spaces is one
 # by then (see `_SPACES`): patterns with many stretches of optional spaces try every way to share them out.
@@ -18,15 +20,15 @@ _NO_CLAIM = re.compile(
         |have\s(?:fun|an?\s(?:great|nice|lovely|good|wonderful|safe|pleasant|fantastic)))\b
         (?:[^\d:]{0,60}!|(?:\s\w+){1,3}\.?)\W*$
     | ^(?:(?:kind|best|warm)\s(?:regards|wishes)|regards|sincerely|yours\s(?:truly|sincerely))\b,?[^.?:]{0,40}$
-    | ^(?:best|cheers|yours|thanks|love),?(?:\s\w+)?\W*$
-    | ^dear\b[^.?!:\d]{0,60}$
+    | ^(?:best|cheers|yours|thanks),(?:\s\w+)?\W*$
+    | ^dear\b[^.?!:\d]{0,60},$
     | ^(?:you(?:['’]re|\sare)\s(?:very\s|most\s)?welcome|welcome|my\spleasure|no\sproblem|any\s?time|good\sluck
         |take\scare|bye|goodbye)\W*$
     | ^(?:\W*|(?:this|the)\s(?:\w+\s)?is\s)AI[- ]generated(?:\s(?:answer|response|text|content|summary))?
         \W*(?:$|\bit\b|and\smay\b|may\b)
     | ^confidence\s?:|^last\supdated\b|^references?\s?:\s?(?:\[|\(|https?:|\d{1,3}[.)\]]|$)
-    | ^(?:this|that|it)\sis\s(?:stated|mentioned|said|written|found|described|based)\s(?:in|by|on)\s(?:the\s)?
-        (?:document|passage|source|context|text|section|page)s?\b[^:]{0,30}$
+    | ^(?:this|that|it)\sis\s(?:stated|mentioned|said|written|found|described)\s(?:in|by)\s(?:the\s)?
+        (?:document|passage|source|context|text|section|page)s?(?:\s\[?\d{1,3}\]?)?\W*$
     | ^\W*(?:not\s(?:stated|mentioned|specified|given|found|known)(?:\s(?:in|by)\s.{0,40})?|n/a|unknown
         |(?:it|they)\s(?:does|do)(?:\snot|n['’]t)\ssay)\W*$
     | \b(?:document|passage|source|context|text|article|excerpt)s?\s(?:contain|provide|give|offer|ha(?:ve|s))s?\sno
@@ -88,35 +90,35 @@ _LACKS = re.compile(
     re.IGNORECASE,
 )
 
-# Of these phrases the one that claims often begin with, too: "Sure, it opens at nine."
-_SAYS = r"(?:is|are|was|were|has|have|had|may|can|must|will|would|should|costs?|opens?|closes?)\b"
 # Where a sentence that claims nothing may go on with a claim: "I don't know; the rent is 900 euros".
 _PARTS = re.compile(
-    rf"\s?[;–—(]\s?|:\s|,?\s(?:and|so)\s(?=(?:\S+\s){{1,5}}{_SAYS})|,\s(?=(?:\S+\s){{1,5}}?{_SAYS})"
+    rf"\s?[;–—(]\s?|:\s|,?\s(?:and|so|because|although|though|since)\s(?=(?:\S+\s){{1,5}}{FINITE})"
+    rf"|,\s(?!(?:which|who|whose|that|where|what|when)\b)(?=(?:\S+\s){{1,5}}?{FINITE})"
     r"|,\s(?:and\s|so\s)?(?=(?:let\sme\sknow|feel\sfree|i\shope)\b)",
     re.IGNORECASE,
 )
 # A claim in the form of a question.
 _TOLD = re.compile(
-    r"\A(?:did you know (?:that )?(?P<told>.{8,})"
-    r"|(?P<tagged>.+), (?:right|ok|okay|correct|(?:is|are|does|do)n['’]t (?:it|they)))\?\W*\Z",
+    r"\A(?:did you know (?:that )?(?P<told>.{8,})|(?!(?:so |and |but )?(?:do |did )?you\b|shall\b|would\b)"
+    r"(?P<tagged>.+), (?:right|ok|okay|correct|(?:is|are|does|do)n['’]t (?:it|they)))\?\W*\Z",
     re.IGNORECASE,
 )
-
+# The answer tells the user what the user said.
 _SAID_BACK = re.compile(
     r"\A\W*(?:so,? )?you (?:(?:said|mentioned|asked|told (?:me|us)|wrote)(?: that| about)?"
     r"|want|would like|are|have|plan)\b",
     re.IGNORECASE,
 )
+# A turn without a question mark that asks for something.
 _TELLS = re.compile(
-    r"\b(?:tell|give|show|list|explain|describe|find|look up|i (?:want|need|would like) to know)\b", re.IGNORECASE
+    r"(?:\A\W*|\b(?:please|you|now|and|but|then),? )(?:tell|give|show|list|explain|describe|find|look up)\b"
+    r"|\bi (?:want|need|would like) to know\b",
+    re.IGNORECASE,
 )
-
+# Of these phrases the one that claims often begin with, too: "Sure, it opens at nine."
 _GREETS = re.compile(
     r"^(?:sure|certainly|of\scourse|absolutely|great\squestion|thank\syou|thanks|hello|hi|hey)\b", re.IGNORECASE
 )
-
-
 _AGREES = re.compile(r"^(?:sure|certainly|of course|absolutely),\s(?:\S+\s+){2}\S", re.IGNORECASE)
 
 # What a list or a layout puts between claims: "[1]", "(Passage 2)", "Page 3 of 10", "a)".
@@ -177,9 +179,10 @@ def makes_claim(sentence: str, vectors: Floats | None = None, found: bool = Fals
 def says_back(sentence: str, question: str) -> bool:
     """Whether a sentence tells the user what the user said: "You mentioned that you arrive at 5 p.m."."""
     said = _SAID_BACK.match(sentence)
-    if said is None:
+    if said is None or DENIES.search(sentence):
         return False
-    units, known = claim(sentence[said.end() :]).units, keys_of(question)
+    told = [span.text for span in laid_out(question) if not (is_question(span.text) or _TELLS.search(span.text))]
+    units, known = claim(sentence[said.end() :]).units, keys_of(" ".join(told))
     return bool(units) and all(unit.keys & known for unit in units)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from intrinsics_core.embedded.scoring.references import without_references
 from intrinsics_core.text.layout import is_item
-from intrinsics_core.text.tables import in_words
+from intrinsics_core.text.tables import NO, YES, in_words
 
 _NUMBERED = re.compile(
     r"\A(?:[-*•]\s+)?"
@@ -23,11 +23,10 @@ _NUMBERED = re.compile(
 _BULLET = re.compile(r"\A[-*•‣▪◦●○■□➢➤·–—]\s+")
 _EMOJI = "[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]\ufe0f?"
 _EMOJIS = re.compile(rf"\A(?:{_EMOJI}\s?)++|(?:(?<=\s){_EMOJI})++\Z|{_EMOJI}\Z")
-_YES, _NO = re.compile(r"\A[✅✔☑]|\s[✅✔☑]\ufe0f?\Z"), re.compile(r"\A[❌✗✘✖🚫⛔]|\s[❌✗✘✖🚫⛔]\ufe0f?\Z")
-_BOX = re.compile(r"\A[-*•]\s+\[([ xX])\]\s+")
+_YES, _NO = (re.compile(rf"\A[{marks}]|\s[{marks}]\ufe0f?\Z") for marks in (YES, NO))
 _CLOSES = re.compile(
-    r"\A\W*(?:(?:kind|best|warm) (?:regards|wishes)|regards|sincerely|yours (?:truly|sincerely)|best|cheers|thanks)"
-    r"\W*\Z",
+    r"\A\W*(?:(?:(?:kind|best|warm) (?:regards|wishes)|regards|sincerely|yours (?:truly|sincerely))[,.!]?"
+    r"|(?:best|cheers|thanks),)\Z",
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"\A(?:\*\*tl;?dr:\*\*|(?:tl;?dr|(?:short|final|quick) answer|answer)\s*:)\s+", re.IGNORECASE)
@@ -59,7 +58,7 @@ _DATE = re.compile(
     rf"\b\d{{1,2}}(?:st|nd|rd|th)? {_MONTH}\b(?: (?:19|20)\d\d\b)?|\b{_MONTH} \d{{1,2}}\b(?:,? (?:19|20)\d\d\b)?",
     re.IGNORECASE,
 )
-_SIGNED = 3  # lines of a signature
+_SIGNED = 3  # lines of a signature, and words of a name
 _SHORT = 6  # words of a line that names what follows
 
 
@@ -70,12 +69,9 @@ def without_form(sentences: Sequence[str]) -> list[str]:
         sentences: those of an answer, in order (`layout.laid_out`).
     """
     said = _without_signature(in_words(without_references(sentences)))
-    boxes = {box[1].casefold() for text in said if (box := _BOX.match(text))}
     found, above, introduced = list[str](), "", ""
     for i, text in enumerate(said):
         following = next(filter(None, said[i + 1 :]), "")
-        if len(boxes) > 1 and (box := _BOX.match(text)):  # a list of what is so and what is not
-            text = f"- {'❌' if box[1] == ' ' else '✅'} {text[box.end() :]}"
         name = _named(text, following)
         if name:
             above = "" if _VAGUE.search(name) or len(name.split()) > _SHORT else name
@@ -95,14 +91,15 @@ def without_form(sentences: Sequence[str]) -> list[str]:
 
 def _without_signature(sentences: Sequence[str]) -> list[str]:
     """Texts without the names below "Kind regards," at the end."""
-    for i in range(max(0, len(sentences) - 1 - _SIGNED), len(sentences)):
+    for i in range(max(1, len(sentences) - 1 - _SIGNED), len(sentences)):
         if _CLOSES.match(sentences[i]) and all(map(_may_be_a_name, sentences[i + 1 :])):
             return [*sentences[: i + 1], *[""] * (len(sentences) - i - 1)]
     return list(sentences)
 
 
 def _may_be_a_name(line: str) -> bool:
-    return len(line.split()) <= _SHORT and not _SAYS.search(line) and line[:1].isupper() and line[-1:].isalpha()
+    few = len(line.split()) <= _SIGNED or (len(line.split()) <= _SHORT and line.startswith(("The ", "Your ")))
+    return few and not _SAYS.search(line) and line[:1].isupper() and line[-1:].isalpha()
 
 
 def heading_level(text: str) -> int:
@@ -120,7 +117,8 @@ def only_names(text: str, following: str) -> bool:
     if heading is None or not following:
         return False
     denies = following.startswith("- ") and _DENIES.match(heading["text"])
-    return bool(denies) or not (_SAYS.search(_DATE.sub("", heading["text"])) or _STATES.search(heading["text"]))
+    states = not following.startswith("- ") and _STATES.search(heading["text"])
+    return bool(denies) or not (states or _SAYS.search(_DATE.sub("", heading["text"])))
 
 
 def _plain(text: str) -> str:

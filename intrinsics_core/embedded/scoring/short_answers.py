@@ -27,12 +27,17 @@ _OF_ITSELF = re.compile(r"\b(?:i|my|mine|myself)\b", re.IGNORECASE)
 _MARGIN = 0.5
 # From this logit on a no is more than a doubt: sources say what is, and seldom what is not.
 _SURE = 1.0
-_FEW = 3  # words of an answer that says little without even a request in front of it
+_FEW = 3  # words of an answer that is read behind the user's turn even if that is a task
 CLEARLY = 2.2
 """By so much the contrary wins where a yes or no is clearly wrong; it does for 5% of right ones."""
 
 _AUXILIARY = "is|are|was|were|do|does|did|can|could|may|must|will|would|should|has|have|had"
 _POLAR = re.compile(rf"(?:\A|[.!?,;:]\s+|\b(?:and|so|but|or|then)\s+)(?:{_AUXILIARY})\b(?!\s+you\b)", re.IGNORECASE)
+_ASKS = re.compile(
+    r"\A\W*(?:(?:and|so|but|please|until|since|from|at|in|to|by|for|hi|hello),? )*+(?:(?:tell|let) me (?:know )?)?"
+    rf"(?:who|whom|whose|what|which|when|where|why|how|if|whether|{_AUXILIARY})\b",
+    re.IGNORECASE,
+)
 _CERTAINLY = re.compile(
     r"\A\W*(?:of course|sure|certainly|absolutely|definitely|indeed|correct|exactly)\W*\Z", re.IGNORECASE
 )
@@ -77,6 +82,11 @@ def opens_with_yes_or_no(answer: str) -> bool:
     return _ahead(answer) is not None
 
 
+def is_question(turn: str) -> bool:
+    """Whether a text asks, with a question mark or without one ("when does it open"), and is no task."""
+    return "?" in turn or _ASKS.match(turn) is not None
+
+
 def is_polar(question: str) -> bool:
     """Whether a question asks for a yes or a no ("Is it open?"), and for no favour ("Can you help me?")."""
     return "?" in question and _POLAR.search(question) is not None
@@ -97,23 +107,24 @@ def is_bare(answer: str) -> bool:
     return _found(answer) is not None
 
 
+_TO_THE_USER = re.compile(r"\b(?:you|your)\b", re.IGNORECASE)
 _DENIED = re.compile(
     r",?\s(?:(?:and\s)?not|instead\sof|rather\sthan)\s(?P<what>[^,;!?]{1,30}?)(?=[,;!?]|\W*\Z)", re.IGNORECASE
 )
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
-def without_denied(answer: str, question: str) -> str:
+def without_denied(answer: str, question: str, sources: Sequence[str] = ()) -> str:
     """A sentence without the number of its question that it denies: "It costs 80 euros, not 100." says that it costs 80
-    euros, and no source needs to have the other number.
+    euros, and no source needs to have the other number. Where one has it, the denial is judged, too.
     """
     asked = set(_NUMBER.findall(question))
-    denied = next(
-        (part for part in _DENIED.finditer(answer) if asked.issuperset(_NUMBER.findall(part["what"]) or [""])), None
-    )
-    if denied is None or not _NUMBER.search(answer[: denied.start()]):
-        return answer
-    return answer[: denied.start()] + answer[denied.end() :]
+    for denied in _DENIED.finditer(answer):
+        numbers = set(_NUMBER.findall(denied["what"]))
+        told = any(not numbers.isdisjoint(_NUMBER.findall(source)) for source in sources)
+        if numbers and numbers <= asked and not told and _NUMBER.search(answer[: denied.start()]):
+            return answer[: denied.start()] + answer[denied.end() :]
+    return answer
 
 
 def questions_of(sentences: Sequence[str], question: str) -> list[str]:
@@ -121,7 +132,7 @@ def questions_of(sentences: Sequence[str], question: str) -> list[str]:
     the answer, if there is one. The others answer the user's.
     """
     return [
-        before if before.rstrip().endswith("?") and is_bare(text) else question
+        before if is_polar(before) and not _TO_THE_USER.search(before) and is_bare(text) else question
         for before, text in zip(["", *sentences], sentences, strict=False)
     ]
 
@@ -165,7 +176,7 @@ def in_context(answer: str, question: str, *, whole: bool = False) -> str:
     asked = question.strip()
     # To `split`, a Chinese sentence is one word.
     short = len(answer) < 10 * SHORT and len(answer.split()) < SHORT
-    if "?" not in asked and len(answer.split()) > _FEW:
+    if not is_question(asked) and len(answer.split()) > _FEW:
         return answer
     fits = len(question) <= LONGEST_QUESTION and (short or len(asked) + len(answer) <= LONGEST_READ)
     if not (asked and fits and (short or whole)) or set(terms(answer)) == set(terms(asked)):

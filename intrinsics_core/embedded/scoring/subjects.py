@@ -29,6 +29,10 @@ _FORMER = re.compile(r"\bthe (?:former|first)\b(?! (?:of|day|week|month|year|flo
 _LATTER = re.compile(r"\bthe (?:latter|second)\b(?! (?:of|day|week|month|year|floor|time)\b)", re.IGNORECASE)
 _OTHER = re.compile(r"\bthe other\b(?! (?:two|three|four|hand|day|way|side|end)\b)", re.IGNORECASE)
 _ASKS_WHICH = re.compile(r"\b(?:any|which|one of|them|anywhere|elsewhere)\b", re.IGNORECASE)
+_RANKS = re.compile(
+    r"\b(?:than|most|least|\w{2,}er one|(?!guest|forest|request|interest|harvest|protest|latest)\w{3,}est)\b",
+    re.IGNORECASE,
+)
 _SMALL_NUMBER = re.compile(r"\A[?#]{0,2}\d{1,3}\Z")
 _SEVERAL = re.compile(
     r"\b(?:both|each|either|neither|all|none|others?(?! hand\b)|another|same|respectively|two|three)\b", re.IGNORECASE
@@ -89,16 +93,35 @@ def subjects(
 
 
 def _asked(question: str, sources: Sources, turns: Sequence[str]) -> frozenset[int]:
-    """The documents that may tell of what a question, or the newest turn before it that names a title, is about."""
-    named = _about([unit for unit in claim(question).units if unit.is_detail], sources)
-    if named is not None or _asks_for_others(question):
+    """The documents that may tell of what a question, or the newest turn before it that names a title, is about.
+
+    A question that compares, names a title in plain words, or has a word that no document about that title has, is
+    about another thing than the turn was.
+    """
+    apart, units = sources.told_apart, claim(question).units
+    named = _about(_details(units), sources)
+    if named is not None or _asks_for_others(question) or _named(units, apart):
         return named or _ALL
-    before = next((found for turn in turns if (found := _named_in(turn, sources.told_apart))), {})
-    return _of_title(next(iter(before)), sources) if len(before) == 1 else _ALL
+    before = next((found for turn in turns if (found := _named_in(turn, apart))), {})
+    about = _of_title(next(iter(before)), sources) if len(before) == 1 else _ALL
+    return about if all(_told_in(unit, about, sources) for unit in units) else _ALL
+
+
+def _told_in(unit: Unit, about: frozenset[int], sources: Sources) -> bool:
+    """Whether a word is in one of these documents, or in none at all."""
+    owners = sources.documents or []
+    places = {owners[i] for key in unit.keys for i in sources.postings.get(key, ())}
+    return not places or not places.isdisjoint(about)
+
+
+def _details(units: Sequence[Unit]) -> list[Unit]:
+    """The names and numbers, and the word before a number ("chapter 4")."""
+    before_number = [two.is_number for two in units[1:]]
+    return [unit for unit, before in zip(units, [*before_number, False], strict=False) if unit.is_detail or before]
 
 
 def _asks_for_others(question: str) -> bool:
-    return bool(_SEVERAL.search(question) or _ASKS_WHICH.search(question))
+    return bool(_SEVERAL.search(question) or _ASKS_WHICH.search(question) or _RANKS.search(question))
 
 
 def only_names_one(sentence: str, sources: Sources) -> bool:
@@ -137,7 +160,7 @@ def passages_about(
 
 def _named_in(text: str, apart: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
     """The titles that the names of a text name."""
-    return _named([unit for unit in claim(text).units if unit.is_detail], apart)
+    return _named(_details(claim(text).units), apart)
 
 
 def _in_full(text: str, apart: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:

@@ -317,8 +317,7 @@ def support(
         rows = None if own_encoder else vectors[i]
         says = i not in reported and makes_claim(sentence, rows, held, alone)
         following = next(filter(None, sentences[i + 1 :]), "")
-        invents = len(found.claim.units) > 2 and not found.found.any()  # "## Rooftop sauna and casino"
-        part = (len(sentences) > 1 and NUMBERING.match(sentence)) or (only_names(sentence, following) and not invents)
+        part = (len(sentences) > 1 and NUMBERING.match(sentence)) or only_names(sentence, following)
         part = part or (bool(following) and only_names_one(sentence, sources)) or says_back(sentence, given)
         claims = bare or (says and not part)
         judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare, given))
