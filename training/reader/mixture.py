@@ -46,7 +46,7 @@ SHARES: dict[str, float] = {
     "everyday asked": 2,
     "everyday makers": 20,
     # who did what to whom, in other words
-    "turned": 70,
+    "turned": 250,
     "written": 60,
     "written hard": 90,
     "written roles": 120,
