@@ -144,7 +144,8 @@ class _ClaimsMade(NamedTuple):
 
 
 def _said(task: Task) -> _ClaimsMade:
-    """The sentences of the answer without the marks of their form; of a comparison, what it says of each document.
+    """The sentences of the answer without the marks of their form and the numbers that they deny. A comparison is
+    cut into what it says of each document.
 
     Of a stream, the sentences that were judged earlier stand in a turn before the rest. A heading may be among them.
     """

@@ -206,9 +206,11 @@ class ContextRelevance(Result):
 
 
 class Answerability(Result):
-    """``probability`` of *answerable*, in 0..1; None where a fallback stands in for the verdict.
+    """``probability`` of *answerable*, in 0..1.
 
-    Where a language model gives neither log-probabilities nor a confidence, it is the label alone: 1 or 0.
+    It is None where a fallback stands in for the verdict, where the last turn asks nothing (``reason`` says so), and
+    where the default was not fitted on the text's language (``degraded`` says so). Where a language model gives neither
+    log-probabilities nor a confidence, it is the label alone: 1 or 0.
     """
 
     label: Literal["answerable", "unanswerable"]

@@ -48,11 +48,10 @@ def repeats(sentence: str, source: str, subject: str) -> bool:
     if said == there:
         return True
     size = len(said) - len(there) + 1
-    known = {token.term for token in tokens(subject)}
     for at, word in enumerate(there):
         if word in _PRONOUNS and 0 < size <= _NAMED and said == [*there[:at], *said[at : at + size], *there[at + 1 :]]:
             named = _content(tokens(" ".join(said[at : at + size])))
-            return bool(named) and known.issuperset(named)
+            return bool(named) and {token.term for token in tokens(subject)}.issuperset(named)
     return False
 
 
