@@ -8,7 +8,6 @@ part, which is then among ``unsupported``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -30,6 +29,7 @@ from intrinsics_core.protocol.results import (
     SentenceVerdict,
 )
 from intrinsics_core.protocol.task import Task
+from intrinsics_core.text.headings import BOLD, heading_level
 from intrinsics_core.text.layout import is_item
 from intrinsics_core.text.tables import is_row, is_rule
 
@@ -39,9 +39,8 @@ _NOTHING_BELOW = "nothing is left of what it introduces"
 _DOUBTED = ("partial", "unfaithful")
 _DROPPED = ("unfaithful",)  # without a model that could mend: half of a sentence cannot be dropped
 
-_HEADING = re.compile(r"\A(?P<hashes>#{1,6})\s|\A(?P<bold>\*\*|__)[^*_]+(?P=bold)\W*\Z")
 _SECTION = 6  # the lowest level of a heading that prose behind its list belongs to
-_LINE, _RULE = 7, 8  # the levels of any other line that introduces, and of the rule below the head of a table
+_LINE, _RULE = BOLD, BOLD + 1  # the levels of any other line that introduces, and of the rule below the head of a table
 
 
 def _as_it_is(task: Task, why: str) -> RevisedAnswer:
@@ -172,8 +171,8 @@ def _level(sentences: Sequence[SentenceVerdict], i: int) -> int:
         return 0
     if is_row(text):
         return _RULE if is_rule(text) else 0 if i and is_row(sentences[i - 1].text) else _LINE
-    if heading := _HEADING.match(text):
-        return len(heading["hashes"] or "") or _LINE
+    if level := heading_level(text):
+        return level
     names = text[-1:].isalnum() and not is_item(text) and _is_part(sentences[i + 1].text)
     return _LINE if names or text.endswith((":", "：")) else 0
 

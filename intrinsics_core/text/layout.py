@@ -16,12 +16,13 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from intrinsics_core.text.headings import BOLD, heading_level
 from intrinsics_core.text.memory import remembered
+from intrinsics_core.text.months import MONTHS, WEEKDAYS
 from intrinsics_core.text.sentences import Span
 
 _FENCE = re.compile(r"(?:```|~~~)")
-_HEADING = re.compile(r"\A(?:#{1,6}\s|[=\-_*~]{3,}+\Z)")
-_BOLD_LINE = re.compile(r"\A(\*\*|__)[^*_]++\1:?\Z")
+_RULE = re.compile(r"[=\-_*~]{3,}+\Z")
 _ROW = re.compile(r"\A(?:\||[^|\t]*+(?:\|[^|\t]*+\||\t[^|\t]))")
 _ITEM = re.compile(
     r"(?:[-*+•‣▪◦●○■□➢➤✓✔·–—>]|\(?\d{1,3}[.)\]]|\(?[a-zA-Z]\)|[a-z]\.|\(?[ivxIVX]{1,5}\)|[①-⑳㈠-㈩]|[一二三四五六七八九十]{1,3}、)"
@@ -64,12 +65,7 @@ _STARTERS = _words(
     er sie es wir ein eine le la les il elle un une
     """
 )
-_DAYS = _words(
-    """
-    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
-    september october november december et est pt pst gmt utc cet
-    """
-)
+_DAYS = frozenset((*WEEKDAYS, *MONTHS)) | _words("et est pt pst gmt utc cet")
 
 
 @remembered(1024)
@@ -132,9 +128,10 @@ def _units(text: str) -> Iterator[tuple[int, int, bool]]:
         begin, at = at, at + len(line)
         plain = line.strip()
         fence = is_fence(plain)
-        alone = code or fence or _HEADING.match(plain) is not None or _ROW.match(plain) is not None
+        level = heading_level(plain)
+        alone = code or fence or 0 < level < BOLD or _RULE.match(plain) is not None or _ROW.match(plain) is not None
         code ^= fence
-        bold = _BOLD_LINE.match(plain) is not None  # stands alone, too, but what it says may be several sentences
+        bold = level == BOLD  # stands alone, too, but what it says may be several sentences
         if plain and not alone and not bold:
             block.append((begin, at, _ITEM.match(plain + " ") is not None))
             continue

@@ -33,6 +33,7 @@ from intrinsics_core.embedded.scoring.quantities import (
 )
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.text.memory import remembered
+from intrinsics_core.text.months import MONTHS
 from intrinsics_core.text.tables import in_words
 
 Floats = NDArray[np.float32]
@@ -58,8 +59,7 @@ _MARKUP = re.compile(
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _COUNTED = re.compile(r"(?<![\w.,])(\d[\d.,]*)(?!(?:st|nd|rd|th|s)\b)([A-Za-z]{1,4})\b")
 
-_MONTHS = "january february march april may june july august september october november december"
-_ALIASES: dict[str, str] = {stem(m[:3]): stem(m) for m in _MONTHS.split()} | {
+_ALIASES: dict[str, str] = {stem(month[:3]): stem(month) for month in MONTHS} | {
     "sept": stem("september"), "dr": stem("doctor"), "mr": "mr", "st": stem("street"), "km": stem("kilometers"),
     "kg": stem("kilograms"), "cm": stem("centimeters"), "mm": stem("millimeters"), "ft": stem("feet"),
     "lb": stem("pounds"), "lbs": stem("pounds"), "hr": stem("hours"), "hrs": stem("hours"),
@@ -225,7 +225,7 @@ def keys_of(sentence: str) -> frozenset[str]:
     return frozenset({key for word, held in _held(words, text) for key in _said(word, held)} | _initialisms(words))
 
 
-def told_apart(titles: Sequence[str]) -> dict[str, frozenset[str]]:
+def told_apart(titles: Iterable[str]) -> dict[str, frozenset[str]]:
     """Of each title the keys that no other title has."""
     keys = {title: keys_of(title) for title in titles if title}
     times = Counter(key for some in keys.values() for key in some)

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from intrinsics_core.text.memory import remembered
+from intrinsics_core.text.months import MONTHS, SHORT_MONTHS
 
 
 class Quantity(NamedTuple):
@@ -345,8 +346,7 @@ def _clocks(text: str) -> Iterator[Quantity]:
 
 # --- days of the year ---------------------------------------------------------------------------------------------
 
-_MONTHS = "january february march april may june july august september october november december".split()  # noqa: SIM905
-_MONTH = rf"(?P<month>{'|'.join(_MONTHS)}|{'|'.join(sorted({m[:3] for m in _MONTHS} | {'sept'}, reverse=True))})\b\.?"
+_MONTH = rf"(?P<month>{'|'.join((*MONTHS, *sorted(SHORT_MONTHS, reverse=True)))})\b\.?"
 _DAY_OF = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _OTHER_DAY = rf"(?:(?P<first>\d{{1,2}})(?:st|nd|rd|th)?{_RANGE})?"
 _DATES = (
@@ -369,7 +369,7 @@ def _days(text: str) -> Iterator[Quantity]:
         for match in pattern.finditer(text):
             if match["month"] in ("may", "mar", "march"):
                 continue  # a verb
-            month = next(i for i, name in enumerate(_MONTHS, 1) if name.startswith(match["month"].casefold()[:3]))
+            month = next(i for i, name in enumerate(MONTHS, 1) if name.startswith(match["month"].casefold()[:3]))
             for name in ("day", "first"):
                 if match[name] and int(match[name]) <= 31:
                     keys = frozenset({f"date:{month}-{int(match[name])}"})

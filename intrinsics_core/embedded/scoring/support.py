@@ -318,7 +318,7 @@ def support(
         says = i not in reported and makes_claim(sentence, rows, held, alone)
         following = next(filter(None, sentences[i + 1 :]), "")
         part = (len(sentences) > 1 and NUMBERING.match(sentence)) or only_names(sentence, following)
-        part = part or (bool(following) and only_names_one(sentence, sources)) or says_back(sentence, given)
+        part = part or (bool(following) and only_names_one(sentence, sources.told_apart)) or says_back(sentence, given)
         claims = bare or (says and not part)
         judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare, given))
         if bare:
