@@ -51,7 +51,7 @@ def _claimed(task: Task) -> str:
 
 
 def _too_short(task: Task, claimed: str) -> bool:
-    from intrinsics_core.embedded.scoring.evidence import claim
+    from intrinsics_core.embedded.scoring.keys import claim
     from intrinsics_core.embedded.scoring.short_answers import is_bare
 
     if claimed:

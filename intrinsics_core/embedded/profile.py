@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from intrinsics_core.embedded.query.rewriting import Rewrite
     from intrinsics_core.embedded.scoring.answering import Relevance as PassageRelevance
     from intrinsics_core.embedded.scoring.citing import CitationRule
-    from intrinsics_core.embedded.scoring.evidence import Evidence, Sources
+    from intrinsics_core.embedded.scoring.evidence import Evidence
+    from intrinsics_core.embedded.scoring.sources import Sources
     from intrinsics_core.embedded.scoring.support import ResponseSupport
 
 
@@ -438,7 +439,7 @@ def _entailment(own: Overrides, task: Task) -> Program[float]:
 
 
 def _sources(task: Task, vectors: Sequence[Any]) -> Sources:
-    from intrinsics_core.embedded.scoring.evidence import Sources
+    from intrinsics_core.embedded.scoring.sources import Sources
 
     owners = [d for d, sentences in enumerate(task.document_sentences) for _ in sentences]
     titles = [d.title or "" for d in task.documents]

@@ -97,7 +97,7 @@ def _columns(sentences: list[str], rest: str) -> list[str]:
 
 
 def _names_a_title(text: str, titles: Iterable[str]) -> bool:
-    from intrinsics_core.embedded.scoring.evidence import told_apart
+    from intrinsics_core.embedded.scoring.keys import told_apart
     from intrinsics_core.embedded.scoring.subjects import only_names_one
 
     return only_names_one(text, told_apart(titles))

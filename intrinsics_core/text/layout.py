@@ -22,7 +22,7 @@ from intrinsics_core.text.months import MONTHS, WEEKDAYS
 from intrinsics_core.text.sentences import Span
 
 _FENCE = re.compile(r"(?:```|~~~)")
-_RULE = re.compile(r"[=\-_*~]{3,}+\Z")
+_RULE = re.compile(r"\A[=\-_*~]{3,}+\Z")
 _ROW = re.compile(r"\A(?:\||[^|\t]*+(?:\|[^|\t]*+\||\t[^|\t]))")
 _ITEM = re.compile(
     r"(?:[-*+•‣▪◦●○■□➢➤✓✔·–—>]|\(?\d{1,3}[.)\]]|\(?[a-zA-Z]\)|[a-z]\.|\(?[ivxIVX]{1,5}\)|[①-⑳㈠-㈩]|[一二三四五六七八九十]{1,3}、)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from intrinsics_core.embedded.scoring.evidence import claim, clean, keys_of
+from intrinsics_core.embedded.scoring.keys import claim, clean, keys_of
 from intrinsics_core.embedded.scoring.quantities import quantities, spelled_as_in
 
 EQUAL = [

@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intrinsics_core.embedded.lexical import idf, is_unheard_of, terms, tokens
-from intrinsics_core.embedded.scoring.evidence import keys_of
 from intrinsics_core.embedded.scoring.head import SURE, LinearHead, bounded, just_below, load_head
+from intrinsics_core.embedded.scoring.keys import keys_of
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.memory import remembered

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from intrinsics_core.embedded.scoring.evidence import Evidence, Floats, covered
+from intrinsics_core.embedded.scoring.evidence import Evidence, covered
+from intrinsics_core.embedded.scoring.keys import Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from intrinsics_core.embedded.scoring.evidence import Floats, claim, keys_of
 from intrinsics_core.embedded.scoring.form import CLOSING
+from intrinsics_core.embedded.scoring.keys import Floats, claim, keys_of
 from intrinsics_core.embedded.scoring.quoting import DENIES
 from intrinsics_core.embedded.scoring.short_answers import is_bare, is_question
 from intrinsics_core.embedded.scoring.small_talk import is_small_talk

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from intrinsics_core.embedded.lexical import Token, tokens
-from intrinsics_core.embedded.scoring.evidence import Evidence, Sources
+from intrinsics_core.embedded.scoring.evidence import Evidence
+from intrinsics_core.embedded.scoring.sources import Sources
 
 DENIES = re.compile(
     r"\b(?:not?|never|none|nor|neither|without|cannot|except|unless|instead)\b|n['\u2019]t\b", re.IGNORECASE

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from intrinsics_core.embedded.lexical import stem, terms, tokens, word_set
-from intrinsics_core.embedded.scoring.evidence import Floats, claim, keys_of
+from intrinsics_core.embedded.scoring.keys import Floats, claim, keys_of
 from intrinsics_core.embedded.scoring.small_talk import is_report
 from intrinsics_core.protocol.task import Task, ToolCall
 

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from intrinsics_core.embedded.lexical import terms
-from intrinsics_core.embedded.scoring.evidence import claim
+from intrinsics_core.embedded.scoring.keys import claim
 from intrinsics_core.embedded.scoring.verbs import AUXILIARY
 
 _YES, _NO = "yes|yeah|yep|true", "no|nope|false|never"

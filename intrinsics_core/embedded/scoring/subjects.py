@@ -16,7 +16,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from intrinsics_core.embedded.lexical import idf, is_unheard_of, tokens
-from intrinsics_core.embedded.scoring.evidence import Sources, Unit, claim, keys_of, told_apart
+from intrinsics_core.embedded.scoring.keys import Unit, claim, keys_of, told_apart
+from intrinsics_core.embedded.scoring.sources import Sources
 from intrinsics_core.text.headings import heading_level
 
 _OPENED = r"\A\W*(?:[^\W\d]+(?: [^\W\d]+){0,4}, )?(?:(?:and|but|so) )?"  # "However, ", "And "
