@@ -239,6 +239,27 @@ def test_a_row_of_a_table_is_looked_up_and_read_with_the_names_of_its_columns(en
     assert all("|" not in source and "---" not in source for source in shown)
 
 
+FEES = ["Fees", "Adults: €12", "Students: €8", "The fee is paid at the desk."]
+
+
+@pytest.mark.parametrize(
+    ("text", "sources", "stray"),
+    [
+        ("A tandem costs €14 for a full day.", PRICES, ["14"]),
+        ("City bikes cost €9 for half a day and tandems €18.", PRICES, []),
+        ("A bike costs €28 for a full day.", PRICES, []),  # names no row
+        ("Students pay €12.", FEES, ["12"]),
+        ("Students pay €8, adults €12.", FEES, []),
+        ("Students pay €12.", [*FEES, "Everybody pays €12 in May."], []),  # stands elsewhere, too
+    ],
+)
+def test_a_number_of_another_row_supports_nothing(
+    encoder: BiEncoder, text: str, sources: list[str], stray: list[str]
+) -> None:
+    (found,) = look_up([text], encoder.encode([text]), Sources(sources, encoder.encode(sources)))
+    assert [unit.text for unit in found.stray] == stray
+
+
 def test_a_record_is_read_by_its_fields(encoder: BiEncoder) -> None:
     assert judge(encoder, ["Quill Inn is open from 5 pm to 10 pm."], RECORD).sentences[0].missing[:1] != ("5",)
 

@@ -13,6 +13,7 @@ from random import Random
 from intrinsics_core.embedded.query.chooser import as_read
 from intrinsics_core.embedded.query.phrases import runs
 from intrinsics_core.embedded.query.readings import readings
+from intrinsics_core.embedded.scoring.verbs import FINITE
 from training.reader.data import Claim, Passage, Question, Turn
 from training.reader.edits import (
     Scene,
@@ -31,6 +32,18 @@ from training.reader.prose import content, found, sentence_like, weight, windows
 from training.reader.questions import asked
 from training.reader.wordnet import WordNet
 
+_BETWEEN_CLAUSES = re.compile(r"(?:;|,(?: and| but| while| whereas)?) (?!\d)|: ")
+_BOUNDS = re.compile(
+    r"\b(?:if|unless|when|whenever|until|till|only|except|without|provided|though|although|because|so|or|not|nor|"
+    r"neither|either|than|said|says?|claims?|thinks?|hopes?)\b|\?|\"",
+    re.IGNORECASE,
+)
+_SAYS = re.compile(FINITE)
+_SUBJECT = re.compile(r"(?:the|an?|every|all|our|your|my|you|we|I|\d+|[A-Z][\w'’-]*) (?!other|latter|former)")
+_LEANS = re.compile(
+    r"(?:It|Its|He|She|They|His|Hers?|Their|This|That|These|Those|There|Then|Both|Each|One|With|From|At|In|On|As|After|"
+    r"Before|To)\b"
+)
 _PREMISES = ("name", "number", "number_word", "date", "opposite", "negate", "other_word")
 WINDOW = 85  # words of a passage window
 WIDE = 160  # words of a wide one
@@ -82,6 +95,15 @@ def _by_title(passages: Sequence[Passage]) -> dict[str, list[Passage]]:
         if passage.title:
             articles[passage.title].append(passage)
     return articles
+
+
+def clauses(sentence: str) -> list[str]:
+    """The clauses of a sentence that say something by themselves; none where one may bound another ("unless")."""
+    if _BOUNDS.search(sentence):
+        return []
+    found = [clause.strip() for clause in _BETWEEN_CLAUSES.split(sentence)]
+    whole = [c for c in found if len(c.split()) >= 4 and _SUBJECT.match(c) and not _LEANS.match(c)]
+    return [c for c in whole if _SAYS.search(c, c.index(" ")) and c.count("(") == c.count(")")] if found[1:] else []
 
 
 class Support:
@@ -162,6 +184,24 @@ class Support:
                     kind = f"exchanged:{edit.__name__}"
                     return [Pair("support", text, true, 1.0, kind), Pair("support", text, false, 0.0, kind)]
         return ()
+
+    def part_said(self, passage: Passage, rng: Random) -> Unit:
+        """One clause of a sentence, as it stands there, beside the same with a value of another clause or an edit."""
+        parts = passage.sentences
+        at, clause = rng.choice([(i, c) for i, s in enumerate(parts) for c in clauses(s)] or [(0, "")])
+        if not clause:
+            return ()
+        rest = parts[at].replace(clause, " ")
+        true = f"{clause[0].upper()}{clause[1:].rstrip('.')}."
+        alone = Scene(clause, names(rest), numbers(rest), (), self.net)
+        false = borrowed(true, alone, rng) if rng.random() < 0.7 else None
+        if not false:
+            new = false_twin(true, scene(parts[at], self.net, " ".join(parts)), rng)
+            false = new[0] if new else true
+        if false == true:
+            return ()
+        source = surroundings(parts, at, rng)
+        return [Pair("support", source, text, label, "part") for text, label in ((true, 1.0), (false, 0.0))]
 
     def labelled(self, row: Claim, rng: Random) -> Unit:
         """A row as people labelled it."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from training.reader.data import CLAIMS, LICENCES, QUESTIONS, Claim, Question, passages, turns
+from training.reader.data import CLAIMS, LICENCES, QUESTIONS, Claim, Passage, Question, passages, turns
 from training.reader.fictional import Everyday, facts
 from training.reader.makers import Answers, Meant, Support
 from training.reader.pairs import Unit
@@ -28,29 +28,38 @@ from training.reader.written import (
     row_claimed,
     said_against_words,
     said_at_length,
+    said_of_same_words,
     said_plainly,
     tables,
 )
 from training.reader.written import questions as open_questions
+from training.reader.written import (
+    texts as written_texts,
+)
 
 SHARES: dict[str, float] = {
     # a true form beside its false twin
-    "edited": 9,
-    "exchanged": 6,
-    "own words": 9,
+    "edited": 20,
+    "exchanged": 15,
+    "own words": 15,
     "short answer": 3,
     "asked answer": 2,
     "yes or no": 2.5,
     # short texts of the everyday kind, written for this
-    "everyday": 5,
+    "everyday": 10,
     "everyday asked": 2,
     "everyday makers": 20,
     # who did what to whom, in other words
     "turned": 250,
-    "written": 60,
+    "written": 100,
     "written hard": 90,
     "written roles": 120,
     "written near": 110,
+    "written turned": 150,
+    # sentences and clauses of these texts as they stand there, or nearly, beside the same with one thing changed
+    "edited here": 30,
+    "exchanged here": 20,
+    "part said": 40,
     "written long": 100,
     "written tables": 5,
     "written asked": 26,
@@ -82,8 +91,8 @@ SHARES: dict[str, float] = {
 }
 """Weights by pairs; they are normalised."""
 
-WRITTEN = tuple(name for name in SHARES if name.startswith("written"))
-"""The streams of the texts that were written for this."""
+WRITTEN = tuple(name for name in SHARES if name.startswith("written") and name != "written turned")
+"""The streams of the texts that were written for this, without the one whose rows stand in the others, too."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +128,7 @@ def streams(folder: Path, wanted: Part, net: WordNet, seed: int) -> dict[str, St
     support, answers = Support(net, texts), Answers(net, texts, questions)
     talk = turns(folder, wanted)
     written, everyday = facts(wanted), Everyday()
+    short = [Passage("written", "", text.sentences) for text in written_texts(wanted)]
     conclusions = [Claim("pubmedqa", q.sentences, q.answers[0], 1.0) for q in questions["pubmedqa"]] + [
         Claim("clapnq_dev", q.sentences, q.answers[0], 1.0, gold=q.gold)
         for q in questions["clapnq_dev"]
@@ -129,6 +139,9 @@ def streams(folder: Path, wanted: Part, net: WordNet, seed: int) -> dict[str, St
     made: dict[str, tuple[Sequence[Any], Callable[[Any, Random], Unit]]] = {
         "edited": (texts, support.edited),
         "exchanged": (texts, support.exchanged),
+        "edited here": (short, support.edited),
+        "exchanged here": (short, support.exchanged),
+        "part said": (short, support.part_said),
         "everyday": (written, everyday.claimed),
         "everyday makers": ([fact for fact in written if fact.domain == "makers"], everyday.claimed),
         "everyday asked": ([fact for fact in written if fact.asked], everyday.asked),
@@ -137,6 +150,7 @@ def streams(folder: Path, wanted: Part, net: WordNet, seed: int) -> dict[str, St
         "written hard": (said_against_words(wanted, "hard"), claimed_evenly),
         "written roles": (said_against_words(wanted, "roles"), claimed),
         "written near": (said_against_words(wanted, "near"), claimed),
+        "written turned": (said_of_same_words(wanted), claimed),
         "written long": (said_at_length(wanted), claimed),
         "written tables": (tables(wanted), row_claimed),
         "written asked": (open_questions(wanted, hard=False), answered),

@@ -205,6 +205,11 @@ def said_against_words(wanted: Part, kind: Kind | None = None) -> list[Said]:
     return _said(text for text in texts(wanted) if text.hard and kind in (None, text.kind))
 
 
+def said_of_same_words(wanted: Part) -> list[Said]:
+    """The twins of a part that have the same content words: only their order, or a "not", tells which one is true."""
+    return [row for row in said(wanted) if content(row.true) == content(row.false)]
+
+
 def said_at_length(wanted: Part) -> list[Said]:
     """The sentences of the long answers of a part, each behind its question."""
     return [row for key, answer in long_answers() if part("written", key) == wanted for row in answer]

@@ -34,8 +34,8 @@ class Evidence:
     features: one number in 0..1 a column of `FEATURES`. found: (units, sentences). placed: the same, but a word of one
     of several titles stands in each sentence of its document, which is read behind it. cosine: per source sentence.
     missing: the units found nowhere. stray: the numbers that stand in the sources, but not where the rest of the
-    sentence stands: neither in the passage of three sentences nearest to it nor beside the same word elsewhere; and
-    those that stand only in documents that the sentence is not about.
+    sentence stands: neither in the passage of three sentences nearest to it nor beside the same word elsewhere;
+    those that stand only in documents that the sentence is not about; and those of rows that it does not name.
     crossed: share of its neighbouring words, both found, that no single document holds together. seen: `Sources.seen`.
     about: the documents that the sentence is about (`subjects`). elsewhere: the source sentences of the others.
     foreign: whether a number stands only there.
@@ -114,7 +114,7 @@ def measure(
     features = np.clip(np.array(values, dtype=np.float32), 0.0, 1.0)
     placed = _placed(asked, found, sources)
     foreign = _foreign(asked, placed, sources, about)
-    stray = _stray(asked, placed, cosine, anywhere, paired, sources) | foreign
+    stray = _stray(asked, placed, cosine, anywhere, paired, sources) | foreign | _of_other_rows(asked, found, sources)
     crossed = _crossed(asked, found, sources)
     astray = tuple(asked.units[i] for i in sorted(stray))
     owner = (sources.documents or ()) if about else ()
@@ -170,3 +170,17 @@ def _foreign(asked: Claim, found: Floats, sources: Sources, about: frozenset[int
         return set()
     there = np.isin(np.asarray(sources.documents), list(about))
     return {i for i, unit in enumerate(asked.units) if unit.is_number and found[i].any() and not found[i, there].any()}
+
+
+def _of_other_rows(asked: Claim, found: Floats, sources: Sources) -> set[int]:
+    """The numbers in digits that stand only in rows which the claim does not name, where it names another row."""
+    said = {key for unit in asked.units for key in unit.keys}
+    named = {i for i, keys in sources.rows.items() if keys & said}
+    if not named:
+        return set()
+    places = {
+        i: set(np.flatnonzero(found[i]).tolist())
+        for i, unit in enumerate(asked.units)
+        if unit.is_number and any(map(str.isdigit, unit.text))
+    }
+    return {i for i, at in places.items() if at and at <= sources.rows.keys() - named}

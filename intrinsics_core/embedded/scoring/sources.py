@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intrinsics_core.embedded.scoring.keys import Claim, Floats, keys_of, told_apart
+from intrinsics_core.embedded.scoring.rows import names_of_rows
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.text.tables import in_words
 
@@ -94,6 +95,13 @@ class Sources:
     def told_apart(self) -> dict[str, frozenset[str]]:
         """`told_apart` of the titles."""
         return told_apart(self.titles)
+
+    @cached_property
+    def rows(self) -> dict[int, frozenset[str]]:
+        """For each sentence that is a row (`names_of_rows`) the keys of its name that stand in no other row."""
+        names = names_of_rows(self.read_as)
+        times = Counter(key for i in names for key in keys_of(self.read_as[i]))
+        return {i: frozenset(key for key in keys_of(name) if times[key] == 1) for i, name in names.items()}
 
     @cached_property
     def _spelled(self) -> dict[str, list[str]]:
