@@ -28,12 +28,7 @@ from importlib import resources
 from typing import NamedTuple
 
 from intrinsics_core.text.memory import remembered
-
-
-def word_set(text: str) -> frozenset[str]:
-    """A set of words written as one text, separated by spaces."""
-    return frozenset(text.split())
-
+from intrinsics_core.text.words import word_set
 
 STOPWORDS: frozenset[str] = word_set(
     """

@@ -8,9 +8,12 @@ from typing import NamedTuple
 BOLD = 7
 """The level of a line in bold. It is below all others."""
 
+EMOJI_CHARACTERS = r"\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
+"""The characters of emojis, for a class of a pattern."""
+
 _HASHES = re.compile(r"\A(?P<hashes>#{1,6})\s+(?P<name>.+)\Z", re.DOTALL)
 # Behind the bold words may stand colons, dashes, emojis and a remark in brackets. With a period it is a sentence.
-_TRAIL = r"[\s:：–—\ufe0f\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff-]*"
+_TRAIL = rf"[\s:：–—\ufe0f{EMOJI_CHARACTERS}-]*"
 _BOLD = re.compile(rf"\A(?P<mark>\*\*|__)(?P<name>[^*_]+?)(?P=mark){_TRAIL}(?:\([^()]{{1,60}}\){_TRAIL})?\Z")
 
 

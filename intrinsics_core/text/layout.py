@@ -20,6 +20,7 @@ from intrinsics_core.text.headings import BOLD, heading_level
 from intrinsics_core.text.memory import remembered
 from intrinsics_core.text.months import MONTHS, WEEKDAYS
 from intrinsics_core.text.sentences import Span
+from intrinsics_core.text.words import word_set
 
 _FENCE = re.compile(r"(?:```|~~~)")
 _RULE = re.compile(r"\A[=\-_*~]{3,}+\Z")
@@ -44,20 +45,16 @@ _NEXT = re.compile(r"\s*+([\"'“‘„«(\[*_]*+)(\w*+)")
 _BEFORE = 24  # characters before a stop that are looked at: no abbreviation is longer
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 # Never the end of a sentence: a name, a number or a comparison follows.
-_TITLES = _words("dr mr mrs ms mx prof rev gen col sgt capt lt cmdr hon sen rep gov st mt hr fr bzgl bzw z.b d.h u.a "
-                 "vs cf viz approx ca e.g i.e messrs mme mlle")  # fmt: skip
+_TITLES = word_set("dr mr mrs ms mx prof rev gen col sgt capt lt cmdr hon sen rep gov st mt hr fr bzgl bzw z.b d.h u.a "
+                   "vs cf viz approx ca e.g i.e messrs mme mlle")  # fmt: skip
 # No end before a number: "No. 5", "Fig. 2", "Jan. 3".
-_NUMBERED = _words("no nos nr fig figs eq eqs sec sect ch vol vols pp p pg art arts para cl ex app tab ver v jan feb "
-                   "mar apr jun jul aug sep sept oct nov dec")  # fmt: skip
+_NUMBERED = word_set("no nos nr fig figs eq eqs sec sect ch vol vols pp p pg art arts para cl ex app tab ver v jan feb "
+                     "mar apr jun jul aug sep sept oct nov dec")  # fmt: skip
 # An end only where a word follows that begins sentences.
-_OFTEN = _words("inc ltd co corp jr sr bros al dept univ assn est etc ave blvd rd min max ed eds trans usw evtl")
-_HOURS = _words("a.m p.m")
-_STARTERS = _words(
+_OFTEN = word_set("inc ltd co corp jr sr bros al dept univ assn est etc ave blvd rd min max ed eds trans usw evtl")
+_HOURS = word_set("a.m p.m")
+_STARTERS = word_set(
     """
     a an the this that these those it its he she they we you i his her their our my your there here in on at
     for from by with as if when while after before since although though however but and so yet no not yes all
@@ -65,7 +62,7 @@ _STARTERS = _words(
     er sie es wir ein eine le la les il elle un une
     """
 )
-_DAYS = frozenset((*WEEKDAYS, *MONTHS)) | _words("et est pt pst gmt utc cet")
+_DAYS = frozenset((*WEEKDAYS, *MONTHS)) | word_set("et est pt pst gmt utc cet")
 
 
 @remembered(1024)
@@ -93,6 +90,11 @@ def ended(text: str) -> str:
     """The text with a period behind it, where no mark of its own ends it."""
     text = text.rstrip()
     return text if _STOPPED.search(text[-_BEFORE:]) else f"{text}."
+
+
+def ends_in_question(text: str) -> bool:
+    """Whether a question mark ends a text, maybe with quotes, brackets or emphasis behind it."""
+    return text.rstrip("\"'”’)* \t\r\n").endswith(("?", "？"))
 
 
 def fenced(text: str) -> list[tuple[int, int]]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from intrinsics_core.embedded.lexical import Token, word_set
+from intrinsics_core.embedded.lexical import Token
 from intrinsics_core.embedded.scoring.verbs import AUXILIARY
 from intrinsics_core.text.months import MONTHS, WEEKDAYS
+from intrinsics_core.text.words import word_set
 
 
 def plain(token: Token) -> str:

@@ -10,7 +10,7 @@ from intrinsics_core.embedded.scoring.quoting import DENIES
 from intrinsics_core.embedded.scoring.short_answers import is_bare, is_question
 from intrinsics_core.embedded.scoring.small_talk import is_small_talk
 from intrinsics_core.embedded.scoring.verbs import FINITE
-from intrinsics_core.text.layout import is_fence, laid_out
+from intrinsics_core.text.layout import ends_in_question, is_fence, laid_out
 
 _GREETING = r"(?:sure|certainly|of\scourse|absolutely|great\squestion|thank\syou|thanks|hello|hi|hey)"
 # Sentences that say something about the answer instead of claiming something about the world. Each run of spaces is one
@@ -130,7 +130,6 @@ _MARKER = re.compile(
 NUMBERING = re.compile(r"\A\W*+\d{1,3}\W*+\Z")
 
 _PIECES = re.compile(r"[^.!?。！？]*[.!?。！？]+[\"'”’)*\s]*|[^.!?。！？]+$")
-_CLOSING = "\"'”’)* \t\r\n"
 _BUT = re.compile(r"\b(?:but|however|though|although|yet)\b", re.IGNORECASE)
 # A run of spaces counts as one, or as a line end where it holds one.
 _SPACES = re.compile(r"\s+")
@@ -162,9 +161,9 @@ def makes_claim(sentence: str, vectors: Floats | None = None, found: bool = Fals
         return False
     if told := _TOLD.match(text):
         text = f"{told['told'] or told['tagged']}."
-    if text.rstrip(_CLOSING).endswith(("?", "？")):
+    if ends_in_question(text):
         pieces = _PIECES.findall(text)
-        while pieces and pieces[-1].rstrip(_CLOSING).endswith(("?", "？")):
+        while pieces and ends_in_question(pieces[-1]):
             pieces.pop()
         text, vectors = "".join(pieces), None  # "It is red. And yours?" claims something before it asks
         if len(claim(text).units) < 2:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from intrinsics_core.embedded.scoring.references import without_references
 from intrinsics_core.embedded.scoring.verbs import AUXILIARY
-from intrinsics_core.text.headings import BOLD, heading, heading_level
+from intrinsics_core.text.headings import BOLD, EMOJI_CHARACTERS, heading, heading_level
 from intrinsics_core.text.layout import is_item
 from intrinsics_core.text.months import MONTHS, SHORT_MONTHS
 from intrinsics_core.text.tables import NO, YES, in_words
@@ -24,7 +24,7 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _BULLET = re.compile(r"\A[-*•‣▪◦●○■□➢➤·–—]\s+")
-_EMOJI = "[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]\ufe0f?"
+_EMOJI = rf"[{EMOJI_CHARACTERS}]\ufe0f?"
 _EMOJIS = re.compile(rf"\A(?:{_EMOJI}\s?)++|(?:(?<=\s){_EMOJI})++\Z|{_EMOJI}\Z")
 _YES, _NO = (re.compile(rf"\A[{marks}]|\s[{marks}]\ufe0f?\Z") for marks in (YES, NO))
 CLOSING = r"(?:(?:kind|best|warm)\s(?:regards|wishes)|regards|sincerely|yours\s(?:truly|sincerely))"

@@ -19,14 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intrinsics_core.embedded.lexical import Token, background, idf, stem, tokens
-from intrinsics_core.embedded.scoring.quantities import (
-    CARDINALS,
-    NUMBER_WORDS,
-    PARTS_OF_THE_DAY,
-    Quantity,
-    quantities,
-    value_key,
-)
+from intrinsics_core.embedded.scoring.numbers import CARDINALS, NUMBER_WORDS, value_key
+from intrinsics_core.embedded.scoring.quantities import quantities
+from intrinsics_core.embedded.scoring.quantity import Quantity
+from intrinsics_core.embedded.scoring.times import PARTS_OF_THE_DAY
 from intrinsics_core.text.memory import remembered
 from intrinsics_core.text.months import MONTHS
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from intrinsics_core.embedded.lexical import Token, tokens
+from intrinsics_core.embedded.query.lexicon import POINTERS, POSSESSIVE
 from intrinsics_core.embedded.scoring.evidence import Evidence
 from intrinsics_core.embedded.scoring.sources import Sources
 
@@ -14,7 +15,7 @@ DENIES = re.compile(
 _WHICH = re.compile(r"\b(?:which|whose|who|whom)\b", re.IGNORECASE)
 _QUOTED = 2  # words with content, from which on a run of words is a quote
 _PRONOUNS = frozenset(("it", "they", "he", "she"))
-_LEANS = _PRONOUNS | frozenset(("its", "their", "his", "her", "this", "that", "these", "those", "there"))
+_LEANS = _PRONOUNS | POSSESSIVE | POINTERS | {"there"}
 _SUBJECT = 8  # words at the beginning of a sentence, among which its subject is
 _NAMED = 4  # words of what a pronoun stands for, at most
 
