@@ -44,7 +44,7 @@ from intrinsics_core.protocol.results import Citation, Citations, Evaluation, Ra
 from intrinsics_core.protocol.task import DocumentLike, documents_of
 from intrinsics_core.replies.quotes import occurrences
 from intrinsics_core.text import stops
-from intrinsics_core.text.layout import fenced
+from intrinsics_core.text.fences import fenced
 
 Mode = Literal["postfix", "postfix-snippet", "inline", "inline-snippet"]
 Style = Literal["text", "markdown", "json"]

@@ -9,7 +9,8 @@ from intrinsics_core.embedded.scoring.quoting import DENIES
 from intrinsics_core.embedded.scoring.short_answers import is_bare, is_question
 from intrinsics_core.embedded.scoring.small_talk import is_small_talk
 from intrinsics_core.embedded.scoring.verbs import FINITE
-from intrinsics_core.text.layout import is_fence, laid_out
+from intrinsics_core.text.fences import is_fence
+from intrinsics_core.text.layout import laid_out
 
 # Sentences that say something about the answer instead of claiming something about the world. Each run of spaces is one
 # by then (see `_SPACES`): patterns with many stretches of optional spaces try every way to share them out.
