@@ -36,6 +36,7 @@ from intrinsics_core.protocol.results import (
 )
 from intrinsics_core.protocol.task import Document, Task
 from intrinsics_core.replies import sentence_ids
+from intrinsics_core.text.cleaning import as_meant
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.scripts import unfitted_language
 
@@ -120,7 +121,7 @@ def embedded_profile(
 def _question_and_passages(task: Task, question: str, *, apart: bool = False) -> Sequence[Request]:
     return [
         Embed(task.intrinsic, (question,), kind="query"),
-        Embed(task.intrinsic, tuple(map(passage, task.documents)), kind="passage", apart=apart),
+        Embed(task.intrinsic, tuple(as_meant(passage(d)) for d in task.documents), kind="passage", apart=apart),
     ]
 
 
@@ -131,8 +132,13 @@ def _sentences(task: Task) -> Sequence[Request]:
     texts = tuple(stated_each(said.claims, task.query, whole=not said.before))
     return [
         Embed(task.intrinsic, texts, kind="sentence"),
-        Embed(task.intrinsic, tuple(s.text for each in task.document_sentences for s in each), kind="sentence"),
+        Embed(task.intrinsic, tuple(_meant(task)), kind="sentence"),
     ]
+
+
+def _meant(task: Task) -> list[str]:
+    """The sentences of the documents as the encoder sees them."""
+    return [as_meant(s.text) or s.text for each in task.document_sentences for s in each]
 
 
 class _ClaimsMade(NamedTuple):
@@ -423,7 +429,7 @@ def _entailment(own: Overrides, task: Task) -> Program[float]:
     from intrinsics_core.embedded.scoring.support_head import load_head
 
     (text,) = stated_each([task.response], task.query)
-    sentences = tuple(s.text for each in task.document_sentences for s in each)
+    sentences = tuple(_meant(task))
     claim, documents = _vectors(
         (
             yield [Embed(task.intrinsic, (text,), kind="sentence"), Embed(task.intrinsic, sentences, kind="sentence")]  # type: ignore[arg-type]

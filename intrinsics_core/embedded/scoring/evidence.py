@@ -22,7 +22,7 @@ from itertools import groupby, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from intrinsics_core.embedded.lexical import Token, background, idf, stem, tokens
+from intrinsics_core.embedded.lexical import Token, background, idf, is_known, stem, tokens
 from intrinsics_core.embedded.scoring.quantities import (
     CARDINALS,
     NUMBER_WORDS,
@@ -32,6 +32,7 @@ from intrinsics_core.embedded.scoring.quantities import (
     value_key,
 )
 from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.text.cleaning import cleaned
 from intrinsics_core.text.memory import remembered
 from intrinsics_core.text.tables import in_words
 
@@ -275,10 +276,10 @@ class Sources:
 
     @cached_property
     def read_as(self) -> Sequence[str]:
-        """The sentences with the rows of tables in words; "" where nothing is to be read."""
+        """The sentences as they were meant (`cleaned`), rows of tables in words; "" where nothing is to be read."""
         owner = self.documents or [0] * len(self.texts)
         grouped = groupby(range(len(self.texts)), key=lambda i: owner[i])
-        read = [text for _, some in grouped for text in in_words([self.texts[i] for i in some])]
+        read = [text for _, some in grouped for text in in_words([cleaned(self.texts[i], is_known) for i in some])]
         return [text if i not in self.unread else "" for i, text in enumerate(read)]
 
     @cached_property
@@ -363,12 +364,13 @@ class Sources:
         return begin
 
     def cosines(self, rows: Floats) -> Floats:
-        """Largest cosine between any of a text's windows and any window of each source sentence."""
+        """Largest cosine between any of a text's windows and any window of each source sentence; 0 for one unread."""
         nearest: Floats = np.zeros(len(self.texts), dtype=np.float32)
         if self.texts and len(rows):
             for part, mine in self._blocks():
                 best = _products(mine, rows).max(axis=1)
                 nearest[part] = np.maximum.reduceat(best, self._starts_of(part))
+            nearest[[i for i, text in enumerate(self.read_as) if not text]] = 0.0
         return nearest
 
     @cached_property
