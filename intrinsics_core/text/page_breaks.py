@@ -53,11 +53,12 @@ def without_page_breaks(sentence: str) -> str:
     plain = [line.strip() for line in lines]
     blank = [i for i, line in enumerate(plain) if not line]
     inside = range(blank[0], blank[-1] + 1) if blank else range(0)
-    return "\n".join(
+    kept = [
         line
         for i, line in enumerate(lines)
         if i in (0, len(lines) - 1) or not (i in inside or _is_furniture(plain, i, Counter()))
-    )
+    ]
+    return sentence if len(kept) == len(lines) else "\n".join(kept)
 
 
 def _is_furniture(lines: Sequence[str], i: int, times: Counter[str]) -> bool:
