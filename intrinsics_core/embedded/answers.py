@@ -14,6 +14,7 @@ from intrinsics_core.protocol.requests import Embed, Program, Reply, Request
 from intrinsics_core.protocol.results import Citations, Faithfulness, HallucinationDetection
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import sentence_ids
+from intrinsics_core.text.cleaning import as_meant
 from intrinsics_core.text.layout import laid_out
 
 if TYPE_CHECKING:
@@ -31,8 +32,13 @@ def answer_and_documents(task: Task) -> Sequence[Request]:
     texts = tuple(stated_each(said.claims, task.query, whole=not said.before))
     return [
         Embed(task.intrinsic, texts, kind="sentence"),
-        Embed(task.intrinsic, tuple(s.text for each in task.document_sentences for s in each), kind="sentence"),
+        Embed(task.intrinsic, tuple(_meant(task)), kind="sentence"),
     ]
+
+
+def _meant(task: Task) -> list[str]:
+    """The sentences of the documents as the encoder sees them."""
+    return [as_meant(s.text) or s.text for each in task.document_sentences for s in each]
 
 
 class ClaimsMade(NamedTuple):
@@ -116,7 +122,7 @@ def entailed(own: Overrides, task: Task) -> Program[float]:
     from intrinsics_core.embedded.scoring.support_head import load_head
 
     (text,) = stated_each([task.response], task.query)
-    sentences = tuple(s.text for each in task.document_sentences for s in each)
+    sentences = tuple(_meant(task))
     claim, documents = vectors_of(
         (
             yield [Embed(task.intrinsic, (text,), kind="sentence"), Embed(task.intrinsic, sentences, kind="sentence")]  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from typing import Any
 from intrinsics_core.calibration.logits import yes_logits
 from intrinsics_core.protocol.requests import Embed, Embedded, Program, Reply, Request, Score, ScoreTask
 from intrinsics_core.protocol.task import Document, Task
+from intrinsics_core.text.cleaning import as_meant
 
 
 def passage(document: Document) -> str:
@@ -21,7 +22,7 @@ def question_and_passages(task: Task, question: str, *, apart: bool = False) -> 
     """The vectors of a question and of every passage. ``apart``: as if each passage were the only one."""
     return [
         Embed(task.intrinsic, (question,), kind="query"),
-        Embed(task.intrinsic, tuple(map(passage, task.documents)), kind="passage", apart=apart),
+        Embed(task.intrinsic, tuple(as_meant(passage(d)) for d in task.documents), kind="passage", apart=apart),
     ]
 
 

@@ -22,6 +22,7 @@ from typing import TypeVar
 from intrinsics_core.embedded.lexical import stem, terms
 from intrinsics_core.protocol.requests import Program
 from intrinsics_core.protocol.task import Document, Message, Task
+from intrinsics_core.text.cleaning import as_meant
 from intrinsics_core.text.layout import ends_in_question, laid_out
 from intrinsics_core.text.memory import remembered
 from intrinsics_core.text.sentences import Span
@@ -111,7 +112,7 @@ def _commands(sentences: Sequence[Span], asked: frozenset[str]) -> list[Span]:
 
 def _kinds_in(text: str) -> frozenset[int]:
     """Which kinds of words about judging a text has."""
-    words = frozenset(terms(text, stopwords=True))
+    words = frozenset(terms(as_meant(text), stopwords=True))
     return frozenset(i for i, kind in enumerate(_kinds()) if not kind.isdisjoint(words))
 
 

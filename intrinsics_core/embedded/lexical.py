@@ -214,6 +214,11 @@ def is_unheard_of(term: str) -> bool:
     return idf(term) > 0.95 * background().default
 
 
+def is_known(word: str) -> bool:
+    """Whether a word is one that texts use: its stem is not as rare as a made-up name."""
+    return not is_unheard_of(stem(word))
+
+
 def candidate_idf(wanted: Iterable[str], docs: Sequence[Iterable[str]], *, prior: float = 50.0) -> dict[str, float]:
     """Idf of terms, blended from the background and from the candidates themselves.
 

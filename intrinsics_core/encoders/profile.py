@@ -29,7 +29,7 @@ from intrinsics_core.protocol.results import (
 )
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import sentence_ids
-from intrinsics_core.text.layout import ended
+from intrinsics_core.text.prose import ended
 
 ROLES = ("relevance", "entailment", "tokens")
 _ENOUGH = 0.5  # a probability from which on a verdict is yes

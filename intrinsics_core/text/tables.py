@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from intrinsics_core.text.layout import ended
+from intrinsics_core.text.columns import with_bars
+from intrinsics_core.text.prose import ended
 
 _RULED = frozenset("|:-=+ ")
 _NUMBERS = ("#", "no", "nr", "")  # may head a column that numbers the rows
@@ -17,9 +18,9 @@ _EMOJI = "\ufe0f"  # behind a mark that is drawn as an emoji
 def in_words(sentences: Sequence[str]) -> list[str]:
     """The sentences of one document as they are read: ``Bike: Tandem; Day: €28.`` for ``| Tandem | €28 |``.
 
-    A table is a run of sentences that begin with ``|``, or have two or more of it. Its first row names the columns
-    where a rule follows it, or where it holds no digit and a later row does. A row with another number of cells stays
-    as it is.
+    A table is a run of sentences that begin with ``|``, or have two or more of it, or have columns (`with_bars`). Its
+    first row names the columns where a rule follows it, or where it holds no digit and a later row does. A row with
+    another number of cells stays as it is.
 
     Args:
         sentences: the sentences of the document in order, a row of a table being one (`layout.laid_out`).
@@ -28,7 +29,7 @@ def in_words(sentences: Sequence[str]) -> list[str]:
         As many texts. Only rows of such tables differ from what was given: rules, and the row that names the columns,
         become "".
     """
-    found, i = list(sentences), 0
+    found, i = with_bars(sentences), 0
     while i < len(found):
         end = i
         while end < len(found) and is_row(found[end]):

@@ -25,10 +25,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from intrinsics_core.embedded.lexical import idf, is_unheard_of, terms, tokens
+from intrinsics_core.embedded.lexical import idf, is_known, is_unheard_of, terms, tokens
 from intrinsics_core.embedded.scoring.head import SURE, LinearHead, bounded, just_below, load_head
 from intrinsics_core.embedded.scoring.keys import keys_of
 from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.text.cleaning import cleaned
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.memory import remembered
 from intrinsics_core.text.tables import in_words
@@ -306,7 +307,7 @@ def to_read(question: str, text: str, title: str | None = None) -> str:
     asked = _asked(question)
     spans, have = laid_out(text), tuple(_sentences(text))
     plain = [span.text for span in spans]
-    said = in_words(plain)
+    said = in_words([cleaned(each, is_known) for each in plain])
     best, shown = -1.0, text
     begin = 0
     while begin < len(spans):
@@ -359,7 +360,7 @@ def _asked(question: str) -> _Weighed:
 @remembered(1024, kept_as=tuple)
 def _sentences(passage: str) -> Iterable[frozenset[str]]:
     """The content terms of each sentence."""
-    return (frozenset(terms(span.text)) for span in laid_out(passage))
+    return (frozenset(terms(cleaned(span.text, is_known))) for span in laid_out(passage))
 
 
 def _threshold(name: str, given: float | None, default: float) -> float:

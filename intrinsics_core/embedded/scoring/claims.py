@@ -10,7 +10,8 @@ from intrinsics_core.embedded.scoring.quoting import DENIES
 from intrinsics_core.embedded.scoring.short_answers import is_bare, is_question
 from intrinsics_core.embedded.scoring.small_talk import is_small_talk
 from intrinsics_core.embedded.scoring.verbs import FINITE
-from intrinsics_core.text.layout import ends_in_question, is_fence, laid_out
+from intrinsics_core.text.fences import is_fence
+from intrinsics_core.text.layout import ends_in_question, laid_out
 
 _GREETING = r"(?:sure|certainly|of\scourse|absolutely|great\squestion|thank\syou|thanks|hello|hi|hey)"
 # Sentences that say something about the answer instead of claiming something about the world. Each run of spaces is one

@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from intrinsics_core.embedded.lexical import is_known
 from intrinsics_core.embedded.scoring.references import without_references
 from intrinsics_core.embedded.scoring.verbs import AUXILIARY
+from intrinsics_core.text.cleaning import cleaned
 from intrinsics_core.text.headings import BOLD, EMOJI_CHARACTERS, heading, heading_level
 from intrinsics_core.text.layout import is_item
 from intrinsics_core.text.months import MONTHS, SHORT_MONTHS
@@ -60,7 +62,7 @@ def without_form(sentences: Sequence[str]) -> list[str]:
     Args:
         sentences: those of an answer, in order (`layout.laid_out`).
     """
-    said = _without_signature(in_words(without_references(sentences)))
+    said = _without_signature(in_words([cleaned(each, is_known) for each in without_references(sentences)]))
     found, above, introduced = list[str](), "", ""
     for i, text in enumerate(said):
         following = next(filter(None, said[i + 1 :]), "")

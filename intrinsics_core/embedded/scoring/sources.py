@@ -11,9 +11,11 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
+from intrinsics_core.embedded.lexical import is_known
 from intrinsics_core.embedded.scoring.keys import Claim, Floats, keys_of, told_apart
 from intrinsics_core.embedded.scoring.rows import names_of_rows
 from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.text.cleaning import cleaned
 from intrinsics_core.text.tables import in_words
 
 READ_WHOLE = 170
@@ -62,10 +64,10 @@ class Sources:
 
     @cached_property
     def read_as(self) -> Sequence[str]:
-        """The sentences with the rows of tables in words; "" where nothing is to be read."""
+        """The sentences as they were meant (`cleaned`), rows of tables in words; "" where nothing is to be read."""
         owner = self.documents or [0] * len(self.texts)
         grouped = groupby(range(len(self.texts)), key=lambda i: owner[i])
-        read = [text for _, some in grouped for text in in_words([self.texts[i] for i in some])]
+        read = [text for _, some in grouped for text in in_words([cleaned(self.texts[i], is_known) for i in some])]
         return [text if i not in self.unread else "" for i, text in enumerate(read)]
 
     @cached_property
@@ -157,12 +159,13 @@ class Sources:
         return begin
 
     def cosines(self, rows: Floats) -> Floats:
-        """Largest cosine between any of a text's windows and any window of each source sentence."""
+        """Largest cosine between any of a text's windows and any window of each source sentence; 0 for one unread."""
         nearest: Floats = np.zeros(len(self.texts), dtype=np.float32)
         if self.texts and len(rows):
             for part, mine in self._blocks():
                 best = _products(mine, rows).max(axis=1)
                 nearest[part] = np.maximum.reduceat(best, self._starts_of(part))
+            nearest[[i for i, text in enumerate(self.read_as) if not text]] = 0.0
         return nearest
 
     @cached_property
