@@ -16,6 +16,7 @@ from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import sentence_ids
 from intrinsics_core.text.cleaning import as_meant
 from intrinsics_core.text.layout import laid_out
+from intrinsics_core.text.outline import columns_of
 
 if TYPE_CHECKING:
     from intrinsics_core.embedded.scoring.citing import CitationRule
@@ -224,4 +225,6 @@ def _sources(task: Task, vectors: Sequence[Any]) -> Sources:
     owners = [d for d, sentences in enumerate(task.document_sentences) for _ in sentences]
     titles = [d.title or "" for d in task.documents]
     texts = [s.text for each in task.document_sentences for s in each]
-    return Sources(texts, vectors, owners, titles, commands_among(task))
+    read = zip(task.documents, task.document_sentences, strict=True)
+    columns = [column for document, spans in read for column in columns_of(document.text, spans)]
+    return Sources(texts, vectors, owners, titles, commands_among(task), columns)

@@ -64,11 +64,12 @@ def _asks(task: Task, question: str, shown: Sequence[str]) -> Program[list[float
 
 def pointwise(own: Overrides, task: Task) -> Program[list[float]]:
     """For each passage the probability that it is relevant, which is that of context relevance."""
-    from intrinsics_core.embedded.scoring.answering import passage_score
+    from intrinsics_core.embedded.scoring.answering import passage_score, shipped_head
 
     found = yield from _looked_up(own, task)
+    head = shipped_head("relevance", reads=found.logits is not None)
     return [
-        passage_score(found.text, text, found.question, rows, logit=said)
+        passage_score(found.text, text, found.question, rows, head=head, logit=said)
         for text, rows, said in found.read(task.documents)
     ]
 
@@ -82,13 +83,14 @@ def relevance_of_each(own: Overrides, task: Task) -> Program[list[Judgement]]:
 
 def _judged(own: Overrides, task: Task) -> Program[list[PassageRelevance]]:
     """What is said of each passage as if it were the only one."""
-    from intrinsics_core.embedded.scoring.answering import context_relevance
+    from intrinsics_core.embedded.scoring.answering import context_relevance, shipped_head
 
     asked = yield from _looked_up(own, task, apart=True)
     limits = own.thresholds.get("context-relevance", {})
     high, low = limits.get("relevant"), limits.get("partial")
+    head = shipped_head("relevance", reads=asked.logits is not None)
     return [
-        context_relevance(asked.text, text, asked.question, rows, relevant=high, partial=low, logit=said)
+        context_relevance(asked.text, text, asked.question, rows, relevant=high, partial=low, head=head, logit=said)
         for text, rows, said in asked.read(task.documents)
     ]
 

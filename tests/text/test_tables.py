@@ -79,3 +79,43 @@ def test_two_tables_have_columns_of_their_own() -> None:
 )
 def test_columns_that_are_made_by_spaces(text: str, read: list[str]) -> None:
     assert in_words(sentences(text)) == read
+
+
+@pytest.mark.parametrize(
+    ("rows", "read"),
+    [
+        (
+            ["| Plan | Chat |", "|---|---|", "| Basic | – |", "| Pro | ✓ |"],
+            ["Plan: Basic; Chat: no.", "Plan: Pro; Chat: yes."],
+        ),
+        (
+            ["| Plan | Chat |", "|---|---|", "| Basic | |", "| Pro | x |"],
+            ["Plan: Basic; Chat: no.", "Plan: Pro; Chat: yes."],
+        ),
+        (
+            ["| Plan | Chat |", "|---|---|", "| Basic | x |", "| Pro | ✓ |"],
+            ["Plan: Basic; Chat: no.", "Plan: Pro; Chat: yes."],
+        ),
+        (
+            ["| Size | M |", "|---|---|", "| waist | - |", "| chest | 96 |"],
+            ["Size: waist; M: -.", "Size: chest; M: 96."],
+        ),
+        (["| Size | M |", "|---|---|", "| waist | |", "| chest | 96 |"], ["Size: waist.", "Size: chest; M: 96."]),
+        (["| a | b |", "|---|---|", "| x | 2 |", "| x | 3 |"], ["a: x; b: 2.", "a: x; b: 3."]),
+        (["||Mon|Tue|", "|-|-|-|", "|Pool|10-20|9-17|"], ["Pool; Mon: 10-20; Tue: 9-17."]),
+    ],
+)
+def test_a_dash_or_an_empty_cell_beside_ticks_says_no(rows: list[str], read: list[str]) -> None:
+    assert in_words(rows)[2:] == read
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["| Choir | Mona Reuter | Monday |", "| Band | Pavel Simic | room 12 |", "| Theatre | Ines Roth | room 4 |"],
+        ["| Monday | closed |", "| Tuesday | 9:00 |", "| Sunday | closed |"],
+        ["| Ines Roth | the kitchen |", "| Mona Reuter | room 14 |"],
+    ],
+)
+def test_rows_without_a_row_of_names_stay(rows: list[str]) -> None:
+    assert in_words(rows) == rows

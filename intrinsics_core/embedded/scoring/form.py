@@ -15,17 +15,11 @@ from intrinsics_core.embedded.scoring.references import without_references
 from intrinsics_core.embedded.scoring.verbs import AUXILIARY
 from intrinsics_core.text.cleaning import cleaned
 from intrinsics_core.text.headings import BOLD, EMOJI_CHARACTERS, heading, heading_level
+from intrinsics_core.text.items import BULLET, NUMBERED, behind, unmarked
 from intrinsics_core.text.layout import is_item
 from intrinsics_core.text.months import MONTHS, SHORT_MONTHS
 from intrinsics_core.text.tables import NO, YES, in_words
 
-_NUMBERED = re.compile(
-    r"\A(?:[-*•]\s+)?"
-    r"(?:(?:step|part|point|option|choice)\s+\d{1,2}\s*[:.)–-]|\(?\d{1,2}[.)]|\(?[a-h]\)|\[[ xX]?\]"
-    r"|\d\ufe0f?\u20e3)\s+",
-    re.IGNORECASE,
-)
-_BULLET = re.compile(r"\A[-*•‣▪◦●○■□➢➤·–—]\s+")
 _EMOJI = rf"[{EMOJI_CHARACTERS}]\ufe0f?"
 _EMOJIS = re.compile(rf"\A(?:{_EMOJI}\s?)++|(?:(?<=\s){_EMOJI})++\Z|{_EMOJI}\Z")
 _YES, _NO = (re.compile(rf"\A[{marks}]|\s[{marks}]\ufe0f?\Z") for marks in (YES, NO))
@@ -72,14 +66,13 @@ def without_form(sentences: Sequence[str]) -> list[str]:
             level = heading_level(text)
             found.append(f"{'#' * level} {name}" if 0 < level < BOLD else f"**{name}**")
             continue
-        item = is_item(text) or _NUMBERED.match(text) is not None
+        item = is_item(text) or NUMBERED.match(text) is not None
         plain = _plain(text)
         above = above if item else ""
         introduced = introduced if item else plain[:-1] if plain.endswith(":") else ""
         if item and introduced and plain and not any(map(str.isalpha, plain)):  # "Bus 12 leaves at:", "- 3:15"
             plain = f"{introduced} {plain}"
-        behind = bool(above and plain) and not plain.casefold().startswith(above.casefold())
-        found.append(f"- {above}: {plain}" if behind else f"- {plain}" if item and plain else plain)
+        found.append(f"- {behind(above, plain)}" if item and plain else plain)
     return found
 
 
@@ -108,7 +101,7 @@ def only_names(text: str, following: str) -> bool:
 
 def _plain(text: str) -> str:
     """A sentence without its marker, its label and its emojis."""
-    bare = _LABEL.sub("", _BULLET.sub("", _NUMBERED.sub("", text)).strip())
+    bare = _LABEL.sub("", unmarked(text))
     yes, no = _YES.search(bare), _NO.search(bare)
     shown = _EMOJIS.sub("", bare).strip()
     if (yes or no) and shown and not _SAYS.search(shown) and len(shown.split()) <= _SHORT:
@@ -118,19 +111,19 @@ def _plain(text: str) -> str:
 
 def _named(text: str, following: str) -> str:
     """What a line names that stands above other text: a heading, a line in bold, a few words above a list."""
-    plain = _EMOJIS.sub("", _BULLET.sub("", _NUMBERED.sub("", text))).strip()
+    plain = _EMOJIS.sub("", unmarked(text)).strip()
     if _is_bold_item(text) and _is_bold_item(following):
         return ""  # one of a list of items in bold
     if above := heading(plain):
-        name = _NUMBERED.sub("", above.name).rstrip(":").strip()
+        name = NUMBERED.sub("", above.name).rstrip(":").strip()
         return name if following and len(name.split()) <= 2 * _SHORT else ""
     if is_item(text) or not following or len(plain.split()) > _SHORT:
         return ""
-    in_list = is_item(following) or _NUMBERED.match(following) is not None
+    in_list = is_item(following) or NUMBERED.match(following) is not None
     if plain.endswith(":") and (not _SAYS.search(plain) or (in_list and _DENIES.match(plain))):
         return plain.rstrip(":").strip()
     return plain if in_list and plain and plain[-1].isalnum() else ""
 
 
 def _is_bold_item(text: str) -> bool:
-    return _BULLET.match(text) is not None and heading_level(_EMOJIS.sub("", _BULLET.sub("", text)).strip()) == BOLD
+    return BULLET.match(text) is not None and heading_level(_EMOJIS.sub("", BULLET.sub("", text)).strip()) == BOLD

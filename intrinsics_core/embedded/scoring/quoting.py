@@ -27,9 +27,9 @@ def is_quoted(sentence: str, evidence: Evidence, sources: Sources, nearest: int,
         nearest: the source sentence with the best score.
         given: the question.
     """
-    if not sources.read_as[nearest]:  # it commands the judge
+    read, source = sources.read_as[nearest], sources.texts[nearest]
+    if not read or (DENIES.search(read) and not DENIES.search(source)):  # it says nothing, or below "not covered:"
         return False
-    source = sources.texts[nearest]
     if repeats(sentence, source, _subject_before(sources, nearest)):
         return True
     return quotes(sentence, source, given) and not _is_of_another(evidence, nearest)

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from intrinsics_core.embedded.lexical import is_known
 from intrinsics_core.embedded.scoring.keys import Claim, Floats, keys_of, told_apart
-from intrinsics_core.embedded.scoring.rows import names_of_rows
+from intrinsics_core.embedded.scoring.rows import Field, fields, names_of_rows
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.text.cleaning import cleaned
-from intrinsics_core.text.tables import in_words
+from intrinsics_core.text.reading import ReadSentence, readings
 
 READ_WHOLE = 170
 """Words of sources that a reader is shown whole beside a claim: one window of it."""
@@ -33,7 +33,8 @@ class Sources:
     texts: the sentences of all documents in order. vectors: per sentence (windows, dim), rows L2-normalised.
     documents: for each sentence the index of its document; None: all of one document. titles: one a document, with the
     metadata that frameworks write there, ``""`` for none; a word of theirs is found, wherever it is claimed. unread:
-    indices of the sentences that are left out (`commands.commands_among`).
+    indices of the sentences that are left out (`commands.commands_among`). columns: of each sentence the column in
+    which it begins a line (`outline.columns_of`); empty: each begins one.
     """
 
     texts: Sequence[str]
@@ -41,6 +42,7 @@ class Sources:
     documents: Sequence[int] | None = None
     titles: Sequence[str] = ()
     unread: frozenset[int] = frozenset()
+    columns: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         if len(self.vectors) != len(self.texts):
@@ -63,12 +65,35 @@ class Sources:
         return dict(found)
 
     @cached_property
-    def read_as(self) -> Sequence[str]:
-        """The sentences as they were meant (`cleaned`), rows of tables in words; "" where nothing is to be read."""
+    def readings(self) -> Sequence[ReadSentence]:
+        """The sentences as they are read (`reading.readings`); those that are left out are not read."""
         owner = self.documents or [0] * len(self.texts)
-        grouped = groupby(range(len(self.texts)), key=lambda i: owner[i])
-        read = [text for _, some in grouped for text in in_words([cleaned(self.texts[i], is_known) for i in some])]
-        return [text if i not in self.unread else "" for i, text in enumerate(read)]
+        texts = ["" if i in self.unread else cleaned(text, is_known) for i, text in enumerate(self.texts)]
+        columns = self.columns or [0] * len(texts)
+        found = list[ReadSentence]()
+        for _, some in groupby(range(len(texts)), key=lambda i: owner[i]):
+            begin, end = len(found), len(found) + len(list(some))
+            found += readings(texts[begin:end], columns[begin:end])
+        return found
+
+    @cached_property
+    def read_as(self) -> Sequence[str]:
+        """The sentences as models read them; "" where nothing is to be read."""
+        return [reading.text for reading in self.readings]
+
+    @cached_property
+    def uncited(self) -> tuple[int, ...]:
+        """The sentences that say nothing themselves."""
+        return tuple(i for i, reading in enumerate(self.readings) if not reading.own)
+
+    @cached_property
+    def shared(self) -> dict[int, tuple[frozenset[str], frozenset[str]]]:
+        """Of each sentence that is read with words of another one the keys of its own words, and of all."""
+        return {
+            i: (keys_of(reading.own), keys_of(reading.text))
+            for i, reading in enumerate(self.readings)
+            if reading.own and reading.own != reading.text
+        }
 
     @cached_property
     def seen(self) -> float:
@@ -101,9 +126,20 @@ class Sources:
     @cached_property
     def rows(self) -> dict[int, frozenset[str]]:
         """For each sentence that is a row (`names_of_rows`) the keys of its name that stand in no other row."""
-        names = names_of_rows(self.read_as)
-        times = Counter(key for i in names for key in keys_of(self.read_as[i]))
+        said = [reading.own if reading.text else "" for reading in self.readings]
+        names = names_of_rows(said)
+        times = Counter(key for i in names for key in keys_of(said[i]))
         return {i: frozenset(key for key in keys_of(name) if times[key] == 1) for i, name in names.items()}
+
+    @cached_property
+    def fields(self) -> dict[int, Field]:
+        """`rows.fields`."""
+        return fields(self.readings)
+
+    @cached_property
+    def fields_of(self) -> dict[str, frozenset[str]]:
+        """Of each thing that `fields` are of the keys that no other one has."""
+        return told_apart(sorted({field.of for field in self.fields.values()}))
 
     @cached_property
     def _spelled(self) -> dict[str, list[str]]:
@@ -159,13 +195,13 @@ class Sources:
         return begin
 
     def cosines(self, rows: Floats) -> Floats:
-        """Largest cosine between any of a text's windows and any window of each source sentence; 0 for one unread."""
+        """Largest cosine between any of a text's windows and any window of each source sentence; 0 for `uncited`."""
         nearest: Floats = np.zeros(len(self.texts), dtype=np.float32)
         if self.texts and len(rows):
             for part, mine in self._blocks():
                 best = _products(mine, rows).max(axis=1)
                 nearest[part] = np.maximum.reduceat(best, self._starts_of(part))
-            nearest[[i for i, text in enumerate(self.read_as) if not text]] = 0.0
+            nearest[list(self.uncited)] = 0.0
         return nearest
 
     @cached_property

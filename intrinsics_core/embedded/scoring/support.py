@@ -28,7 +28,7 @@ import numpy as np
 
 from intrinsics_core.calibration.probabilities import logit as logit_of
 from intrinsics_core.calibration.probabilities import sigmoid
-from intrinsics_core.embedded.scoring.citing import CitationRule, cite, scores_of
+from intrinsics_core.embedded.scoring.citing import CitationRule, cite, scores_of, scores_read
 from intrinsics_core.embedded.scoring.claims import NUMBERING, asks, listed, makes_claim, says_back
 from intrinsics_core.embedded.scoring.evidence import Evidence, measure
 from intrinsics_core.embedded.scoring.explaining import explanation, missing_words
@@ -104,9 +104,10 @@ def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule)
 
     A claim that is about one of several titles is read beside the documents about it alone (`subjects`): what another
     one says of something else is no support. The best few are the sentences with the best scores, in their order: all
-    of short sources (`READ_WHOLE` words), `READ_PART` words of longer ones.
+    of short sources (`READ_WHOLE` words), `READ_PART` words of longer ones. A neighbour below
+    another heading or in another list is none.
     """
-    scores = scores_of(evidence, rule)
+    scores = scores_read(evidence, rule)
     owner, about = sources.documents, evidence.about
     ranked = [int(i) for i in np.argsort(-scores, kind="stable") if sources.read_as[int(i)]]
     if not ranked:
@@ -117,7 +118,9 @@ def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule)
     near = [
         i
         for i in (best - 1, best, best + 1)
-        if 0 <= i < len(sources.texts) and (owner is None or owner[i] == owner[best])
+        if 0 <= i < len(sources.texts)
+        and (owner is None or owner[i] == owner[best])
+        and sources.readings[i].section == sources.readings[best].section
     ]
     few, words, most = [best], len(sources.read_as[best].split()), READ_WHOLE if sources.seen == 1.0 else READ_PART
     for i in ranked[1:]:
