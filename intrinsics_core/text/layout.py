@@ -130,7 +130,7 @@ def _units(text: str) -> Iterator[tuple[int, int, bool]]:
         begin, at = at, at + len(line)
         plain = line.strip()
         fence = is_fence(plain)
-        level = heading_level(plain)
+        level = heading_level(plain) if plain else 0
         alone = code or fence or 0 < level < BOLD or _RULE.match(plain) is not None or _ROW.match(plain) is not None
         code ^= fence
         bold = level == BOLD  # stands alone, too, but what it says may be several sentences
