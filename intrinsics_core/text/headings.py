@@ -26,6 +26,8 @@ class Heading(NamedTuple):
 
 def heading(line: str) -> Heading | None:
     """The heading that a line is; None for any other line."""
+    if not line.startswith(("#", "**", "__")):  # most lines
+        return None
     hashes = _HASHES.match(line)
     name = hashes["name"].strip() if hashes else line
     bold = _BOLD.match(name)
