@@ -56,7 +56,7 @@ _MARKUP = re.compile(
     r"^[^\S\n]*(?:[-*•‣▪#>]+\s+|\(?\d{1,2}[.)]\s+)|\[\^?\d+(?:\s*[,;–-]\s*\d+)*\]|\*\*|__|`", re.MULTILINE
 )
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_COUNTED = re.compile(r"(?<![\w.,])(\d[\d.,]*)(?!(?:st|nd|rd|th|s)\b)([A-Za-z]{1,4})\b")
+_COUNTED = re.compile(r"(?<![\w.,])(\d[\d.,]*)(?!(?:st|nd|rd|th|s)\b)([A-Za-z]{1,24})\b")
 
 _MONTHS = "january february march april may june july august september october november december"
 _ALIASES: dict[str, str] = {stem(m[:3]): stem(m) for m in _MONTHS.split()} | {

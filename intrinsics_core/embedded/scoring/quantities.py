@@ -49,32 +49,38 @@ _SCALES: dict[str, float] = {
     "hundred": 1e2, "thousand": 1e3, "k": 1e3, "million": 1e6, "m": 1e6, "mn": 1e6, "billion": 1e9, "bn": 1e9,
     "b": 1e9, "trillion": 1e12, "dozen": 12.0,
 }  # fmt: skip
-_PARTS = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
+_PARTS = {
+    "½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3, "⅛": 0.125, "⅜": 0.375, "⅝": 0.625, "⅞": 0.875,
+}  # fmt: skip
 
 CARDINALS = frozenset(_CARDINALS) - {"zero", "one"} | {"hundred", "thousand", "million", "billion", "trillion", "dozen"}
 """Words that say how many, in lower case. "One" is a pronoun as often."""
-NUMBER_WORDS = CARDINALS | frozenset(_ORDINAL_VALUES) | {"zero", "one"}
-"""Words that spell a number, in lower case."""
+NUMBER_WORDS = CARDINALS | frozenset(_ORDINAL_VALUES) | {"zero", "one"} | frozenset(_PARTS)
+"""Words that spell a number, in lower case, and the signs of fractions."""
 
 _SMALL = rf"(?:(?:{'|'.join(_TENS.split())})(?:[ -]+(?:{'|'.join(_ONES.split()[1:10])}))?|{'|'.join(sorted(_ONES.split(), key=len, reverse=True))})"  # noqa: E501
+_CENTURIES = "fifteen sixteen seventeen eighteen nineteen twenty"
+# "Nineteen forty-five". "Eighteen twenty-year-olds" are no year.
+_YEAR = (
+    rf"(?:(?:{'|'.join(_CENTURIES.split())}) +"
+    rf"(?:oh[ -](?:{'|'.join(_ONES.split()[1:10])})|(?:{'|'.join(_TENS.split())})(?:[ -](?:{'|'.join(_ONES.split()[1:10])}))?"  # noqa: E501
+    rf"|{'|'.join(_ONES.split()[10:])})(?![\w-]))"
+)
 _HUNDREDS = rf"(?:(?:{_SMALL}|an?)[ -]+hundred(?:(?: +and)? +{_SMALL})?)"
 _WORDS = (
-    rf"(?:(?:{_HUNDREDS}|{_SMALL}|an?) +thousand(?:(?: +and)? +(?:{_HUNDREDS}|{_SMALL}))?|{_HUNDREDS}"
+    rf"(?:{_YEAR}|(?:{_HUNDREDS}|{_SMALL}|an?) +thousand(?:(?: +and)? +(?:{_HUNDREDS}|{_SMALL}))?|{_HUNDREDS}"
     rf"|half +a +dozen|(?:{_SMALL}|a) +dozen|{_SMALL})"
 )
 _DIGITS = (
-    r"\d{1,3}(?:[,'’\u00a0\u202f ]\d{3})+(?:\.\d+)?(?!\d)|\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?(?!\d)|\d+(?:[.,]\d+)?(?!\d)"
-)
-_NUMBER = (
-    rf"(?:(?<![\w.,])(?:\d+ +)?\d/\d(?![\w/])|(?<![\w.,])(?:{_DIGITS})(?: ?[½¼¾⅓⅔])?(?!\w|[.,]\d)|[½¼¾⅓⅔]"
-    rf"|(?<!\w)(?:{_WORDS})(?:(?: +and +a +half)|)(?!\w))"
+    r"\d{1,3}(?:[,'’ ]\d{3})+(?:\.\d+)?(?!\d)|\d{1,3}(?:\.\d{3})+,\d{1,2}(?!\d)|\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?(?!\d)"
+    r"|\d+(?:[.,]\d+)?(?!\d)"
 )
 _SCALE = r"(?: ?(?:thousand|million|billion|trillion|mn|bn)(?!\w)| ?[kKmMbB](?![\w]))"
 
 
 def _digits(text: str) -> frozenset[float]:
     """The values that digits may stand for: "1.500" is 1500 in some countries."""
-    plain = re.sub(r"['’\s]", "", text)
+    plain = re.sub(r"['’\s]|[.,]?[-–—]+", "", text)
     if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", plain):
         return frozenset({float(plain.replace(",", ""))})
     if re.fullmatch(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?", plain):
@@ -84,6 +90,9 @@ def _digits(text: str) -> frozenset[float]:
 
 
 def _words(text: str) -> float:
+    if re.fullmatch(_YEAR, text, re.IGNORECASE):
+        century, *rest = re.findall(r"[a-z]+", text.casefold())
+        return 100 * _CARDINALS[century] + sum(_CARDINALS.get(word, 0.0) for word in rest)
     total = current = 0.0
     for word in re.findall(r"[a-z]+", text.casefold()):
         if word in ("a", "an"):
@@ -150,6 +159,14 @@ _UNITS = _table("""
     m 0.3048 ft foot feet
     m 0.9144 yd yard yards
     m 1609.344 mi mile miles
+    m2 1e-4 cm2 cm² square_centimeters square_centimetres
+    m2 1 m2 m² sqm sq_m qm square_meter square_meters square_metre square_metres
+    m2 1e4 ha hectare hectares
+    m2 1e6 km2 km² square_kilometer square_kilometers square_kilometre square_kilometres
+    m2 0.09290304 ft2 ft² sqft sq_ft square_foot square_feet
+    m2 4046.8564224 acre acres
+    l 1e-3 cm3 cm³ cubic_centimeter cubic_centimeters cubic_centimetre cubic_centimetres
+    l 1e3 m3 m³ cbm cubic_meter cubic_meters cubic_metre cubic_metres
     l 1e-3 ml milliliter milliliters millilitre millilitres cc
     l 1e-2 cl centiliter centiliters centilitre centilitres
     l 0.1 dl deciliter deciliters decilitre decilitres
@@ -192,7 +209,7 @@ _UNITS = _table("""
     km/h 1 km/h kmh kph
     km/h 1.609344 mph
 """)
-_SYMBOLS = r"(?:US)?\$|[€£¥]"
+_SYMBOLS = r"(?:US)?\$|[€£¥]|\b(?:EUR|USD|GBP|CHF|JPY)(?= ?\d)"
 _BY_LENGTH = sorted(_UNITS, key=len, reverse=True)
 _UNIT = r"(?:" + "|".join(re.escape(name).replace(r"\ ", " +") for name in _BY_LENGTH) + r")(?!\w)"
 _SIGN = r"(?:%|‰|€|£|¥|\$|°(?: ?[CF]\b)?)"
@@ -204,10 +221,18 @@ _COUNTABLE = "|".join(
     and not name.endswith("s")
     and name not in ("second", "percent", "degree", "cent")
 )
+_NO_CENTS = r"(?:[.,][-–—]{1,2}(?!\w))"  # "1200,- €"
+_PART = rf"[{''.join(_PARTS)}]"
+_GLUED = rf"(?!s\b){_UNIT}"  # "120m2", but not "the 1990s"
+_NUMBER = (
+    rf"(?:(?<![\w.,])(?:\d+ +)?\d/\d(?![\w/])"
+    rf"|(?<![\w.,])(?:{_DIGITS})(?:{_NO_CENTS}| ?{_PART})?(?:(?!\w)|(?={_GLUED}))(?![.,]\d)|{_PART}"
+    rf"|(?<!\w)(?:{_WORDS})(?:(?: +and +a +half)|)(?!\w))"
+)
 _LISTED = r" ?(?:,|-|–|—|/|to|and|or) ?"
 _AMOUNT = re.compile(
     rf"(?P<symbol>(?:{_SYMBOLS}) ?)?(?P<number>{_NUMBER})(?P<scale>{_SCALE})?"
-    rf"(?:(?:[ -](?P<worded>{_UNIT})| ?(?P<sign>{_SIGN})))?"
+    rf"(?:(?:(?: {{0,3}}|-)(?P<worded>{_UNIT})| ?(?P<sign>{_SIGN})))?"
     r"(?P<half> +and +a +half(?!\w))?",
     re.IGNORECASE,
 )
@@ -216,6 +241,7 @@ _ONE = re.compile(
     rf"(?P<unit>{_COUNTABLE})(?!\w)(?P<half> +and +a +half(?!\w))?",
     re.IGNORECASE,
 )
+_HALF = re.compile(rf"\bhalf +an?(?= +(?!dozen|{_COUNTABLE})[^\W\d_])", re.IGNORECASE)
 _RANGE = r" ?(?:-|–|—|to|and|or|until|till) ?"
 _BETWEEN = re.compile(_LISTED, re.IGNORECASE)
 _JOINED = re.compile(r",? ?(?:and +)?", re.IGNORECASE)
@@ -266,7 +292,9 @@ def _sum(one: Quantity, two: Quantity) -> Iterator[Quantity]:
 
 
 def _singles(text: str) -> Iterator[Quantity]:
-    """ "An hour", "half a litre", "a year and a half"."""
+    """ "An hour", "half a litre", "a year and a half"; the "half a" of "half a cup"."""
+    for match in _HALF.finditer(text):
+        yield Quantity(*match.span(), frozenset(), frozenset({0.5}))
     for match in _ONE.finditer(text):
         share = match["share"].casefold()
         value = 0.5 if "half" in share else 0.75 if "three" in share else 0.25 if "quarter" in share else 1.0
@@ -279,8 +307,8 @@ def _singles(text: str) -> Iterator[Quantity]:
 _HOUR_WORD = "|".join(_ONES.split()[1:13])
 _HALF_DAY = r"(?P<half_day>[ap]\.? ?m\b\.?|o['’]?clock(?: +in +the +(?:morning|afternoon|evening)| +at +night)?|in +the +(?:morning|afternoon|evening)|at +night)"  # noqa: E501
 _CLOCK = re.compile(
-    rf"(?<![\w.,:])(?:(?:(?P<other>\d{{1,2}}(?:[:.]\d\d)?){_RANGE})?(?P<hour>\d{{1,2}})(?:(?P<colon>[:.])(?P<minute>\d\d)(?![\d]|[.:]\d))?|(?P<word>{_HOUR_WORD})) ?"  # noqa: E501
-    rf"(?:{_HALF_DAY})?",
+    rf"(?<![\w.,:])(?:(?:(?P<other>\d{{1,2}}(?:[:.]\d\d)?){_RANGE})?(?P<hour>\d{{1,2}})(?:(?P<colon>[:.h])(?P<minute>\d\d)(?![\d]|[.:]\d))?|(?P<word>{_HOUR_WORD})) ?"  # noqa: E501
+    rf"(?:{_HALF_DAY}|(?P<on_clock>(?:h|hrs?|Uhr)\b))?",
     re.IGNORECASE,
 )
 _PAST = re.compile(
@@ -323,11 +351,14 @@ def _at(begin: int, end: int, minutes: frozenset[int], loose: bool = False) -> I
 def _clocks(text: str) -> Iterator[Quantity]:
     for match in _CLOCK.finditer(text):
         half_day = match["half_day"] or ""
-        if not half_day and match["colon"] != ":":
+        on_clock = match["colon"] in (":", "h", "H") or (match["colon"] and match["on_clock"])
+        if not half_day and not on_clock:
             continue  # a number
         hour = int(_CARDINALS[match["word"].casefold()]) if match["word"] else int(match["hour"])
         start = match.start("word") if match["word"] else match.start("hour")
         yield from _at(start, match.end(), _minutes(hour, int(match["minute"] or 0), half_day))
+        if match["colon"] in ("h", "H"):  # "2h30" may be how long it takes
+            yield Quantity(start, match.end(), frozenset({f"s:{3600 * hour + 60 * int(match['minute'])}"}), loose=True)
         if match["other"]:
             other = [int(part) for part in re.split(r"[:.]", match["other"])]
             meant = _minutes(other[0], other[1] if other[1:] else 0, "")
@@ -350,42 +381,92 @@ _MONTH = rf"(?P<month>{'|'.join(_MONTHS)}|{'|'.join(sorted({m[:3] for m in _MONT
 _DAY_OF = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _OTHER_DAY = rf"(?:(?P<first>\d{{1,2}})(?:st|nd|rd|th)?{_RANGE})?"
 _DATES = (
-    re.compile(rf"(?<![\w.,:]){_OTHER_DAY}{_DAY_OF}(?: +of)? +{_MONTH}", re.IGNORECASE),
+    re.compile(rf"(?<![\w.,:]){_OTHER_DAY}{_DAY_OF}(?: +of)?[ -]+{_MONTH}", re.IGNORECASE),
     re.compile(rf"\b{_MONTH} +(?:the +)?{_OTHER_DAY}{_DAY_OF}(?![\w:]|[.,]\d)", re.IGNORECASE),
 )
+_YEAR_BEHIND = re.compile(r"(?:,? {1,3}(?:of {1,3})?|-)(?P<year>[12]\d{3})(?!\w|[.,]\d)")
 _NUMERIC = re.compile(
-    r"(?<![\w./-])(?:(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)"
-    r"|(?P<one>\d{1,2})(?P<dot>[./])(?P<two>\d{1,2})(?P=dot)(?P<last>\d{4}|\d\d)?)(?![\w/-])"
+    r"(?<![\w./-])(?:(?P<year>\d{4})(?P<mark>[./-])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)"
+    r"|(?P<one>\d{1,2})(?:(?P<dot>[./])(?P<two>\d{1,2})(?P=dot)(?P<last>\d{4}|\d\d)?"
+    r"|-(?P<dashed>\d{1,2})-(?P<full>[12]\d{3})))(?![\w/-])"
 )
 _HOLIDAYS = {
     "new year's day": "1-1", "valentine's day": "2-14", "halloween": "10-31", "christmas eve": "12-24",
     "christmas day": "12-25", "boxing day": "12-26", "new year's eve": "12-31",
 }  # fmt: skip
 _HOLIDAY = re.compile(r"\b(?:" + "|".join(_HOLIDAYS).replace("'", "['’]?") + r")\b", re.IGNORECASE)
+_MOST_DAYS = 31
+_MONTHS_A_YEAR = 12
 
 
-def _days(text: str) -> Iterator[Quantity]:
+class Day(NamedTuple):
+    """A date and where it stands, with its year: ``text[begin:end]``.
+
+    parts: where its day and its month stand. years: those that its year may be, and none where it has none.
+    """
+
+    begin: int
+    end: int
+    keys: frozenset[str]
+    parts: tuple[tuple[int, int], ...]
+    years: frozenset[int] = frozenset()
+    year_at: tuple[int, int] = (0, 0)
+    in_digits: bool = False
+    loose: bool = False
+
+
+def _worded_days(text: str) -> Iterator[Day]:
     for pattern in _DATES:
         for match in pattern.finditer(text):
             if match["month"] in ("may", "mar", "march"):
                 continue  # a verb
             month = next(i for i, name in enumerate(_MONTHS, 1) if name.startswith(match["month"].casefold()[:3]))
+            behind = _YEAR_BEHIND.match(text, match.end())
+            years, at = (
+                (frozenset({int(behind["year"])}), behind.span("year")) if behind else (frozenset[int](), (0, 0))
+            )
+            end = behind.end() if behind else match.end() - match[0].endswith(".")
             for name in ("day", "first"):
-                if match[name] and int(match[name]) <= 31:
+                if match[name] and int(match[name]) <= _MOST_DAYS:
+                    parts = match.span(name), match.span("month")
                     keys = frozenset({f"date:{month}-{int(match[name])}"})
-                    yield Quantity(*match.span(name), keys, loose=name == "first")
-                    yield Quantity(*match.span("month"), keys)
-    for match in _NUMERIC.finditer(text):
-        names = ("month", "day") if match["year"] else ("one", "two")
-        one, two = (int(match[name]) for name in names)
-        orders = [(one, two)] if match["year"] else [(one, two), (two, one)]
-        keys = frozenset(f"date:{month}-{day}" for month, day in orders if 1 <= month <= 12 and 1 <= day <= 31)
-        if keys:
-            yield Quantity(match.start(names[0]), match.end(names[1]), keys)
-        if year := match["year"] or match["last"]:
-            yield Quantity(*match.span(), frozenset(), frozenset({float(year)}))
+                    yield Day(match.start(), end, keys, parts, years, at, loose=match["first"] is not None)
     for match in _HOLIDAY.finditer(text):
-        yield Quantity(*match.span(), frozenset({"date:" + _HOLIDAYS[match[0].casefold().replace("’", "'")]}))
+        keys = frozenset({"date:" + _HOLIDAYS[match[0].casefold().replace("’", "'")]})
+        yield Day(*match.span(), keys, (match.span(),))
+
+
+def _numeric_days(text: str) -> Iterator[Day]:
+    """Dates in digits. Behind a dot or a dash the month is second, and between slashes where another date says so."""
+    found = list(_NUMERIC.finditer(text))
+    slashed = [(int(match["one"]), int(match["two"])) for match in found if match["dot"] == "/" and match["last"]]
+    days_first = any(one > _MONTHS_A_YEAR for one, _ in slashed)
+    months_first = any(two > _MONTHS_A_YEAR for _, two in slashed)
+    for match in found:
+        one, two = ("day", "month") if match["year"] else ("one", "two" if match["two"] else "dashed")
+        first, second = int(match[one]), int(match[two])
+        orders = [(first, second), (second, first)]  # day, month
+        if match["dot"] == "/" and match["last"] and months_first != days_first:
+            orders = orders[months_first:][:1]
+        valid = [(day, month) for day, month in orders if 1 <= month <= _MONTHS_A_YEAR and 1 <= day <= _MOST_DAYS]
+        if match["year"] or match["dot"] != "/":
+            valid = valid[:1]
+        keys = frozenset(f"date:{month}-{day}" for day, month in valid)
+        name = next((name for name in ("year", "last", "full") if match[name]), None)
+        years = frozenset({int(match[name])} if name else ())
+        if match["last"] and len(match["last"]) == 2:
+            years = frozenset({int(match["last"]) + century for century in (0, 1900, 2000)})
+        begin, end = min(match.start(one), match.start(two)), max(match.end(one), match.end(two))
+        yield Day(*match.span(), keys, ((begin, end),), years, match.span(name) if name else (0, 0), in_digits=True)
+
+
+def _days(text: str) -> Iterator[Quantity]:
+    for day in (*_worded_days(text), *_numeric_days(text)):
+        for i, part in enumerate(day.parts):
+            if day.keys:
+                yield Quantity(*part, day.keys, loose=day.loose and i == 0)
+        if day.in_digits and day.years:
+            yield Quantity(*day.year_at, frozenset(), frozenset(map(float, day.years)))
 
 
 # --- all of them --------------------------------------------------------------------------------------------------
@@ -399,28 +480,90 @@ def _ordinals(text: str) -> Iterator[Quantity]:
         yield Quantity(*match.span(), frozenset(), frozenset({value}))
 
 
+_SPACES = dict.fromkeys(map(ord, "\u00a0\u2007\u2009\u200a\u200b\u202f\u2060\ufeff"), " ") | {ord("\u2044"): "/"}
+# "20¹ euros" has a footnote, "10⁶" a power.
+_FOOTNOTE = re.compile(r"(?<=\d)(?<!\b10)[¹²³⁰⁴-⁹]++(?!\w)")
+
+
+def _evened(text: str) -> str:
+    """A text of the same length, with plain spaces and without the footnotes behind numbers."""
+    if text.isascii():
+        return text
+    return _FOOTNOTE.sub(lambda match: " " * len(match[0]), text.translate(_SPACES))
+
+
 @remembered(4096)
 def quantities(text: str) -> tuple[Quantity, ...]:
     """The quantities of a text. They may overlap: "1 hour 30 minutes" is three of them."""
-    return tuple(q for find in (_amounts, _singles, _clocks, _days, _ordinals) for q in find(text))
+    plain = _evened(text)
+    return tuple(q for find in (_amounts, _singles, _clocks, _days, _ordinals) for q in find(plain))
+
+
+# --- equal ones in one spelling -----------------------------------------------------------------------------------
+
+_NOT_PLAIN = re.compile(r"\d[.,'’\s]\d{3}(?!\d)|[^\w\s.,-]|[^\W\d_a-z]|[²³¹⁰-⁹]|[^\W\d_][\s-]+[^\W\d_]", re.IGNORECASE)
+
+
+class _Respelled(NamedTuple):
+    begin: int
+    end: int
+    spelling: str
 
 
 def spelled_as_in(source: str, text: str) -> str:
-    """The text with each amount or time in the source's spelling, where the source has the same one.
+    """The text with each number, amount, time or date in the source's spelling, where the source has the same one.
 
-    A small model does not know that "9 p.m." is "21:00", or that "1.5 kg" are "1500 g".
+    A small model does not know that "9 p.m." is "21:00", that "1.5 kg" are "1500 g", or which day "14.05.2024" is.
     """
-    theirs = {key: each for each in reversed(quantities(source)) for key in each.keys if not key.startswith("date:")}
-    if not theirs:
-        return text
+    changes = [*_amounts_as_in(source, text), *_days_as_in(source, text)]
     parts, at = list[str](), 0
-    for mine in sorted(quantities(text), key=lambda each: (each.begin, -each.end)):
-        same = next((theirs[key] for key in sorted(mine.keys) if key in theirs), None)
-        if same is None or mine.begin < at:
-            continue
-        parts += [text[at : mine.begin], source[same.begin : same.end]]
-        at = mine.end
+    for change in sorted(changes, key=lambda each: (each.begin, -each.end)):
+        if change.begin >= at:
+            parts += [text[at : change.begin], change.spelling]
+            at = change.end
     return "".join(parts) + text[at:]
+
+
+def _amounts_as_in(source: str, text: str) -> Iterator[_Respelled]:
+    theirs = {key: each for each in reversed(quantities(source)) for key in _compared(each)}
+    spellings = {source[each.begin : each.end] for each in quantities(source)}
+    for mine in quantities(text) if theirs else ():
+        own = text[mine.begin : mine.end]
+        same = next((theirs[key] for key in sorted(_compared(mine)) if key in theirs), None)
+        if same and own not in spellings:
+            spelling = source[same.begin : same.end]
+            if mine.keys or _NOT_PLAIN.search(spelling) or _NOT_PLAIN.search(own):
+                yield _Respelled(mine.begin, mine.end, spelling)
+
+
+def _compared(each: Quantity) -> set[str]:
+    """The keys of an amount or a time; of a number without a unit its values."""
+    if each.keys:
+        return {key for key in each.keys if not key.startswith("date:")}
+    return {value_key(value) for value in each.values}
+
+
+def _days_as_in(source: str, text: str) -> Iterator[_Respelled]:
+    """Dates of which one is in digits and the other in words, or both in digits in another order."""
+    theirs = list(_whole_days(source))
+    for mine in _whole_days(text) if theirs else ():
+        for day in theirs:
+            agree = not day.years or not mine.years or day.years & mine.years
+            if day.keys & mine.keys and agree and (day.in_digits or mine.in_digits):
+                spelling = source[day.begin : day.end]
+                if mine.years and not day.years:
+                    spelling += " " + text[slice(*mine.year_at)]
+                yield _Respelled(mine.begin, mine.end, spelling)
+                break
+
+
+def _whole_days(text: str) -> Iterator[Day]:
+    """The dates of a text, without ranges and without what may be a fraction or a price."""
+    plain = _evened(text)
+    for day in (*_worded_days(plain), *_numeric_days(plain)):
+        above = any(int(number) > _MONTHS_A_YEAR for number in re.findall(r"\d+", plain[day.begin : day.end]))
+        if day.keys and not day.loose and (not day.in_digits or day.years or above):
+            yield day
 
 
 __all__ = ["CARDINALS", "NUMBER_WORDS", "PARTS_OF_THE_DAY", "Quantity", "quantities", "spelled_as_in", "value_key"]

@@ -379,8 +379,8 @@ def entailment(
 ) -> float:
     """How far one source entails a claim, 0..1: the fact check's score of a source.
 
-    The probability of `support` with one source; at most one half for an answer that claims nothing ("I don't know."),
-    and for a bare "No." that nobody read.
+    The probability of `support` with one source: below faithful for a claim that is `contrived`, and at most one half
+    for an answer that claims nothing ("I don't know."), and for a bare "No." that nobody read.
 
     Args:
         text: the claim, an answer or a sentence of one.
@@ -397,5 +397,7 @@ def entailment(
     (found,) = [evidence] if evidence else look_up([text], [vectors], sources, given)
     probability = float(sigmoid(-numbers.odds(found, logit)))
     bare = stated_each([text], given) != [text]
+    if contrived(found, sources, logit):
+        probability = min(probability, just_below(numbers.thresholds["faithful"]))
     doubtful = (logit or 0.0) <= 0.0 if bare else not makes_claim(text, alone=asks(given))
     return min(probability, 0.5) if doubtful else probability
