@@ -37,7 +37,7 @@ from intrinsics_core.protocol.results import (
 from intrinsics_core.protocol.task import Document, Task
 from intrinsics_core.replies import sentence_ids
 from intrinsics_core.text.layout import laid_out
-from intrinsics_core.text.scripts import unfitted_language
+from intrinsics_core.text.scripts import LOOKED_AT, unfitted_language
 
 if TYPE_CHECKING:
     from intrinsics_core.embedded.query.chooser import ChoiceOfReading
@@ -109,6 +109,7 @@ def embedded_profile(
         retries=0,  # vectors are never malformed
         split=laid_out,
         cut=turns_cut,
+        note=partial(_note, own),
         made_by=(embedded_profile, (calibrations, thresholds, reads, own_encoder)),
         calibrations=fitted,
     )
@@ -534,10 +535,21 @@ def _unfitted(own: Overrides, task: Task, name: str) -> str | None:
 
     Not so where the caller calibrated the intrinsic: that was on their own text.
     """
-    if name in own.calibrated:  # by the format: a part of an audit is called for as an audit
-        return None
-    language = unfitted_language(f"{task.query} {task.response}")
+    language = None if name in own.calibrated else _unfitted_language(task)  # a part of an audit is called as an audit
     return language and f"no probability: the models were fitted on English, and this looks like {language}"
+
+
+def _note(own: Overrides, task: Task) -> str | None:
+    """The same where the score stays: whoever ranks or filters by it needs one."""
+    language = None if task.intrinsic in own.calibrated else _unfitted_language(task)
+    return language and f"scores mean little: the models were fitted on English, and this looks like {language}"
+
+
+def _unfitted_language(task: Task) -> str | None:
+    """The language of the question and the answer where it is not English, else that of the documents together."""
+    part = LOOKED_AT // max(1, len(task.documents))
+    texts = (f"{task.query} {task.response}", "\n".join(document.text[:part] for document in task.documents))
+    return next(filter(None, map(unfitted_language, texts)), None)
 
 
 def _answerability(own: Overrides, task: Task) -> Program[Answerability]:

@@ -186,6 +186,7 @@ def _program(
             for i, unit in enumerate(units)
         ),
         read=sum(units[i].end - units[i].begin for i in read) / sum(unit.end - unit.begin for unit in units),
+        degraded=profile.note_of("entailment", task),
     )
     found: FactCheck = recalibrated("fact-check", checked, profile.calibrations)
     return found
