@@ -63,6 +63,9 @@ class Overrides:
 # What asks of the answer and the last question alone.
 _WITHOUT_HISTORY = ("hallucination-detection", "citations")
 
+# The most that a source supports a claim on something else: what hallucination detection gives it, which leaves it out.
+_BESIDE = 0.2
+
 # Names of the thresholds that a caller may set, each in 0..1; calibrating sets them too.
 THRESHOLDS = {
     "context-relevance": ("relevant", "partial"),
@@ -406,23 +409,42 @@ def _claims(own: Overrides, task: Task) -> Program[list[Task | None]]:
     """For each sentence of the answer the task of `_entailment`, None where it claims nothing.
 
     Its question stands alone, and its answer is the sentence without the marks of its form. The sentence stays whole,
-    for each source is read alone.
+    for each source is read alone, but knows of the others what it hangs on: "sources" are all of them, in their order,
+    and "beside" those about something else than the sentence.
     """
     task = yield from _standing_alone(own, task)
     unread = replace(own, reads=())  # what claims something is told without the reader
     found = yield from _supported(unread, task, (yield _sentences(task)))  # type: ignore[arg-type]  # only replies come
     whole = _said(replace(task, documents=())).claims  # nothing is cut by what it says of each document
+    beside = _beside(task, whole)
     return [
-        None if sentence.label == "NA" else task.answered(text)
-        for sentence, text in zip(found.sentences, whole, strict=True)
+        None if sentence.label == "NA" else replace(task.answered(text), options={**task.options, "beside": others})
+        for sentence, text, others in zip(found.sentences, whole, beside, strict=True)
     ]
 
 
+def _beside(task: Task, said: Sequence[str]) -> list[tuple[Document, ...]]:
+    """For each sentence the sources that are about something else, as the question or the sentence says."""
+    from intrinsics_core.embedded.scoring.subjects import subjects
+
+    documents: tuple[Document, ...] = task.options.get("sources", task.documents)
+    among = replace(task, documents=documents)
+    unseen = [[()]] * sum(map(len, among.document_sentences))  # words alone tell it
+    earlier = [text for _, text in reversed(_turns(task)[:-1])]
+    about = subjects(said, _sources(among, unseen), task.query, earlier)
+    return [tuple(d for i, d in enumerate(documents) if some and i not in some) for some in about]
+
+
 def _entailment(own: Overrides, task: Task) -> Program[float]:
+    from intrinsics_core.embedded.scoring.chunks import carried_on
     from intrinsics_core.embedded.scoring.short_answers import stated_each
     from intrinsics_core.embedded.scoring.support import entailment, look_up
     from intrinsics_core.embedded.scoring.support_head import load_head
 
+    among: tuple[Document, ...] = task.options.get("sources", task.documents)
+    beside = any(document in task.options.get("beside", ()) for document in task.documents)
+    whole = dict(zip(map(id, among), carried_on(among), strict=True))
+    task = replace(task, documents=tuple(whole.get(id(document), document) for document in task.documents))
     (text,) = stated_each([task.response], task.query)
     sentences = tuple(s.text for each in task.document_sentences for s in each)
     claim, documents = _vectors(
@@ -435,7 +457,8 @@ def _entailment(own: Overrides, task: Task) -> Program[float]:
     said = None
     if own.reads:
         (said,) = yield from _reader_logits(task, [task.response], [found], sources, head.citations)
-    return entailment(task.response, claim[0], sources, head, given=task.query, evidence=found, logit=said)
+    score = entailment(task.response, claim[0], sources, head, given=task.query, evidence=found, logit=said)
+    return min(score, _BESIDE) if beside else score
 
 
 def _sources(task: Task, vectors: Sequence[Any]) -> Sources:
@@ -555,9 +578,11 @@ def _unfitted_language(task: Task) -> str | None:
 def _answerability(own: Overrides, task: Task) -> Program[Answerability]:
     from intrinsics_core.embedded.query.corrections import accepted_offer
     from intrinsics_core.embedded.query.nothing_asked import asks_nothing
+    from intrinsics_core.embedded.scoring.chunks import carried_on
 
     if asks_nothing(task.query) and not accepted_offer(_turns(task)):
         return Answerability(label="answerable", probability=None, reason="the last turn asks nothing of the documents")
+    task = replace(task, documents=carried_on(task.documents))
     found = yield from _answerable(own, task, (yield from _looked_up(own, task)))
     why = _unfitted(own, task, "answerability")
     return found.model_copy(update={"probability": None, "degraded": why}) if why else found
@@ -604,12 +629,14 @@ def _answerable(own: Overrides, task: Task, asked: Asked) -> Program[Answerabili
 
 def _uncertainty(own: Overrides, task: Task) -> Program[Uncertainty]:
     from intrinsics_core.embedded.scoring.certainty import certainty, quantised
+    from intrinsics_core.embedded.scoring.chunks import carried_on
 
     answerable, supported, claims = None, None, True
     if task.documents:
         alone = yield from _standing_alone(own, task)
         text = (yield from _asked(own, task)) if alone is task else alone.query
         whole = without_commands(task, passages=True)
+        whole = replace(whole, documents=carried_on(whole.documents))
         wave = [*_question_and_passages(whole, text), *(_sentences(alone) if task.response else ())]
         replies: Sequence[Reply] = yield wave  # type: ignore[assignment]  # only replies come
         if _turns(task):

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intrinsics_core.embedded.lexical import Token, background, idf, stem, tokens
+from intrinsics_core.embedded.scoring.chunks import goes_on
 from intrinsics_core.embedded.scoring.quantities import (
     CARDINALS,
     NUMBER_WORDS,
@@ -275,11 +276,23 @@ class Sources:
 
     @cached_property
     def read_as(self) -> Sequence[str]:
-        """The sentences with the rows of tables in words; "" where nothing is to be read."""
+        """The sentences with the rows of tables in words, and whole where one goes on in the next document; "" where
+        nothing is to be read.
+        """
         owner = self.documents or [0] * len(self.texts)
         grouped = groupby(range(len(self.texts)), key=lambda i: owner[i])
         read = [text for _, some in grouped for text in in_words([self.texts[i] for i in some])]
-        return [text if i not in self.unread else "" for i, text in enumerate(read)]
+        read = [text if i not in self.unread else "" for i, text in enumerate(read)]
+        return [
+            f"{text} {read[i + 1]}".strip() if text and i in self.carried_on else text for i, text in enumerate(read)
+        ]
+
+    @cached_property
+    def carried_on(self) -> frozenset[int]:
+        """The sentences that end in the next document."""
+        places = enumerate(pairwise(self.documents or ()))
+        last = [i for i, (one, two) in places if one != two and self.title_of(i) == self.title_of(i + 1)]
+        return frozenset(i for i in last if goes_on(self.texts[i], self.texts[i + 1]))
 
     @cached_property
     def seen(self) -> float:

@@ -172,6 +172,12 @@ def _explain(label: Label, missing: Sequence[str], stray: Sequence[Unit], neares
     return "; ".join(parts)
 
 
+def _whole_sentences(cited: Sequence[int], sources: Sources) -> tuple[int, ...]:
+    """What is cited, with the rest of a sentence that ends in the next document."""
+    both = ((i, i + 1) if i in sources.carried_on else (i,) for i in cited)
+    return tuple(dict.fromkeys(i for some in both for i in some))
+
+
 def _judge(
     sentence: str,
     evidence: Evidence,
@@ -202,7 +208,7 @@ def _judge(
         probability=probability,
         label=label,
         source_scores=tuple(float(s) for s in scores),
-        citations=cite(evidence, head.citations) if claims else (),
+        citations=_whole_sentences(cite(evidence, head.citations), sources) if claims else (),
         nearest=nearest,
         missing=missing,
         explanation=_explain(label, missing, evidence.stray, None if nearest is None else sources.texts[nearest]),
