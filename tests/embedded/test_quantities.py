@@ -182,6 +182,8 @@ def test_what_is_no_quantity_is_left_alone(text: str) -> None:
         ("It begins on May 14, 2024.", "It begins on 14 May 2024.", "It begins on 14 May 2024."),
         ("From 05/06/2024 to 05/20/2024.", "From June 5, 2024.", "From June 5, 2024."),
         ("From 05/06/2024 to 05/20/2024.", "From May 6, 2024.", "From 05/06/2024."),
+        ("From 05-06-2024 to 05-20-2024.", "From June 5, 2024.", "From June 5, 2024."),
+        ("From 05-06-2024 to 20-06-2024.", "From June 5, 2024.", "From 05-06-2024."),
         ("It costs 3.5 euros.", "It is on 3 May.", "It is on 3 May."),
         ("It has twelve rooms.", "It has 12 rooms.", "It has 12 rooms."),
         ("Room 1 is free.", "One of them is free.", "One of them is free."),

@@ -436,20 +436,25 @@ def _worded_days(text: str) -> Iterator[Day]:
         yield Day(*match.span(), keys, (match.span(),))
 
 
+def _either_first(match: re.Match[str]) -> bool:
+    """Whether a date in digits may begin with its day or with its month."""
+    return bool(match["full"] or (match["dot"] == "/" and match["last"]))
+
+
 def _numeric_days(text: str) -> Iterator[Day]:
-    """Dates in digits. Behind a dot or a dash the month is second, and between slashes where another date says so."""
+    """Dates in digits. Between dots the day is first; between slashes or dashes another date may say which one is."""
     found = list(_NUMERIC.finditer(text))
-    slashed = [(int(match["one"]), int(match["two"])) for match in found if match["dot"] == "/" and match["last"]]
-    days_first = any(one > _MONTHS_A_YEAR for one, _ in slashed)
-    months_first = any(two > _MONTHS_A_YEAR for _, two in slashed)
+    either = list(filter(_either_first, found))
+    days_first = any(int(match["one"]) > _MONTHS_A_YEAR for match in either)
+    months_first = any(int(match["two"] or match["dashed"]) > _MONTHS_A_YEAR for match in either)
     for match in found:
         one, two = ("day", "month") if match["year"] else ("one", "two" if match["two"] else "dashed")
         first, second = int(match[one]), int(match[two])
         orders = [(first, second), (second, first)]  # day, month
-        if match["dot"] == "/" and match["last"] and months_first != days_first:
+        if _either_first(match) and months_first != days_first:
             orders = orders[months_first:][:1]
         valid = [(day, month) for day, month in orders if 1 <= month <= _MONTHS_A_YEAR and 1 <= day <= _MOST_DAYS]
-        if match["year"] or match["dot"] != "/":
+        if match["year"] or match["dot"] == ".":
             valid = valid[:1]
         keys = frozenset(f"date:{month}-{day}" for day, month in valid)
         name = next((name for name in ("year", "last", "full") if match[name]), None)
