@@ -409,41 +409,43 @@ def _claims(own: Overrides, task: Task) -> Program[list[Task | None]]:
     """For each sentence of the answer the task of `_entailment`, None where it claims nothing.
 
     Its question stands alone, and its answer is the sentence without the marks of its form. The sentence stays whole,
-    for each source is read alone, but knows of the others what it hangs on: "sources" are all of them, in their order,
-    and "beside" those about something else than the sentence.
+    for each source is read alone. What it hangs on in the others stands in the options, by the id() of a document of
+    "sources": "whole" is the document with its last sentence whole, and "beside" are those about something else than
+    the sentence.
     """
+    from intrinsics_core.embedded.scoring.chunks import carried_on
+
     task = yield from _standing_alone(own, task)
     unread = replace(own, reads=())  # what claims something is told without the reader
     found = yield from _supported(unread, task, (yield _sentences(task)))  # type: ignore[arg-type]  # only replies come
     whole = _said(replace(task, documents=())).claims  # nothing is cut by what it says of each document
-    beside = _beside(task, whole)
+    documents: tuple[Document, ...] = task.options.get("sources", task.documents)
+    options = {**task.options, "whole": dict(zip(map(id, documents), carried_on(documents), strict=True))}
+    beside = _beside(task, documents, whole)
     return [
-        None if sentence.label == "NA" else replace(task.answered(text), options={**task.options, "beside": others})
+        None if sentence.label == "NA" else replace(task.answered(text), options={**options, "beside": others})
         for sentence, text, others in zip(found.sentences, whole, beside, strict=True)
     ]
 
 
-def _beside(task: Task, said: Sequence[str]) -> list[tuple[Document, ...]]:
-    """For each sentence the sources that are about something else, as the question or the sentence says."""
+def _beside(task: Task, documents: tuple[Document, ...], said: Sequence[str]) -> list[frozenset[int]]:
+    """For each sentence the id() of the documents about something else, as the question or the sentence says."""
     from intrinsics_core.embedded.scoring.subjects import subjects
 
-    documents: tuple[Document, ...] = task.options.get("sources", task.documents)
     among = replace(task, documents=documents)
     unseen = [[()]] * sum(map(len, among.document_sentences))  # words alone tell it
     earlier = [text for _, text in reversed(_turns(task)[:-1])]
     about = subjects(said, _sources(among, unseen), task.query, earlier)
-    return [tuple(d for i, d in enumerate(documents) if some and i not in some) for some in about]
+    return [frozenset(id(d) for i, d in enumerate(documents) if some and i not in some) for some in about]
 
 
 def _entailment(own: Overrides, task: Task) -> Program[float]:
-    from intrinsics_core.embedded.scoring.chunks import carried_on
     from intrinsics_core.embedded.scoring.short_answers import stated_each
     from intrinsics_core.embedded.scoring.support import entailment, look_up
     from intrinsics_core.embedded.scoring.support_head import load_head
 
-    among: tuple[Document, ...] = task.options.get("sources", task.documents)
-    beside = any(document in task.options.get("beside", ()) for document in task.documents)
-    whole = dict(zip(map(id, among), carried_on(among), strict=True))
+    whole, others = task.options.get("whole", {}), task.options.get("beside", ())
+    beside = any(id(document) in others for document in task.documents)
     task = replace(task, documents=tuple(whole.get(id(document), document) for document in task.documents))
     (text,) = stated_each([task.response], task.query)
     sentences = tuple(s.text for each in task.document_sentences for s in each)

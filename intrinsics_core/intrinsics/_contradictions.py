@@ -9,11 +9,13 @@ than numbers, or where the question has a number that only one of them has.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 
 from intrinsics_core.protocol.results import Citation
 from intrinsics_core.protocol.task import Task
+from intrinsics_core.text.layout import laid_out
 
 _WORD = re.compile(r"\d++(?:[.,:]\d++)*+|[^\W\d_]++|[$€£%]")
 _SPELLED = """
@@ -30,17 +32,29 @@ _NAME = re.compile(r"(?<=[^\W\d_A-Z] )[A-Z][^\W\d_]+")
 
 def says_otherwise(task: Task, citations: Iterable[Citation]) -> bool:
     """Whether another document has a cited sentence with another amount than the answer has."""
-    texts = [document.text for document in task.documents]
+    if len(task.documents) < 2:
+        return False
+    ids = [task.document_id(i) for i in range(len(task.documents))]
+    of_length = _sentences(task)
     for citation in citations:
-        own = next((i for i in range(len(texts)) if task.document_id(i) == citation.document_id), None)
         cited, said = _words(citation.document_text), _words(citation.response_text)
-        if own is None or not any(map(_is_number, cited)):
+        if citation.document_id not in ids or not any(map(_is_number, cited)):
             continue
-        for other, sentences in enumerate(task.document_sentences):
-            differ = other != own and any(_contradicts(cited, _words(each.text), said) for each in sentences)
-            if differ and _of_one_thing(task, own, other):
+        own = ids.index(citation.document_id)
+        for other, words in of_length.get(len(cited), ()):
+            if other != own and _contradicts(cited, words, said) and _of_one_thing(task, own, other):
                 return True
     return False
+
+
+def _sentences(task: Task) -> dict[int, list[tuple[int, list[str]]]]:
+    """The words of each sentence with the index of its document, by how many they are."""
+    found: dict[int, list[tuple[int, list[str]]]] = defaultdict(list)
+    for i, document in enumerate(task.documents):
+        for sentence in laid_out(document.text):
+            words = _words(sentence.text)
+            found[len(words)].append((i, words))
+    return found
 
 
 def _words(text: str) -> list[str]:
@@ -52,7 +66,7 @@ def _is_number(word: str) -> bool:
 
 
 def _contradicts(cited: Sequence[str], other: Sequence[str], said: Sequence[str]) -> bool:
-    if len(cited) != len(other) or len(cited) < _FEWEST or cited[0] in _STANDS_FOR:
+    if len(cited) < _FEWEST or cited[0] in _STANDS_FOR:
         return False
     differ = [i for i, (one, two) in enumerate(zip(cited, other, strict=True)) if one != two]
     if len(differ) != 1:
