@@ -12,7 +12,7 @@ from intrinsics_core.embedded.overrides import Overrides
 from intrinsics_core.embedded.questions import standing_alone, turns_of
 from intrinsics_core.protocol.requests import Embed, Program, Reply, Request
 from intrinsics_core.protocol.results import Citations, Faithfulness, HallucinationDetection
-from intrinsics_core.protocol.task import Task
+from intrinsics_core.protocol.task import Document, Task
 from intrinsics_core.replies import sentence_ids
 from intrinsics_core.text.cleaning import as_meant
 from intrinsics_core.text.layout import laid_out
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from intrinsics_core.embedded.scoring.evidence import Evidence
     from intrinsics_core.embedded.scoring.sources import Sources
     from intrinsics_core.embedded.scoring.support import ResponseSupport
+
+
+# The most that a source supports a claim on something else: what hallucination detection gives it, which leaves it out.
+_BESIDE = 0.2
 
 
 def answer_and_documents(task: Task) -> Sequence[Request]:
@@ -105,16 +109,34 @@ def claims_of(own: Overrides, task: Task) -> Program[list[Task | None]]:
     """For each sentence of the answer the task of `entailed`, None where it claims nothing.
 
     Its question stands alone, and its answer is the sentence without the marks of its form. The sentence stays whole,
-    for each source is read alone.
+    for each source is read alone. What it hangs on in the others stands in the options, by the id() of a document of
+    "sources": "whole" is the document with its last sentence whole, and "beside" are those about something else than
+    the sentence.
     """
+    from intrinsics_core.embedded.scoring.chunks import carried_on
+
     task = yield from standing_alone(own, task)
     unread = replace(own, reads=())  # what claims something is told without the reader
     found = yield from support_of(unread, task, (yield answer_and_documents(task)))  # type: ignore[arg-type]  # only replies come
     whole = said_in(replace(task, documents=())).claims  # nothing is cut by what it says of each document
+    documents: tuple[Document, ...] = task.options.get("sources", task.documents)
+    options = {**task.options, "whole": dict(zip(map(id, documents), carried_on(documents), strict=True))}
+    beside = _beside(task, documents, whole)
     return [
-        None if sentence.label == "NA" else task.answered(text)
-        for sentence, text in zip(found.sentences, whole, strict=True)
+        None if sentence.label == "NA" else replace(task.answered(text), options={**options, "beside": others})
+        for sentence, text, others in zip(found.sentences, whole, beside, strict=True)
     ]
+
+
+def _beside(task: Task, documents: tuple[Document, ...], said: Sequence[str]) -> list[frozenset[int]]:
+    """For each sentence the id() of the documents about something else, as the question or the sentence says."""
+    from intrinsics_core.embedded.scoring.subjects import subjects
+
+    among = replace(task, documents=documents)
+    unseen = [[()]] * sum(map(len, among.document_sentences))  # words alone tell it
+    earlier = [text for _, text in reversed(turns_of(task)[:-1])]
+    about = subjects(said, _sources(among, unseen), task.query, earlier)
+    return [frozenset(id(d) for i, d in enumerate(documents) if some and i not in some) for some in about]
 
 
 def entailed(own: Overrides, task: Task) -> Program[float]:
@@ -122,6 +144,9 @@ def entailed(own: Overrides, task: Task) -> Program[float]:
     from intrinsics_core.embedded.scoring.support import entailment, look_up
     from intrinsics_core.embedded.scoring.support_head import load_head
 
+    whole, others = task.options.get("whole", {}), task.options.get("beside", ())
+    beside = any(id(document) in others for document in task.documents)
+    task = replace(task, documents=tuple(whole.get(id(document), document) for document in task.documents))
     (text,) = stated_each([task.response], task.query)
     sentences = tuple(_meant(task))
     claim, documents = vectors_of(
@@ -134,7 +159,8 @@ def entailed(own: Overrides, task: Task) -> Program[float]:
     said = None
     if own.reads:
         (said,) = yield from _reader_logits(task, [task.response], [found], sources, head.citations)
-    return entailment(task.response, claim[0], sources, head, given=task.query, evidence=found, logit=said)
+    score = entailment(task.response, claim[0], sources, head, given=task.query, evidence=found, logit=said)
+    return min(score, _BESIDE) if beside else score
 
 
 def support_of(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[ResponseSupport]:

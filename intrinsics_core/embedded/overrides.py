@@ -10,7 +10,7 @@ from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.names import keyed
 from intrinsics_core.protocol.requests import ScoreTask
 from intrinsics_core.protocol.task import Task
-from intrinsics_core.text.scripts import unfitted_language
+from intrinsics_core.text.scripts import LOOKED_AT, unfitted_language
 
 # Names of the thresholds that a caller may set, each in 0..1; calibrating sets them too.
 THRESHOLDS = {
@@ -36,10 +36,21 @@ class Overrides:
 
         Not so where the caller calibrated the intrinsic: that was on their own text.
         """
-        if name in self.calibrated:  # by the format: a part of an audit is called for as an audit
-            return None
-        language = unfitted_language(f"{task.query} {task.response}")
+        # By the format: a part of an audit is called for as an audit.
+        language = None if name in self.calibrated else _unfitted_language(task)
         return language and f"no probability: the models were fitted on English, and this looks like {language}"
+
+    def note(self, task: Task) -> str | None:
+        """The same where the score stays: whoever ranks or filters by it needs one."""
+        language = None if task.intrinsic in self.calibrated else _unfitted_language(task)
+        return language and f"scores mean little: the models were fitted on English, and this looks like {language}"
+
+
+def _unfitted_language(task: Task) -> str | None:
+    """The language of the question and the answer where it is not English, else that of the documents together."""
+    part = LOOKED_AT // max(1, len(task.documents))
+    texts = (f"{task.query} {task.response}", "\n".join(document.text[:part] for document in task.documents))
+    return next(filter(None, map(unfitted_language, texts)), None)
 
 
 def checked_thresholds(given: Mapping[str, Mapping[str, float]]) -> dict[str, Mapping[str, float]]:

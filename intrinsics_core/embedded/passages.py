@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -103,9 +103,11 @@ def relevance(own: Overrides, task: Task) -> Program[list[float]]:
 def answerability_of(own: Overrides, task: Task) -> Program[Answerability]:
     from intrinsics_core.embedded.query.corrections import accepted_offer
     from intrinsics_core.embedded.query.nothing_asked import asks_nothing
+    from intrinsics_core.embedded.scoring.chunks import carried_on
 
     if asks_nothing(task.query) and not accepted_offer(turns_of(task)):
         return Answerability(label="answerable", probability=None, reason="the last turn asks nothing of the documents")
+    task = replace(task, documents=carried_on(task.documents))
     found = yield from answerable_by(own, task, (yield from _looked_up(own, task)))
     why = own.unfitted(task, "answerability")
     return found.model_copy(update={"probability": None, "degraded": why}) if why else found

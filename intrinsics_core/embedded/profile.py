@@ -63,6 +63,7 @@ def embedded_profile(
         retries=0,  # vectors are never malformed
         split=laid_out,
         cut=turns_cut,
+        note=own.note,
         made_by=(embedded_profile, (calibrations, thresholds, reads, own_encoder)),
         calibrations=fitted,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from intrinsics_core.embedded.answers import answer_and_documents, support_of
 from intrinsics_core.embedded.asking import question_and_passages
@@ -17,12 +18,14 @@ from intrinsics_core.protocol.task import Task
 
 def uncertainty_of(own: Overrides, task: Task) -> Program[Uncertainty]:
     from intrinsics_core.embedded.scoring.certainty import certainty, quantised
+    from intrinsics_core.embedded.scoring.chunks import carried_on
 
     answerable, supported, claims = None, None, True
     if task.documents:
         alone = yield from standing_alone(own, task)
         text = (yield from asked_alone(own, task)) if alone is task else alone.query
         whole = without_commands(task, passages=True)
+        whole = replace(whole, documents=carried_on(whole.documents))
         wave = [*question_and_passages(whole, text), *(answer_and_documents(alone) if task.response else ())]
         replies: Sequence[Reply] = yield wave  # type: ignore[assignment]  # only replies come
         if turns_of(task):

@@ -33,7 +33,7 @@ _MARKUP = re.compile(
     r"^[^\S\n]*(?:[-*•‣▪#>]+\s+|\(?\d{1,2}[.)]\s+)|\[\^?\d+(?:\s*[,;–-]\s*\d+)*\]|\*\*|__|`", re.MULTILINE
 )
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_COUNTED = re.compile(r"(?<![\w.,])(\d[\d.,]*)(?!(?:st|nd|rd|th|s)\b)([A-Za-z]{1,4})\b")
+_COUNTED = re.compile(r"(?<![\w.,])(\d[\d.,]*)(?!(?:st|nd|rd|th|s)\b)([A-Za-z]{1,24})\b")
 
 _ALIASES: dict[str, str] = {stem(month[:3]): stem(month) for month in MONTHS} | {
     "sept": stem("september"), "dr": stem("doctor"), "mr": "mr", "st": stem("street"), "km": stem("kilometers"),

@@ -25,25 +25,20 @@ def _ordinals(text: str) -> Iterator[Quantity]:
         yield Quantity(*match.span(), frozenset(), frozenset({value}))
 
 
+_SPACES = dict.fromkeys(map(ord, "\u00a0\u2007\u2009\u200a\u200b\u202f\u2060\ufeff"), " ") | {ord("\u2044"): "/"}
+# "20¹ euros" has a footnote, "10⁶" a power.
+_FOOTNOTE = re.compile(r"(?<=\d)(?<!\b10)[¹²³⁰⁴-⁹]++(?!\w)")
+
+
+def evened(text: str) -> str:
+    """A text of the same length, with plain spaces and without the footnotes behind numbers."""
+    if text.isascii():
+        return text
+    return _FOOTNOTE.sub(lambda match: " " * len(match[0]), text.translate(_SPACES))
+
+
 @remembered(4096)
 def quantities(text: str) -> tuple[Quantity, ...]:
     """The quantities of a text. They may overlap: "1 hour 30 minutes" is three of them."""
-    return tuple(q for find in (amounts, singles, clocks, days, _ordinals) for q in find(text))
-
-
-def spelled_as_in(source: str, text: str) -> str:
-    """The text with each amount or time in the source's spelling, where the source has the same one.
-
-    A small model does not know that "9 p.m." is "21:00", or that "1.5 kg" are "1500 g".
-    """
-    theirs = {key: each for each in reversed(quantities(source)) for key in each.keys if not key.startswith("date:")}
-    if not theirs:
-        return text
-    parts, at = list[str](), 0
-    for mine in sorted(quantities(text), key=lambda each: (each.begin, -each.end)):
-        same = next((theirs[key] for key in sorted(mine.keys) if key in theirs), None)
-        if same is None or mine.begin < at:
-            continue
-        parts += [text[at : mine.begin], source[same.begin : same.end]]
-        at = mine.end
-    return "".join(parts) + text[at:]
+    plain = evened(text)
+    return tuple(q for find in (amounts, singles, clocks, days, _ordinals) for q in find(plain))

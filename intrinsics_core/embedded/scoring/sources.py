@@ -6,12 +6,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from intrinsics_core.embedded.lexical import is_known
+from intrinsics_core.embedded.scoring.chunks import goes_on
 from intrinsics_core.embedded.scoring.keys import Claim, Floats, keys_of, told_apart
 from intrinsics_core.embedded.scoring.rows import Field, fields, names_of_rows
 from intrinsics_core.protocol.errors import InvalidInput
@@ -78,8 +79,18 @@ class Sources:
 
     @cached_property
     def read_as(self) -> Sequence[str]:
-        """The sentences as models read them; "" where nothing is to be read."""
-        return [reading.text for reading in self.readings]
+        """The sentences as models read them, whole where one goes on in the next document; "" where nothing is read."""
+        read = [reading.text for reading in self.readings]
+        return [
+            f"{text} {read[i + 1]}".strip() if text and i in self.carried_on else text for i, text in enumerate(read)
+        ]
+
+    @cached_property
+    def carried_on(self) -> frozenset[int]:
+        """The sentences that end in the next document."""
+        places = enumerate(pairwise(self.documents or ()))
+        last = [i for i, (one, two) in places if one != two and self.title_of(i) == self.title_of(i + 1)]
+        return frozenset(i for i in last if goes_on(self.texts[i], self.texts[i + 1]))
 
     @cached_property
     def uncited(self) -> tuple[int, ...]:

@@ -35,8 +35,8 @@ from intrinsics_core.embedded.scoring.explaining import explanation, missing_wor
 from intrinsics_core.embedded.scoring.form import only_names
 from intrinsics_core.embedded.scoring.head import just_below
 from intrinsics_core.embedded.scoring.keys import Floats, keys_of
-from intrinsics_core.embedded.scoring.quantities import spelled_as_in
 from intrinsics_core.embedded.scoring.quoting import is_quoted
+from intrinsics_core.embedded.scoring.respelling import spelled_as_in
 from intrinsics_core.embedded.scoring.short_answers import CLEARLY, opens_with_yes_or_no, stated_each
 from intrinsics_core.embedded.scoring.sources import READ_WHOLE, Sources
 from intrinsics_core.embedded.scoring.subjects import only_names_one, subjects
@@ -141,6 +141,12 @@ def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule)
     return [(source, spelled_as_in(source, text)) for source in dict.fromkeys(shown)]
 
 
+def _whole_sentences(cited: Sequence[int], sources: Sources) -> tuple[int, ...]:
+    """What is cited, with the rest of a sentence that ends in the next document."""
+    both = ((i, i + 1) if i in sources.carried_on else (i,) for i in cited)
+    return tuple(dict.fromkeys(i for some in both for i in some))
+
+
 def _judge(
     sentence: str,
     evidence: Evidence,
@@ -171,7 +177,7 @@ def _judge(
         probability=probability,
         label=label,
         source_scores=tuple(float(s) for s in scores),
-        citations=cite(evidence, head.citations) if claims else (),
+        citations=_whole_sentences(cite(evidence, head.citations), sources) if claims else (),
         nearest=nearest,
         missing=missing,
         explanation=explanation(label, missing, evidence.stray, None if nearest is None else sources.texts[nearest]),
@@ -378,8 +384,8 @@ def entailment(
 ) -> float:
     """How far one source entails a claim, 0..1: the fact check's score of a source.
 
-    The probability of `support` with one source; at most one half for an answer that claims nothing ("I don't know."),
-    and for a bare "No." that nobody read.
+    The probability of `support` with one source: below faithful for a claim that is `contrived`, and at most one half
+    for an answer that claims nothing ("I don't know."), and for a bare "No." that nobody read.
 
     Args:
         text: the claim, an answer or a sentence of one.
@@ -396,5 +402,7 @@ def entailment(
     (found,) = [evidence] if evidence else look_up([text], [vectors], sources, given)
     probability = float(sigmoid(-numbers.odds(found, logit)))
     bare = stated_each([text], given) != [text]
+    if contrived(found, sources, logit):
+        probability = min(probability, just_below(numbers.thresholds["faithful"]))
     doubtful = (logit or 0.0) <= 0.0 if bare else not makes_claim(text, alone=asks(given))
     return min(probability, 0.5) if doubtful else probability

@@ -11,8 +11,8 @@ from intrinsics_core.embedded.scoring.quantity import Quantity
 _HOUR_WORD = "|".join(ONES.split()[1:13])
 _HALF_DAY = r"(?P<half_day>[ap]\.? ?m\b\.?|o['’]?clock(?: +in +the +(?:morning|afternoon|evening)| +at +night)?|in +the +(?:morning|afternoon|evening)|at +night)"  # noqa: E501
 _CLOCK = re.compile(
-    rf"(?<![\w.,:])(?:(?:(?P<other>\d{{1,2}}(?:[:.]\d\d)?){RANGE})?(?P<hour>\d{{1,2}})(?:(?P<colon>[:.])(?P<minute>\d\d)(?![\d]|[.:]\d))?|(?P<word>{_HOUR_WORD})) ?"  # noqa: E501
-    rf"(?:{_HALF_DAY})?",
+    rf"(?<![\w.,:])(?:(?:(?P<other>\d{{1,2}}(?:[:.]\d\d)?){RANGE})?(?P<hour>\d{{1,2}})(?:(?P<colon>[:.h])(?P<minute>\d\d)(?![\d]|[.:]\d))?|(?P<word>{_HOUR_WORD})) ?"  # noqa: E501
+    rf"(?:{_HALF_DAY}|(?P<on_clock>(?:h|hrs?|Uhr)\b))?",
     re.IGNORECASE,
 )
 _PAST = re.compile(
@@ -56,11 +56,14 @@ def clocks(text: str) -> Iterator[Quantity]:
     """The times of the day that a text has: "9 p.m.", "half past nine", "noon"."""
     for match in _CLOCK.finditer(text):
         half_day = match["half_day"] or ""
-        if not half_day and match["colon"] != ":":
+        on_clock = match["colon"] in (":", "h", "H") or (match["colon"] and match["on_clock"])
+        if not half_day and not on_clock:
             continue  # a number
         hour = int(CARDINAL_VALUES[match["word"].casefold()]) if match["word"] else int(match["hour"])
         start = match.start("word") if match["word"] else match.start("hour")
         yield from _at(start, match.end(), _minutes(hour, int(match["minute"] or 0), half_day))
+        if match["colon"] in ("h", "H"):  # "2h30" may be how long it takes
+            yield Quantity(start, match.end(), frozenset({f"s:{3600 * hour + 60 * int(match['minute'])}"}), loose=True)
         if match["other"]:
             other = [int(part) for part in re.split(r"[:.]", match["other"])]
             meant = _minutes(other[0], other[1] if other[1:] else 0, "")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from intrinsics_core.embedded.scoring.numbers import NUMBER, SCALE, SCALES, values_of
+from intrinsics_core.embedded.scoring.numbers import DIGITS, PARTS, SCALE, SCALES, WORDS, values_of
 from intrinsics_core.embedded.scoring.quantity import Quantity
 
 
@@ -41,6 +41,14 @@ _UNITS = _table("""
     m 0.3048 ft foot feet
     m 0.9144 yd yard yards
     m 1609.344 mi mile miles
+    m2 1e-4 cm2 cm² square_centimeters square_centimetres
+    m2 1 m2 m² sqm sq_m qm square_meter square_meters square_metre square_metres
+    m2 1e4 ha hectare hectares
+    m2 1e6 km2 km² square_kilometer square_kilometers square_kilometre square_kilometres
+    m2 0.09290304 ft2 ft² sqft sq_ft square_foot square_feet
+    m2 4046.8564224 acre acres
+    l 1e-3 cm3 cm³ cubic_centimeter cubic_centimeters cubic_centimetre cubic_centimetres
+    l 1e3 m3 m³ cbm cubic_meter cubic_meters cubic_metre cubic_metres
     l 1e-3 ml milliliter milliliters millilitre millilitres cc
     l 1e-2 cl centiliter centiliters centilitre centilitres
     l 0.1 dl deciliter deciliters decilitre decilitres
@@ -83,7 +91,7 @@ _UNITS = _table("""
     km/h 1 km/h kmh kph
     km/h 1.609344 mph
 """)
-_SYMBOLS = r"(?:US)?\$|[€£¥]"
+_SYMBOLS = r"(?:US)?\$|[€£¥]|\b(?:EUR|USD|GBP|CHF|JPY)(?= ?\d)"
 _BY_LENGTH = sorted(_UNITS, key=len, reverse=True)
 _UNIT = r"(?:" + "|".join(re.escape(name).replace(r"\ ", " +") for name in _BY_LENGTH) + r")(?!\w)"
 _SIGN = r"(?:%|‰|€|£|¥|\$|°(?: ?[CF]\b)?)"
@@ -95,10 +103,18 @@ _COUNTABLE = "|".join(
     and not name.endswith("s")
     and name not in ("second", "percent", "degree", "cent")
 )
+_NO_CENTS = r"(?:[.,][-–—]{1,2}(?!\w))"  # "1200,- €"
+_PART = rf"[{''.join(PARTS)}]"
+_GLUED = rf"(?!s\b){_UNIT}"  # "120m2", but not "the 1990s"
+_NUMBER = (
+    rf"(?:(?<![\w.,])(?:\d+ +)?\d/\d(?![\w/])"
+    rf"|(?<![\w.,])(?:{DIGITS})(?:{_NO_CENTS}| ?{_PART})?(?:(?!\w)|(?={_GLUED}))(?![.,]\d)|{_PART}"
+    rf"|(?<!\w)(?:{WORDS})(?:(?: +and +a +half)|)(?!\w))"
+)
 _LISTED = r" ?(?:,|-|–|—|/|to|and|or) ?"
 _AMOUNT = re.compile(
-    rf"(?P<symbol>(?:{_SYMBOLS}) ?)?(?P<number>{NUMBER})(?P<scale>{SCALE})?"
-    rf"(?:(?:[ -](?P<worded>{_UNIT})| ?(?P<sign>{_SIGN})))?"
+    rf"(?P<symbol>(?:{_SYMBOLS}) ?)?(?P<number>{_NUMBER})(?P<scale>{SCALE})?"
+    rf"(?:(?:(?: {{0,3}}|-)(?P<worded>{_UNIT})| ?(?P<sign>{_SIGN})))?"
     r"(?P<half> +and +a +half(?!\w))?",
     re.IGNORECASE,
 )
@@ -107,6 +123,7 @@ _ONE = re.compile(
     rf"(?P<unit>{_COUNTABLE})(?!\w)(?P<half> +and +a +half(?!\w))?",
     re.IGNORECASE,
 )
+_HALF = re.compile(rf"\bhalf +an?(?= +(?!dozen|{_COUNTABLE})[^\W\d_])", re.IGNORECASE)
 _BETWEEN = re.compile(_LISTED, re.IGNORECASE)
 _JOINED = re.compile(r",? ?(?:and +)?", re.IGNORECASE)
 
@@ -157,7 +174,9 @@ def _sum(one: Quantity, two: Quantity) -> Iterator[Quantity]:
 
 
 def singles(text: str) -> Iterator[Quantity]:
-    """ "An hour", "half a litre", "a year and a half"."""
+    """ "An hour", "half a litre", "a year and a half"; the "half a" of "half a cup"."""
+    for match in _HALF.finditer(text):
+        yield Quantity(*match.span(), frozenset(), frozenset({0.5}))
     for match in _ONE.finditer(text):
         share = match["share"].casefold()
         value = 0.5 if "half" in share else 0.75 if "three" in share else 0.25 if "quarter" in share else 1.0
