@@ -70,3 +70,100 @@ def test_what_another_name_took_the_place_of_is_no_reading(turns: tuple[str, ...
 )  # fmt: skip
 def test_a_name_that_is_still_talked_of_is_a_reading(turns: tuple[str, ...], query: str) -> None:
     assert query in rewritten(*turns)
+
+
+HOTELS = [
+    {"id": "g", "title": "Garden Hotel", "text": "The Garden Hotel is 2 km from the station. Breakfast costs 9 euros."},
+    {"id": "h", "title": "Harbour Hotel", "text": "The Harbour Hotel is 300 m from the station. "
+     "Breakfast costs 14 euros. The hotel has a sauna. Parking costs 18 euros a day."},
+]  # fmt: skip
+GARDEN = ("Where is the Garden Hotel?", "It is 2 km from the station.")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How much is breakfast for two there?",
+        "What does breakfast cost each of us?",
+        "Is any breakfast offered, and for how much?",
+        "We are three. How much is breakfast?",
+        "How much is breakfast, at most?",
+        "How much is breakfast on the other days?",
+        "What is the cheapest breakfast they have?",
+        "Which price does breakfast have?",
+    ],
+)
+def test_how_many_and_how_often_change_nothing_in_what_is_talked_of(question: str) -> None:
+    assert judged(HOTELS, *GARDEN, question, "Breakfast costs 9 euros.").label == "faithful"
+    assert judged(HOTELS, *GARDEN, question, "Breakfast costs 14 euros.").label != "faithful"
+
+
+def test_words_of_number_in_an_answer_change_nothing_either() -> None:
+    question = "How much is breakfast at the Garden Hotel?"
+    assert judged(HOTELS, question, "Breakfast costs 9 euros each.").label == "faithful"
+    assert judged(HOTELS, question, "Breakfast costs 14 euros each.").label != "faithful"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "And at the other hotel?",
+        "What does breakfast cost at both?",
+        "Which hotels offer breakfast, and for how much?",
+        "Is it 14 euros in any of them?",
+        "Does another one charge 14 euros?",
+        "Where is breakfast dearest?",
+    ],
+)
+def test_a_question_for_others_is_open_to_them(question: str) -> None:
+    assert judged(HOTELS, *GARDEN, question, "Breakfast costs 14 euros.").label == "faithful"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What does parking cost there?", "Parking costs 18 euros a day."),
+        ("Is there a sauna?", "Yes, the hotel has a sauna."),
+        ("Can I park my car?", "Yes, parking costs 18 euros a day."),
+    ],
+)
+def test_what_only_another_of_its_kind_offers_is_no_answer(question: str, answer: str) -> None:
+    assert judged(HOTELS, *GARDEN, question, answer).label != "faithful"
+
+
+def test_a_document_of_another_kind_may_have_the_answer() -> None:
+    tax = {"id": "tax", "title": "City tax", "text": "The city tax is 3 euros a night."}
+    asked = (*GARDEN, "How much is the city tax?", "The city tax is 3 euros a night.")
+    assert judged([*HOTELS, tax], *asked).label == "faithful"
+
+
+BOTH = (*GARDEN, "And the Harbour Hotel?", "The Harbour Hotel is 300 m from the station.")
+LISTED = ("Which hotels are there?", "There are the Garden Hotel and the Harbour Hotel.")
+
+
+@pytest.mark.parametrize(
+    ("turns", "question", "right"),
+    [
+        (BOTH, "Back to the first one: what does breakfast cost?", 9),
+        (BOTH, "And breakfast at the other hotel?", 9),
+        (LISTED, "What does breakfast cost at the second one?", 14),
+        (LISTED, "What does breakfast cost at the former?", 9),
+        (GARDEN, "And breakfast at the other one?", 14),
+        # the day is none of them
+        (BOTH, "What does breakfast cost on the first day?", 14),
+        (GARDEN, "What does breakfast cost on the second floor?", 9),
+    ],
+)
+def test_the_first_and_the_other_one_are_what_was_named_so(turns: tuple[str, ...], question: str, right: int) -> None:
+    for price in (9, 14):
+        label = judged(HOTELS, *turns, question, f"Breakfast costs {price} euros.").label
+        assert (label == "faithful") == (price == right)
+
+
+def test_another_of_its_kind_is_not_put_behind_a_name() -> None:
+    asked = "What does a room cost at the Garden Hotel?"
+    assert rewritten(asked, "80 euros.", "And at the other hotel?") == "And at the other hotel?"
+    assert (
+        rewritten(asked, "80 euros.", "And on other days?")
+        == "What does a room cost at the Garden Hotel on other days?"
+    )

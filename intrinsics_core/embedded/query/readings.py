@@ -201,7 +201,7 @@ def _pronouns(question: str, found: Sequence[Phrase], rule: str) -> Iterator[Rea
         elif word == "that" and i and after is not None and not is_subject and not _closes(question, token.end):
             continue  # "the book that he wrote"
         if word in ("one", "ones") and i > 1 and prior in lexicon.WHICH and plain(words[i - 2]) == "the":
-            begin = words[i - 2].begin  # "the other one"
+            continue  # "the other one" is one of several that were named
         points = unseen and _points_outside(question, words, i)
         able = [phrase for phrase in found if whole or not phrase.text.isdigit()]  # "it" is no year, "that year" is
         if word in lexicon.PERSON:  # "she" is no mill where somebody was named
