@@ -178,6 +178,11 @@ def _turns(task: Task) -> tuple[tuple[str, str], ...]:
     return tuple(turns)
 
 
+def _earlier(task: Task) -> list[str]:
+    """The turns before the last user turn, the newest first."""
+    return [text for _, text in reversed(_turns(task)[:-1])]
+
+
 def turns_cut(task: Task) -> int:
     """Earlier turns of which a rewrite of the question reads the end alone, or nothing where the last is too long."""
     if task.intrinsic in _WITHOUT_HISTORY:
@@ -277,8 +282,7 @@ def _supported(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[
     if thresholds := own.thresholds.get("hallucination-detection"):
         head = replace(head, thresholds={**head.thresholds, **thresholds})
     (before, claims, sentence_of), sources = _said(task), _sources(task, documents)
-    earlier = [text for _, text in reversed(_turns(task)[:-1])]
-    evidence = look_up(claims, response, sources, task.query, before, earlier)
+    evidence = look_up(claims, response, sources, task.query, before, _earlier(task))
     logits = (yield from _reader_logits(task, claims, evidence, sources, head.citations)) if own.reads else None
     return support(
         claims, response, sources, head, given=task.query, before=before, evidence=evidence, logits=logits,
@@ -388,14 +392,16 @@ def _hallucination(own: Overrides, task: Task) -> Program[HallucinationDetection
 
 
 def _citations(own: Overrides, task: Task) -> Program[Citations]:
-    from intrinsics_core.embedded.scoring.support import support
+    from intrinsics_core.embedded.scoring.support import look_up, support
     from intrinsics_core.embedded.scoring.support_head import load_head
 
+    task = yield from _standing_alone(own, task)
     response, documents = _vectors((yield _sentences(task)))  # type: ignore[arg-type]  # only replies come
     (before, claims, sentence_of), sources = _said(task), _sources(task, documents)
+    evidence = look_up(claims, response, sources, task.query, before, _earlier(task))
     # Nothing is read for a citation: both heads have the same rule.
     found = support(
-        claims, response, sources, load_head(reads=bool(own.reads)), given=task.query, before=before,
+        claims, response, sources, load_head(reads=bool(own.reads)), given=task.query, before=before, evidence=evidence,
         reported=_reported(own, task, sentence_of, response), sentence_of=sentence_of, own_encoder=own.own_encoder,
     )  # fmt: skip
     return sentence_ids.citations(task, [(r, c) for r, s in enumerate(found.sentences) for c in s.citations])

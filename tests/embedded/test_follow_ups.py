@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from intrinsics_core import audit, query_rewrite, run
+from intrinsics_core import audit, citations, query_rewrite, run
 
 PLANS = [
     {"id": "plus", "title": "Plus plan", "text": "The Plus plan costs 9 euros a month. It has 5 users."},
@@ -167,3 +167,11 @@ def test_another_of_its_kind_is_not_put_behind_a_name() -> None:
         rewritten(asked, "80 euros.", "And on other days?")
         == "What does a room cost at the Garden Hotel on other days?"
     )
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_follow_up_is_cited_from_what_it_is_about(order: int) -> None:
+    documents = [each | {"text": f"{each['text']} Dogs are welcome."} for each in HOTELS][::order]
+    asked = talk(*GARDEN, "Are dogs welcome there?", "Dogs are welcome.")
+    assert [cited.document_id for cited in run(citations(asked, documents)).citations] == ["g"]
+    assert {c.document_id for sentence in run(audit(asked, documents)).sentences for c in sentence.citations} == {"g"}

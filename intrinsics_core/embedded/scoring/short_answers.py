@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from intrinsics_core.embedded.lexical import terms
 from intrinsics_core.embedded.scoring.evidence import claim
+from intrinsics_core.embedded.scoring.yes_and_no import meant
 
 _YES, _NO = "yes|yeah|yep|true", "no|nope|false|never"
 # Those of other languages that are no word or abbreviation of another ("si", "hai" and "tak" are).
@@ -37,12 +38,6 @@ _ASKS = re.compile(
     r"\A\W*(?:(?:and|so|but|please|until|since|from|at|in|to|by|for|hi|hello),? )*+(?:(?:tell|let) me (?:know )?)?"
     rf"(?:who|whom|whose|what|which|when|where|why|how|if|whether|{_AUXILIARY})\b",
     re.IGNORECASE,
-)
-_CERTAINLY = re.compile(
-    r"\A\W*(?:of course|sure|certainly|absolutely|definitely|indeed|correct|exactly)\W*\Z", re.IGNORECASE
-)
-_CERTAINLY_NOT = re.compile(
-    r"\A\W*(?:of course not|certainly not|absolutely not|definitely not|by no means|not at all)\W*\Z", re.IGNORECASE
 )
 SHORT = 10
 """Words from which on a sentence is read alone beside a part of its sources; shorter ones say little without their
@@ -96,7 +91,7 @@ def plainly(sentences: Sequence[str], question: str) -> list[str]:
     """The sentences of an answer. "Of course." that is all of one to a question of yes or no is "Yes."."""
     if len(sentences) == 1 and is_polar(question):
         (answer,) = sentences
-        return ["Yes." if _CERTAINLY.match(answer) else "No." if _CERTAINLY_NOT.match(answer) else answer]
+        return [meant(answer, question) or answer]
     return list(sentences)
 
 
