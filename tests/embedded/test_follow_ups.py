@@ -175,3 +175,43 @@ def test_a_follow_up_is_cited_from_what_it_is_about(order: int) -> None:
     asked = talk(*GARDEN, "Are dogs welcome there?", "Dogs are welcome.")
     assert [cited.document_id for cited in run(citations(asked, documents)).citations] == ["g"]
     assert {c.document_id for sentence in run(audit(asked, documents)).sentences for c in sentence.citations} == {"g"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "80 euros. I can also tell you about breakfast, if you like.",
+        "80 euros. Would you like to know about breakfast? Just let me know!",
+        "80 euros. Do you need information about breakfast?",
+        "80 euros. Are you interested in breakfast, too?",
+        "80 euros. Want me to check breakfast?",
+    ],
+)
+@pytest.mark.parametrize("yes", ["Yes please", "yes, do that"])
+def test_an_accepted_offer_is_what_is_asked(said: str, yes: str) -> None:
+    assert "breakfast" in rewritten("What does a room cost?", said, yes)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "80 euros. Anything else?",
+        "80 euros. Do you need any help?",
+        "Do you want breakfast? It costs 9 euros.",
+        "You can pay for breakfast by card, if you like.",
+        "Are you interested in breakfast? We have eggs. Let me know!",
+    ],
+)
+def test_a_yes_to_anything_else_stands_as_it_is(said: str) -> None:
+    assert rewritten("What does a room cost?", said, "Yes") == "Yes"
+
+
+DOGS = [{"text": "The lido is open on Sundays. Dogs are not admitted. A day ticket costs 6 euros."}]
+
+
+@pytest.mark.parametrize(
+    "behind", ["I have a small terrier.", "Thanks a lot in advance and have a nice day.", "Be quick."]
+)
+def test_what_stands_behind_the_question_changes_no_answer(behind: str) -> None:
+    assert judged(DOGS, f"Are dogs admitted? {behind}", "No.").label == "faithful"
+    assert judged(DOGS, f"Are dogs admitted? {behind}", "Yes.").label == "unfaithful"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 from intrinsics_core.embedded.lexical import terms
 from intrinsics_core.embedded.scoring.evidence import claim
 from intrinsics_core.embedded.scoring.yes_and_no import meant
+from intrinsics_core.text.layout import laid_out
 
 _YES, _NO = "yes|yeah|yep|true", "no|nope|false|never"
 # Those of other languages that are no word or abbreviation of another ("si", "hai" and "tak" are).
@@ -154,7 +156,7 @@ def stated(answer: str, question: str) -> str:
     longer = len(answer.split()) > 1
     if found["its_yes"] or found["its_no"] or (longer and (found["yes"] or found["no"])):
         answer = "Yes." if found["yes"] else "No."
-    return f"{question} {answer}"
+    return f"{question_last(question)} {answer}"
 
 
 def in_context(answer: str, question: str, *, whole: bool = False) -> str:
@@ -176,7 +178,18 @@ def in_context(answer: str, question: str, *, whole: bool = False) -> str:
     fits = len(question) <= LONGEST_QUESTION and (short or len(asked) + len(answer) <= LONGEST_READ)
     if not (asked and fits and (short or whole)) or set(terms(answer)) == set(terms(asked)):
         return answer
-    return f"{asked} {answer}"
+    return f"{question_last(asked)} {answer}"
+
+
+@lru_cache(maxsize=64)
+def question_last(turn: str) -> str:
+    """A turn with its last question at its end, for an answer to stand behind: "Is it open? Thanks!" ends in thanks."""
+    sentences = [span.text.strip() for span in laid_out(turn[: 2 * LONGEST_QUESTION])]
+    asking = [i for i, each in enumerate(sentences) if each.endswith("?")]
+    if not asking or asking[-1] + 1 == len(sentences) or len(turn) > 2 * LONGEST_QUESTION:
+        return turn
+    behind = asking[-1] + 1
+    return " ".join([*sentences[behind:], *sentences[:behind]])
 
 
 def _said(answer: str) -> str | None:
