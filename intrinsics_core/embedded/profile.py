@@ -63,6 +63,8 @@ class Overrides:
 # What asks of the answer and the last question alone.
 _WITHOUT_HISTORY = ("hallucination-detection", "citations")
 
+_SAID = 400  # characters of an earlier turn of the user's that an answer may say back
+
 # Names of the thresholds that a caller may set, each in 0..1; calibrating sets them too.
 THRESHOLDS = {
     "context-relevance": ("relevant", "partial"),
@@ -183,6 +185,11 @@ def _earlier(task: Task) -> list[str]:
     return [text for _, text in reversed(_turns(task)[:-1])]
 
 
+def _told(task: Task) -> str:
+    """What the user said before the last turn, in turns that are no pasted texts."""
+    return "\n".join(text for role, text in _turns(task)[:-1] if role == "user" and len(text) <= _SAID)
+
+
 def turns_cut(task: Task) -> int:
     """Earlier turns of which a rewrite of the question reads the end alone, or nothing where the last is too long."""
     if task.intrinsic in _WITHOUT_HISTORY:
@@ -285,7 +292,8 @@ def _supported(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[
     evidence = look_up(claims, response, sources, task.query, before, _earlier(task))
     logits = (yield from _reader_logits(task, claims, evidence, sources, head.citations)) if own.reads else None
     return support(
-        claims, response, sources, head, given=task.query, before=before, evidence=evidence, logits=logits,
+        claims, response, sources, head, given=task.query, told=_told(task), before=before, evidence=evidence,
+        logits=logits,
         reported=_reported(own, task, sentence_of, response), sentence_of=sentence_of, own_encoder=own.own_encoder,
     )  # fmt: skip
 
@@ -401,7 +409,8 @@ def _citations(own: Overrides, task: Task) -> Program[Citations]:
     evidence = look_up(claims, response, sources, task.query, before, _earlier(task))
     # Nothing is read for a citation: both heads have the same rule.
     found = support(
-        claims, response, sources, load_head(reads=bool(own.reads)), given=task.query, before=before, evidence=evidence,
+        claims, response, sources, load_head(reads=bool(own.reads)), given=task.query, told=_told(task),
+        before=before, evidence=evidence,
         reported=_reported(own, task, sentence_of, response), sentence_of=sentence_of, own_encoder=own.own_encoder,
     )  # fmt: skip
     return sentence_ids.citations(task, [(r, c) for r, s in enumerate(found.sentences) for c in s.citations])

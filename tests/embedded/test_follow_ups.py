@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from intrinsics_core import audit, citations, query_rewrite, run
+from intrinsics_core import answer_relevance, audit, citations, query_rewrite, run
 
 PLANS = [
     {"id": "plus", "title": "Plus plan", "text": "The Plus plan costs 9 euros a month. It has 5 users."},
@@ -215,3 +215,34 @@ DOGS = [{"text": "The lido is open on Sundays. Dogs are not admitted. A day tick
 def test_what_stands_behind_the_question_changes_no_answer(behind: str) -> None:
     assert judged(DOGS, f"Are dogs admitted? {behind}", "No.").label == "faithful"
     assert judged(DOGS, f"Are dogs admitted? {behind}", "Yes.").label == "unfaithful"
+
+
+MINE = ("We are two people with a dog and arrive at 5 p.m.", "Welcome! How can I help you?", "When can we check in?")
+CHECK_IN = [{"text": "Check-in is from 3 p.m. Dogs are welcome."}]
+
+
+@pytest.mark.parametrize("said", ["You said that you arrive at 5 p.m.", "You are two people with a dog."])
+def test_what_the_user_told_before_may_be_said_back(said: str) -> None:
+    sentences = judged(CHECK_IN, *MINE, f"{said} Check-in is from 3 p.m.").sentences
+    assert [sentence.label for sentence in sentences] == ["NA", "faithful"]
+
+
+@pytest.mark.parametrize(
+    "said", ["You said that you arrive at 7 p.m. with nine cats.", "You have a room with a balcony."]
+)
+def test_what_the_user_did_not_tell_is_judged(said: str) -> None:
+    assert judged(CHECK_IN, *MINE, f"{said} Check-in is from 3 p.m.").sentences[0].label in ("partial", "unfaithful")
+
+
+@pytest.mark.parametrize(
+    ("answer", "label"),
+    [
+        ("For adults or for children?", None),
+        ("Do you mean a ticket for a day?", None),
+        ("I'm sorry, but I don't know that.", "irrelevant"),
+        ("I don't know. Anything else?", "irrelevant"),
+        ("Can I help you with anything else?", "irrelevant"),
+    ],
+)
+def test_a_question_back_is_neither_relevant_nor_irrelevant(answer: str, label: str | None) -> None:
+    assert run(answer_relevance(talk("How much is a ticket?", answer))).label == label

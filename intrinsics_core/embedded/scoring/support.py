@@ -276,6 +276,7 @@ def support(
     head: SupportHead | None = None,
     *,
     given: str = "",
+    told: str = "",
     before: Sequence[str] = (),
     evidence: Sequence[Evidence] | None = None,
     logits: Sequence[float | None] | None = None,
@@ -292,6 +293,7 @@ def support(
         head: fitted numbers; None: the shipped ones, those that read where there are logits.
         given: the question the response answers; its words need no source, but its names and numbers do, because a
             question may presume what is not so.
+        told: what the user said before it, which may be said back ("You said that you arrive at five.").
         evidence: what `look_up` gave, where that was asked before.
         logits: per sentence what `of_readings` makes of a reader's logits of `to_read`, for a head that reads.
         reported: the sentences that report what a tool call has done, and so claim nothing.
@@ -318,7 +320,9 @@ def support(
         says = i not in reported and makes_claim(sentence, rows, held, alone)
         following = next(filter(None, sentences[i + 1 :]), "")
         part = (len(sentences) > 1 and NUMBERING.match(sentence)) or only_names(sentence, following)
-        part = part or (bool(following) and only_names_one(sentence, sources)) or says_back(sentence, given)
+        part = (
+            part or (bool(following) and only_names_one(sentence, sources)) or says_back(sentence, f"{told}\n{given}")
+        )
         claims = bare or (says and not part)
         judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare, given))
         if bare:
