@@ -27,6 +27,7 @@ _ITEM = re.compile(
     r"(?:[-*+•‣▪◦●○■□➢➤✓✔·–—>]|\(?\d{1,3}[.)\]]|\(?[a-zA-Z]\)|[a-z]\.|\(?[ivxIVX]{1,5}\)|[①-⑳㈠-㈩]|[一二三四五六七八九十]{1,3}、)"
     r"(?:\s|(?<=、)|(?<=[①-⑳㈠-㈩]))|Q:|A:"
 )
+_MARKS = re.compile(rf"(?:(?:{_ITEM.pattern})\s*+(?:\[[ xX]\]\s++)?+)++")
 _STOPPED = re.compile(r"[.!?…。！？｡:：;；؟۔।॥።][\"'”’»)\]）」』*_]*+\Z")
 _WRAPPED = 160  # characters: a line that is longer was not broken for want of room
 _ALONE = 60  # characters from which a single line break may be such a one
@@ -117,6 +118,12 @@ def fenced(text: str) -> list[tuple[int, int]]:
 def is_item(line: str) -> bool:
     """Whether a line begins like an item of a list."""
     return _ITEM.match(line.lstrip()) is not None
+
+
+def mark_of(line: str) -> str:
+    """The marks of an item or a quotation that a line begins with, with the space behind them; empty if it has none."""
+    found = _MARKS.match(line)
+    return found[0] if found else ""
 
 
 def is_fence(line: str) -> bool:
