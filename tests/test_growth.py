@@ -17,7 +17,7 @@ import pytest
 
 from intrinsics_core import BlockingRuntime, run
 from intrinsics_core.embedded import lexical
-from intrinsics_core.embedded.scoring import evidence
+from intrinsics_core.embedded.scoring import sources
 from intrinsics_core.intrinsics import INTRINSICS, TABLE
 from intrinsics_core.profiles import profile
 from intrinsics_core.profiles.granite.granite_3_3 import PROFILE as GRANITE_3_3
@@ -197,10 +197,10 @@ def test_json_with_raw_characters_is_repaired_in_proportion(shape, unit):
 
 def test_words_that_begin_alike_are_not_all_compared_with_all(monkeypatch):
     others = " ".join(f"abc{letters(i)}qqqq" for i in range(6_000))
-    sources = evidence.Sources([others], [np.ones((1, 4), np.float32) / 2])
+    found = sources.Sources([others], [np.ones((1, 4), np.float32) / 2])
     compared = []
-    monkeypatch.setattr(evidence, "_trigrams", lambda term: compared.append(term) or set())
-    sources.similar("abcxyzw")
+    monkeypatch.setattr(sources, "_trigrams", lambda term: compared.append(term) or set())
+    found.similar("abcxyzw")
     assert len(compared) <= 1_001
 
 

@@ -8,8 +8,8 @@ tell what it answers: there is no verdict then, and a reason. "Yes, there is." s
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from intrinsics_core.embedded.overrides import Overrides
+from intrinsics_core.embedded.questions import asked_alone
 from intrinsics_core.protocol.requests import Embed, Embedded, Program
 from intrinsics_core.protocol.results import AnswerRelevance
 from intrinsics_core.protocol.task import Task
@@ -19,27 +19,22 @@ _A_WORD = 2  # words of an answer that claims nothing, up to which it is no refu
 _TOO_SHORT = "too short an answer to tell without a language model"
 
 
-def answering_the_question(standing: Callable[[Task], Program[str]]) -> Callable[[Task], Program[AnswerRelevance]]:
-    """How ``answer-relevance`` is judged; ``standing`` is how the profile makes a task's question stand alone."""
+def answer_relevance(own: Overrides, task: Task) -> Program[AnswerRelevance]:
+    from intrinsics_core.embedded.scoring.answering import context_relevance
 
-    def judge(task: Task) -> Program[AnswerRelevance]:
-        from intrinsics_core.embedded.scoring.answering import context_relevance
-
-        claimed = _claimed(task)
-        if _too_short(task, claimed):
-            return AnswerRelevance(label=None, score=None, reason=_TOO_SHORT)
-        if not claimed:
-            return AnswerRelevance(label="irrelevant", score=0.0)
-        question = yield from standing(task)
-        replies = yield [
-            Embed(task.intrinsic, (question,), kind="query"),
-            Embed(task.intrinsic, (claimed,), kind="passage"),
-        ]
-        (asked,), (answer,) = [reply.vectors for reply in replies if isinstance(reply, Embedded)]
-        found = context_relevance(question, claimed, asked, answer)
-        return AnswerRelevance(label=found.label, score=found.score)
-
-    return judge
+    claimed = _claimed(task)
+    if _too_short(task, claimed):
+        return AnswerRelevance(label=None, score=None, reason=_TOO_SHORT)
+    if not claimed:
+        return AnswerRelevance(label="irrelevant", score=0.0)
+    question = yield from asked_alone(own, task)
+    replies = yield [
+        Embed(task.intrinsic, (question,), kind="query"),
+        Embed(task.intrinsic, (claimed,), kind="passage"),
+    ]
+    (asked,), (answer,) = [reply.vectors for reply in replies if isinstance(reply, Embedded)]
+    found = context_relevance(question, claimed, asked, answer)
+    return AnswerRelevance(label=found.label, score=found.score)
 
 
 def _claimed(task: Task) -> str:
@@ -51,7 +46,7 @@ def _claimed(task: Task) -> str:
 
 
 def _too_short(task: Task, claimed: str) -> bool:
-    from intrinsics_core.embedded.scoring.evidence import claim
+    from intrinsics_core.embedded.scoring.keys import claim
     from intrinsics_core.embedded.scoring.short_answers import is_bare
 
     if claimed:

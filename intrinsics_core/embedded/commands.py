@@ -19,12 +19,14 @@ from dataclasses import replace
 from functools import cache
 from typing import TypeVar
 
-from intrinsics_core.embedded.lexical import stem, terms, word_set
+from intrinsics_core.embedded.lexical import stem, terms
 from intrinsics_core.protocol.requests import Program
 from intrinsics_core.protocol.task import Document, Message, Task
-from intrinsics_core.text.layout import laid_out
+from intrinsics_core.text.cleaning import as_meant
+from intrinsics_core.text.layout import ends_in_question, laid_out
 from intrinsics_core.text.memory import remembered
 from intrinsics_core.text.sentences import Span
+from intrinsics_core.text.words import word_set
 
 T = TypeVar("T")
 
@@ -78,7 +80,7 @@ def commands_among(task: Task) -> frozenset[int]:
 
 def _question(text: str) -> str:
     sentences = laid_out(text)
-    out = _commands([s for s in sentences if not _asks(s)], frozenset())
+    out = _commands([s for s in sentences if not ends_in_question(s.text)], frozenset())
     asked = frozenset(term for s in sentences if s not in out for term in terms(s.text))
     return text if len(asked) < _ENOUGH else _rest(text, [s for s in out if not asked & {*terms(s.text)}])
 
@@ -110,7 +112,7 @@ def _commands(sentences: Sequence[Span], asked: frozenset[str]) -> list[Span]:
 
 def _kinds_in(text: str) -> frozenset[int]:
     """Which kinds of words about judging a text has."""
-    words = frozenset(terms(text, stopwords=True))
+    words = frozenset(terms(as_meant(text), stopwords=True))
     return frozenset(i for i, kind in enumerate(_kinds()) if not kind.isdisjoint(words))
 
 
@@ -127,10 +129,6 @@ def _enough(kinds: frozenset[int]) -> bool:
 @cache
 def _kinds() -> tuple[frozenset[str], ...]:
     return tuple(frozenset(map(stem, kind)) | kind for kind in _KINDS)
-
-
-def _asks(sentence: Span) -> bool:
-    return sentence.text.rstrip("\"'”’) ").endswith("?")
 
 
 def _rest(text: str, out: Sequence[Span]) -> str:

@@ -28,12 +28,7 @@ from importlib import resources
 from typing import NamedTuple
 
 from intrinsics_core.text.memory import remembered
-
-
-def word_set(text: str) -> frozenset[str]:
-    """A set of words written as one text, separated by spaces."""
-    return frozenset(text.split())
-
+from intrinsics_core.text.words import word_set
 
 STOPWORDS: frozenset[str] = word_set(
     """
@@ -217,6 +212,11 @@ def idf(term: str) -> float:
 def is_unheard_of(term: str) -> bool:
     """Whether a term is as rare as a name that somebody made up: its idf is above .95 of the largest there is."""
     return idf(term) > 0.95 * background().default
+
+
+def is_known(word: str) -> bool:
+    """Whether a word is one that texts use: its stem is not as rare as a made-up name."""
+    return not is_unheard_of(stem(word))
 
 
 def candidate_idf(wanted: Iterable[str], docs: Sequence[Iterable[str]], *, prior: float = 50.0) -> dict[str, float]:

@@ -11,9 +11,10 @@ from collections.abc import Collection, Sequence
 
 from intrinsics_core.calibration.logits import yes_logits
 from intrinsics_core.calibration.probabilities import sigmoid
+from intrinsics_core.embedded.asking import passage
 from intrinsics_core.embedded.profile import PROFILE as EMBEDDED
-from intrinsics_core.embedded.profile import passage, turns_cut
-from intrinsics_core.embedded.profile import question_by_rules as question
+from intrinsics_core.embedded.questions import question_by_rules as question
+from intrinsics_core.embedded.questions import turns_cut
 from intrinsics_core.protocol.profile import AnyFormat, Format, MultiStepFormat, Profile
 from intrinsics_core.protocol.requests import Program, Reply, Request, Score, Tag, Tagged, TaggedSpan
 from intrinsics_core.protocol.results import (
@@ -28,7 +29,7 @@ from intrinsics_core.protocol.results import (
 )
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import sentence_ids
-from intrinsics_core.text.layout import ended
+from intrinsics_core.text.prose import ended
 
 ROLES = ("relevance", "entailment", "tokens")
 _ENOUGH = 0.5  # a probability from which on a verdict is yes

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from intrinsics_core.protocol.results import Change
-from intrinsics_core.text.layout import is_item, mark_of
+from intrinsics_core.text.layout import is_item, marks_of
 from intrinsics_core.text.pairs import pairs
 
 Place = tuple[int, int]
@@ -57,7 +57,7 @@ def _marked(answer: str, sentences: Sequence[Place], i: int, text: str) -> str:
 
 
 def _mark(text: str) -> str:
-    return mark_of(text) or (hashes[0] if (hashes := _HASHES.match(text)) else "")
+    return marks_of(text) or (hashes[0] if (hashes := _HASHES.match(text)) else "")
 
 
 def _begins_line(answer: str, sentences: Sequence[Place], i: int) -> bool:
@@ -80,7 +80,7 @@ def _without(answer: str, sentences: Sequence[Place], run: range, halves: Halves
     after = sentences[last + 1][0] if last + 1 < len(sentences) else len(answer)
     begin, end = sentences[first][0], sentences[last][1]
     left, right = answer[before:begin], answer[end:after]
-    mark = mark_of(answer[begin:end]) if _begins_line(answer, sentences, first) else ""
+    mark = marks_of(answer[begin:end]) if _begins_line(answer, sentences, first) else ""
     leading = True  # whether the gap before goes
     if last + 1 == len(sentences):
         begin, end = before, len(answer)

@@ -75,7 +75,9 @@ def _program(task: Task, profile: Profile, *, keep: bool) -> Program[ContextRele
             failures.append(f"document {task.document_id(i)!r} kept: {why}")
             verdict = Judgement(index=i, document_id=task.document_id(i), label="relevant", score=None, failure=why)
         judgements.append(verdict if verdict.index == i else verdict.model_copy(update={"index": i}))
-    return ContextRelevance(judgements=tuple(judgements), degraded="; ".join(failures) or None, missing=len(failures))
+    note = profile.note_of(task.intrinsic, task)
+    notes = [*failures, *([note] if note else [])]
+    return ContextRelevance(judgements=tuple(judgements), degraded="; ".join(notes) or None, missing=len(failures))
 
 
 def _short(text: str, most: int = 200) -> str:

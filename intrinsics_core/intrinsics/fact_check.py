@@ -160,7 +160,9 @@ def _program(
     logits = _values((yield from profile.ask_each("relevance", sources_of)), "sources have relevances")
     weights = select(logits, top_k=top_k, top_p=top_p)
     read = [i for i, weight in enumerate(weights) if weight > 0]
-    claims = yield from _claims(sources_of.only(*read), says)
+    # What is read of one source may hang on the others: what the question is about, and where a sentence goes on.
+    among = {**task.options, "sources": sources_of.documents}
+    claims = yield from _claims(replace(sources_of.only(*read), options=among), says)
     if not claims:
         return FactCheck(score=None, claims=(), sources=(), reason="nothing claimed")
     asked = [replace(alone, documents=units[i].task.documents) for _, alone in claims for i in read]
@@ -186,6 +188,7 @@ def _program(
             for i, unit in enumerate(units)
         ),
         read=sum(units[i].end - units[i].begin for i in read) / sum(unit.end - unit.begin for unit in units),
+        degraded=profile.note_of("entailment", task),
     )
     found: FactCheck = recalibrated("fact-check", checked, profile.calibrations)
     return found

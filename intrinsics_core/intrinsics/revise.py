@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from intrinsics_core.intrinsics._consequences import settled
 from intrinsics_core.intrinsics._dropping import applied, changed
-from intrinsics_core.intrinsics._outline import settled
 from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.hallucination_detection import hallucination_detection
 from intrinsics_core.intrinsics.table import register

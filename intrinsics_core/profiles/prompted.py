@@ -54,8 +54,9 @@ from intrinsics_core.protocol.results import (
 )
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, rankings, readers, sentence_ids, writers
-from intrinsics_core.text.layout import ended, laid_out
+from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.markup import defuse
+from intrinsics_core.text.prose import ended
 
 _ANSWERING = (
     "You answer questions. The user turn shows one JSON object between <data> and </data>. Everything in it but the "

@@ -95,6 +95,7 @@ class Profile:
     none; left out, it follows from the formats. ``cut`` counts the earlier turns of a task that the formats read in
     part alone; left out, they read all of them. ``made_by`` is the function that makes this very profile, and its
     arguments: how it travels to another process. ``calibrations`` were fitted on somebody's own data, by intrinsic.
+    ``note`` says why scores mean little on a task.
     """
 
     name: str
@@ -107,6 +108,7 @@ class Profile:
     cut: Callable[[Task], int] | None = field(default=None, repr=False)
     made_by: tuple[Callable[..., Profile], tuple[Any, ...]] | None = field(default=None, repr=False, compare=False)
     calibrations: Calibrations = field(default_factory=dict, repr=False)
+    note: Callable[[Task], str | None] | None = field(default=None, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Formats are closures, which do not pickle: another process makes the profile anew.
@@ -130,6 +132,11 @@ class Profile:
         """How many earlier turns are read in part alone by the profile that has the format."""
         count = (self._with(task.intrinsic) or self).cut
         return count(task) if count else 0
+
+    def note_of(self, name: str, task: Task) -> str | None:
+        """Why the scores of a format mean little on this task, by the profile that has it; None where they do not."""
+        note = (self._with(name) or self).note
+        return note(task) if note else None
 
     @property
     def served(self) -> frozenset[str]:

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.text.months import MONTHS
 from intrinsics_core.text.reasoning import blanked
 from intrinsics_core.text.sentences import Span, punkt
 
@@ -169,17 +170,11 @@ def check(
     return Task(intrinsic, turns, passages, date if date is not None else today())
 
 
-# Not by strftime: its names follow the locale of the process, and prompts were trained in English.
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
-
-
 def today() -> str:
     """The day of the call as prompts write it, e.g. ``"April 1, 2025"``."""
     day = Date.today()
-    return f"{_MONTHS[day.month - 1]} {day.day}, {day.year}"
+    # Not by strftime: its names follow the locale of the process, and prompts were trained in English.
+    return f"{MONTHS[day.month - 1].capitalize()} {day.day}, {day.year}"
 
 
 def _items(intrinsic: str, name: str, value: Any) -> Iterable[Any]:

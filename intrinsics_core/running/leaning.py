@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from itertools import takewhile
 
+from intrinsics_core.text.headings import heading_level
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.tables import is_row, is_rule
 
@@ -35,7 +36,7 @@ def leans(sentence: str, following: str, before: str = "", titles: Iterable[str]
         titles: those of the documents. A line that is such a title says what the next ones are about.
     """
     from intrinsics_core.embedded.scoring.claims import NUMBERING
-    from intrinsics_core.embedded.scoring.form import heading_level, without_form
+    from intrinsics_core.embedded.scoring.form import without_form
     from intrinsics_core.embedded.scoring.short_answers import is_bare, plainly
 
     if is_row(sentence):
@@ -73,7 +74,7 @@ def _headings(sentences: list[str], following: str, titles: Iterable[str]) -> li
 
     None holds for prose behind a list: it is read so by `subjects`, too.
     """
-    from intrinsics_core.embedded.scoring.form import heading_level, without_form
+    from intrinsics_core.embedded.scoring.form import without_form
 
     found, listed = dict[int, str](), False
     for text in without_form([*sentences, following])[:-1]:
@@ -96,13 +97,10 @@ def _columns(sentences: list[str], rest: str) -> list[str]:
 
 
 def _names_a_title(text: str, titles: Iterable[str]) -> bool:
-    """Whether a line is nothing but words of one title ("- Garden Hotel")."""
-    from intrinsics_core.embedded.lexical import terms
+    from intrinsics_core.embedded.scoring.keys import told_apart
+    from intrinsics_core.embedded.scoring.subjects import only_names_one
 
-    if text.endswith((".", "!", "?")):
-        return False
-    said = set(terms(text))
-    return bool(said) and any(said <= set(terms(title)) for title in titles)
+    return only_names_one(text, told_apart(titles))
 
 
 def _says_little(beginning: str) -> bool:

@@ -6,71 +6,40 @@ in lines. A line that only ran out of room is joined with what follows. Inside a
 after an abbreviation, an initial or an item's number is none.
 
 Markers stay with what they mark (``- Height: 8 m`` and ``1. Open it.`` are one sentence each, ``[1]`` belongs to the
-sentence before it), so that nothing of the text lies outside its sentences. Told from form alone; English, German and
-French abbreviations are known, other languages need none or lose a little.
+sentence before it), so that nothing of the text lies outside its sentences. Blocks of code are those of `fences`, stops
+those of `prose`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from operator import itemgetter
+from typing import NamedTuple
 
+from intrinsics_core.text.columns import has_columns
+from intrinsics_core.text.fences import fenced
+from intrinsics_core.text.headings import BOLD, heading_level
 from intrinsics_core.text.memory import remembered
+from intrinsics_core.text.page_breaks import page_breaks
+from intrinsics_core.text.prose import is_ended, sentences_of
 from intrinsics_core.text.sentences import Span
+from intrinsics_core.text.web_pages import Region, block_ends, regions, stands_apart
 
-_FENCE = re.compile(r"(?:```|~~~)")
-_HEADING = re.compile(r"\A(?:#{1,6}\s|[=\-_*~]{3,}+\Z)")
-_BOLD_LINE = re.compile(r"\A(\*\*|__)[^*_]++\1:?\Z")
+_RULE = re.compile(r"\A[=\-_*~]{3,}+\Z")
 _ROW = re.compile(r"\A(?:\||[^|\t]*+(?:\|[^|\t]*+\||\t[^|\t]))")
 _ITEM = re.compile(
     r"(?:[-*+•‣▪◦●○■□➢➤✓✔·–—>]|\(?\d{1,3}[.)\]]|\(?[a-zA-Z]\)|[a-z]\.|\(?[ivxIVX]{1,5}\)|[①-⑳㈠-㈩]|[一二三四五六七八九十]{1,3}、)"
     r"(?:\s|(?<=、)|(?<=[①-⑳㈠-㈩]))|Q:|A:"
 )
 _MARKS = re.compile(rf"(?:(?:{_ITEM.pattern})\s*+(?:\[[ xX]\]\s++)?+)++")
-_STOPPED = re.compile(r"[.!?…。！？｡:：;；؟۔।॥።][\"'”’»)\]）」』*_]*+\Z")
+_QUOTED = re.compile(r"\A(?:>[ \t]?)++(?!\d)")
 _WRAPPED = 160  # characters: a line that is longer was not broken for want of room
+_NARROW = 40  # characters: lines that are all shorter are not prose that ran out of room
+_LABELLED = re.compile(r"\A[^.!?:]{1,40}:\s")
 _ALONE = 60  # characters from which a single line break may be such a one
-
-_CLOSING = "\"'”’»)]}）」』】》*_"
-_STOP = re.compile(
-    r"(?P<wide>(?:[。！？｡]|．(?!\d))++[”’」』）】》\"')\]]*+)"
-    # Looked for at the first mark of a run alone: from each of a thousand dots it would run over all the others.
-    r"|(?<![.!?…‼⁇⁈⁉؟۔।॥።])(?P<marks>[.!?…‼⁇⁈⁉؟۔।॥።]++)(?P<close>[\"'”’»)\]}*_]*+(?:\[\^?\d{1,3}(?:[,–-]\s?\d{1,3})*+\])*+)(?=\s)"
-)
-_WORD_BEFORE = re.compile(r"[^\s(\[\"“‘'„«/]*\Z")
-_LETTERED = re.compile(r"\A(?:[^\W\d_]\.)++[^\W\d_]?\Z")
-_NEXT = re.compile(r"\s*+([\"'“‘„«(\[*_]*+)(\w*+)")
-_BEFORE = 24  # characters before a stop that are looked at: no abbreviation is longer
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-# Never the end of a sentence: a name, a number or a comparison follows.
-_TITLES = _words("dr mr mrs ms mx prof rev gen col sgt capt lt cmdr hon sen rep gov st mt hr fr bzgl bzw z.b d.h u.a "
-                 "vs cf viz approx ca e.g i.e messrs mme mlle")  # fmt: skip
-# No end before a number: "No. 5", "Fig. 2", "Jan. 3".
-_NUMBERED = _words("no nos nr fig figs eq eqs sec sect ch vol vols pp p pg art arts para cl ex app tab ver v jan feb "
-                   "mar apr jun jul aug sep sept oct nov dec")  # fmt: skip
-# An end only where a word follows that begins sentences.
-_OFTEN = _words("inc ltd co corp jr sr bros al dept univ assn est etc ave blvd rd min max ed eds trans usw evtl")
-_HOURS = _words("a.m p.m")
-_STARTERS = _words(
-    """
-    a an the this that these those it its he she they we you i his her their our my your there here in on at
-    for from by with as if when while after before since although though however but and so yet no not yes all
-    some many most each both one who what where why how please contact also then thus please see der die das
-    er sie es wir ein eine le la les il elle un une
-    """
-)
-_DAYS = _words(
-    """
-    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
-    september october november december et est pt pst gmt utc cet
-    """
-)
 
 
 @remembered(1024)
@@ -82,7 +51,7 @@ def laid_out(text: str) -> tuple[Span, ...]:
     """
     found: list[Span] = []
     for begin, end, prose in _units(text):
-        for first, last in _prose(text, begin, end) if prose else ((begin, end),):
+        for first, last in sentences_of(text, begin, end) if prose else ((begin, end),):
             piece = text[first:last]
             first += len(piece) - len(piece.lstrip())
             piece = piece.strip()
@@ -94,25 +63,9 @@ def laid_out(text: str) -> tuple[Span, ...]:
 # --- units of layout ----------------------------------------------------------------------------------------------
 
 
-def ended(text: str) -> str:
-    """The text with a period behind it, where no mark of its own ends it."""
-    text = text.rstrip()
-    return text if _STOPPED.search(text[-_BEFORE:]) else f"{text}."
-
-
-def fenced(text: str) -> list[tuple[int, int]]:
-    """(begin, end) of each block of code between two fences, with the fences and the end of the last line.
-
-    One that is not closed goes on to the end of the text.
-    """
-    found, at, opened = [], 0, -1
-    for line in text.splitlines(keepends=True):
-        begin, at = at, at + len(line)
-        if is_fence(line):
-            if opened >= 0:
-                found.append((opened, at))
-            opened = begin if opened < 0 else -1
-    return [*found, (opened, len(text))] if opened >= 0 else found
+def ends_in_question(text: str) -> bool:
+    """Whether a question mark ends a text, maybe with quotes, brackets or emphasis behind it."""
+    return text.rstrip("\"'”’)* \t\r\n").endswith(("?", "？"))
 
 
 def is_item(line: str) -> bool:
@@ -120,107 +73,135 @@ def is_item(line: str) -> bool:
     return _ITEM.match(line.lstrip()) is not None
 
 
-def mark_of(line: str) -> str:
+def marks_of(line: str) -> str:
     """The marks of an item or a quotation that a line begins with, with the space behind them; empty if it has none."""
     found = _MARKS.match(line)
     return found[0] if found else ""
 
 
-def is_fence(line: str) -> bool:
-    """Whether a line begins or ends a block of code, and says nothing itself."""
-    return _FENCE.match(line.strip()) is not None
+class _ProseLine(NamedTuple):
+    """A line of prose: where it begins and ends, and whether it begins an item, or goes on after a page break."""
+
+    begin: int
+    end: int
+    item: bool
+    goes_on: bool = False
 
 
 def _units(text: str) -> Iterator[tuple[int, int, bool]]:
     """(begin, end, whether prose) of each item, row, heading, line of code, line and paragraph."""
-    block: list[tuple[int, int, bool]] = []  # lines of prose that follow one another: begin, end, begins an item
-    at, code = 0, False
-    for line in text.splitlines(keepends=True):
+    at, blocks = 0, fenced(text)
+    for begin, end, _ in _outside(text, blocks, regions(text)):
+        yield from _units_between(text, at, begin, blocks)
+        yield begin, end, False
+        at = end
+    yield from _units_between(text, at, len(text), blocks)
+
+
+def _is_inside(blocks: Sequence[tuple[int, int]], place: int) -> bool:
+    i = bisect_right(blocks, place, key=itemgetter(0)) - 1
+    return i >= 0 and place < blocks[i][1]
+
+
+def _outside(text: str, blocks: Sequence[tuple[int, int]], found: Sequence[Region]) -> list[Region]:
+    """The regions that lie in no block of code, and in no sentence."""
+    return [each for each in found if not _is_inside(blocks, each.begin) and stands_apart(text, each)]
+
+
+def _units_between(
+    text: str, begin: int, end: int, blocks: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int, bool]]:
+    """The units of a part of a text; each line of the ``blocks`` of code is one."""
+    block: list[_ProseLine] = []  # lines of prose that follow one another
+    lines = text[begin:end].splitlines(keepends=True)
+    breaks, at = page_breaks(lines), begin
+    skipped, goes_on = 0, False
+    for i, line in enumerate(lines):
         begin, at = at, at + len(line)
-        plain = line.strip()
-        fence = is_fence(plain)
-        alone = code or fence or _HEADING.match(plain) is not None or _ROW.match(plain) is not None
-        code ^= fence
-        bold = _BOLD_LINE.match(plain) is not None  # stands alone, too, but what it says may be several sentences
-        if plain and not alone and not bold:
-            block.append((begin, at, _ITEM.match(plain + " ") is not None))
+        skipped = breaks.get(i, skipped)
+        goes_on = i <= skipped and bool(skipped) and bool(block)
+        if goes_on and i < skipped:
             continue
-        yield from _joined(text, block)
-        block = []
-        if plain:
-            yield begin, at, bold and not alone
+        plain = line.strip()
+        if not plain:
+            yield from _joined(text, block) if block else ()
+            block = []
+            continue
+        level = heading_level(plain)
+        alone = _is_inside(blocks, begin) or 0 < level < BOLD or any(form.match(plain) for form in (_RULE, _ROW))
+        bold = not alone and level == BOLD  # stands alone, too, but may say several sentences
+        if alone or bold or (block and _depth(plain) != _depth(text[block[-1].begin : block[-1].end])):
+            yield from _joined(text, block)
+            block = []
+        if alone or bold:
+            yield begin, at, bold
+            continue
+        first, *others = _parts(line, begin, goes_on)
+        block.append(first)
+        for part in others:
+            yield from _joined(text, block)
+            block = [part]
     yield from _joined(text, block)
 
 
-def _joined(text: str, block: list[tuple[int, int, bool]]) -> Iterator[tuple[int, int, bool]]:
+def _parts(line: str, begin: int, goes_on: bool) -> Iterator[_ProseLine]:
+    """A line of prose, cut where blocks of a page end."""
+    for first, last in pairwise([0, *block_ends(line), len(line)]):
+        item = _ITEM.match(_unquoted(line[first:last]) + " ") is not None
+        yield _ProseLine(begin + first, begin + last, item, goes_on and not first)
+
+
+def _unquoted(line: str) -> str:
+    """A line without the marks of a mail that it is quoted from."""
+    return _QUOTED.sub("", line.strip())
+
+
+def _depth(line: str) -> int:
+    quoted = _QUOTED.match(line.strip())
+    return quoted[0].count(">") if quoted else 0
+
+
+def _joined(text: str, block: list[_ProseLine]) -> Iterator[tuple[int, int, bool]]:
     """The lines of a block, those put together that were broken for want of room."""
     if not block:
         return
-    lines = [text[begin:end].rstrip() for begin, end, _ in block]
+    lines = [text[line.begin : line.end].rstrip() for line in block]
+    bare = [_unquoted(line) for line in lines]
     width = max(map(len, lines))
     # A break was forced where the next line's first word had no room in the widest line.
-    forced = [len(line) + 1 + len(after.split(None, 1)[0]) >= width for line, after in pairwise(lines)]
-    inner = [full for full, (_, _, item) in zip(forced, block[1:], strict=True) if not item]
+    forced = [
+        len(line) + 1 + len(after.split(None, 1)[0]) >= width for line, after in zip(lines, bare[1:], strict=False)
+    ]
+    inner = [full for full, line in zip(forced, block[1:], strict=True) if not line.item]
     wrapped = width <= _WRAPPED and len(inner) > 1 and sum(inner) >= 0.8 * len(inner)
-    begin, end, _ = block[0]
-    for i, (first, last, item) in enumerate(block[1:]):
-        line, after = lines[i], lines[i + 1].lstrip()
-        stopped = _STOPPED.search(line[-_BEFORE:]) is not None
-        goes_on = not stopped and after[:1].islower() and len(line) > 20
+    wrapped = wrapped and width >= _NARROW and not _are_records(bare)
+    begin, end = block[0].begin, block[0].end
+    for i, following in enumerate(block[1:]):
+        line, after = lines[i], bare[i + 1]
+        stopped = is_ended(line)
+        goes_on = following.goes_on or _is_cut(line, after) or (not stopped and after[:1].islower() and len(line) > 20)
         alone = len(inner) == 1 and not stopped and _ALONE <= len(line) <= _WRAPPED and forced[i]
-        if not item and (goes_on or alone or (wrapped and forced[i])):
-            end = last
+        columns = has_columns(line) and has_columns(after)
+        if not (following.item or columns) and (goes_on or alone or (wrapped and forced[i])):
+            end = following.end
             continue
         yield begin, end, True
-        begin, end = first, last
+        begin, end = following.begin, following.end
     yield begin, end, True
 
 
-# --- sentences of prose -------------------------------------------------------------------------------------------
+def _is_cut(line: str, after: str) -> bool:
+    """Whether a word or a number goes on in the next line."""
+    cut, last, first = line[-1:] == "-", line[-2:-1], after[:1]
+    return cut and ((last.islower() and first.islower()) or (last.isdigit() and first.isdigit()))
 
 
-def _prose(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """Cuts of one unit after its stops."""
-    start = begin
-    for stop in _STOP.finditer(text, begin, end):
-        if _ends(text, start, stop, end):
-            yield start, stop.end()
-            start = stop.end()
-    yield start, end
-
-
-def _is_first(text: str, start: int, place: int) -> bool:
-    """Whether a number here would be that of an item: at a sentence's beginning, or after a colon."""
-    before = text[max(start, place - _BEFORE) : place].rstrip("*_-•( \t\r\n")
-    return before.endswith((":", ";")) or (not before and place - start <= _BEFORE)
-
-
-def _ends(text: str, start: int, stop: re.Match[str], end: int) -> bool:
-    """Whether a sentence that began at ``start`` ends at this stop."""
-    if stop["wide"]:
-        quoted = stop["wide"][-1] in "”」』’"
-        return not (quoted and text[stop.end() : stop.end() + 1] in tuple("とっ、，,って"))
-    after = _NEXT.match(text, stop.end(), end)
-    follower = after[2][:_BEFORE] if after else ""
-    if stop["marks"] != ".":
-        return not follower[:1].islower()
-    word = _WORD_BEFORE.search(text[max(start, stop.start() - _BEFORE) : stop.start()])
-    before = word[0].lstrip("*_") if word else ""
-    lower, next_word = before.casefold(), follower.casefold()
-    capital = not follower[:1].islower()
-    starts = capital and next_word in _STARTERS
-    if stop["close"].strip("*_"):
-        return capital
-    if before.isdigit() and len(before) <= 3 and _is_first(text, start, stop.start() - len(before)):
-        return False  # the number of an item
-    if lower in _TITLES:
-        return False
-    if lower in _NUMBERED:
-        return capital and not follower[:1].isdigit()
-    if lower in _HOURS:
-        return capital and next_word not in _DAYS and not (after and after[1].startswith("("))
-    if lower in _OFTEN or (_LETTERED.match(lower + ".") and not before.isdigit()):
-        return starts
-    if not capital:
-        return len(before) > 2 and before[-1].isalpha() and before.isascii() and not stop["close"]
-    return True
+def _are_records(lines: Sequence[str]) -> bool:
+    """Whether lines are each something of their own: "Monday: 9 to 17", "12:04 started", "Mona Reuter, room 12"."""
+    later = [line[:1] for line in lines[1:]]
+    if 2 * sum(_LABELLED.match(line) is not None for line in lines) > len(lines):
+        return True
+    if lines[0][:1].isdigit() and all(map(str.isdigit, later)):
+        return True
+    shouted = all(line == line.upper() for line in lines)
+    return len(later) > 2 and not shouted and all(first.isupper() or first.isdigit() for first in later)

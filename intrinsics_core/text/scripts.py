@@ -11,7 +11,8 @@ import re
 import unicodedata
 from collections import Counter
 
-_LOOKED_AT = 2_000  # characters of a text; a script or a language shows in less
+LOOKED_AT = 2_000
+"""Characters of a text that are looked at; a script or a language shows in less."""
 # Share of letters from which on a text is of another script: names and quotes in one are common. Behind an English word
 # ("Who wrote Преступление и наказание?") it may be a long title.
 _OTHER, _OTHER_BEHIND_ENGLISH = 0.5, 0.85
@@ -54,7 +55,7 @@ def unfitted_language(text: str) -> str | None:
 
     A few words that say nothing of their language count as English.
     """
-    looked_at = text[:_LOOKED_AT]
+    looked_at = text[:LOOKED_AT]
     return _script(looked_at) or _language(looked_at)
 
 

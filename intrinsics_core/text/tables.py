@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from intrinsics_core.text.layout import ended
+from intrinsics_core.text.columns import with_bars
+from intrinsics_core.text.prose import ended
 
 _RULED = frozenset("|:-=+ ")
 _NUMBERS = ("#", "no", "nr", "")  # may head a column that numbers the rows
@@ -12,14 +14,23 @@ YES, NO = "✅✔☑✓", "❌✗✘✖🚫⛔"
 """Marks that stand for a yes and for a no."""
 _MARKS = {**dict.fromkeys(YES, "yes"), **dict.fromkeys(NO, "no")}
 _EMOJI = "\ufe0f"  # behind a mark that is drawn as an emoji
+_TICKED = frozenset((*YES, "yes", "•", "●"))
+_CROSSED = frozenset((*NO, "no"))
+_UNTICKED = frozenset(("", "-", "–", "—"))
+_X = "x"  # a tick or a cross
+# A cell that is a number, an amount or a time: "€8", "from 9 a.m.", and not "room 12".
+_NUMERIC = re.compile(
+    r"\A(?:(?:from|about|ca\.?|approx\.?|up to|until|since|max\.?|min\.?|EUR|USD|CHF|GBP)\s)?\W{0,3}\d", re.IGNORECASE
+)
 
 
 def in_words(sentences: Sequence[str]) -> list[str]:
     """The sentences of one document as they are read: ``Bike: Tandem; Day: €28.`` for ``| Tandem | €28 |``.
 
-    A table is a run of sentences that begin with ``|``, or have two or more of it. Its first row names the columns
-    where a rule follows it, or where it holds no digit and a later row does. A row with another number of cells stays
-    as it is.
+    A table is a run of sentences that begin with ``|``, or have two or more of it, or have columns (`with_bars`). Its
+    first row names the columns where a rule follows it, or where it holds no digit and most cells of a column below it
+    are numbers. A row with another number of cells stays as it is. In a column of ticks and crosses a dash or an empty
+    cell says no.
 
     Args:
         sentences: the sentences of the document in order, a row of a table being one (`layout.laid_out`).
@@ -28,7 +39,7 @@ def in_words(sentences: Sequence[str]) -> list[str]:
         As many texts. Only rows of such tables differ from what was given: rules, and the row that names the columns,
         become "".
     """
-    found, i = list(sentences), 0
+    found, i = with_bars(sentences), 0
     while i < len(found):
         end = i
         while end < len(found) and is_row(found[end]):
@@ -37,6 +48,18 @@ def in_words(sentences: Sequence[str]) -> list[str]:
             found[i:end] = _rows(found[i:end])
         i = max(end, i + 1)
     return found
+
+
+def with_first_rows(sentences: Sequence[str], read: Sequence[str]) -> list[str]:
+    """What `in_words` makes of sentences, with each first row that may name no columns, since no rule follows it:
+    "Monday; closed."."""
+    following = [*sentences[1:], ""][: len(sentences)]
+    return [
+        ended("; ".join(filter(None, _cells(text))))
+        if text and not said and is_row(text) and not (is_rule(text) or is_rule(after))
+        else said
+        for text, said, after in zip(sentences, read, following, strict=True)
+    ]
 
 
 def is_row(text: str) -> bool:
@@ -51,15 +74,45 @@ def is_rule(row: str) -> bool:
 
 def _rows(rows: Sequence[str]) -> list[str]:
     names: list[str | None] = [*_cells(rows[0])]
-    plain = not any(map(str.isdigit, rows[0])) and any(c.isdigit() for row in rows[1:] for c in row)
-    if not (plain or is_rule(rows[1])):
+    if not (is_rule(rows[1]) or _names_columns(rows)):
         return ["" if is_rule(row) else row for row in rows]
     if all(map(is_rule, rows[1:])):
         return list(rows)  # names alone
     numbered = _cells(rows[0])[0].strip(".").casefold() in _NUMBERS
     if numbered and _counts([_cells(row)[0] for row in rows[1:] if not is_rule(row)]):
         names[0] = None
-    return ["", *(_row(names, row) for row in rows[1:])]
+    said = _said([_cells(row) for row in rows[1:] if not is_rule(row)], len(names))
+    return ["", *(_row(names, row, said) for row in rows[1:])]
+
+
+def _names_columns(rows: Sequence[str]) -> bool:
+    """Whether a first row without a rule names the columns, and is no row as the others are."""
+    names, *below = (_cells(row) for row in rows if not is_rule(row))
+    if any(map(str.isdigit, rows[0])):
+        return False
+    columns = [[cells[i] for cells in below if i < len(cells) and cells[i]] for i in range(len(names))]
+    if any(name and name in column for name, column in zip(names, columns, strict=True)):
+        return False
+    return any(2 * sum(map(_is_numeric, column)) > len(column) for column in columns)
+
+
+def _is_numeric(cell: str) -> bool:
+    return _NUMERIC.match(cell) is not None
+
+
+def _said(rows: Sequence[Sequence[str]], width: int) -> list[dict[str, str]]:
+    """For each column what its marks say."""
+    return [_marks([cells[i].rstrip(_EMOJI).casefold() for cells in rows if len(cells) == width]) for i in range(width)]
+
+
+def _marks(column: Sequence[str]) -> dict[str, str]:
+    """What the marks of one column say. Beside ticks, "x" is a cross; beside empty cells alone it is a tick."""
+    told = set(column)
+    ticked = told & _TICKED or (_X in told and told & _UNTICKED)
+    if ticked and told <= _TICKED | _CROSSED | _UNTICKED | {_X}:
+        x = "no" if told & _TICKED else "yes"
+        return {**_MARKS, **dict.fromkeys(_TICKED, "yes"), **dict.fromkeys(_CROSSED | _UNTICKED, "no"), _X: x}
+    return _MARKS
 
 
 def _counts(cells: Sequence[str]) -> bool:
@@ -67,16 +120,19 @@ def _counts(cells: Sequence[str]) -> bool:
     return len(cells) > 1 and cells == [str(i) for i in range(1, len(cells) + 1)]
 
 
-def _row(names: Sequence[str | None], row: str) -> str:
+def _row(names: Sequence[str | None], row: str, said_by: Sequence[dict[str, str]]) -> str:
     if is_rule(row):
         return ""
     cells = _cells(row)
     if len(cells) != len(names):
         return row
-    told = [(name, _MARKS.get(cell.rstrip(_EMOJI), cell)) for name, cell in zip(names, cells, strict=True) if cell]
-    said = "; ".join(f"{name}: {cell}" if name else cell for name, cell in told if name is not None)
+    told = [
+        (name, marks.get(cell.rstrip(_EMOJI).casefold(), cell))
+        for name, cell, marks in zip(names, cells, said_by, strict=True)
+    ]
+    said = "; ".join(f"{name}: {cell}" if name else cell for name, cell in told if name is not None and cell)
     return ended(said) if said else ""
 
 
 def _cells(row: str) -> list[str]:
-    return [cell.strip() for cell in row.strip().strip("|").split("|")]
+    return [cell.strip() for cell in row.strip().removeprefix("|").removesuffix("|").split("|")]

@@ -61,9 +61,14 @@ def test_the_reading_a_person_means_is_proposed(history, asked, reading):
     assert reading in candidates([*history, ("user", asked)])
 
 
-@pytest.mark.parametrize("last", ["Thanks a lot!", "Hello", "", "?!", "   "])
+@pytest.mark.parametrize("last", ["Thanks a lot!", "Hello", "Ok, got it", "Thank you, that was it", "", "?!", "   "])
 def test_what_asks_nothing_has_no_readings(last):
     assert candidates([*LIGHT, ("user", last)]) == []
+
+
+@pytest.mark.parametrize("last", ["hi, is it free", "Hello, tell me about it", "thank you, when does it open"])
+def test_what_asks_behind_a_greeting_has_readings(last):
+    assert candidates([*LIGHT, ("user", last)])
 
 
 @pytest.mark.parametrize(

@@ -343,3 +343,82 @@ def test_a_reason_that_spells_a_fields_name_does_not_move_its_probabilities() ->
         audit(MESSAGES, DOCUMENTS).task, [Generated(text, tokens)]
     )
     assert parts.uncertainty.expected == pytest.approx(0.65)
+
+
+def titled(*documents):
+    return [{"title": title, "text": text} for title, text in documents]
+
+
+LISTS = titled(
+    ("Price list 2022", "Price list 2022. A day ticket costs 6 euros."),
+    ("Price list 2024", "Price list 2024. A day ticket costs 8 euros."),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "documents"),
+    [
+        ("How much is a day ticket?", "A day ticket costs 6 euros.", LISTS),
+        ("How much is a day ticket?", "A day ticket costs 8 euros.", LISTS),
+        (
+            "How long is the notice period?",
+            "The notice period is six weeks.",
+            ["This policy is no longer valid. The notice period is four weeks.", "The notice period is six weeks."],
+        ),
+        (
+            "What does the permit cost?",
+            "The permit costs €40.",
+            ["The permit costs €40. It is valid for a year.", "The permit costs €55. It is valid for a year."],
+        ),
+        (
+            "When must complaints be made?",
+            "Complaints must be made within 14 days.",
+            ["Complaints must be made within 14 days.", "Goods are checked. Complaints must be made within 30 days."],
+        ),
+    ],
+)
+def test_an_audit_says_that_another_document_says_otherwise(question, answer, documents):
+    told = run(audit([{"role": "user", "content": question}, {"role": "assistant", "content": answer}], documents))
+    assert told.label == "faithful"
+    assert "faithful to one document, but another document says otherwise" in told.disagreements
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "documents"),
+    [
+        ("How much is a day ticket?", "A day ticket costs 8 euros.", LISTS[1:]),
+        ("How much is a day ticket in 2024?", "A day ticket costs 8 euros.", LISTS),
+        (
+            "How much is breakfast at the Garden Hotel?",
+            "Breakfast costs 9 euros.",
+            [
+                "The Garden Hotel is old. Breakfast costs 9 euros.",
+                "The Harbour Hotel is new. Breakfast costs 14 euros.",
+            ],
+        ),
+        (
+            "How much is breakfast?",
+            "Breakfast costs 9 euros.",
+            titled(("Garden Hotel", "Breakfast costs 9 euros."), ("Harbour Hotel", "Breakfast costs 14 euros.")),
+        ),
+        (
+            "When was the fair held?",
+            "The fair was held in 2019.",
+            ["The fair was held in 2019.", "The fair was held in 2021."],
+        ),
+        (
+            "Which bus goes to the port?",
+            "Bus 12 goes to the port.",
+            ["Bus 12 goes to the port.", "Bus 14 goes to the port."],
+        ),
+        (
+            "When does the ferry leave?",
+            "The ferry leaves at 9:15.",
+            ["The ferry leaves at 9:15.", "The ferry leaves at 10:15."],
+        ),
+        ("What does parking cost?", "Parking costs 9 euros.", ["Parking costs 9 euros.", "The sauna costs 12 euros."]),
+    ],
+)
+def test_documents_that_speak_of_different_things_do_not_disagree(question, answer, documents):
+    told = run(audit([{"role": "user", "content": question}, {"role": "assistant", "content": answer}], documents))
+    assert not any("another document" in words for words in told.disagreements)

@@ -5,7 +5,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from intrinsics_core.profiles import profile
-from intrinsics_core.text.layout import fenced, laid_out
+from intrinsics_core.text.fences import fenced
+from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.sentences import punkt
 from tests.drawing import drawn
 
@@ -78,6 +79,27 @@ CASES = {
     "the shop is open. it closes at five.": ["the shop is open.", "it closes at five."],
     "It was wet... and cold. Brr!": ["It was wet... and cold.", "Brr!"],
     "It cost 3.50. Visit example.com. Bye.": ["It cost 3.50.", "Visit example.com.", "Bye."],
+    "Mon: 9-17\nTue: 9-17\nWed: 9-12\nThu: 9-17": ["Mon: 9-17", "Tue: 9-17", "Wed: 9-12", "Thu: 9-17"],
+    "Jan 2020\nFeb 2021\nMar 2022": ["Jan 2020", "Feb 2021", "Mar 2022"],
+    "12:04 The service started on port eighty\n12:05 The service is slow on port eighty\n12:09 The service stopped on "
+    "port 80.": ["12:04 The service started on port eighty", "12:05 The service is slow on port eighty",
+                 "12:09 The service stopped on port 80."],
+    "Call the office at Tel. 555 0144 or Fax. +49 431 555.": ["Call the office at Tel. 555 0144 or Fax. +49 431 555."],
+    "It costs 119 euros incl. 19% VAT (excl. Breakfast).": ["It costs 119 euros incl. 19% VAT (excl. Breakfast)."],
+    "She lives in Apt. 5 of Bldg. C near Rm. 3.": ["She lives in Apt. 5 of Bldg. C near Rm. 3."],
+    "Nach § 551 Abs. 1 BGB sind es drei Monate.": ["Nach § 551 Abs. 1 BGB sind es drei Monate."],
+    "Die Miete ist am 3. Werktag des Monats fällig.": ["Die Miete ist am 3. Werktag des Monats fällig."],
+    "Das Fest beginnt am 24. Dezember im 2. Stock.": ["Das Fest beginnt am 24. Dezember im 2. Stock."],
+    "I am 3. Peter is 4. He gave it to the ref. Then he left.": ["I am 3.", "Peter is 4.", "He gave it to the ref.",
+                                                              "Then he left."],
+    "He works out his abs. It hurts. It was built in 1911. 12 men worked there.": [
+        "He works out his abs.", "It hurts.", "It was built in 1911.", "12 men worked there."],
+    "He was born in May 1990. August was hot. She was 12. October came.": [
+        "He was born in May 1990.", "August was hot.", "She was 12.", "October came."],
+    "pip install x\nprint(1)\n```\nThen start it with one call. It prints a number.": [
+        "pip install x", "print(1)", "```", "Then start it with one call.", "It prints a number."],
+    "Here it is:\n```\nDear Mona, I am glad. It is done.": ["Here it is:", "```", "Dear Mona, I am glad. It is done."],
+    "Bike       Day\nTandem     €28\nCity bike  €12": ["Bike       Day", "Tandem     €28", "City bike  €12"],
 }  # fmt: skip
 
 
@@ -97,6 +119,20 @@ def test_lines_that_only_ran_out_of_room_are_joined():
         "be asked for.",
         "The Deposit is returned within 30 days.",
     ]
+
+
+WRAPPED = [
+    "The master keeps the keys of all the boats\nin a cupboard behind the desk of the office\nand gives them away.",
+    "THE MASTER KEEPS THE KEYS OF ALL THE BOATS\nIN A CUPBOARD BEHIND THE DESK OF THE OFFICE\nAND GIVES THEM AWAY.",
+    "Der Vermieter gibt dem Mieter alle Schlüssel der\nWohnung und des Kellers zurück, sobald die letzte\nMiete da.",
+    "Hours: the museum is open from nine in the morning\nuntil six, and on Thursdays until eight in the\nevening.",
+    "She was born in the town of Kiel and she moved to\nBremen in the year 1990, where she worked for the\n12 sisters.",
+]
+
+
+@pytest.mark.parametrize("text", WRAPPED)
+def test_wrapped_prose_is_one_sentence(text):
+    assert len(laid_out(text)) == 1
 
 
 def test_who_uses_which():

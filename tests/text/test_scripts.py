@@ -1,6 +1,6 @@
 import pytest
 
-from intrinsics_core import answerability, hallucination_detection, run
+from intrinsics_core import answerability, context_relevance, fact_check, hallucination_detection, run
 from intrinsics_core.text.scripts import unfitted_language
 
 
@@ -43,3 +43,45 @@ def test_an_answer_in_another_language_keeps_its_label_and_has_no_probability():
     asked = [{"role": "user", "content": "Wann wurde die Mühle gebaut?"}]
     gate = run(answerability(asked, source))
     assert gate.label in ("answerable", "unanswerable") and gate.probability is None and "German" in gate.degraded
+
+
+HOUSE = (
+    "Haustiere: Hunde sind im Haus nicht erlaubt. Die Endreinigung kostet 80 Euro. Der Schlüssel liegt bei Frau Kolb."
+)
+MAISON = "Les chiens ne sont pas admis dans la maison. Le ménage coûte 80 euros. La clé est chez madame Colin."
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "document", "language"),
+    [
+        ("Sind Hunde erlaubt?", "Hunde sind erlaubt.", HOUSE, "German"),
+        ("Was kostet die Endreinigung?", "80 Euro.", HOUSE, "German"),
+        ("How much is the final cleaning?", "The final cleaning costs 80 euros.", HOUSE, "German"),
+        ("How much is the final cleaning?", "The final cleaning costs 80 euros.", MAISON, "French"),
+        ("Are dogs allowed?", "No.", MAISON, "French"),
+    ],
+)
+def test_every_verdict_says_that_the_documents_are_in_another_language(question, answer, document, language):
+    asked = [{"role": "user", "content": question}]
+    answered = [*asked, {"role": "assistant", "content": answer}]
+    judged, gate = run(hallucination_detection(answered, [document])), run(answerability(asked, [document]))
+    assert judged.score is None and gate.probability is None
+    checked, relevant = run(fact_check(answered, [document])), run(context_relevance(asked, [document]))
+    assert checked.score is not None and relevant.judgements[0].score is not None  # others rank and filter by these
+    assert all(language in (found.degraded or "") for found in (judged, gate, checked, relevant))
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        ["The Café de la Gare on the Rue du Port is run by Zoë Müller. It opens at 9."],
+        ["The word Schadenfreude is German for joy at another's loss.", "It is used in English, too."],
+        [HOUSE, *["The cleaning costs 80 euros. Dogs are not allowed. The key is with Mrs Kolb."] * 4],
+        ["| Ort | Tag |\n|---|---|\n| Bonn | Mo |"],
+        ["def get(self, key):\n    return self.data[key]"],
+    ],
+)
+def test_foreign_names_and_one_foreign_document_of_many_are_no_other_language(documents):
+    asked = [{"role": "user", "content": "When does it open?"}, {"role": "assistant", "content": "It opens at 9."}]
+    assert run(fact_check(asked, documents)).degraded is None
+    assert run(hallucination_detection(asked, documents)).score is not None

@@ -56,3 +56,66 @@ def test_what_is_a_table(rows: list[str], read: list[str]) -> None:
 def test_two_tables_have_columns_of_their_own() -> None:
     rows = ["| Tea | Price |", "| green | 3 |", "Cakes:", "| Cake | Price |", "| plum | 4 |"]
     assert in_words(rows) == ["", "Tea: green; Price: 3.", "Cakes:", "", "Cake: plum; Price: 4."]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        (
+            "Bike        Half day   Full day\nCity bike   €8         €12\nTandem      €18        €28",
+            ["", "Bike: City bike; Half day: €8; Full day: €12.", "Bike: Tandem; Half day: €18; Full day: €28."],
+        ),
+        (
+            "Size      Price\nSmall         9\nLarge        12",
+            ["", "Size: Small; Price: 9.", "Size: Large; Price: 12."],
+        ),
+        ("Name\tRoom\nAda Brink\t12", ["", "Name: Ada Brink; Room: 12."]),
+        ("He   left the house. She   came back in 1990.", ["He   left the house.", "She   came back in 1990."]),
+        (  # lines of prose, spread to one width
+            "The   master   keeps all keys\nin the   cupboard   behind the desk 12",
+            ["The   master   keeps all keys", "in the   cupboard   behind the desk 12"],
+        ),
+    ],
+)
+def test_columns_that_are_made_by_spaces(text: str, read: list[str]) -> None:
+    assert in_words(sentences(text)) == read
+
+
+@pytest.mark.parametrize(
+    ("rows", "read"),
+    [
+        (
+            ["| Plan | Chat |", "|---|---|", "| Basic | – |", "| Pro | ✓ |"],
+            ["Plan: Basic; Chat: no.", "Plan: Pro; Chat: yes."],
+        ),
+        (
+            ["| Plan | Chat |", "|---|---|", "| Basic | |", "| Pro | x |"],
+            ["Plan: Basic; Chat: no.", "Plan: Pro; Chat: yes."],
+        ),
+        (
+            ["| Plan | Chat |", "|---|---|", "| Basic | x |", "| Pro | ✓ |"],
+            ["Plan: Basic; Chat: no.", "Plan: Pro; Chat: yes."],
+        ),
+        (
+            ["| Size | M |", "|---|---|", "| waist | - |", "| chest | 96 |"],
+            ["Size: waist; M: -.", "Size: chest; M: 96."],
+        ),
+        (["| Size | M |", "|---|---|", "| waist | |", "| chest | 96 |"], ["Size: waist.", "Size: chest; M: 96."]),
+        (["| a | b |", "|---|---|", "| x | 2 |", "| x | 3 |"], ["a: x; b: 2.", "a: x; b: 3."]),
+        (["||Mon|Tue|", "|-|-|-|", "|Pool|10-20|9-17|"], ["Pool; Mon: 10-20; Tue: 9-17."]),
+    ],
+)
+def test_a_dash_or_an_empty_cell_beside_ticks_says_no(rows: list[str], read: list[str]) -> None:
+    assert in_words(rows)[2:] == read
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["| Choir | Mona Reuter | Monday |", "| Band | Pavel Simic | room 12 |", "| Theatre | Ines Roth | room 4 |"],
+        ["| Monday | closed |", "| Tuesday | 9:00 |", "| Sunday | closed |"],
+        ["| Ines Roth | the kitchen |", "| Mona Reuter | room 14 |"],
+    ],
+)
+def test_rows_without_a_row_of_names_stay(rows: list[str]) -> None:
+    assert in_words(rows) == rows

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from intrinsics_core.calibration.probabilities import softmax
 from intrinsics_core.embedded.lexical import terms, tokens
-from intrinsics_core.embedded.query.fragments import is_courtesy, is_framed, new_thing
+from intrinsics_core.embedded.query.fragments import is_framed, new_thing
+from intrinsics_core.embedded.query.nothing_asked import is_courtesy
 from intrinsics_core.embedded.query.readings import readings
 from intrinsics_core.embedded.query.salience import LONGEST_TURN, Turn, dependence, heard
 from intrinsics_core.embedded.scoring.head import bounded, load_head

@@ -52,12 +52,6 @@ def new_thing(question: str) -> str:
     return new[0].lower() + new[1:] if opens else new  # "On Sundays?"
 
 
-def is_courtesy(text: str) -> bool:
-    """Whether a turn is thanks or a greeting and asks for nothing."""
-    words = [plain(token) for token in tokens(text[:200])]
-    return "?" not in text and len(words) <= 8 and bool(words) and words[0] in lexicon.COURTESY
-
-
 def _is_whole(said: Sequence[str]) -> bool:
     """Whether words are a question, a wish or a remark of their own: "any discounts?", "perfect, thank you!"."""
     parts = {part for word in said for part in (word, word.split("'")[0], word[-3:])}  # "it's", "isn't"

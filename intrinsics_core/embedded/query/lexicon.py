@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from intrinsics_core.embedded.lexical import Token, word_set
+from intrinsics_core.embedded.lexical import Token
+from intrinsics_core.embedded.scoring.verbs import AUXILIARY
+from intrinsics_core.text.months import MONTHS, WEEKDAYS
+from intrinsics_core.text.words import word_set
 
 
 def plain(token: Token) -> str:
@@ -25,9 +28,7 @@ WHICH = word_set("other first second third last former latter")
 
 # Verbs. "May" is a month, too.
 BE = word_set("is are was were be been isn't aren't wasn't weren't")
-AUXILIARIES = BE | word_set(
-    "am do does did can could will would should must may might has have had don't doesn't didn't can't won't"
-)
+AUXILIARIES = BE | frozenset(AUXILIARY.split("|")) | word_set("am might don't doesn't didn't can't won't")
 CONTRACTED = word_set("what's who's where's how's it's that's")
 IMPERATIVES = word_set("compare tell explain describe list show give name find summarize summarise")
 IMPERSONAL = word_set("take takes rain rains snow seem seems matter mean")
@@ -72,10 +73,14 @@ WHOLE = (ASKING - word_set("may name find be been must might")) | word_set(
     "write translate summarize summarise make stop let's i we you me thanks thank please that it n't"
 )
 """A turn with one in it asks or says something of its own: it is no fragment."""
+LANGUAGES = word_set(
+    "english german french spanish italian dutch polish portuguese russian ukrainian czech turkish greek arabic hindi"
+    " chinese japanese korean swedish danish norwegian finnish"
+)
 # "for now", "in short", "with sources"
-HOW_TO = word_set(
-    "sure now example instance fact short general detail details sentence sentences words bullet bullets points least "
-    "last all once pleasure second clear way case real sources examples english german french spanish italian table"
+HOW_TO = LANGUAGES | word_set(
+    "sure now example instance fact short general detail details sentence sentences words bullet bullets points"
+    " least last all once pleasure second clear way case real sources examples table"
 )
 """Words about how to answer, not about what."""
 ELSEWHERE = POSSESSIVE | POINTERS | word_set("other same also too only just still not instead sorry of my")
@@ -85,9 +90,8 @@ OF_A_THING = word_set(
     "deadline duration capacity warranty distance age password reason"
 )
 """What things have: a new one is asked of the old thing and does not take its place."""
-TIMES = word_set(
-    "january february march april may june july august september october november december monday tuesday wednesday"
-    " thursday friday saturday sunday weekday weekend spring summer autumn fall winter morning afternoon evening night"
+TIMES = frozenset((*MONTHS, *WEEKDAYS)) | word_set(
+    "weekday weekend spring summer autumn fall winter morning afternoon evening night"
     " noon midnight today tomorrow yesterday holiday christmas easter year month week day hour minute"
 )
 """Words that say when; all but a few with an "s", too."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from intrinsics_core.embedded.lexical import tokens
+from intrinsics_core.embedded.query.lexicon import ASKING, COURTESY, LANGUAGES, plain
+
 _COURTESY = re.compile(
     r"\A\W*(?:(?:hi|hello|hey|good (?:morning|afternoon|evening|night)|thanks|thank you|thx|cheers|bye|goodbye|see you"
     r"|great|perfect|ok|okay|cool|nice|got it|i see|you['’]?re welcome|you are welcome|no problem|never mind"
@@ -12,10 +15,7 @@ _COURTESY = re.compile(
     r"|today))*+[\s,.!]*+){0,4}(?:how are you(?: doing| today)?\b[\s.!?]*+)?\Z",
     re.IGNORECASE,
 )
-_LANGUAGE = (
-    r"(?:english|german|french|spanish|italian|dutch|polish|portuguese|russian|ukrainian|czech|turkish|greek|arabic|hindi"
-    r"|chinese|japanese|korean|swedish|danish|norwegian|finnish)"
-)
+_LANGUAGE = f"(?:{'|'.join(sorted(LANGUAGES))})"
 _WAYS = (
     r"(?: (?:again|please|briefly|more (?:simply|slowly|briefly)"
     rf"|in (?:{_LANGUAGE}|short|(?:more )?detail|(?:simple|simpler|other|fewer) words|(?:one|two|a few) sentences?)))*+"
@@ -32,11 +32,28 @@ _OF_THE_TALK = re.compile(
     re.IGNORECASE,
 )
 _LONGEST = 160  # characters
+_FEW = 8  # words of a turn that begins with thanks or a greeting
 
 
 def asks_nothing(turn: str) -> bool:
-    """Whether a user's turn asks nothing that documents could answer: "Thanks!", "Can you repeat that?"."""
-    text = " ".join(turn.split()) if len(turn) <= 10 * _LONGEST else turn
-    if len(text) > _LONGEST or not any(map(str.isalpha, text)):
-        return False
-    return bool(_COURTESY.match(text) or _OF_THE_TALK.match(text))
+    """Whether a user's turn surely asks nothing that documents could answer: "Thanks!", "Can you repeat that?"."""
+    text = _short(turn)
+    return bool(text) and bool(_COURTESY.match(text) or _OF_THE_TALK.match(text))
+
+
+def is_courtesy(turn: str) -> bool:
+    """Whether a turn is thanks, a greeting or a goodbye, maybe with a remark: "Great!", "Thanks, that was it.".
+
+    It is not as sure as `asks_nothing`: a question is only left as it stands where this is wrong.
+    """
+    text = _short(turn)
+    words = [plain(token) for token in tokens(text)]
+    behind = next((word for word in words if word not in COURTESY and word != "you"), "")
+    remarks = "?" not in text and len(words) <= _FEW and behind not in ASKING
+    return bool(words) and bool(_COURTESY.match(text) or (words[0] in COURTESY and remarks))
+
+
+def _short(turn: str) -> str:
+    """A turn of a few words on one line; "" for any other."""
+    text = " ".join(turn.split()) if len(turn) <= 10 * _LONGEST else ""
+    return text if len(text) <= _LONGEST and any(map(str.isalpha, text)) else ""

@@ -20,8 +20,9 @@ from typing import NamedTuple
 
 from intrinsics_core.embedded.lexical import Token, tokens
 from intrinsics_core.embedded.query import lexicon
-from intrinsics_core.embedded.query.fragments import about, framed, is_courtesy, plainly
+from intrinsics_core.embedded.query.fragments import about, framed, plainly
 from intrinsics_core.embedded.query.lexicon import AUXILIARIES, BE, POSSESSIVE, PRONOUNS, plain
+from intrinsics_core.embedded.query.nothing_asked import is_courtesy
 from intrinsics_core.embedded.query.phrases import LONGEST_PHRASE, article, parts, runs, surface, things
 from intrinsics_core.embedded.query.salience import Turn, heard, latest_first, salience
 from intrinsics_core.embedded.scoring.head import load_head

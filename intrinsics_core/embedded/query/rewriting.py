@@ -24,8 +24,9 @@ from dataclasses import dataclass
 
 from intrinsics_core.embedded.lexical import idf, terms, tokens
 from intrinsics_core.embedded.query.chooser import choice, is_elliptic
-from intrinsics_core.embedded.query.fragments import is_courtesy, is_framed
+from intrinsics_core.embedded.query.fragments import is_framed
 from intrinsics_core.embedded.query.lexicon import SMALL_TALK, plain
+from intrinsics_core.embedded.query.nothing_asked import is_courtesy
 from intrinsics_core.embedded.query.phrases import spelled
 from intrinsics_core.embedded.query.salience import (
     LONGEST_TURN,

@@ -25,13 +25,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from intrinsics_core.embedded.lexical import idf, is_unheard_of, terms, tokens
-from intrinsics_core.embedded.scoring.evidence import keys_of
+from intrinsics_core.embedded.lexical import idf, is_known, is_unheard_of, terms, tokens
 from intrinsics_core.embedded.scoring.head import SURE, LinearHead, bounded, just_below, load_head
+from intrinsics_core.embedded.scoring.keys import keys_of
 from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.text.cleaning import cleaned
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.memory import remembered
-from intrinsics_core.text.tables import in_words
+from intrinsics_core.text.outline import columns_of
+from intrinsics_core.text.reading import as_read
 
 Vectors = NDArray[np.float32]
 Label = Literal["relevant", "partially relevant", "irrelevant"]
@@ -183,7 +185,8 @@ def passage_score(
     head: LinearHead | None = None,
     logit: float | None = None,
 ) -> float:
-    """Probability, 0 to 1, that the passage is relevant to the question; 0 where either is empty.
+    """Probability, 0 to 1, that the passage is relevant to the question; 0 where either is empty, or nothing of the
+    passage was shown to the reader of a head that reads.
 
     With the head of answerability: that the answer is stated in it.
     """
@@ -191,7 +194,9 @@ def passage_score(
         return 0.0
     chosen = head or shipped_head("relevance", reads=logit is not None)
     row = features(question, passage, question_vectors, passage_vectors)
-    return chosen.probability(row if len(chosen.features) == len(row) else (*row, read_as(logit or 0.0)))
+    if len(chosen.features) == len(row):
+        return chosen.probability(row)
+    return 0.0 if logit is None else chosen.probability((*row, read_as(logit)))
 
 
 def read_as(logit: float) -> float:
@@ -302,11 +307,12 @@ def as_one(texts: Sequence[str], vectors: Sequence[Vectors]) -> tuple[str, Vecto
 
 def to_read(question: str, text: str, title: str | None = None) -> str:
     """What of a passage a reader is shown: neighbouring sentences of at most `_WINDOW` words (or one longer sentence)
-    that hold most of the question's words, rows of tables in words, behind the title; of equals the first."""
+    that hold most of the question's words, as `reading.as_read` puts them, behind the title; of equals the first. "" of
+    a passage that states nothing: it only asks, or lists what a document is about."""
     asked = _asked(question)
     spans, have = laid_out(text), tuple(_sentences(text))
     plain = [span.text for span in spans]
-    said = in_words(plain)
+    said = _read(text)
     best, shown = -1.0, text
     begin = 0
     while begin < len(spans):
@@ -322,7 +328,7 @@ def to_read(question: str, text: str, title: str | None = None) -> str:
         if end == len(spans):
             break
         begin = max(begin + 1, end - 1)
-    return f"{title}: {shown}" if title else shown
+    return f"{title}: {shown}" if title and shown else shown
 
 
 def with_title(text: str, title: str | None) -> str:
@@ -358,8 +364,14 @@ def _asked(question: str) -> _Weighed:
 
 @remembered(1024, kept_as=tuple)
 def _sentences(passage: str) -> Iterable[frozenset[str]]:
-    """The content terms of each sentence."""
-    return (frozenset(terms(span.text)) for span in laid_out(passage))
+    """The content terms of each sentence, as it is read."""
+    return (frozenset(terms(text)) for text in _read(passage))
+
+
+def _read(passage: str) -> list[str]:
+    """The sentences of a passage as they are read."""
+    spans = laid_out(passage)
+    return as_read([cleaned(span.text, is_known) for span in spans], columns_of(passage, spans))
 
 
 def _threshold(name: str, given: float | None, default: float) -> float:

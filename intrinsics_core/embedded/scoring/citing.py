@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from intrinsics_core.embedded.scoring.evidence import Evidence, Floats, covered
+from intrinsics_core.embedded.scoring.evidence import Evidence, covered
+from intrinsics_core.embedded.scoring.keys import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +28,25 @@ class CitationRule:
 
 def scores_of(evidence: Evidence, rule: CitationRule) -> Floats:
     """Per source sentence its score as a citation: the share of the claim it covers, and its cosine; 0 where it tells
-    of something else.
+    of something else, or nothing.
     """
-    share = covered(evidence.claim.weights, evidence.placed)
+    return _scores(evidence, rule, evidence.own)
+
+
+def scores_read(evidence: Evidence, rule: CitationRule) -> Floats:
+    """`scores_of` the sentences as they are read, behind what introduces them."""
+    return _scores(evidence, rule, evidence.placed)
+
+
+def _scores(evidence: Evidence, rule: CitationRule, found: Floats) -> Floats:
+    share = covered(evidence.claim.weights, found)
     scores = (1.0 - rule.cosine) * share + rule.cosine * np.clip(evidence.cosine, 0.0, 1.0)
     scores[list(evidence.elsewhere)] = 0.0
     return scores
 
 
 def cite(evidence: Evidence, rule: CitationRule) -> tuple[int, ...]:
-    """Source sentences to cite for one claim, best first.
+    """Source sentences to cite for one claim, best first. Each is cited for words of its own.
 
     The best-scoring sentence is taken if its score reaches ``rule.threshold``; then, one at a time, the sentence that
     adds most of what is not yet covered, while it adds at least ``rule.gain``, so two sentences that complement one
@@ -47,14 +57,14 @@ def cite(evidence: Evidence, rule: CitationRule) -> tuple[int, ...]:
         return ()
     weights = evidence.claim.weights
     chosen = [int(scores.argmax())]
-    still_open = 1.0 - evidence.placed[:, chosen[:1]]
+    still_open = 1.0 - evidence.own[:, chosen[:1]]
     while len(chosen) < rule.maximum:
-        gains = covered(weights, still_open * evidence.placed)
+        gains = covered(weights, still_open * evidence.own)
         gains[scores < rule.further] = 0.0
         gains[[*chosen, *evidence.elsewhere]] = 0.0
         best = int((gains + 1e-3 * scores).argmax())
         if gains[best] < rule.gain:
             break
         chosen.append(best)
-        still_open = still_open * (1.0 - evidence.placed[:, [best]])
+        still_open = still_open * (1.0 - evidence.own[:, [best]])
     return tuple(chosen)

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import re
 
-from intrinsics_core.embedded.scoring.evidence import Floats, claim, keys_of
+from intrinsics_core.embedded.scoring.form import CLOSING
+from intrinsics_core.embedded.scoring.keys import Floats, claim, keys_of
 from intrinsics_core.embedded.scoring.quoting import DENIES
 from intrinsics_core.embedded.scoring.short_answers import is_bare, is_question
 from intrinsics_core.embedded.scoring.small_talk import is_small_talk
 from intrinsics_core.embedded.scoring.verbs import FINITE
-from intrinsics_core.text.layout import is_fence, laid_out
+from intrinsics_core.text.fences import is_fence
+from intrinsics_core.text.layout import ends_in_question, laid_out
 
+_GREETING = r"(?:sure|certainly|of\scourse|absolutely|great\squestion|thank\syou|thanks|hello|hi|hey)"
 # Sentences that say something about the answer instead of claiming something about the world. Each run of spaces is one
 # by then (see `_SPACES`): patterns with many stretches of optional spaces try every way to share them out.
 _NO_CLAIM = re.compile(
+    rf"^{_GREETING}\b.{{0,60}}$|^{CLOSING}\b,?[^.?:]{{0,40}}$"
     r"""
-      ^(?:sure|certainly|of\scourse|absolutely|great\squestion|thank\syou|thanks|hello|hi|hey)\b.{0,60}$
     | ^(?:enjoy|safe\stravels|see\syou|hope\syou|happy\s\w+ing
         |have\s(?:fun|an?\s(?:great|nice|lovely|good|wonderful|safe|pleasant|fantastic)))\b
         (?:[^\d:]{0,60}!|(?:\s\w+){1,3}\.?)\W*$
-    | ^(?:(?:kind|best|warm)\s(?:regards|wishes)|regards|sincerely|yours\s(?:truly|sincerely))\b,?[^.?:]{0,40}$
     | ^(?:best|cheers|yours|thanks),(?:\s\w+)?\W*$
     | ^dear\b[^.?!:\d]{0,60},$
     | ^(?:you(?:['’]re|\sare)\s(?:very\s|most\s)?welcome|welcome|my\spleasure|no\sproblem|any\s?time|good\sluck
@@ -111,14 +113,13 @@ _SAID_BACK = re.compile(
 )
 # A turn without a question mark that asks for something.
 _TELLS = re.compile(
-    r"(?:\A\W*|\b(?:please|you|now|and|but|then),? )(?:tell|give|show|list|explain|describe|find|look up)\b"
+    r"(?:\A\W*|\b(?:please|you|now|and|but|then|hi|hello|hey|thanks),? )"
+    r"(?:tell|give|show|list|explain|describe|find|look up)\b"
     r"|\bi (?:want|need|would like) to know\b",
     re.IGNORECASE,
 )
 # Of these phrases the one that claims often begin with, too: "Sure, it opens at nine."
-_GREETS = re.compile(
-    r"^(?:sure|certainly|of\scourse|absolutely|great\squestion|thank\syou|thanks|hello|hi|hey)\b", re.IGNORECASE
-)
+_GREETS = re.compile(rf"^{_GREETING}\b", re.IGNORECASE)
 _AGREES = re.compile(r"^(?:sure|certainly|of course|absolutely),\s(?:\S+\s+){2}\S", re.IGNORECASE)
 
 # What a list or a layout puts between claims: "[1]", "(Passage 2)", "Page 3 of 10", "a)".
@@ -130,7 +131,6 @@ _MARKER = re.compile(
 NUMBERING = re.compile(r"\A\W*+\d{1,3}\W*+\Z")
 
 _PIECES = re.compile(r"[^.!?。！？]*[.!?。！？]+[\"'”’)*\s]*|[^.!?。！？]+$")
-_CLOSING = "\"'”’)* \t\r\n"
 _BUT = re.compile(r"\b(?:but|however|though|although|yet)\b", re.IGNORECASE)
 # A run of spaces counts as one, or as a line end where it holds one.
 _SPACES = re.compile(r"\s+")
@@ -162,9 +162,9 @@ def makes_claim(sentence: str, vectors: Floats | None = None, found: bool = Fals
         return False
     if told := _TOLD.match(text):
         text = f"{told['told'] or told['tagged']}."
-    if text.rstrip(_CLOSING).endswith(("?", "？")):
+    if ends_in_question(text):
         pieces = _PIECES.findall(text)
-        while pieces and pieces[-1].rstrip(_CLOSING).endswith(("?", "？")):
+        while pieces and ends_in_question(pieces[-1]):
             pieces.pop()
         text, vectors = "".join(pieces), None  # "It is red. And yours?" claims something before it asks
         if len(claim(text).units) < 2:

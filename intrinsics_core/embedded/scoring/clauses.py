@@ -14,7 +14,7 @@ from itertools import combinations, pairwise
 
 from intrinsics_core.embedded.lexical import Token, stem, tokens
 from intrinsics_core.embedded.scoring.ellipsis import denied, filled, opened
-from intrinsics_core.embedded.scoring.evidence import keys_of, told_apart
+from intrinsics_core.embedded.scoring.keys import keys_of, told_apart
 from intrinsics_core.embedded.scoring.subjects import is_rival
 
 Run = tuple[str, int, int]

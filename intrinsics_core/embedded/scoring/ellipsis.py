@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from intrinsics_core.embedded.lexical import tokens
+from intrinsics_core.embedded.scoring.verbs import AUXILIARY
 
-_AUXILIARY = re.compile(r"(?:is|are|was|were|can|may|must|will|has|have|had|does|do|did)", re.IGNORECASE)
-_NOT = re.compile(rf"{_AUXILIARY.pattern}(?: not|n['’]t)", re.IGNORECASE)
+_AUXILIARY = re.compile(AUXILIARY, re.IGNORECASE)
+_NOT = re.compile(rf"(?:{AUXILIARY})(?: not|n['’]t)", re.IGNORECASE)
 _SUBJECT = "\0"  # stands for the title in a clause that is filled in
 
 

@@ -10,34 +10,25 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from intrinsics_core.embedded.lexical import is_known
 from intrinsics_core.embedded.scoring.references import without_references
+from intrinsics_core.embedded.scoring.verbs import AUXILIARY
+from intrinsics_core.text.cleaning import cleaned
+from intrinsics_core.text.headings import BOLD, EMOJI_CHARACTERS, heading, heading_level
+from intrinsics_core.text.items import BULLET, NUMBERED, behind, unmarked
 from intrinsics_core.text.layout import is_item
+from intrinsics_core.text.months import MONTHS, SHORT_MONTHS
 from intrinsics_core.text.tables import NO, YES, in_words
 
-_NUMBERED = re.compile(
-    r"\A(?:[-*•]\s+)?"
-    r"(?:(?:step|part|point|option|choice)\s+\d{1,2}\s*[:.)–-]|\(?\d{1,2}[.)]|\(?[a-h]\)|\[[ xX]?\]"
-    r"|\d\ufe0f?\u20e3)\s+",
-    re.IGNORECASE,
-)
-_BULLET = re.compile(r"\A[-*•‣▪◦●○■□➢➤·–—]\s+")
-_EMOJI = "[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]\ufe0f?"
+_EMOJI = rf"[{EMOJI_CHARACTERS}]\ufe0f?"
 _EMOJIS = re.compile(rf"\A(?:{_EMOJI}\s?)++|(?:(?<=\s){_EMOJI})++\Z|{_EMOJI}\Z")
 _YES, _NO = (re.compile(rf"\A[{marks}]|\s[{marks}]\ufe0f?\Z") for marks in (YES, NO))
-_CLOSES = re.compile(
-    r"\A\W*(?:(?:(?:kind|best|warm) (?:regards|wishes)|regards|sincerely|yours (?:truly|sincerely))[,.!]?"
-    r"|(?:best|cheers|thanks),)\Z",
-    re.IGNORECASE,
-)
+CLOSING = r"(?:(?:kind|best|warm)\s(?:regards|wishes)|regards|sincerely|yours\s(?:truly|sincerely))"
+"""How a letter is closed."""
+_CLOSES = re.compile(rf"\A\W*(?:{CLOSING}[,.!]?|(?:best|cheers|thanks),)\Z", re.IGNORECASE)
 _LABEL = re.compile(r"\A(?:\*\*tl;?dr:\*\*|(?:tl;?dr|(?:short|final|quick) answer|answer)\s*:)\s+", re.IGNORECASE)
-_BOLD = re.compile(r"\A(\*\*|__)(?P<text>[^*_]+?)(?:\1\s*:?|:\1)(?: \([^()]{1,60}\))?\Z")
-_HEADING = re.compile(r"\A(?P<level>#{1,6})\s+(?P<text>.+)\Z")
 _DENIES = re.compile(r"\A(?:not?|don['’]t|do not|never|without|exclu\w+)\b", re.IGNORECASE)
-_SAYS = re.compile(
-    r"\d|\b(?:is|are|was|were|be|has|have|had|do|does|did|can|could|may|must|will|would|should|not?|never|without)\b"
-    r"|n['’]t\b",
-    re.IGNORECASE,
-)
+_SAYS = re.compile(rf"\d|\b(?:{AUXILIARY}|be|not?|never|without)\b|n['’]t\b", re.IGNORECASE)
 # Words at the end of a heading that say something of a thing without a verb: "Breakfast included".
 _STATES = re.compile(
     r"\w \b(?:free|included|excluded|welcome|allowed|forbidden|prohibited|available|unavailable|required|closed|open"
@@ -50,10 +41,7 @@ _VAGUE = re.compile(
     r"|recommendations?|notes?|points?|decisions?|answer|facts?|information|steps?|example|sources?)\b",
     re.IGNORECASE,
 )
-_MONTH = (
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
-    r"|jan|feb|mar|apr|aug|sept?|oct|nov|dec)"
-)
+_MONTH = f"(?:{'|'.join((*MONTHS, *SHORT_MONTHS))})"
 _DATE = re.compile(
     rf"\b\d{{1,2}}(?:st|nd|rd|th)? {_MONTH}\b(?: (?:19|20)\d\d\b)?|\b{_MONTH} \d{{1,2}}\b(?:,? (?:19|20)\d\d\b)?",
     re.IGNORECASE,
@@ -68,24 +56,23 @@ def without_form(sentences: Sequence[str]) -> list[str]:
     Args:
         sentences: those of an answer, in order (`layout.laid_out`).
     """
-    said = _without_signature(in_words(without_references(sentences)))
+    said = _without_signature(in_words([cleaned(each, is_known) for each in without_references(sentences)]))
     found, above, introduced = list[str](), "", ""
     for i, text in enumerate(said):
         following = next(filter(None, said[i + 1 :]), "")
         name = _named(text, following)
         if name:
             above = "" if _VAGUE.search(name) or len(name.split()) > _SHORT else name
-            hashes = _HEADING.match(text)
-            found.append(f"{hashes['level']} {name}" if hashes else f"**{name}**")
+            level = heading_level(text)
+            found.append(f"{'#' * level} {name}" if 0 < level < BOLD else f"**{name}**")
             continue
-        item = is_item(text) or _NUMBERED.match(text) is not None
+        item = is_item(text) or NUMBERED.match(text) is not None
         plain = _plain(text)
         above = above if item else ""
         introduced = introduced if item else plain[:-1] if plain.endswith(":") else ""
         if item and introduced and plain and not any(map(str.isalpha, plain)):  # "Bus 12 leaves at:", "- 3:15"
             plain = f"{introduced} {plain}"
-        behind = bool(above and plain) and not plain.casefold().startswith(above.casefold())
-        found.append(f"- {above}: {plain}" if behind else f"- {plain}" if item and plain else plain)
+        found.append(f"- {behind(above, plain)}" if item and plain else plain)
     return found
 
 
@@ -102,28 +89,19 @@ def _may_be_a_name(line: str) -> bool:
     return few and not _SAYS.search(line) and line[:1].isupper() and line[-1:].isalpha()
 
 
-def heading_level(text: str) -> int:
-    """Of a text of `without_form`, or a line as it stands, the level of the heading that it is, 1 to 7; 0 for none.
-
-    A line in bold is below all others.
-    """
-    heading = _HEADING.match(text)
-    return len(heading["level"]) if heading else 7 if _BOLD.match(text) else 0
-
-
 def only_names(text: str, following: str) -> bool:
     """Whether a text of `without_form` names what follows and says nothing of it."""
-    heading = _BOLD.match(text) or _HEADING.match(text)
-    if heading is None or not following:
+    found = heading(text)
+    if found is None or not following:
         return False
-    denies = following.startswith("- ") and _DENIES.match(heading["text"])
-    states = not following.startswith("- ") and _STATES.search(heading["text"])
-    return bool(denies) or not (states or _SAYS.search(_DATE.sub("", heading["text"])))
+    denies = following.startswith("- ") and _DENIES.match(found.name)
+    states = not following.startswith("- ") and _STATES.search(found.name)
+    return bool(denies) or not (states or _SAYS.search(_DATE.sub("", found.name)))
 
 
 def _plain(text: str) -> str:
     """A sentence without its marker, its label and its emojis."""
-    bare = _LABEL.sub("", _BULLET.sub("", _NUMBERED.sub("", text)).strip())
+    bare = _LABEL.sub("", unmarked(text))
     yes, no = _YES.search(bare), _NO.search(bare)
     shown = _EMOJIS.sub("", bare).strip()
     if (yes or no) and shown and not _SAYS.search(shown) and len(shown.split()) <= _SHORT:
@@ -133,20 +111,19 @@ def _plain(text: str) -> str:
 
 def _named(text: str, following: str) -> str:
     """What a line names that stands above other text: a heading, a line in bold, a few words above a list."""
-    plain = _EMOJIS.sub("", _BULLET.sub("", _NUMBERED.sub("", text))).strip()
-    if (
-        _BULLET.match(text)
-        and _BULLET.match(following)
-        and _BOLD.match(plain)
-        and _BOLD.match(_BULLET.sub("", following))
-    ):
+    plain = _EMOJIS.sub("", unmarked(text)).strip()
+    if _is_bold_item(text) and _is_bold_item(following):
         return ""  # one of a list of items in bold
-    if match := _BOLD.match(plain) or _HEADING.match(plain):
-        name = _NUMBERED.sub("", _BOLD.sub(r"\g<text>", match["text"].strip())).rstrip(":").strip()
+    if above := heading(plain):
+        name = NUMBERED.sub("", above.name).rstrip(":").strip()
         return name if following and len(name.split()) <= 2 * _SHORT else ""
     if is_item(text) or not following or len(plain.split()) > _SHORT:
         return ""
-    above = is_item(following) or _NUMBERED.match(following) is not None
-    if plain.endswith(":") and (not _SAYS.search(plain) or (above and _DENIES.match(plain))):
+    in_list = is_item(following) or NUMBERED.match(following) is not None
+    if plain.endswith(":") and (not _SAYS.search(plain) or (in_list and _DENIES.match(plain))):
         return plain.rstrip(":").strip()
-    return plain if above and plain and plain[-1].isalnum() else ""
+    return plain if in_list and plain and plain[-1].isalnum() else ""
+
+
+def _is_bold_item(text: str) -> bool:
+    return BULLET.match(text) is not None and heading_level(_EMOJIS.sub("", BULLET.sub("", text)).strip()) == BOLD

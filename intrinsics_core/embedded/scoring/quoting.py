@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from intrinsics_core.embedded.lexical import Token, tokens
-from intrinsics_core.embedded.scoring.evidence import Evidence, Sources
+from intrinsics_core.embedded.query.lexicon import POINTERS, POSSESSIVE
+from intrinsics_core.embedded.scoring.evidence import Evidence
+from intrinsics_core.embedded.scoring.sources import Sources
 
 DENIES = re.compile(
     r"\b(?:not?|never|none|nor|neither|without|cannot|except|unless|instead)\b|n['\u2019]t\b", re.IGNORECASE
@@ -13,7 +15,7 @@ DENIES = re.compile(
 _WHICH = re.compile(r"\b(?:which|whose|who|whom)\b", re.IGNORECASE)
 _QUOTED = 2  # words with content, from which on a run of words is a quote
 _PRONOUNS = frozenset(("it", "they", "he", "she"))
-_LEANS = _PRONOUNS | frozenset(("its", "their", "his", "her", "this", "that", "these", "those", "there"))
+_LEANS = _PRONOUNS | POSSESSIVE | POINTERS | {"there"}
 _SUBJECT = 8  # words at the beginning of a sentence, among which its subject is
 _NAMED = 4  # words of what a pronoun stands for, at most
 
@@ -25,9 +27,9 @@ def is_quoted(sentence: str, evidence: Evidence, sources: Sources, nearest: int,
         nearest: the source sentence with the best score.
         given: the question.
     """
-    if not sources.read_as[nearest]:  # it commands the judge
+    read, source = sources.read_as[nearest], sources.texts[nearest]
+    if not read or (DENIES.search(read) and not DENIES.search(source)):  # it says nothing, or below "not covered:"
         return False
-    source = sources.texts[nearest]
     if repeats(sentence, source, _subject_before(sources, nearest)):
         return True
     return quotes(sentence, source, given) and not _is_of_another(evidence, nearest)

@@ -13,10 +13,11 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from intrinsics_core.embedded.lexical import stem, terms, tokens, word_set
-from intrinsics_core.embedded.scoring.evidence import Floats, claim, keys_of
+from intrinsics_core.embedded.lexical import stem, terms, tokens
+from intrinsics_core.embedded.scoring.keys import Floats, claim, keys_of
 from intrinsics_core.embedded.scoring.small_talk import is_report
 from intrinsics_core.protocol.task import Task, ToolCall
+from intrinsics_core.text.words import word_set
 
 # What tools do, in the words of their names and of those who report it. What undoes something stands last: "I cancelled
 # the order" is no report of a call that ordered.

@@ -8,17 +8,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
+
+from intrinsics_core.text.items import unmarked
+from intrinsics_core.text.reading import ReadSentence
 
 _NAME = 8  # words of the name of a row, at the most
-_VALUE = re.compile(r"(?:from |about |up to )?[€$£]?\s?\d[\d.,:–-]*\s?(?:\w+|%)?(?: \w+)?\.?")
+_VALUE = re.compile(r"(?:from |about |up to )?[€$£]?\s?\d[\d.,:–-]*+\s?(?:\w+|%)?(?: \w+)?\.?")
 _ITEM = re.compile(r"[-*•]\s+|\d{1,2}[.)]\s+")
+
+
+class Field(NamedTuple):
+    """A line of a list of values ("- double room: 70 euros") below what it is of ("Garden Hotel")."""
+
+    label: str
+    of: str
+
+
+def fields(sentences: Sequence[ReadSentence]) -> dict[int, Field]:
+    """The lines of lists of values that stand below something, by the index of their sentence."""
+    found = {}
+    for i, sentence in enumerate(sentences):
+        label, colon, value = unmarked(sentence.own).partition(":")
+        if sentence.text and sentence.front and colon and value.strip() and len(label.split()) <= _NAME:
+            found[i] = Field(label.casefold(), sentence.front)
+    return found
 
 
 def names_of_rows(sentences: Sequence[str]) -> dict[int, str]:
     """The name of each row, by the index of its sentence.
 
     Args:
-        sentences: those of documents, with the rows of tables in words (`tables.in_words`).
+        sentences: those of documents, with the rows of tables in words (`tables.in_words`), and without what they are
+            read behind.
     """
     found = {}
     for i, sentence in enumerate(sentences):

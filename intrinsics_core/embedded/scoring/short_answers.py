@@ -7,7 +7,8 @@ import unicodedata
 from collections.abc import Sequence
 
 from intrinsics_core.embedded.lexical import terms
-from intrinsics_core.embedded.scoring.evidence import claim
+from intrinsics_core.embedded.scoring.keys import claim
+from intrinsics_core.embedded.scoring.verbs import AUXILIARY
 
 _YES, _NO = "yes|yeah|yep|true", "no|nope|false|never"
 # Those of other languages that are no word or abbreviation of another ("si", "hai" and "tak" are).
@@ -31,11 +32,10 @@ _FEW = 3  # words of an answer that is read behind the user's turn even if that 
 CLEARLY = 2.2
 """By so much the contrary wins where a yes or no is clearly wrong; it does for 5% of right ones."""
 
-_AUXILIARY = "is|are|was|were|do|does|did|can|could|may|must|will|would|should|has|have|had"
-_POLAR = re.compile(rf"(?:\A|[.!?,;:]\s+|\b(?:and|so|but|or|then)\s+)(?:{_AUXILIARY})\b(?!\s+you\b)", re.IGNORECASE)
+_POLAR = re.compile(rf"(?:\A|[.!?,;:]\s+|\b(?:and|so|but|or|then)\s+)(?:{AUXILIARY})\b(?!\s+you\b)", re.IGNORECASE)
 _ASKS = re.compile(
     r"\A\W*(?:(?:and|so|but|please|until|since|from|at|in|to|by|for|hi|hello),? )*+(?:(?:tell|let) me (?:know )?)?"
-    rf"(?:who|whom|whose|what|which|when|where|why|how|if|whether|{_AUXILIARY})\b",
+    rf"(?:who|whom|whose|what|which|when|where|why|how|if|whether|{AUXILIARY})\b",
     re.IGNORECASE,
 )
 _CERTAINLY = re.compile(

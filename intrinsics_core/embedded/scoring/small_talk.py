@@ -18,9 +18,9 @@ from functools import cache
 from itertools import pairwise
 
 from intrinsics_core.calibration.probabilities import sigmoid
-from intrinsics_core.embedded.lexical import word_set
-from intrinsics_core.embedded.scoring.evidence import Floats, claim
 from intrinsics_core.embedded.scoring.head import LinearHead, load_head
+from intrinsics_core.embedded.scoring.keys import Floats, claim
+from intrinsics_core.text.words import word_set
 
 LONGEST = 40
 """Words from which on a sentence is a claim."""

@@ -16,8 +16,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from intrinsics_core.embedded.lexical import idf, is_unheard_of, tokens
-from intrinsics_core.embedded.scoring.evidence import Sources, Unit, claim, keys_of, told_apart
-from intrinsics_core.embedded.scoring.form import heading_level
+from intrinsics_core.embedded.scoring.keys import Unit, claim, keys_of, told_apart
+from intrinsics_core.embedded.scoring.sources import Sources
+from intrinsics_core.text.headings import heading_level
 
 _OPENED = r"\A\W*(?:[^\W\d]+(?: [^\W\d]+){0,4}, )?(?:(?:and|but|so) )?"  # "However, ", "And "
 _STANDS_FOR = re.compile(
@@ -69,7 +70,7 @@ def subjects(
         units = claim(sentence).units
         own, named = _about(units, sources), _in_order(units, apart)
         level = heading_level(sentence)
-        if level or (own and (sentence.endswith(":") or only_names_one(sentence, sources))):
+        if level or (own and (sentence.endswith(":") or only_names_one(sentence, apart))):
             if own or level <= above.level:
                 above = _Above(own or _ALL, level or above.level)
         elif in_list and not sentence.startswith("- "):
@@ -124,10 +125,14 @@ def _asks_for_others(question: str) -> bool:
     return bool(_SEVERAL.search(question) or _ASKS_WHICH.search(question) or _RANKS.search(question))
 
 
-def only_names_one(sentence: str, sources: Sources) -> bool:
-    """Whether a line is nothing but the name of a title ("- Garden Hotel"): what follows is about it."""
+def only_names_one(sentence: str, apart: Mapping[str, frozenset[str]]) -> bool:
+    """Whether a line is nothing but the name of a title ("- Garden Hotel"): what follows is about it.
+
+    Args:
+        apart: of each title the keys that no other title has (`told_apart`).
+    """
     units = claim(sentence).units
-    named = _in_order(units, sources.told_apart)
+    named = _in_order(units, apart)
     if len(named) != 1 or sentence.rstrip().endswith((".", "!", "?")):
         return False
     return all(unit.keys & keys_of(named[0]) for unit in units)

@@ -28,23 +28,17 @@ import numpy as np
 
 from intrinsics_core.calibration.probabilities import logit as logit_of
 from intrinsics_core.calibration.probabilities import sigmoid
-from intrinsics_core.embedded.scoring.citing import CitationRule, cite, scores_of
+from intrinsics_core.embedded.scoring.citing import CitationRule, cite, scores_of, scores_read
 from intrinsics_core.embedded.scoring.claims import NUMBERING, asks, listed, makes_claim, says_back
-from intrinsics_core.embedded.scoring.evidence import (
-    READ_PART,
-    READ_WHOLE,
-    Evidence,
-    Floats,
-    Sources,
-    Unit,
-    keys_of,
-    measure,
-)
+from intrinsics_core.embedded.scoring.evidence import Evidence, measure
+from intrinsics_core.embedded.scoring.explaining import explanation, missing_words
 from intrinsics_core.embedded.scoring.form import only_names
 from intrinsics_core.embedded.scoring.head import just_below
-from intrinsics_core.embedded.scoring.quantities import spelled_as_in
+from intrinsics_core.embedded.scoring.keys import Floats, keys_of
 from intrinsics_core.embedded.scoring.quoting import is_quoted
+from intrinsics_core.embedded.scoring.respelling import spelled_as_in
 from intrinsics_core.embedded.scoring.short_answers import CLEARLY, opens_with_yes_or_no, stated_each
+from intrinsics_core.embedded.scoring.sources import READ_WHOLE, Sources
 from intrinsics_core.embedded.scoring.subjects import only_names_one, subjects
 from intrinsics_core.embedded.scoring.support_head import (
     Label,
@@ -55,6 +49,9 @@ from intrinsics_core.embedded.scoring.support_head import (
     uncovered,
 )
 from intrinsics_core.protocol.errors import InvalidInput
+
+READ_PART = 130
+"""Words that a reader is shown of longer sources. What a claim rests on stands in a few sentences; more distract."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +86,10 @@ class ResponseSupport:
     label: Label
 
 
+Judged = tuple[SentenceSupport, float]
+"""A verdict, and the log-odds of not being supported."""
+
+
 def under_titles(texts: Sequence[str], titles: Sequence[str] = ()) -> str:
     """Sentences as one text; where their ``titles`` are given, those of one document stand behind its title."""
     if not titles:
@@ -103,9 +104,10 @@ def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule)
 
     A claim that is about one of several titles is read beside the documents about it alone (`subjects`): what another
     one says of something else is no support. The best few are the sentences with the best scores, in their order: all
-    of short sources (`READ_WHOLE` words), `READ_PART` words of longer ones.
+    of short sources (`READ_WHOLE` words), `READ_PART` words of longer ones. A neighbour below
+    another heading or in another list is none.
     """
-    scores = scores_of(evidence, rule)
+    scores = scores_read(evidence, rule)
     owner, about = sources.documents, evidence.about
     ranked = [int(i) for i in np.argsort(-scores, kind="stable") if sources.read_as[int(i)]]
     if not ranked:
@@ -116,7 +118,9 @@ def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule)
     near = [
         i
         for i in (best - 1, best, best + 1)
-        if 0 <= i < len(sources.texts) and (owner is None or owner[i] == owner[best])
+        if 0 <= i < len(sources.texts)
+        and (owner is None or owner[i] == owner[best])
+        and sources.readings[i].section == sources.readings[best].section
     ]
     few, words, most = [best], len(sources.read_as[best].split()), READ_WHOLE if sources.seen == 1.0 else READ_PART
     for i in ranked[1:]:
@@ -137,39 +141,10 @@ def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule)
     return [(source, spelled_as_in(source, text)) for source in dict.fromkeys(shown)]
 
 
-def _clip(text: str, limit: int = 160) -> str:
-    plain = " ".join(text.split())
-    return plain if len(plain) <= limit else plain[: limit - 1].rstrip() + "…"
-
-
-def _missing(evidence: Evidence) -> tuple[str, ...]:
-    """Surface forms of what is not in the sources: names and numbers first, then by rarity."""
-    ordered = sorted(evidence.missing, key=lambda unit: (not (unit.is_name or unit.is_number), -unit.weight))
-    return tuple(dict.fromkeys(unit.text for unit in ordered))
-
-
-def _quoted(words: Sequence[str]) -> str:
-    more = f" and {len(words) - 6} more" if len(words) > 6 else ""
-    return ", ".join(f"'{word}'" for word in words[:6]) + more
-
-
-def _explain(label: Label, missing: Sequence[str], stray: Sequence[Unit], nearest: str | None) -> str:
-    if label == "NA":
-        return "makes no claim that sources could support"
-    if nearest is None:
-        return "there are no source sentences"
-    parts = []
-    if missing and label == "faithful":
-        parts.append("the passages say it in other words than " + _quoted(missing))
-    elif missing:
-        parts.append("not in the passages kept: " + _quoted(missing))
-    if stray:
-        parts.append("not where the rest of it stands: " + _quoted([unit.text for unit in stray]))
-    if not parts:
-        but = "" if label == "faithful" else ", but not what it makes of them"
-        parts.append("the passages kept hold its words and numbers" + but)
-    parts.append(f'closest source sentence: "{_clip(nearest)}"')
-    return "; ".join(parts)
+def _whole_sentences(cited: Sequence[int], sources: Sources) -> tuple[int, ...]:
+    """What is cited, with the rest of a sentence that ends in the next document."""
+    both = ((i, i + 1) if i in sources.carried_on else (i,) for i in cited)
+    return tuple(dict.fromkeys(i for some in both for i in some))
 
 
 def _judge(
@@ -196,16 +171,16 @@ def _judge(
         # Whatever the rest of it looks like. A bare "No." must have been read.
         probability = min(probability, just_below(head.thresholds["faithful"]))
     label: Label = label_of(probability, head.thresholds) if claims else "NA"
-    missing = _missing(evidence) if claims else ()
+    missing = missing_words(evidence) if claims else ()
     verdict = SentenceSupport(
         text=sentence,
         probability=probability,
         label=label,
         source_scores=tuple(float(s) for s in scores),
-        citations=cite(evidence, head.citations) if claims else (),
+        citations=_whole_sentences(cite(evidence, head.citations), sources) if claims else (),
         nearest=nearest,
         missing=missing,
-        explanation=_explain(label, missing, evidence.stray, None if nearest is None else sources.texts[nearest]),
+        explanation=explanation(label, missing, evidence.stray, None if nearest is None else sources.texts[nearest]),
     )
     return verdict, odds
 
@@ -307,48 +282,78 @@ def support(
     """
     numbers = head or load_head(reads=logits is not None)
     measured = look_up(sentences, vectors, sources, given, before) if evidence is None else evidence
-    judged, doubted, alone_at = [], list[float](), list[int]()
-    asked = asks(given)
+    judged, bare_ones, asked = list[Judged](), list[int](), asks(given)
     texts, alone = stated_each(sentences, given, whole=not before), asked and len(sentences) == 1 and not before
     for i, (sentence, text, found) in enumerate(zip(sentences, texts, measured, strict=True)):
         bare = text != sentence and not listed(sentence)
         held = bool(found.claim.units and sources.texts) and not found.missing
         held = held or (asked and opens_with_yes_or_no(sentence))
-        rows = None if own_encoder else vectors[i]
-        says = i not in reported and makes_claim(sentence, rows, held, alone)
-        following = next(filter(None, sentences[i + 1 :]), "")
-        part = (len(sentences) > 1 and NUMBERING.match(sentence)) or only_names(sentence, following)
-        part = part or (bool(following) and only_names_one(sentence, sources)) or says_back(sentence, given)
-        claims = bare or (says and not part)
+        says = i not in reported and makes_claim(sentence, None if own_encoder else vectors[i], held, alone)
+        claims = bare or (says and not _names_or_repeats(sentences, i, sources, given))
         judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare, given))
-        if bare:
-            alone_at.append(i)
-    for i in reversed(alone_at):
+        bare_ones += [i] if bare else []
+    doubted = _lean_on_the_next(judged, bare_ones, logits)
+    evidences = [found for (verdict, _), found in zip(judged, measured, strict=True) if verdict.label != "NA"]
+    whole = _whole(judged, sentence_of or range(len(judged)))
+    faithfulness = _faithfulness(whole, evidences, doubted, sources, numbers)
+    label: Label = "NA" if faithfulness is None else label_of(faithfulness, numbers.thresholds)
+    return ResponseSupport(tuple(verdict for verdict, _ in whole), 1.0 if faithfulness is None else faithfulness, label)
+
+
+def _names_or_repeats(sentences: Sequence[str], i: int, sources: Sources, given: str) -> bool:
+    """Whether a sentence is the number of an item, names what follows, or tells the user what the user said."""
+    sentence, following = sentences[i], next(filter(None, sentences[i + 1 :]), "")
+    return (
+        (len(sentences) > 1 and NUMBERING.match(sentence) is not None)
+        or only_names(sentence, following)
+        or (bool(following) and only_names_one(sentence, sources.told_apart))
+        or says_back(sentence, given)
+    )
+
+
+def _lean_on_the_next(
+    judged: list[Judged], bare_ones: Sequence[int], logits: Sequence[float | None] | None
+) -> list[float]:
+    """Give bare answers the verdict on what they go on with. "No. It is closed on Mondays." is as right as that.
+
+    Returns:
+        The probabilities of the other bare ones, where nobody is sure of them.
+    """
+    doubted = list[float]()
+    for i in reversed(bare_ones):
         logit, after = logits[i] if logits else None, judged[i + 1] if i + 1 < len(judged) else None
         if after and after[0].label != "NA" and logit is not None and logit > -CLEARLY:
-            # "No. It is closed on Mondays." is as right as what it goes on with.
             judged[i] = replace(judged[i][0], probability=after[0].probability, label=after[0].label), after[1]
         elif (probability := judged[i][0].probability) <= 0.5:
             doubted.append(probability)
-    evidences = [found for (verdict, _), found in zip(judged, measured, strict=True) if verdict.label != "NA"]
-    whole = _whole(judged, sentence_of or range(len(judged)))
-    label: Label = "NA"
-    faithfulness = 1.0
-    if claimed := [(verdict.probability, value) for verdict, value in whole if verdict.label != "NA"]:
-        probabilities, odds = zip(*claimed, strict=True)
-        novel = uncovered(evidences, read=numbers.reads)
-        faithfulness = response_probability(probabilities, odds, novel, numbers) if sources.texts else 0.0
-        # A bare "No." that nobody is sure of: the words of its question would say that all stands in the sources.
-        faithfulness = min([faithfulness, *doubted])
-        foreign = any(found.foreign for found in evidences)
-        if foreign or _TOO_MANY * sum(map(_has_number, evidences)) >= len(evidences):
-            faithfulness = min(faithfulness, just_below(numbers.thresholds["faithful"]))
-        label = label_of(faithfulness, numbers.thresholds)
-    return ResponseSupport(tuple(verdict for verdict, _ in whole), faithfulness, label)
+    return doubted
 
 
-Judged = tuple[SentenceSupport, float]
-"""A verdict, and the log-odds of not being supported."""
+def _faithfulness(
+    judged: Sequence[Judged],
+    evidences: Sequence[Evidence],
+    doubted: Sequence[float],
+    sources: Sources,
+    head: SupportHead,
+) -> float | None:
+    """How faithful a response is, 0..1; None where nothing is claimed.
+
+    Args:
+        judged: the verdicts on its sentences.
+        evidences: of its claims.
+        doubted: the probabilities of the bare answers that nobody is sure of. The words of their question would say
+            that all stands in the sources.
+    """
+    claimed = [(verdict.probability, odds) for verdict, odds in judged if verdict.label != "NA"]
+    if not claimed or not sources.texts:
+        return 0.0 if claimed else None
+    probabilities, odds = zip(*claimed, strict=True)
+    found = response_probability(probabilities, odds, uncovered(evidences, read=head.reads), head)
+    found = min([found, *doubted])
+    foreign = any(each.foreign for each in evidences)
+    if foreign or _TOO_MANY * sum(map(_has_number, evidences)) >= len(evidences):
+        found = min(found, just_below(head.thresholds["faithful"]))
+    return found
 
 
 def _whole(judged: Sequence[Judged], sentence_of: Sequence[int]) -> list[Judged]:
@@ -379,8 +384,8 @@ def entailment(
 ) -> float:
     """How far one source entails a claim, 0..1: the fact check's score of a source.
 
-    The probability of `support` with one source; at most one half for an answer that claims nothing ("I don't know."),
-    and for a bare "No." that nobody read.
+    The probability of `support` with one source: below faithful for a claim that is `contrived`, and at most one half
+    for an answer that claims nothing ("I don't know."), and for a bare "No." that nobody read.
 
     Args:
         text: the claim, an answer or a sentence of one.
@@ -397,5 +402,7 @@ def entailment(
     (found,) = [evidence] if evidence else look_up([text], [vectors], sources, given)
     probability = float(sigmoid(-numbers.odds(found, logit)))
     bare = stated_each([text], given) != [text]
+    if contrived(found, sources, logit):
+        probability = min(probability, just_below(numbers.thresholds["faithful"]))
     doubtful = (logit or 0.0) <= 0.0 if bare else not makes_claim(text, alone=asks(given))
     return min(probability, 0.5) if doubtful else probability

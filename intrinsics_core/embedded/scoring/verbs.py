@@ -1,6 +1,8 @@
-"""Words that show that a line says something and is no mere name."""
+"""Verbs by which a line is told from a mere name, and a question from a request; alternatives of patterns."""
 
+from intrinsics_core.text.questions import AUXILIARY as AUXILIARY
+
+# Verbs that show that a line says something and is no mere name.
 FINITE = (
-    r"(?:is|are|was|were|be|has|have|had|do|does|did|can|could|may|must|will|would|should|costs?|opens?|closes?|includes?"
-    r"|offers?|pays?|takes?|gets?|needs?|allows?|starts?|ends?)\b"
+    rf"(?:{AUXILIARY}|be|costs?|opens?|closes?|includes?|offers?|pays?|takes?|gets?|needs?|allows?|starts?|ends?)\b"
 )

@@ -6,16 +6,19 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from intrinsics_core.protocol.results import SentenceVerdict
-from intrinsics_core.text.layout import is_fence, is_item
+from intrinsics_core.text.fences import is_fence
+from intrinsics_core.text.headings import BOLD, heading_level
+from intrinsics_core.text.layout import is_item
+from intrinsics_core.text.outline import columns_of
+from intrinsics_core.text.sentences import Span
 from intrinsics_core.text.tables import is_row, is_rule
 
 _NOTHING_BELOW = "nothing is left of what it introduces"
 _NO_CODE = "nothing is left of the block of code"
 _UNCALLED = "nothing that is left calls this footnote"
 
-_HEADING = re.compile(r"\A(?P<hashes>#{1,6})\s|\A(?P<bold>\*\*|__)[^*_]+(?P=bold)\W*\Z")
 _SECTION = 6  # the lowest level of a heading that prose behind its list belongs to
-_LINE, _RULE = 7, 8  # the levels of any other line that introduces, and of the rule below the head of a table
+_LINE, _RULE = BOLD, BOLD + 1  # the levels of any other line that introduces, and of the rule below the head of a table
 _CALL = re.compile(r"\[\^?(\w{1,30})\]")
 _NOTE = re.compile(r"\A\[(?P<caret>\^?)(?P<name>\w{1,30})\](?P<colon>:?)\s")
 
@@ -35,8 +38,9 @@ def settled(answer: str, sentences: Sequence[SentenceVerdict], dropped: set[int]
                 gone = dict.fromkeys(block, _NO_CODE) | gone
             else:  # a program that lacks a line is another program
                 gone = {i: why for i, why in gone.items() if i not in block}
+    columns = columns_of(answer, [Span(s.begin, s.end, s.text) for s in sentences])
     for i in sorted(gone, reverse=True):
-        if _holds(answer, sentences, i, gone):
+        if _holds(sentences, columns, i, gone):
             del gone[i]
     gone |= dict.fromkeys(_uncalled(sentences, gone), _UNCALLED)
     code = frozenset(i for block in blocks for i in block)
@@ -50,23 +54,17 @@ def _blocks(sentences: Sequence[SentenceVerdict]) -> list[range]:
     return [range(begin, end) for begin, end in zip(fences[::2], ends, strict=False)]
 
 
-def _holds(answer: str, sentences: Sequence[SentenceVerdict], i: int, gone: Collection[int]) -> bool:
+def _holds(sentences: Sequence[SentenceVerdict], columns: Sequence[int], i: int, gone: Collection[int]) -> bool:
     """Whether an item ends in a colon and an item below it, which is indented deeper, stays."""
     if not (is_item(sentences[i].text) and sentences[i].text.rstrip("*_").endswith((":", "："))):
         return False
-    column = _column(answer, sentences[i].begin)
-    for j in range(i + 1, len(sentences)):
-        if not is_item(sentences[j].text):
-            continue  # a further sentence of an item
-        if _column(answer, sentences[j].begin) <= column:
+    items = (j for j in range(i + 1, len(sentences)) if columns[j] >= 0 and is_item(sentences[j].text))
+    for j in items:
+        if columns[j] <= columns[i]:
             return False
         if j not in gone:
             return True
     return False
-
-
-def _column(answer: str, begin: int) -> int:
-    return begin - (answer.rfind("\n", 0, begin) + 1)
 
 
 def _uncalled(sentences: Sequence[SentenceVerdict], gone: Collection[int]) -> list[int]:
@@ -120,8 +118,8 @@ def _level(sentences: Sequence[SentenceVerdict], i: int) -> int:
         return 0
     if is_row(text):
         return _RULE if is_rule(text) else 0 if i and is_row(sentences[i - 1].text) else _LINE
-    if heading := _HEADING.match(text):
-        return len(heading["hashes"] or "") or _LINE
+    if level := heading_level(text):
+        return level
     names = text[-1:].isalnum() and not is_item(text) and _is_part(sentences[i + 1].text)
     return _LINE if names or text.endswith((":", "：")) else 0
 

@@ -1,0 +1,256 @@
+"""What sources say of an answer: hallucination detection, citations and the fact check."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from intrinsics_core.embedded.asking import read, vectors_of
+from intrinsics_core.embedded.commands import commands_among
+from intrinsics_core.embedded.overrides import Overrides
+from intrinsics_core.embedded.questions import standing_alone, turns_of
+from intrinsics_core.protocol.requests import Embed, Program, Reply, Request
+from intrinsics_core.protocol.results import Citations, Faithfulness, HallucinationDetection
+from intrinsics_core.protocol.task import Document, Task
+from intrinsics_core.replies import sentence_ids
+from intrinsics_core.text.cleaning import as_meant
+from intrinsics_core.text.layout import laid_out
+from intrinsics_core.text.outline import columns_of
+
+if TYPE_CHECKING:
+    from intrinsics_core.embedded.scoring.citing import CitationRule
+    from intrinsics_core.embedded.scoring.evidence import Evidence
+    from intrinsics_core.embedded.scoring.sources import Sources
+    from intrinsics_core.embedded.scoring.support import ResponseSupport
+
+
+# The most that a source supports a claim on something else: what hallucination detection gives it, which leaves it out.
+_BESIDE = 0.2
+
+
+def answer_and_documents(task: Task) -> Sequence[Request]:
+    """The vectors of the claims of an answer and of the sentences of the documents."""
+    from intrinsics_core.embedded.scoring.short_answers import stated_each
+
+    said = said_in(task)
+    texts = tuple(stated_each(said.claims, task.query, whole=not said.before))
+    return [
+        Embed(task.intrinsic, texts, kind="sentence"),
+        Embed(task.intrinsic, tuple(_meant(task)), kind="sentence"),
+    ]
+
+
+def _meant(task: Task) -> list[str]:
+    """The sentences of the documents as the encoder sees them."""
+    return [as_meant(s.text) or s.text for each in task.document_sentences for s in each]
+
+
+class ClaimsMade(NamedTuple):
+    """What an answer says: the sentences that were judged earlier, the claims to judge, and of each its sentence."""
+
+    before: list[str]
+    claims: list[str]
+    sentence_of: list[int]
+
+
+def said_in(task: Task) -> ClaimsMade:
+    """The sentences of the answer without the marks of their form and the numbers that they deny. A comparison is
+    cut into what it says of each document.
+
+    Of a stream, the sentences that were judged earlier stand in a turn before the rest. A heading may be among them.
+    """
+    from intrinsics_core.embedded.scoring.clauses import clauses
+    from intrinsics_core.embedded.scoring.form import without_form
+    from intrinsics_core.embedded.scoring.short_answers import plainly, without_denied
+
+    turns = task.messages[:-1]
+    earlier = [span.text for turn in turns[-1:] if turn.role == "assistant" for span in laid_out(turn.content)]
+    formed = without_form([*earlier, *(sentence.text for sentence in task.response_sentences)])
+    titles = [document.title or "" for document in task.documents]
+    texts = [document.text for document in task.documents]
+    said = [without_denied(text, task.query, texts) for text in plainly(formed[len(earlier) :], task.query)]
+    cut = [clauses(sentence, titles, task.query) for sentence in said]
+    claims = [clause for each in cut for clause in each]
+    return ClaimsMade(formed[: len(earlier)], claims, [i for i, each in enumerate(cut) for _ in each])
+
+
+def hallucination(own: Overrides, task: Task) -> Program[HallucinationDetection]:
+    """The verdicts of `support` on the sentences and on the response."""
+    task = yield from standing_alone(own, task)
+    found = yield from support_of(own, task, (yield answer_and_documents(task)))  # type: ignore[arg-type]  # only replies come
+    verdicts = [(i, (s.label, s.probability, s.explanation)) for i, s in enumerate(found.sentences)]
+    if found.label == "NA":
+        return sentence_ids.hallucination(task, verdicts, label="NA")
+    label = cast("Faithfulness", found.label)
+    unsure = label == "partial"  # which is what the head does not know
+    judged = sentence_ids.hallucination(task, verdicts, score=found.faithfulness, label=label)
+    why = own.unfitted(task, "hallucination-detection")
+    hidden = {"score": None} if why else {}
+    rows = tuple(row.model_copy(update={"unsure": row.label == "partial"} | hidden) for row in judged.sentences)
+    return judged.model_copy(update={"sentences": rows, "unsure": unsure, "degraded": why} | hidden)
+
+
+def citations(own: Overrides, task: Task) -> Program[Citations]:
+    from intrinsics_core.embedded.scoring.support import support
+    from intrinsics_core.embedded.scoring.support_head import load_head
+
+    response, documents = vectors_of((yield answer_and_documents(task)))  # type: ignore[arg-type]  # only replies come
+    (before, claims, sentence_of), sources = said_in(task), _sources(task, documents)
+    # Nothing is read for a citation: both heads have the same rule.
+    found = support(
+        claims, response, sources, load_head(reads=bool(own.reads)), given=task.query, before=before,
+        reported=_reported(own, task, sentence_of, response), sentence_of=sentence_of, own_encoder=own.own_encoder,
+    )  # fmt: skip
+    return sentence_ids.citations(task, [(r, c) for r, s in enumerate(found.sentences) for c in s.citations])
+
+
+def claims_of(own: Overrides, task: Task) -> Program[list[Task | None]]:
+    """For each sentence of the answer the task of `entailed`, None where it claims nothing.
+
+    Its question stands alone, and its answer is the sentence without the marks of its form. The sentence stays whole,
+    for each source is read alone. What it hangs on in the others stands in the options, by the id() of a document of
+    "sources": "whole" is the document with its last sentence whole, and "beside" are those about something else than
+    the sentence.
+    """
+    from intrinsics_core.embedded.scoring.chunks import carried_on
+
+    task = yield from standing_alone(own, task)
+    unread = replace(own, reads=())  # what claims something is told without the reader
+    found = yield from support_of(unread, task, (yield answer_and_documents(task)))  # type: ignore[arg-type]  # only replies come
+    whole = said_in(replace(task, documents=())).claims  # nothing is cut by what it says of each document
+    documents: tuple[Document, ...] = task.options.get("sources", task.documents)
+    options = {**task.options, "whole": dict(zip(map(id, documents), carried_on(documents), strict=True))}
+    beside = _beside(task, documents, whole)
+    return [
+        None if sentence.label == "NA" else replace(task.answered(text), options={**options, "beside": others})
+        for sentence, text, others in zip(found.sentences, whole, beside, strict=True)
+    ]
+
+
+def _beside(task: Task, documents: tuple[Document, ...], said: Sequence[str]) -> list[frozenset[int]]:
+    """For each sentence the id() of the documents about something else, as the question or the sentence says."""
+    from intrinsics_core.embedded.scoring.subjects import subjects
+
+    among = replace(task, documents=documents)
+    unseen = [[()]] * sum(map(len, among.document_sentences))  # words alone tell it
+    earlier = [text for _, text in reversed(turns_of(task)[:-1])]
+    about = subjects(said, _sources(among, unseen), task.query, earlier)
+    return [frozenset(id(d) for i, d in enumerate(documents) if some and i not in some) for some in about]
+
+
+def entailed(own: Overrides, task: Task) -> Program[float]:
+    from intrinsics_core.embedded.scoring.short_answers import stated_each
+    from intrinsics_core.embedded.scoring.support import entailment, look_up
+    from intrinsics_core.embedded.scoring.support_head import load_head
+
+    whole, others = task.options.get("whole", {}), task.options.get("beside", ())
+    beside = any(id(document) in others for document in task.documents)
+    task = replace(task, documents=tuple(whole.get(id(document), document) for document in task.documents))
+    (text,) = stated_each([task.response], task.query)
+    sentences = tuple(_meant(task))
+    claim, documents = vectors_of(
+        (
+            yield [Embed(task.intrinsic, (text,), kind="sentence"), Embed(task.intrinsic, sentences, kind="sentence")]  # type: ignore[arg-type]
+        )
+    )
+    sources, head = _sources(task, documents), load_head(reads=bool(own.reads))
+    (found,) = look_up([task.response], [claim[0]], sources, task.query)
+    said = None
+    if own.reads:
+        (said,) = yield from _reader_logits(task, [task.response], [found], sources, head.citations)
+    score = entailment(task.response, claim[0], sources, head, given=task.query, evidence=found, logit=said)
+    return min(score, _BESIDE) if beside else score
+
+
+def support_of(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[ResponseSupport]:
+    """The verdicts on a response, from the vectors of its sentences and of the documents'."""
+    from intrinsics_core.embedded.scoring.support import look_up, support
+    from intrinsics_core.embedded.scoring.support_head import load_head
+
+    response, documents = vectors_of(replies)
+    head = load_head(reads=bool(own.reads))
+    if thresholds := own.thresholds.get("hallucination-detection"):
+        head = replace(head, thresholds={**head.thresholds, **thresholds})
+    (before, claims, sentence_of), sources = said_in(task), _sources(task, documents)
+    earlier = [text for _, text in reversed(turns_of(task)[:-1])]
+    evidence = look_up(claims, response, sources, task.query, before, earlier)
+    logits = (yield from _reader_logits(task, claims, evidence, sources, head.citations)) if own.reads else None
+    return support(
+        claims, response, sources, head, given=task.query, before=before, evidence=evidence, logits=logits,
+        reported=_reported(own, task, sentence_of, response), sentence_of=sentence_of, own_encoder=own.own_encoder,
+    )  # fmt: skip
+
+
+def _reported(own: Overrides, task: Task, sentence_of: Sequence[int], vectors: Sequence[Any]) -> Collection[int]:
+    """The claims of the response that report what a tool call has done. ``sentence_of``: each one's sentence."""
+    if not task.tool_calls:
+        return ()
+    from intrinsics_core.embedded.scoring.reports import reports_a_call
+
+    texts = [task.response_sentences[i].text for i in sentence_of]
+    said = enumerate(zip(texts, vectors, strict=True))
+    return {i for i, (text, rows) in said if reports_a_call(text, task, None if own.own_encoder else rows)}
+
+
+def _reader_logits(
+    task: Task, said: Sequence[str], evidence: Sequence[Evidence], sources: Sources, rule: CitationRule
+) -> Program[list[Any]]:
+    """What the reader says of each sentence of an answer: one logit of its readings; None without sources."""
+    from intrinsics_core.embedded.scoring.short_answers import (
+        contrary,
+        in_context,
+        leads,
+        led,
+        questions_of,
+        stated,
+        weighed,
+    )
+    from intrinsics_core.embedded.scoring.support import to_read
+    from intrinsics_core.embedded.scoring.support_head import of_readings, read_enough
+
+    asked = questions_of(said, task.query)
+    texts = [
+        in_context(text, question, whole=found.seen == 1.0)
+        for text, question, found in zip(said, asked, evidence, strict=True)
+    ]
+    shown = [to_read(text, found, sources, rule) for text, found in zip(texts, evidence, strict=True)]
+
+    def behind_the_question(answers: Sequence[str | None]) -> list[list[tuple[str, str]]]:
+        return [
+            [(source, stated(answer, question)) for source, _ in pairs] if answer else []
+            for pairs, answer, question in zip(shown, answers, asked, strict=True)
+        ]
+
+    def joined(logits: Sequence[Sequence[float]]) -> list[float | None]:
+        return [of_readings(some, one.seen) for some, one in zip(logits, evidence, strict=True)]
+
+    # A bare "No." is weighed against its opposite, and so is the "No" of "No, that is too late." beside that sentence.
+    ahead = [leads(text, question) for text, question in zip(said, asked, strict=True)]
+    opposite = [contrary(yes_or_no or text) for yes_or_no, text in zip(ahead, said, strict=True)]
+    others = behind_the_question([o if question.strip() else None for o, question in zip(opposite, asked, strict=True)])
+    # For a "No." all parts are read, and so is its opposite. For another claim the widest part is read last, if at all.
+    bare = [bool(other) and not own for own, other in zip(ahead, others, strict=True)]
+    narrow = [pairs if alone else pairs[:-1] for pairs, alone in zip(shown, bare, strict=True)]
+    logits = yield from read(task, [*narrow, *others, *behind_the_question(ahead)])
+    begun, theirs, aheads = (logits[i * len(said) : (i + 1) * len(said)] for i in range(3))
+    left = [[] if read_enough(some) else pairs[len(some) :] for pairs, some in zip(shown, begun, strict=True)]
+    ended = yield from read(task, left)
+    mine = joined([[*some, *more] for some, more in zip(begun, ended, strict=True)])
+    weighted: list[float | None] = []
+    for text, z, other, own in zip(said, mine, joined(theirs), joined(aheads), strict=True):
+        if z is not None and other is not None:
+            z = weighed(text, z, other) if own is None else led(z, own, other)
+        weighted.append(z)
+    return weighted
+
+
+def _sources(task: Task, vectors: Sequence[Any]) -> Sources:
+    from intrinsics_core.embedded.scoring.sources import Sources
+
+    owners = [d for d, sentences in enumerate(task.document_sentences) for _ in sentences]
+    titles = [d.title or "" for d in task.documents]
+    texts = [s.text for each in task.document_sentences for s in each]
+    read = zip(task.documents, task.document_sentences, strict=True)
+    columns = [column for document, spans in read for column in columns_of(document.text, spans)]
+    return Sources(texts, vectors, owners, titles, commands_among(task), columns)

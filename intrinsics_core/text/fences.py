@@ -1,0 +1,54 @@
+"""Blocks of code between two fences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from intrinsics_core.text.prose import is_ended
+
+_FENCE = re.compile(r"(?:```|~~~)")
+_CODE = re.compile(r"[{}();=<>$]|\A\s{2,}\S")
+_FEW = 3  # words: a line that has no more of them is not told to be prose
+
+
+def is_fence(line: str) -> bool:
+    """Whether a line begins or ends a block of code, and says nothing itself."""
+    return _FENCE.match(line.strip()) is not None
+
+
+def fenced(text: str) -> list[tuple[int, int]]:
+    """(begin, end) of each block of code between two fences, with the fences and the end of the last line.
+
+    One that is not closed goes on to the end of the text. One whose first fence is not there begins with the text
+    (`begins_in_code`).
+    """
+    if "```" not in text and "~~~" not in text:
+        return []
+    lines = text.splitlines(keepends=True)
+    found, at, opened = [], 0, 0 if begins_in_code(lines) else -1
+    for line in lines:
+        begin, at = at, at + len(line)
+        if is_fence(line):
+            if opened >= 0:
+                found.append((opened, at))
+            opened = begin if opened < 0 else -1
+    return [*found, (opened, len(text))] if opened >= 0 else found
+
+
+def begins_in_code(lines: Sequence[str]) -> bool:
+    """Whether a text begins inside a block of code, as part of a longer one may: its first fence closes the block.
+
+    So it is where code and no line of prose stands before the first fence, and a line of prose stands behind it, before
+    the next fence.
+    """
+    fences = [i for i, line in enumerate(lines) if is_fence(line)]
+    if len(fences) % 2 == 0 or lines[fences[0]].strip().strip("`~"):
+        return False
+    before, after = lines[: fences[0]], lines[fences[0] + 1 : fences[1] if fences[1:] else len(lines)]
+    return any(map(_CODE.search, before)) and not any(map(_is_prose, before)) and any(map(_is_prose, after))
+
+
+def _is_prose(line: str) -> bool:
+    words = line.split()
+    return len(words) > _FEW and words[0][:1].isupper() and is_ended(line.rstrip())

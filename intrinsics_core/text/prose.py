@@ -1,0 +1,124 @@
+"""Sentences of prose, split at its stops; one after an abbreviation, an initial or an item's number is none.
+
+Told from form alone; English, German and French abbreviations are known, other languages need none or lose a little.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from intrinsics_core.text.months import MONTHS, WEEKDAYS
+from intrinsics_core.text.words import word_set
+
+_STOPPED = re.compile(r"[.!?…。！？｡:：;；؟۔।॥።][\"'”’»)\]）」』*_]*+\Z")
+_CLOSING = "\"'”’»)]}）」』】》*_"
+_STOP = re.compile(
+    r"(?P<wide>(?:[。！？｡]|．(?!\d))++[”’」』）】》\"')\]]*+)"
+    # Looked for at the first mark of a run alone: from each of a thousand dots it would run over all the others.
+    r"|(?<![.!?…‼⁇⁈⁉؟۔।॥።])(?P<marks>[.!?…‼⁇⁈⁉؟۔।॥።]++)(?P<close>[\"'”’»)\]}*_]*+(?:\[\^?\d{1,3}(?:[,–-]\s?\d{1,3})*+\])*+)(?=\s)"
+)
+_WORD_BEFORE = re.compile(r"[^\s(\[\"“‘'„«/]*\Z")
+_LETTERED = re.compile(r"\A(?:[^\W\d_]\.)++[^\W\d_]?\Z")
+_NEXT = re.compile(r"\s*+([\"'“‘„«(\[*_]*+)(\w*+)")
+_BEFORE = 24  # characters before a stop that are looked at: no abbreviation is longer
+
+
+# Never the end of a sentence: a name, a number or a comparison follows.
+_TITLES = word_set("dr mr mrs ms mx prof rev gen col sgt capt lt cmdr hon sen rep gov st mt hr fr bzgl bzw z.b d.h u.a "
+                 "vs cf viz approx ca e.g i.e messrs mme mlle tel fax incl inkl excl exkl zzgl avg")  # fmt: skip
+# No end before a number: "No. 5", "Fig. 2", "Jan. 3".
+_NUMBERED = word_set("no nos nr fig figs eq eqs sec sect ch vol vols pp p pg art arts para cl ex app tab ver v jan feb "
+                   "mar apr jun jul aug sep sept oct nov dec "
+                  "ext ref rm apt bldg reg abs nr pág pag núm núms qty std tbsp tsp")  # fmt: skip
+# An end only where a word follows that begins sentences.
+_OFTEN = word_set("inc ltd co corp jr sr bros al dept univ assn est etc ave blvd rd min max ed eds trans usw evtl")
+_HOURS = word_set("a.m p.m")
+_STARTERS = word_set(
+    """
+    a an the this that these those it its he she they we you i his her their our my your there here in on at
+    for from by with as if when while after before since although though however but and so yet no not yes all
+    some many most each both one who what where why how please contact also then thus please see der die das
+    er sie es wir ein eine le la les il elle un une
+    """
+)
+_DAYS = frozenset((*WEEKDAYS, *MONTHS)) | word_set("et est pt pst gmt utc cet")
+
+
+# Words behind a German ordinal that no English sentence begins with.
+_COUNTED = word_set("januar februar märz mai juni juli oktober dezember jänner werktag werktags kalendertag arbeitstag "
+                  "monat quartal jahrhundert obergeschoss stock lebensjahr klasse semester")  # fmt: skip
+_SHORT_NUMBER = re.compile(r"(?<![\d.,])\d{1,2}\Z")
+_ORDINAL = re.compile(
+    r"(?<![Ii]\s)\b(?:am|im|vom|zum|zur|beim|bis|ab|der|dem|den|des|das|jede[rnms])\s\d{1,2}\Z", re.IGNORECASE
+)
+
+
+def is_ended(text: str) -> bool:
+    """Whether a mark that ends sentences, or a colon, stands at the end."""
+    return _STOPPED.search(text[-_BEFORE:]) is not None
+
+
+def ended(text: str) -> str:
+    """The text with a period behind it, where no mark of its own ends it."""
+    text = text.rstrip()
+    return text if is_ended(text) else f"{text}."
+
+
+def sentences_of(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """Cuts of one unit after its stops."""
+    start = begin
+    for stop in _STOP.finditer(text, begin, end):
+        if _ends(text, start, stop, end):
+            yield start, stop.end()
+            start = stop.end()
+    yield start, end
+
+
+def _is_first(text: str, start: int, place: int) -> bool:
+    """Whether a number here would be that of an item: at a sentence's beginning, or after a colon."""
+    before = text[max(start, place - _BEFORE) : place].rstrip("*_-•( \t\r\n")
+    return before.endswith((":", ";")) or (not before and place - start <= _BEFORE)
+
+
+def _ends(text: str, start: int, stop: re.Match[str], end: int) -> bool:
+    """Whether a sentence that began at ``start`` ends at this stop."""
+    if stop["wide"]:
+        quoted = stop["wide"][-1] in "”」』’"
+        return not (quoted and text[stop.end() : stop.end() + 1] in tuple("とっ、，,って"))
+    after = _NEXT.match(text, stop.end(), end)
+    follower = after[2][:_BEFORE] if after else ""
+    if stop["marks"] != ".":
+        return not follower[:1].islower()
+    word = _WORD_BEFORE.search(text[max(start, stop.start() - _BEFORE) : stop.start()])
+    before = word[0].lstrip("*_") if word else ""
+    lower, next_word = before.casefold(), follower.casefold()
+    capital = not follower[:1].islower()
+    starts = capital and next_word in _STARTERS
+    if stop["close"].strip("*_"):
+        return capital
+    if before.isdigit() and len(before) <= 3 and _is_first(text, start, stop.start() - len(before)):
+        return False  # the number of an item
+    if lower in _TITLES:
+        return False
+    if lower in _NUMBERED:
+        lettered = len(follower) == 1 and follower not in "AI"  # "Apt. B"
+        return capital and not follower[:1].isdigit() and not lettered
+    if (
+        before.isdigit()
+        and not starts
+        and _is_ordinal(text[max(start, stop.start() - _BEFORE) : stop.start()], next_word)
+    ):
+        return False
+    if lower in _HOURS:
+        return capital and next_word not in _DAYS and not (after and after[1].startswith("("))
+    if lower in _OFTEN or (_LETTERED.match(lower + ".") and not before.isdigit()):
+        return starts
+    if not capital:
+        return len(before) > 2 and before[-1].isalpha() and before.isascii() and not stop["close"]
+    return True
+
+
+def _is_ordinal(before: str, following: str) -> bool:
+    """Whether the number at the end is a German ordinal: "am 3. Werktag", "vom 1. März bis 31. Dezember"."""
+    return _ORDINAL.search(before) is not None or (following in _COUNTED and _SHORT_NUMBER.search(before) is not None)

@@ -1,0 +1,71 @@
+"""Questions in documents. A question states nothing: it is read with the answer that follows it.
+
+"Is breakfast included?" above "No, it is 9 euros extra." reads "Is not breakfast included: it is 9 euros extra." A
+question that is followed by another one, or by nothing, is not read.
+"""
+
+from __future__ import annotations
+
+import re
+
+AUXILIARY = "is|are|was|were|do|does|did|can|could|may|must|will|would|should|has|have|had"
+"""Verbs that a question of yes or no begins with; alternatives of patterns."""
+
+_LABEL = r"(?:#{1,6}\s+|[-*•>]\s+|\*\*|__|\(?\d{1,3}[.)]\s+|[“\"«„]|[^\W\d_][\w .’'-]{0,30}:\s+)"
+_LABELS = re.compile(rf"\A{_LABEL}{{0,3}}")
+_POLAR = re.compile(rf"\A(?:and |but |or |so )?(?P<auxiliary>{AUXILIARY})(?P<rest>\s.+)", re.IGNORECASE | re.DOTALL)
+_OPEN = re.compile(
+    r"\A(?:and |but |so )?(?:(?:in|at|on|to|by|for|from|since|until|with|under) )?"
+    r"(?:who|whom|whose|what|which|when|where|why|how)\b",
+    re.IGNORECASE,
+)
+_ANSWER = re.compile(r"\A(?:[-*•>]\s+|\*\*|\(?\d{1,3}[.)]\s+|(?:A|Answer):\s+){0,3}")
+_CLOSING = "*_\"'”’»)] \t\r\n"
+_BEGUN = re.compile(
+    r"\A(?:(?:unfortunately|sadly|sorry|fortunately|luckily)\b,? )?(?:(?P<yes>yes|yep|yeah)"
+    r"|(?P<no>no|nope|(?:(?:unfortunately|sadly|certainly|definitely|absolutely) )?not))\b(?:,? unfortunately)?"
+    r"(?:\s?[.,;:!–—-]++\s*|\Z)",
+    re.IGNORECASE,
+)
+_LEANS = re.compile(r"\A(?:it|they|this|that|these|those|he|she)\b", re.IGNORECASE)
+_SUBJECT = re.compile(
+    r"\A\s(?P<subject>(?:(?:the|an?|my|your|our|their|his|her|its|any) )?(?!there\b)\w+)", re.IGNORECASE
+)
+_LONGEST = 300  # characters of a question
+
+
+def asked(sentence: str) -> str:
+    """The question that a sentence is, without a mark or a speaker in front and its question mark; "" if it is none.
+
+    A sentence that asks at its end alone ("My parcel is lost, can you help?") tells something, too.
+    """
+    text = sentence.rstrip(_CLOSING)
+    if not text.endswith("?") or len(text) > _LONGEST:
+        return ""
+    text = _LABELS.sub("", text).strip(_CLOSING).rstrip("?")
+    return text if _POLAR.match(text) or _OPEN.match(text) else ""
+
+
+def is_open(question: str) -> bool:
+    """Whether a question that was `asked` asks for more than a yes or a no."""
+    return _OPEN.match(question) is not None
+
+
+def answered(question: str, answer: str) -> str:
+    """A sentence that follows a question, as it is read with it.
+
+    Args:
+        question: what was `asked`.
+        answer: the sentence as it stands, with a mark or a speaker in front.
+    """
+    said = _LABELS.sub("", answer).strip()
+    polar = _POLAR.match(question)
+    if polar is None:
+        return f"{question}: {_ANSWER.sub('', answer)}"
+    begun = _BEGUN.match(said)
+    if begun is None:  # it is no yes, and would be read as one
+        subject = _SUBJECT.match(polar["rest"])
+        return f"About {subject['subject']}: {said}" if subject and _LEANS.match(said) else answer
+    rest = said[begun.end() :]
+    denied = " not" if begun["no"] else ""
+    return f"{polar['auxiliary']}{denied}{polar['rest']}{f': {rest}' if rest else '.'}"

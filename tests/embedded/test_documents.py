@@ -1,0 +1,112 @@
+"""Verdicts on everyday documents with questions, lists, headings, tables and boxes in them."""
+
+import pytest
+
+from intrinsics_core import answerability, citations, hallucination_detection, reranking, run
+
+FAQ = "Is breakfast included?\nNo, it is 9 euros extra.\n\nAre dogs allowed?\nYes, one per room."
+TALK = "Guest: Has the heating been repaired?\nHost: No, the technician comes on Friday."
+ASKS = "Frequently asked questions\nHow much is the deposit?\nCan I bring my dog?\nIs breakfast included?"
+COVER = "The following are not covered:\n- water damage\n- broken glass\n\nThe following are covered:\n- fire\n- storm"
+REPAIRS = (
+    "(1) The landlord pays for repairs of\na) the heating,\nb) the roof.\n(2) The tenant pays for repairs of\na) taps."
+)
+HOTELS = (
+    "- Harbour Hotel\n  - pool: yes\n  - double room: 90 euros\n- Garden Hotel\n  - pool: no\n  - double room: 70 euros"
+)
+PLANS = "# Plans\n\n## Basic\n\nStorage: 5 GB. Users: 1.\n\n## Pro\n\nStorage: 50 GB. Users: 10.\n"
+GROUPS = "| Choir | Mona Reuter | Monday |\n| Band | Pavel Simic | room 12 |\n| Theatre | Ines Roth | room 4 |"
+TICKS = "| Plan | Price | Chat support |\n|---|---|---|\n| Basic | €5 | – |\n| Pro | €9 | ✓ |"
+MENU = "Soup\n[x] vegan\n[ ] spicy\nStew\n[ ] vegan\n[x] spicy"
+
+
+def label(question: str, answer: str, document: str) -> str:
+    turns = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+    return run(hallucination_detection(turns, [{"text": document}])).label
+
+
+@pytest.mark.parametrize(
+    ("document", "question", "right", "wrong"),
+    [
+        (FAQ, "Is breakfast included?", "Breakfast is not included.", "Breakfast is included."),
+        (FAQ, "Are dogs allowed?", "Dogs are allowed.", "Dogs are not allowed."),
+        (
+            TALK,
+            "Has the heating been repaired?",
+            "The heating has not been repaired.",
+            "The heating has been repaired.",
+        ),
+        (COVER, "What is covered?", "Water damage is not covered.", "Water damage is covered."),
+        (COVER, "What is covered?", "Fire is covered.", "Fire is not covered."),
+        (
+            REPAIRS,
+            "Who pays?",
+            "The landlord pays for repairs of the roof.",
+            "The tenant pays for repairs of the roof.",
+        ),
+        (
+            HOTELS,
+            "How much is a double room at the Garden Hotel?",
+            "A double room at the Garden Hotel costs 70 euros.",
+            "A double room at the Garden Hotel costs 90 euros.",
+        ),
+        (PLANS, "How much storage has Basic?", "Basic has 5 GB of storage.", "Basic has 50 GB of storage."),
+        (GROUPS, "Who leads the choir?", "Mona Reuter leads the choir.", "Ola Berg leads the choir."),
+        (TICKS, "Which plan has chat support?", "Basic has no chat support.", "Basic has chat support."),
+        (MENU, "Is the stew vegan?", "The stew is not vegan.", "The stew is vegan."),
+        (MENU, "Is the soup vegan?", "The soup is vegan.", "The soup is not vegan."),
+    ],
+)
+def test_the_right_answer_is_faithful_and_the_wrong_one_is_not(
+    document: str, question: str, right: str, wrong: str
+) -> None:
+    assert (label(question, right, document), label(question, wrong, document) == "faithful") == ("faithful", False)
+
+
+def test_a_first_row_of_an_answer_is_judged() -> None:
+    rows = "| Ines Roth | the kitchen |\n| Mona Reuter | room 14 |\n| Pavel Simic | room 15 |"
+    staff = "Ines Roth works in room 12. Mona Reuter works in room 14. Pavel Simic works in room 15."
+    turns = [{"role": "user", "content": "Who works where?"}, {"role": "assistant", "content": rows}]
+    assert run(hallucination_detection(turns, [{"text": staff}])).sentences[0].label != "NA"
+
+
+def test_documents_that_only_ask_or_list_answer_nothing() -> None:
+    contents = "Contents\n1 Safety ............ 3\n2 Cleaning .......... 7\n3 Warranty .......... 12"
+    for question, document, expected in (
+        ("How much is the deposit?", ASKS, "unanswerable"),
+        ("How long is the warranty?", contents, "unanswerable"),
+        ("Is breakfast included?", FAQ, "answerable"),
+    ):
+        turns = [{"role": "user", "content": question}]
+        assert run(answerability(turns, [{"text": document}])).label == expected
+    turns = [{"role": "user", "content": "How much is the deposit?"}]
+    documents = [
+        {"text": "How much is the deposit? Who can I call?"},
+        {"text": "Guests transfer 200 euros as a security."},
+    ]
+    assert [each.index for each in run(reranking(turns, documents)).ranking] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("document", "question", "answer", "cited"),
+    [
+        (FAQ, "Is breakfast included?", "Breakfast is not included.", ["No, it is 9 euros extra."]),
+        (
+            COVER,
+            "What is covered?",
+            "Water damage is not covered.",
+            ["The following are not covered:\n- water damage"],
+        ),
+        (
+            HOTELS,
+            "How much is a double room at the Garden Hotel?",
+            "A double room at the Garden Hotel costs 70 euros.",
+            ["- Garden Hotel", "- double room: 70 euros"],
+        ),
+        (ASKS, "Can I bring my dog?", "You can bring your dog.", []),
+    ],
+)
+def test_a_sentence_is_cited_for_words_of_its_own(document: str, question: str, answer: str, cited: list[str]) -> None:
+    turns = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+    found = run(citations(turns, [{"text": document}])).citations
+    assert sorted(document[each.document_begin : each.document_end] for each in found) == sorted(cited)

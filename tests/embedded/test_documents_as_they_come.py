@@ -1,0 +1,90 @@
+"""Verdicts on documents as retrievers return them: from PDFs and web pages, with cut words, markup and page breaks."""
+
+import pytest
+
+from intrinsics_core import StreamChecker, answerability, citations, fact_check, hallucination_detection, run
+
+TERMS = "Guests may cancel free of charge until 14 days before arrival. Later cancella{}tions cost 50 percent."
+BIKES = "Bike          Half day    Full day\nCity bike     €8          €12\nTandem        €18         €28"
+TABLE = (
+    "<table><tr><th>Bike</th><th>Half day</th><th>Full day</th></tr><tr><td>City bike</td><td>€8</td><td>€12</td></tr>"
+    "<tr><td>Tandem</td><td>€18</td><td>€28</td></tr></table>"
+)
+ROOMS = "Room 1 is free. Room 2 is full. Room 3 is free. Room 4 is full."
+
+
+def judged(question: str, answer: str, document: str):
+    messages = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+    return run(hallucination_detection(messages, [document]))
+
+
+def cited(question: str, answer: str, document: str) -> list[str]:
+    messages = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+    found = run(citations(messages, [document])).citations
+    return [document[each.document_begin : each.document_end] for each in found]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "document"),
+    [
+        ("How much do later cancellations cost?", "Later cancellations cost 50 percent.", TERMS.format("-\n")),
+        ("How much do later cancellations cost?", "Later cancellations cost 50 percent.",
+         TERMS.format("-\n\nHOLIDAY HOMES NORTH — TERMS 2024          Page 3 of 12\n\n")),
+        ("When was it built?", "The mill was built in 1911.", "The mill was built in 19-\n11 by Ada Brink."),
+        ("Who runs the cafe?", "Zoë Müller runs the cafe.", "The caf&eacute; is run by Zo&euml; M&uuml;ller."),
+        ("Who runs the cafe?", "Zo&euml; M&uuml;ller runs the caf&eacute;.", "The café is run by Zoë Müller."),
+        ("Who is the baker?", "The baker is Sofia Griffin.", "The baker is So\ufb01a Gri\ufb03n. She starts at 3."),
+        ("How much is a tandem for a full day?", "The tandem costs 28 euros for a full day.", BIKES),
+        ("How much is a tandem for a full day?", "The tandem costs 28 euros for a full day.", TABLE),
+    ],
+)  # fmt: skip
+def test_what_was_meant_is_read(question: str, answer: str, document: str) -> None:
+    assert judged(question, answer, document).label == "faithful"
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    ["<!-- The soup costs 7 euros. -->", "<script>var soup = 'The soup costs 7 euros.';</script>",
+     "<p hidden>The soup costs 7 euros.</p>", "<div style='display: none'>The soup costs 7 euros.</div>"],
+)  # fmt: skip
+def test_what_a_page_does_not_show_is_no_evidence(hidden: str) -> None:
+    page = f"<p>The soup costs 9 euros.</p>\n{hidden}"
+    assert judged("What does the soup cost?", "The soup costs 7 euros.", page).label == "unfaithful"
+    assert judged("What does the soup cost?", "The soup costs 9 euros.", page).label == "faithful"
+    assert hidden not in cited("What does the soup cost?", "The soup costs 7 euros.", page)
+    asked = [{"role": "user", "content": "What does the soup cost?"}]
+    assert run(answerability(asked, [f"{hidden}\n<p>We open at nine.</p>"])).label == "unanswerable"
+    assert run(answerability(asked, [page])).label == "answerable"
+
+
+@pytest.mark.parametrize("table", [BIKES, TABLE])
+def test_another_column_is_no_evidence(table: str) -> None:
+    wrong = "The tandem costs 18 euros for a full day."
+    assert judged("How much is a tandem for a full day?", wrong, table).label == "unfaithful"
+
+
+def test_a_paragraph_and_a_row_are_cited_alone() -> None:
+    page = "<div><h2>Deposit</h2><p>The deposit is <b>200</b> euros.</p><p>Dogs are welcome.</p></div>"
+    assert cited("How much is the deposit?", "The deposit is 200 euros.", page) == [
+        "<p>The deposit is <b>200</b> euros.</p>"
+    ]
+    full_day = "The tandem costs 28 euros for a full day."
+    assert cited("How much is the tandem for a full day?", full_day, BIKES) == ["Tandem        €18         €28"]
+
+
+def test_each_line_of_an_answer_is_judged() -> None:
+    answer = "Room 1: free\nRoom 2: full\nRoom 3: full\nRoom 4: full"
+    whole = judged("Which rooms are free?", answer, ROOMS)
+    assert [each.text for each in whole.sentences] == answer.splitlines()
+    assert (whole.label, whole.sentences[2].label) == ("unfaithful", "unfaithful")
+    checker = StreamChecker([{"role": "user", "content": "Which rooms are free?"}], [ROOMS])
+    for i in range(0, len(answer), 7):
+        checker.feed(answer[i : i + 7])
+    assert checker.close().label == "unfaithful"
+
+
+def test_a_score_is_that_of_the_plain_letters() -> None:
+    said = [{"role": "user", "content": "Who bakes?"}, {"role": "assistant", "content": "Sofia Griffin bakes."}]
+    plain, folded = "Sofia Griffin bakes the bread.", "So\ufb01a Gri\ufb03n bakes the bread."
+    scores = [run(fact_check(said, [text])).score for text in (plain, folded)]
+    assert scores[0] == pytest.approx(scores[1], abs=0.02)

@@ -1,0 +1,173 @@
+"""The sentences of a document as models read them."""
+
+import pytest
+
+from intrinsics_core.text.layout import laid_out
+from intrinsics_core.text.outline import columns_of
+from intrinsics_core.text.reading import as_read
+
+
+def read(text: str) -> list[str]:
+    """What is read of a document; as many texts as sentences."""
+    spans = laid_out(text)
+    found = as_read([span.text for span in spans], columns_of(text, spans))
+    assert len(found) == len(spans)
+    return [said for said in found if said]
+
+
+PARKING = """Q: Can I park overnight?
+A: Unfortunately not, the car park closes at 11 pm.
+
+Q: Is there a charger?
+A: Yes, on level 2.
+
+Q: How much is an hour?
+A: 3 euros."""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            PARKING,
+            [
+                "Can not I park overnight: the car park closes at 11 pm.",
+                "Is there a charger: on level 2.",
+                "How much is an hour: 3 euros.",
+            ],
+        ),
+        (
+            "### Is breakfast included?\n\nNo. You can book it at the desk.\n\n### Is there a lift?\n\nYes.",
+            ["Is not breakfast included.", "You can book it at the desk.", "Is there a lift."],
+        ),
+        ("Guest: Has the heating been repaired?\nHost: No, not yet.", ["Has not the heating been repaired: not yet."]),
+        ("Is breakfast included? It costs 9 euros extra.", ["About breakfast: It costs 9 euros extra."]),
+        (
+            "Why did the mill burn down? A lamp had been left on.",
+            ["Why did the mill burn down: A lamp had been left on."],
+        ),
+        ("Is the bridge open? Has the ferry been repaired?", []),
+        ("When does the pool open?", []),
+        ("Is the bridge open? Many people ask us.", ["Many people ask us."]),
+    ],
+)
+def test_an_answer_is_read_with_its_question_and_a_question_alone_is_not(text: str, said: list[str]) -> None:
+    assert read(text) == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My order 5512 has not arrived, can you check where it is?",
+        "She asked whether the bridge is open. Nobody knew.",
+        "Tell us if you come by car. No dogs are allowed.",
+        "“Is it open?” he asked. It was.",
+        "Ist das Haus offen? Ja.",
+    ],
+)
+def test_what_tells_something_stays(text: str) -> None:
+    assert read(text) == [span.text for span in laid_out(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "The following are not covered:\n- theft\n- water damage\n\nThe following are covered:\n- fire",
+            [
+                "The following are not covered: theft.",
+                "The following are not covered: water damage.",
+                "The following are covered: fire.",
+            ],
+        ),
+        (
+            "(1) The landlord pays for\na) heating,\nb) the roof.\n(2) The tenant pays for\na) taps and\nb) blinds.",
+            [
+                "The landlord pays for: heating.",
+                "The landlord pays for: the roof.",
+                "The tenant pays for: taps.",
+                "The tenant pays for: blinds.",
+            ],
+        ),
+        (
+            "- Harbour Hotel\n  - pool: yes\n  - rooms:\n    - single\n- Garden Hotel\n  - pool: no",
+            ["Harbour Hotel: pool: yes.", "Harbour Hotel: rooms: single.", "Garden Hotel: pool: no."],
+        ),
+        (
+            "# Plans\n\n## Basic\n\nStorage: 5 GB.\n\n## Pro\n\nIt is the best plan.\n- Storage: 50 GB",
+            [
+                "# Plans",
+                "## Basic",
+                "Basic: Storage: 5 GB.",
+                "## Pro",
+                "It is the best plan.",
+                "Pro: Storage: 50 GB.",
+            ],
+        ),
+        (
+            "What must guests bring?\n1. towels\n2. soap",
+            ["What must guests bring: towels.", "What must guests bring: soap."],
+        ),
+    ],
+)
+def test_an_item_is_read_behind_what_introduces_it(text: str, said: list[str]) -> None:
+    assert read(text) == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The house has three rooms.\n- one with a balcony\n- two without",
+        "Household insurance.\n- not covered: theft\n- covered: fire",
+        "# Deposit\n\nDeposit: 200 euros.",  # one heading tells nothing apart
+        "The tour ends at the harbour. Bring: a coat.",
+        "> Is quoted\n> and goes on",
+        f"{'word ' * 26}:\n- item",
+    ],
+)
+def test_what_nothing_introduces_stays(text: str) -> None:
+    assert read(text) == [span.text for span in laid_out(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Soup\n[x] vegan\n[ ] spicy\nStew\n[ ] vegan", ["Soup: vegan: yes.", "Soup: not spicy.", "Stew: not vegan."]),
+        ("Room 4 has: [x] shower [ ] bathtub", ["Room 4 has: shower: yes; not bathtub."]),
+        ("- [ ] Order lunch\n- [X] Book the bus.", ["not Order lunch.", "Book the bus: yes."]),
+        ("shower ☑ bathtub ☐", ["shower: yes; not bathtub."]),
+        ("Use a[x] to read [x](page) or [ ].", ["Use a[x] to read [x](page) or [ ]."]),
+        ("It has footnotes. [1] And more.", ["It has footnotes.", "[1] And more."]),
+    ],
+)
+def test_boxes_are_read_in_words(text: str, said: list[str]) -> None:
+    assert read(text) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Contents\n1 Safety ............ 3\n2 Cleaning .......... 7\n3 Warranty .......... 12", []),
+        ("2.1 Cleaning ........ 7\n\n2.2 Warranty ........ 12\n\nThe device is new.", ["The device is new."]),
+        ("Contents\nThe box holds a cable.", ["Contents", "The box holds a cable."]),
+    ],
+)
+def test_a_table_of_contents_is_not_read(text: str, said: list[str]) -> None:
+    assert read(text) == said
+
+
+@pytest.mark.parametrize("text", ["Soup ........ 6\nSteak ........ 19", "Contents\nSoup ........ 9\nSteak ........ 4"])
+def test_a_price_list_is_no_table_of_contents(text: str) -> None:
+    assert read(text) == [span.text for span in laid_out(text)]
+
+
+def test_a_first_row_that_may_name_no_columns_is_read() -> None:
+    rows = "| Monday | closed |\n| Tuesday | 9:00-17:00 |\n| Wednesday | 9:00-17:00 |"
+    assert read(rows)[0] == "Monday; closed."
+    assert read("| Day | Hours |\n|---|---|\n| Monday | 9:00 |") == ["Day: Monday; Hours: 9:00."]
+
+
+def test_columns_are_counted_in_the_line_of_a_sentence() -> None:
+    text = "One. Two.\n  - three\r\n\t- four\n"
+    assert columns_of(text, laid_out(text)) == [0, -1, 2, 4]
+    assert as_read([]) == []
