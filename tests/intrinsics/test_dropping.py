@@ -76,6 +76,10 @@ def test_the_mark_of_an_item_that_goes_on_stays(said: str, left: str) -> None:
         (f"- __{GONE} {DOGS}__ {COIN}", f"- __{DOGS}__ {COIN}"),
         (f"{DOGS} ({GONE} {COIN})", f"{DOGS} ({COIN})"),
         (f'"{GONE} {DOGS} {GONE}" {COIN}', f"{DOGS} {COIN}"),  # both halves go
+        (f"<p>{DOGS} {GONE}</p><p>{COIN}</p>", f"<p>{DOGS}</p> <p>{COIN}</p>"),
+        (f"<ul><li>{GONE}</li><li>{DOGS}</li></ul>", f"<ul><li>{DOGS}</li></ul>"),
+        (f"<ul><li>{DOGS}</li><li>{GONE}</li></ul>", f"<ul><li>{DOGS}</li></ul>"),
+        (f"{DOGS}<br>{GONE}<br>{COIN}", f"{DOGS}<br>{COIN}"),
         # nothing is left open
         (f"{DOGS} **{GONE}** {COIN}", f"{DOGS} {COIN}"),
         (f"{DOGS} ({GONE}) {COIN}", f"{DOGS} {COIN}"),
