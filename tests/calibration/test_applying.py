@@ -153,6 +153,20 @@ def test_a_calibrated_sentence_has_one_label_in_the_stream_and_in_the_whole(fitt
     assert len(fed) == 2 and fed == whole[:2]
 
 
+@pytest.mark.parametrize(("name", "threshold"), [("answerability", "answerable"), ("context-relevance", "relevant")])
+def test_a_threshold_beside_a_calibration_is_refused(name: str, threshold: str) -> None:
+    both = {"calibrations": {name: STERN}, "thresholds": {name: {threshold: 0.01}}}
+    with pytest.raises(InvalidInput, match=rf"thresholds\.{name} has no effect beside .calibrations\.{name}"):
+        as_runtime({"kind": "embedded", **both})
+    with pytest.raises(InvalidInput, match="has no effect"):
+        EmbeddedRuntime(**both)  # type: ignore[arg-type]
+    for alone in ("calibrations", "thresholds"):
+        as_runtime({"kind": "embedded", alone: both[alone]})
+    EmbeddedRuntime(calibrations={"uncertainty": STERN}, thresholds={name: {threshold: 0.01}})
+    limits = {"hallucination-detection": {"unfaithful": 0.3}}  # tells partial from unfaithful, below the calibration's
+    EmbeddedRuntime(calibrations={"hallucination-detection": STERN}, thresholds=limits)
+
+
 def test_the_claims_and_sources_of_a_fact_check_are_calibrated_with_it() -> None:
     holds = [ASKED[0], {"role": "assistant", "content": DOCUMENTS[0]}]
     told = run(fact_check(holds, DOCUMENTS), server().calibrate_by({"fact-check": STERN}))
