@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from intrinsics_core.embedded.asking import read, vectors_of
 from intrinsics_core.embedded.commands import commands_among
 from intrinsics_core.embedded.overrides import Overrides
-from intrinsics_core.embedded.questions import standing_alone, turns_of
+from intrinsics_core.embedded.questions import earlier_turns, standing_alone, told_earlier
 from intrinsics_core.protocol.requests import Embed, Program, Reply, Request
 from intrinsics_core.protocol.results import Citations, Faithfulness, HallucinationDetection
 from intrinsics_core.protocol.task import Document, Task
@@ -92,14 +92,17 @@ def hallucination(own: Overrides, task: Task) -> Program[HallucinationDetection]
 
 
 def citations(own: Overrides, task: Task) -> Program[Citations]:
-    from intrinsics_core.embedded.scoring.support import support
+    from intrinsics_core.embedded.scoring.support import look_up, support
     from intrinsics_core.embedded.scoring.support_head import load_head
 
+    task = yield from standing_alone(own, task)
     response, documents = vectors_of((yield answer_and_documents(task)))  # type: ignore[arg-type]  # only replies come
     (before, claims, sentence_of), sources = said_in(task), _sources(task, documents)
+    evidence = look_up(claims, response, sources, task.query, before, earlier_turns(task))
     # Nothing is read for a citation: both heads have the same rule.
     found = support(
-        claims, response, sources, load_head(reads=bool(own.reads)), given=task.query, before=before,
+        claims, response, sources, load_head(reads=bool(own.reads)), given=task.query, told=told_earlier(task),
+        before=before, evidence=evidence,
         reported=_reported(own, task, sentence_of, response), sentence_of=sentence_of, own_encoder=own.own_encoder,
     )  # fmt: skip
     return sentence_ids.citations(task, [(r, c) for r, s in enumerate(found.sentences) for c in s.citations])
@@ -134,8 +137,7 @@ def _beside(task: Task, documents: tuple[Document, ...], said: Sequence[str]) ->
 
     among = replace(task, documents=documents)
     unseen = [[()]] * sum(map(len, among.document_sentences))  # words alone tell it
-    earlier = [text for _, text in reversed(turns_of(task)[:-1])]
-    about = subjects(said, _sources(among, unseen), task.query, earlier)
+    about = subjects(said, _sources(among, unseen), task.query, earlier_turns(task))
     return [frozenset(id(d) for i, d in enumerate(documents) if some and i not in some) for some in about]
 
 
@@ -173,11 +175,11 @@ def support_of(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[
     if thresholds := own.thresholds.get("hallucination-detection"):
         head = replace(head, thresholds={**head.thresholds, **thresholds})
     (before, claims, sentence_of), sources = said_in(task), _sources(task, documents)
-    earlier = [text for _, text in reversed(turns_of(task)[:-1])]
-    evidence = look_up(claims, response, sources, task.query, before, earlier)
+    evidence = look_up(claims, response, sources, task.query, before, earlier_turns(task))
     logits = (yield from _reader_logits(task, claims, evidence, sources, head.citations)) if own.reads else None
     return support(
-        claims, response, sources, head, given=task.query, before=before, evidence=evidence, logits=logits,
+        claims, response, sources, head, given=task.query, told=told_earlier(task), before=before, evidence=evidence,
+        logits=logits,
         reported=_reported(own, task, sentence_of, response), sentence_of=sentence_of, own_encoder=own.own_encoder,
     )  # fmt: skip
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # What asks of the answer and the last question alone.
 _WITHOUT_HISTORY = ("hallucination-detection", "citations")
 
+_SAID = 400  # characters of an earlier turn of the user's that an answer may say back
+
 
 def question_by_rules(task: Task) -> str:
     """The question made to stand alone without a reader, "" without one."""
@@ -33,6 +35,16 @@ def turns_of(task: Task) -> tuple[tuple[str, str], ...]:
     while turns and turns[-1][0] != "user":
         turns.pop()
     return tuple(turns)
+
+
+def earlier_turns(task: Task) -> list[str]:
+    """The turns before the last user turn, the newest first."""
+    return [text for _, text in reversed(turns_of(task)[:-1])]
+
+
+def told_earlier(task: Task) -> str:
+    """What the user said before the last turn, in turns that are no pasted texts."""
+    return "\n".join(text for role, text in turns_of(task)[:-1] if role == "user" and len(text) <= _SAID)
 
 
 def turns_cut(task: Task) -> int:

@@ -3,6 +3,7 @@
 import pytest
 
 from intrinsics_core.embedded.scoring.short_answers import contrary, in_context, leads, led, stated, weighed
+from intrinsics_core.embedded.scoring.yes_and_no import meant
 
 ASKED = "How often are the logs rotated?"
 
@@ -83,3 +84,45 @@ def test_a_yes_in_front_of_other_words_is_weighed_too():
     for answer, question in (("No.", "Is it open?"), ("No idea.", "Is it open?"), ("No, at six.", "When is it open?")):
         assert leads(answer, question) is None
     assert led(3.0, 1.0, 0.0) == led(3.0, 0.0, 2.0) == 3.0 > 0.0 > led(3.0, -2.0, 1.0)
+
+
+DOG = "Can I bring my dog?"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Sure, you can.",
+        "Of course you can!",
+        "No problem!",
+        "Yes, no problem at all.",
+        "That's fine.",
+        "Please do.",
+        "👍",
+    ],
+)
+def test_a_polite_yes_is_a_yes(answer: str) -> None:
+    assert meant(answer, DOG) == "Yes."
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["I'm sorry, no.", "I'm afraid not.", "Unfortunately not.", "Sorry, you can't.", "Of course it isn't.", "❌"],
+)
+def test_a_polite_no_is_a_no(answer: str) -> None:
+    assert meant(answer, DOG) == "No."
+
+
+@pytest.mark.parametrize(
+    ("answer", "question"),
+    [
+        ("Sure, you can bring two.", DOG),
+        ("I'm sorry, I don't know.", DOG),
+        ("I'm sorry, but we can't.", DOG),
+        ("No problem!", "Is there a problem with the key?"),
+        ("Sure, no problem.", "May I call you Tom?"),
+        ("Of course you can!", "Can I ask you something?"),
+    ],
+)
+def test_what_says_more_or_asks_nothing_of_documents_is_neither(answer: str, question: str) -> None:
+    assert meant(answer, question) is None

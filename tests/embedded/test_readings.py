@@ -45,6 +45,18 @@ def candidates(conversation):
          "When is the museum open on Sundays?"),
         ([("user", "Tell me about the treaty of Versailles."), ("assistant", "It ended a war.")], "Who signed it?",
          "Who signed the treaty of Versailles?"),
+        # what a question says of its subject is no part of it
+        ([("user", "When is the pool open?"), ("assistant", "From nine.")], "How deep is it?", "How deep is the pool?"),
+        ([("user", "Is the museum closed today?"), ("assistant", "Yes.")], "When does it open?",
+         "When does the museum open?"),
+        ([("user", "Is the ferry fast?"), ("assistant", "Yes.")], "Who runs it?", "Who runs the ferry?"),
+        ([("user", "Is the garden shed locked?"), ("assistant", "Yes.")], "Who has its key?",
+         "Who has the garden shed's key?"),
+        ([("user", "Is parking free?"), ("assistant", "Yes.")], "Where is it?", "Where is parking?"),
+        ([("user", "What is the wind speed?"), ("assistant", "9.")], "How is it measured?",
+         "How is the wind speed measured?"),
+        ([("user", "What is the free trial?"), ("assistant", "A month.")], "What does it cost?",
+         "What does the free trial cost?"),
         # the verb or adjective that ends a question is no part of its subject
         ([("user", "What does the company Veldra produce?"), ("assistant", "Sensors.")], "Where is that based?",
          "Where is the company Veldra based?"),

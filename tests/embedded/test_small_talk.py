@@ -73,6 +73,7 @@ def test_a_short_answer_is_judged_with_its_question(question: str, right: str, w
         ("Who pays for the gate?", "Oksana."), ("Does it cover frost?", "No, it doesn't."),
         ("May I come with a dog?", "Yes, that's fine."), ("What does a dog cost?", "Nothing at all."),
         ("How often may I come?", "Just once."), ("Which of the two is free?", "Neither of them."),
+        ("May I come with a dog?", "Sure, you can."), ("May I come with a dog?", "I'm afraid not."),
         ("The till is stuck again. What is the first step?", "Phone for assistance straight away."),
     ],
 )  # fmt: skip
@@ -85,7 +86,7 @@ def test_what_answers_a_question_by_itself_is_judged(question: str, answer: str)
     [
         ("Thanks!", "You're welcome!"), ("Who pays?", "No, I can't tell."), ("Who pays?", "No idea, sorry."),
         ("Is it far?", "Hard to say."), ("Is it far?", "No idea."), ("When does it open?", "The hours are not stated."),
-        ("Thanks!", "Not at all."),
+        ("Thanks!", "Not at all."), ("Thanks!", "No problem!"), ("Can you help me?", "Sure, no problem."),
     ],
 )  # fmt: skip
 def test_small_talk_is_na_as_a_whole_answer(turn: str, answer: str) -> None:
@@ -142,6 +143,11 @@ LEASE = ["The rent is 900 euros a month. The deposit is two months' rent. The te
         "I could not find anything about dogs; the deposit is ten months' rent.",
         "The deposit is ten months' rent, so let me know if you need more.",
         "I apologise, the deposit is ten months' rent.",
+        "I'm sorry, but there is no balcony.",
+        "I'm sorry to say that the deposit is ten months' rent.",
+        "Sorry for the confusion, but cats are not allowed.",
+        "I'm sorry, you can't keep cats.",
+        "We are sorry, but we don't have flats with a garden.",
         "Feel free to keep up to five dogs.",
         "The deposit is ten months' rent, right?",
         "Did you know that the tenant may keep two horses?",
@@ -159,6 +165,11 @@ def test_a_claim_beside_a_refusal_or_an_offer_is_judged(claim: str) -> None:
         "I'm sorry, but I could not find any information about dogs, cats or other pets in the lease.",
         "Unfortunately, the documents do not mention the notice period or the heating.",
         "The lease does not mention dogs and does not say anything about horses either.",
+        "I'm sorry, but that is all I know.",
+        "I'm sorry, but the question is unclear.",
+        "I'm sorry that you had to wait.",
+        "Sorry, nothing was found.",
+        "We are sorry, but we can't answer that.",
         "If you have any other questions about the lease or the deposit, let me know.",
         "You're welcome!",
     ],

@@ -18,12 +18,20 @@ _CORRECTS = re.compile(
 )
 _ACCEPTS = re.compile(
     r"\A\W*(?:yes|yeah|yep|sure|ok|okay|please(?: do)?|of course|go ahead|gladly|do (?:it|that|so))\b"
-    r"(?:\W+(?:please|thanks|thank you|do|i would|that would be (?:great|nice)|go ahead)\b)*\W*\Z",
+    r"(?:\W+(?:please|thanks|thank you|do(?: (?:it|that|so))?|i (?:would|am|do)|that would be (?:great|nice)"
+    r"|go ahead)\b)*\W*\Z",
     re.IGNORECASE,
 )
+_NO_OFFER = r"(?![^.?!]*\b(?:help|ask|assist)\b)"
 _OFFERS = re.compile(
-    r"(?:\A|[.!?]\s+)(?P<offer>(?:(?:shall|should|may|can|could) i|would you like|do you want)\b"
-    r"(?![^.?!]*\b(?:help|ask|assist)\b)[^.?!]{3,160}\?)\s*\Z",
+    r"(?:\A|[.!?]\s+)(?P<offer>(?:(?:(?:shall|should|may|can|could) i|would you like|do you (?:want|need)"
+    r"|(?:are you|would you be) interested in|(?:do you )?want me to)\b"
+    rf"{_NO_OFFER}[^.?!]{{3,160}}\?|i (?:can|could) (?:also )?\b{_NO_OFFER}[^.?!]{{3,160}}"
+    r",? if you(?:['’]d)? (?:like|want|wish)[.!?]))",
+    re.IGNORECASE,
+)
+_ONLY_POLITE = re.compile(
+    r"(?:\s*(?:(?:just |please )?(?:let me know|tell me|say so)|i(?:['’]m| am) happy to (?:help|do so))[\s.!]*)?\s*",
     re.IGNORECASE,
 )
 _A_THING = re.compile(r"(?:the|a|an|at|in|on|for|with|from|to)\s", re.IGNORECASE)
@@ -46,5 +54,6 @@ def accepted_offer(turns: Sequence[tuple[str, str]]) -> str:
     """
     if len(turns) < 2 or turns[-2][0] != "assistant" or not _ACCEPTS.match(turns[-1][1]):
         return ""
-    offer = _OFFERS.search(turns[-2][1])
+    said = turns[-2][1]
+    offer = next((found for found in _OFFERS.finditer(said) if _ONLY_POLITE.fullmatch(said, found.end())), None)
     return offer["offer"] if offer else ""

@@ -35,6 +35,10 @@ _ONE = re.compile(
     r"\A(?:the )?(?P<which>first|second|third|fourth|fifth|last|next|other|previous) ones?\Z", re.IGNORECASE
 )
 
+_ANOTHER = re.compile(
+    r"\b(?:the )?(?:other|others?|same|first|second|third|last|former|latter|another) (?P<kind>\w+)\Z", re.IGNORECASE
+)
+
 
 def about(question: str) -> bool:
     """Whether a question begins as "what about" does."""
@@ -68,6 +72,8 @@ def framed(question: str, history: Sequence[Turn]) -> Iterator[str]:
     new = new_thing(question)
     asked = (text for role, text in reversed(history) if new and role == "user" and not new_thing(text))
     for frame in islice(filter(None, map(_frame, asked)), QUESTIONS):
+        if _is_another_of(new, frame):
+            continue
         yield from (f"{made}?" for made in _put(new, frame))
 
 
@@ -100,6 +106,15 @@ def plainly(question: str, history: Sequence[Turn]) -> str | None:
             return None
         made = made[:1]
     return f"{made[0]}?" if len(made) == 1 else None
+
+
+def _is_another_of(new: str, earlier: str) -> bool:
+    """Whether a new thing points at another of the kind that a question names: "the other hotel" of "Garden Hotel"."""
+    points = _ANOTHER.search(new)
+    return points is not None and any(
+        run[0].is_capitalised and run[-1].text.casefold() == points["kind"].casefold()
+        for run in things(earlier, lambda t: not t.is_stop)
+    )
 
 
 def _lead(new: str) -> str:

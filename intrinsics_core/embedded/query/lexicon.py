@@ -55,6 +55,14 @@ PREPOSITIONS = ADDED | word_set("of about than per around except like between am
 JOINERS = word_set("and but or if when because while so then that which who whether as since")
 COMPARING = word_set("between among vs versus both compare compares compared")
 
+PREDICATES = word_set(
+    "open closed shut free full empty late early ready available busy broken included allowed accessible valid possible"
+    " necessary required compulsory refundable waterproof vegan vegetarian warm cold hot wet dry clean dirty quiet loud"
+    " noisy dangerous cheap expensive big large small long short deep wide high heavy light fast slow new old far near"
+    " nearby better worse good bad true"
+)
+"""Words that a question says of its subject behind it: "Is the pool warm?"."""
+
 # What stands beside a verb, which is no part of a thing's name then.
 BEFORE_VERBS = word_set("i you we they he she it who what whom that to how")
 BEHIND_VERBS = DETERMINERS | word_set("those it them him me us you")

@@ -50,10 +50,27 @@ def things(text: str, keep: Callable[[Token], bool]) -> list[list[Token]]:
         verb = verb or (before in BE and run[0].text.endswith("ed"))
         if (verb and not run[0].is_capitalised) or (not before and plain(run[0]) in lexicon.IMPERATIVES):
             run = run[1:]
+        run = _subject(run, [plain(word) for word in words[max(0, first - 2) : first]])
         if run and after in lexicon.BEHIND_VERBS and not run[-1].is_capitalised:
             run = run[:-1]
         found += [run] if run else []
     return found
+
+
+def _subject(run: list[Token], before: Sequence[str]) -> list[Token]:
+    """A run behind "is" or "are" without what they say of it: "is [the pool] open", "is [the museum] closed today"."""
+    verb = before[:-1] if before and before[-1] in DETERMINERS else before
+    if verb and verb[-1] in BE:
+        for n in range(1, len(run)):
+            if _is_predicate(run[n]) and all(plain(token) in lexicon.TIMES for token in run[n + 1 :]):
+                return run[:n]
+    return run
+
+
+def _is_predicate(token: Token) -> bool:
+    word = plain(token)
+    done = len(word) > 4 and word.endswith("ed") and not word.endswith("eed")
+    return not token.is_capitalised and (done or word in lexicon.PREDICATES)
 
 
 def names(run: Sequence[Token]) -> Iterator[list[Token]]:

@@ -13,7 +13,7 @@ name. The rules know no gender, and no number beyond a closing "s".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 from typing import NamedTuple
@@ -24,6 +24,7 @@ from intrinsics_core.embedded.query.fragments import about, framed, plainly
 from intrinsics_core.embedded.query.lexicon import AUXILIARIES, BE, POSSESSIVE, PRONOUNS, plain
 from intrinsics_core.embedded.query.nothing_asked import is_courtesy
 from intrinsics_core.embedded.query.phrases import LONGEST_PHRASE, article, parts, runs, surface, things
+from intrinsics_core.embedded.query.replaced import replaced
 from intrinsics_core.embedded.query.salience import Turn, heard, latest_first, salience
 from intrinsics_core.embedded.scoring.head import load_head
 
@@ -118,12 +119,12 @@ def mentioned(conversation: Sequence[Turn]) -> list[Phrase]:
     near = [(role, text[-READ:] if role == "user" else text[:READ]) for role, text in history]
     likely, least, answers = salience(conversation), load_head("rewrite").thresholds["substitute"], _answers(near)
     best: dict[str, Phrase] = {}
-    cut = set[str]()
+    cut, gone = set[str](), replaced(near)
     for age, text in enumerate(latest_first(near)):
         whole = things(text, lambda t: not t.is_stop and t.term in likely)
         for run, is_whole in [*((run, False) for run in _joined(text, whole)), *((run, True) for run in whole)]:
             for part in parts(text, run):
-                if len(part) > LONGEST_PHRASE:
+                if len(part) > LONGEST_PHRASE or _is_of(gone, part, run):
                     continue
                 held, name = [likely[t.term] for t in part], surface(text, part)
                 is_name = part[0].is_capitalised and part[-1].is_capitalised and len(part[0].text) > 1
@@ -148,6 +149,13 @@ def mentioned(conversation: Sequence[Turn]) -> list[Phrase]:
         if phrase.text.istitle() or key in cut or not any(f" {key} " in other for other in longer):
             kept.append(phrase)
     return kept
+
+
+def _is_of(terms: Set[str], part: Sequence[Token], run: Sequence[Token]) -> bool:
+    """Whether a part of a run is of one of these names: it holds it, or the run holds no other ("Plus plan cost")."""
+    named = [token for token in run if token.is_capitalised or token.is_number]
+    held = [token for token in named if token.term in terms]
+    return len(held) == len(named) > 0 or any(token in held for token in part)
 
 
 def _answers(history: Sequence[Turn]) -> set[str]:
@@ -194,7 +202,7 @@ def _pronouns(question: str, found: Sequence[Phrase], rule: str) -> Iterator[Rea
         elif word == "that" and i and after is not None and not is_subject and not _closes(question, token.end):
             continue  # "the book that he wrote"
         if word in ("one", "ones") and i > 1 and prior in lexicon.WHICH and plain(words[i - 2]) == "the":
-            begin = words[i - 2].begin  # "the other one"
+            continue  # "the other one" is one of several that were named
         points = unseen and _points_outside(question, words, i)
         able = [phrase for phrase in found if whole or not phrase.text.isdigit()]  # "it" is no year, "that year" is
         if word in lexicon.PERSON:  # "she" is no mill where somebody was named

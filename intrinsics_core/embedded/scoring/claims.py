@@ -122,6 +122,19 @@ _TELLS = re.compile(
 _GREETS = re.compile(rf"^{_GREETING}\b", re.IGNORECASE)
 _AGREES = re.compile(r"^(?:sure|certainly|of course|absolutely),\s(?:\S+\s+){2}\S", re.IGNORECASE)
 
+# What a claim may stand behind: "I'm sorry, but there is no cafe."
+_APOLOGISES = re.compile(
+    r"\A\W*(?:(?:(?:i|we)(?:['’]m|['’]re| am| are) (?:(?:very|so|really|terribly|truly) )?)?sorry"
+    r"(?: (?:about|for|to hear)\b[^,.:;]{0,60})?|(?:my )?(?:apologies|regrets)|(?:i|we) (?:regret|apologi[sz]e)"
+    r"|i(?:['’]m| am) afraid|unfortunately)"
+    r"(?:,? but|[,:;–—-]|,? to (?:say|tell you|inform you)(?: that)?|(?<=afraid)(?: that)?|(?<=unfortunately))\s+",
+    re.IGNORECASE,
+)
+_OF_THE_TALKERS = re.compile(
+    r"\b(?:i|me|my|i['’]\w+)\b|\A(?:you (?:had|have|feel|felt|are|were)|th(?:is|at))\b", re.IGNORECASE
+)
+_SAYS_WHAT_IS = re.compile(rf"\b{FINITE}|n['’]t\b", re.IGNORECASE)
+
 # What a list or a layout puts between claims: "[1]", "(Passage 2)", "Page 3 of 10", "a)".
 _MARKER = re.compile(
     r"\A\W*+(?:(?:passage|document|doc|source|page|chunk|section|figure|fig|table|item|ref|citation|step)s?\b\W*+)?"
@@ -169,11 +182,22 @@ def makes_claim(sentence: str, vectors: Floats | None = None, found: bool = Fals
         text, vectors = "".join(pieces), None  # "It is red. And yours?" claims something before it asks
         if len(claim(text).units) < 2:
             return False
+    if rest := _behind_an_apology(text):
+        text, vectors = rest, None
     known = listed(text, found)
     greets = _GREETS.search(text) is not None
     if greets and (found or any(map(str.isdigit, text)) or _AGREES.match(text)):
         known = False  # "Sure, it opens at nine."
     return not ((known and not greets) or is_small_talk(text, known, vectors, found, alone))
+
+
+def _behind_an_apology(text: str) -> str:
+    """What a sentence says of other things behind an apology ("I'm sorry, but there is no cafe."), or ""."""
+    apology = _APOLOGISES.match(text)
+    rest = text[apology.end() :] if apology else ""
+    of_the_talk = _OF_THE_TALKERS.search(rest) or _OF_KNOWING.search(rest)
+    tells = _SAYS_WHAT_IS.search(rest) and claim(rest).units and not of_the_talk
+    return rest if tells and not listed(rest) else ""
 
 
 def says_back(sentence: str, question: str) -> bool:

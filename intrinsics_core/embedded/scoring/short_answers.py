@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 from intrinsics_core.embedded.lexical import terms
 from intrinsics_core.embedded.scoring.keys import claim
 from intrinsics_core.embedded.scoring.verbs import AUXILIARY
+from intrinsics_core.embedded.scoring.yes_and_no import meant
+from intrinsics_core.text.layout import laid_out
 
 _YES, _NO = "yes|yeah|yep|true", "no|nope|false|never"
 # Those of other languages that are no word or abbreviation of another ("si", "hai" and "tak" are).
@@ -37,12 +40,6 @@ _ASKS = re.compile(
     r"\A\W*(?:(?:and|so|but|please|until|since|from|at|in|to|by|for|hi|hello),? )*+(?:(?:tell|let) me (?:know )?)?"
     rf"(?:who|whom|whose|what|which|when|where|why|how|if|whether|{AUXILIARY})\b",
     re.IGNORECASE,
-)
-_CERTAINLY = re.compile(
-    r"\A\W*(?:of course|sure|certainly|absolutely|definitely|indeed|correct|exactly)\W*\Z", re.IGNORECASE
-)
-_CERTAINLY_NOT = re.compile(
-    r"\A\W*(?:of course not|certainly not|absolutely not|definitely not|by no means|not at all)\W*\Z", re.IGNORECASE
 )
 SHORT = 10
 """Words from which on a sentence is read alone beside a part of its sources; shorter ones say little without their
@@ -96,7 +93,7 @@ def plainly(sentences: Sequence[str], question: str) -> list[str]:
     """The sentences of an answer. "Of course." that is all of one to a question of yes or no is "Yes."."""
     if len(sentences) == 1 and is_polar(question):
         (answer,) = sentences
-        return ["Yes." if _CERTAINLY.match(answer) else "No." if _CERTAINLY_NOT.match(answer) else answer]
+        return [meant(answer, question) or answer]
     return list(sentences)
 
 
@@ -159,7 +156,7 @@ def stated(answer: str, question: str) -> str:
     longer = len(answer.split()) > 1
     if found["its_yes"] or found["its_no"] or (longer and (found["yes"] or found["no"])):
         answer = "Yes." if found["yes"] else "No."
-    return f"{question} {answer}"
+    return f"{question_last(question)} {answer}"
 
 
 def in_context(answer: str, question: str, *, whole: bool = False) -> str:
@@ -181,7 +178,18 @@ def in_context(answer: str, question: str, *, whole: bool = False) -> str:
     fits = len(question) <= LONGEST_QUESTION and (short or len(asked) + len(answer) <= LONGEST_READ)
     if not (asked and fits and (short or whole)) or set(terms(answer)) == set(terms(asked)):
         return answer
-    return f"{asked} {answer}"
+    return f"{question_last(asked)} {answer}"
+
+
+@lru_cache(maxsize=64)
+def question_last(turn: str) -> str:
+    """A turn with its last question at its end, for an answer to stand behind: "Is it open? Thanks!" ends in thanks."""
+    sentences = [span.text.strip() for span in laid_out(turn[: 2 * LONGEST_QUESTION])]
+    asking = [i for i, each in enumerate(sentences) if each.endswith("?")]
+    if not asking or asking[-1] + 1 == len(sentences) or len(turn) > 2 * LONGEST_QUESTION:
+        return turn
+    behind = asking[-1] + 1
+    return " ".join([*sentences[behind:], *sentences[:behind]])
 
 
 def _said(answer: str) -> str | None:

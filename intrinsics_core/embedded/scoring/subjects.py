@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from intrinsics_core.embedded.lexical import idf, is_unheard_of, tokens
 from intrinsics_core.embedded.scoring.keys import Unit, claim, keys_of, told_apart
+from intrinsics_core.embedded.scoring.several import asks_for_others, is_of_several, kinds, pointed_at
 from intrinsics_core.embedded.scoring.sources import Sources
 from intrinsics_core.text.headings import heading_level
 
@@ -29,16 +30,7 @@ _STANDS_FOR = re.compile(
 _FORMER = re.compile(r"\bthe (?:former|first)\b(?! (?:of|day|week|month|year|floor|time)\b)", re.IGNORECASE)
 _LATTER = re.compile(r"\bthe (?:latter|second)\b(?! (?:of|day|week|month|year|floor|time)\b)", re.IGNORECASE)
 _OTHER = re.compile(r"\bthe other\b(?! (?:two|three|four|hand|day|way|side|end)\b)", re.IGNORECASE)
-_ASKS_WHICH = re.compile(r"\b(?:any|which|one of|them|anywhere|elsewhere)\b", re.IGNORECASE)
-_RANKS = re.compile(
-    r"\b(?:than|most|least|\w{2,}er one|(?!guest|forest|request|interest|harvest|protest|latest)\w{3,}est)\b",
-    re.IGNORECASE,
-)
 _SMALL_NUMBER = re.compile(r"\A[?#]{0,2}\d{1,3}\Z")
-_SEVERAL = re.compile(
-    r"\b(?:both|each|either|neither|all|none|others?(?! hand\b)|another|same|respectively|two|three)\b", re.IGNORECASE
-)
-
 _ALL = frozenset[int]()
 
 
@@ -86,7 +78,7 @@ def subjects(
             found.append(_of_title(other[0], sources))
         elif len(last) > 1 and (_FORMER.search(sentence) or _LATTER.search(sentence)):
             found.append(_of_title(last[0] if _FORMER.search(sentence) else last[-1], sources))
-        elif _SEVERAL.search(sentence):
+        elif is_of_several(sentence, kinds(tuple(apart))):
             found.append(_ALL)
         else:
             found.append(above.about or (before if _STANDS_FOR.search(sentence) else asked))
@@ -96,33 +88,35 @@ def subjects(
 def _asked(question: str, sources: Sources, turns: Sequence[str]) -> frozenset[int]:
     """The documents that may tell of what a question, or the newest turn before it that names a title, is about.
 
-    A question that compares, names a title in plain words, or has a word that no document about that title has, is
-    about another thing than the turn was.
+    A question that compares or names a title in plain words is about another thing than the turn was. So is one with a
+    word that no document about that title has, but one about a thing of another kind: "How much is the city tax?".
     """
     apart, units = sources.told_apart, claim(question).units
     named = _about(_details(units), sources)
-    if named is not None or _asks_for_others(question) or _named(units, apart):
+    if named is None and (title := pointed_at(question, [_titles_in(turn, apart) for turn in turns], tuple(apart))):
+        return _of_title(title, sources)
+    if named is not None or asks_for_others(question, kinds(tuple(apart))) or _named(units, apart):
         return named or _ALL
     before = next((found for turn in turns if (found := _named_in(turn, apart))), {})
-    about = _of_title(next(iter(before)), sources) if len(before) == 1 else _ALL
-    return about if all(_told_in(unit, about, sources) for unit in units) else _ALL
+    if len(before) != 1:
+        return _ALL
+    (title,) = before
+    about = _of_title(title, sources)
+    allowed = about | {i for i, other in enumerate(sources.titles) if shares_a_word(title, other)}
+    return about if all(_told_in(unit, allowed, sources) for unit in units) else _ALL
 
 
-def _told_in(unit: Unit, about: frozenset[int], sources: Sources) -> bool:
+def _told_in(unit: Unit, allowed: frozenset[int], sources: Sources) -> bool:
     """Whether a word is in one of these documents, or in none at all."""
     owners = sources.documents or []
     places = {owners[i] for key in unit.keys for i in sources.postings.get(key, ())}
-    return not places or not places.isdisjoint(about)
+    return not places or not places.isdisjoint(allowed)
 
 
 def _details(units: Sequence[Unit]) -> list[Unit]:
     """The names and numbers, and the word before a number ("chapter 4")."""
     before_number = [two.is_number for two in units[1:]]
     return [unit for unit, before in zip(units, [*before_number, False], strict=False) if unit.is_detail or before]
-
-
-def _asks_for_others(question: str) -> bool:
-    return bool(_SEVERAL.search(question) or _ASKS_WHICH.search(question) or _RANKS.search(question))
 
 
 def only_names_one(sentence: str, apart: Mapping[str, frozenset[str]]) -> bool:
@@ -154,7 +148,9 @@ def passages_about(
     """
     apart = told_apart(titles)
     named = _in_full(question, apart) or _named_in(question, apart)
-    if not (named or _asks_for_others(question)) and not _named(claim(question).units, apart):
+    if not named and (title := pointed_at(question, [_titles_in(turn, apart) for turn in before], tuple(apart))):
+        named = {title: apart[title]}
+    if not (named or asks_for_others(question, kinds(tuple(apart)))) and not _named(claim(question).units, apart):
         named = next((found for turn in before if (found := _named_in(turn, apart))), {})
     if len(named) != 1:
         return frozenset()
@@ -166,6 +162,14 @@ def passages_about(
 def _named_in(text: str, apart: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
     """The titles that the names of a text name."""
     return _named(_details(claim(text).units), apart)
+
+
+def _titles_in(text: str, apart: Mapping[str, frozenset[str]]) -> list[str]:
+    """The titles that a text has in full, or that its names name, in their order."""
+    words = _words(text)
+    return sorted(_in_full(text, apart), key=lambda title: words.index(_words(title))) or _in_order(
+        _details(claim(text).units), apart
+    )
 
 
 def _in_full(text: str, apart: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
@@ -260,8 +264,14 @@ def is_rival(title: str, other: str) -> bool:
 
     "Prices" beside "Harbour Hotel" may be a part of what is told of the hotel.
     """
-    shared = any(len(key) > 3 for key in keys_of(title) & keys_of(other))
-    return shared or any(token.is_capitalised and is_unheard_of(token.term) for token in tokens(title))
+    return shares_a_word(title, other) or any(
+        token.is_capitalised and is_unheard_of(token.term) for token in tokens(title)
+    )
+
+
+def shares_a_word(title: str, other: str) -> bool:
+    """Whether two titles name things of one kind by their words: "Garden Hotel", "Harbour Hotel"."""
+    return any(len(key) > 3 for key in keys_of(title) & keys_of(other))
 
 
 def _tells_of(title: str, text: str) -> bool:

@@ -251,6 +251,7 @@ def support(
     head: SupportHead | None = None,
     *,
     given: str = "",
+    told: str = "",
     before: Sequence[str] = (),
     evidence: Sequence[Evidence] | None = None,
     logits: Sequence[float | None] | None = None,
@@ -267,6 +268,7 @@ def support(
         head: fitted numbers; None: the shipped ones, those that read where there are logits.
         given: the question the response answers; its words need no source, but its names and numbers do, because a
             question may presume what is not so.
+        told: what the user said before it, which may be said back ("You said that you arrive at five.").
         evidence: what `look_up` gave, where that was asked before.
         logits: per sentence what `of_readings` makes of a reader's logits of `to_read`, for a head that reads.
         reported: the sentences that report what a tool call has done, and so claim nothing.
@@ -289,7 +291,7 @@ def support(
         held = bool(found.claim.units and sources.texts) and not found.missing
         held = held or (asked and opens_with_yes_or_no(sentence))
         says = i not in reported and makes_claim(sentence, None if own_encoder else vectors[i], held, alone)
-        claims = bare or (says and not _names_or_repeats(sentences, i, sources, given))
+        claims = bare or (says and not _names_or_repeats(sentences, i, sources, f"{told}\n{given}"))
         judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare, given))
         bare_ones += [i] if bare else []
     doubted = _lean_on_the_next(judged, bare_ones, logits)
@@ -300,14 +302,14 @@ def support(
     return ResponseSupport(tuple(verdict for verdict, _ in whole), 1.0 if faithfulness is None else faithfulness, label)
 
 
-def _names_or_repeats(sentences: Sequence[str], i: int, sources: Sources, given: str) -> bool:
+def _names_or_repeats(sentences: Sequence[str], i: int, sources: Sources, told: str) -> bool:
     """Whether a sentence is the number of an item, names what follows, or tells the user what the user said."""
     sentence, following = sentences[i], next(filter(None, sentences[i + 1 :]), "")
     return (
         (len(sentences) > 1 and NUMBERING.match(sentence) is not None)
         or only_names(sentence, following)
         or (bool(following) and only_names_one(sentence, sources.told_apart))
-        or says_back(sentence, given)
+        or says_back(sentence, told)
     )
 
 

@@ -2,12 +2,15 @@
 
 Told from English words: a sentence is a task that begins with what to do ("Translate", "Please book"), behind courtesy
 or a request ("Can you", "I'd like you to"), or that says it after something to find out ("find out who built the mill
-and mail it to Anna"). "Tell me", "explain" and "list" ask. What is not recognised is a question.
+and mail it to Anna"). "Tell me", "explain" and "list" ask. Beside a question, how it is to be answered is no task
+(`_shape`). What is not recognised is a question.
 """
 
 from __future__ import annotations
 
 import re
+
+from langchain_rag_intrinsics.agents._shape import without_shape
 
 # What an agent does with a text or the world; words that are nouns, too, only where what they are done to follows.
 # A verb that only asks to be told something is not among them.
@@ -34,13 +37,22 @@ _POLITE = (
 _AGENT_DOES = re.compile(rf"\A{_POLITE}{_DO}", re.IGNORECASE)
 _AGENT_FINDS = re.compile(rf"\A{_POLITE}{_FIND}", re.IGNORECASE)
 _AND_DOES = re.compile(rf"(?:\band|\bthen|[,;])\s(?:(?:and|then|also|please)\s){{0,2}}{_DO}", re.IGNORECASE)
+_ASKS = re.compile(
+    rf"\A{_POLITE}(?:{_FIND}|who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|can|could|may|must"
+    r"|will|would|should|has|have|explain|describe|show)\b",
+    re.IGNORECASE,
+)
 _SENTENCE = re.compile(r"[^.!?\n]+")
 _SPACES = re.compile(r"\s+")
 
 
 def is_task(text: str) -> bool:
     """Whether a turn tells the agent to do something other than to answer from documents."""
-    return any(_tells(_SPACES.sub(" ", sentence).strip()) for sentence in _SENTENCE.findall(text))
+    sentences = [_SPACES.sub(" ", sentence).strip() for sentence in _SENTENCE.findall(text)]
+    left = list(map(without_shape, sentences))
+    # "Make it short." by itself is about the answer before.
+    asks = left != sentences and any(map(_ASKS.match, left))
+    return any(map(_tells, left if asks else sentences))
 
 
 def _tells(sentence: str) -> bool:
