@@ -163,8 +163,8 @@ def calibrate(
 
     Raises:
         InvalidInput: lengths differ, fewer than 10 examples, one class only, a score that is not finite, a label that
-            is not 0 or 1, an unknown objective, a rate outside 0..1, a rate that so few examples cannot promise (the
-            message says how many it takes) or that no true example would pass.
+            is not 0 or 1, true examples that have the lower scores, an unknown objective, a rate outside 0..1, a rate
+            that so few examples cannot promise (the message says how many it takes) or that no true example would pass.
     """
     x, y = _checked(scores, labels)
     if callable(objective):
@@ -180,6 +180,10 @@ def calibrate(
     if at_most is not None and false_acceptance is not None:
         raise InvalidInput("at_most and false_acceptance cannot be given together", expected="one of them")
     slope, intercept = _platt(x, y)
+    if slope < 0 and at_most is None:
+        raise InvalidInput("the examples labelled true have the lower scores: are the labels the wrong way round?",
+                           expected="scores that are higher for the examples labelled true",
+                           got=f"an AUROC of {auroc(x, y):.2f}")  # fmt: skip
     # In the very numbers that `Calibration.apply` gives: a threshold or the edge of a band is often one of them.
     p = np.array([float(sigmoid(slope * score + intercept)) for score in x.tolist()])
     promise = None
@@ -301,7 +305,7 @@ def _checked(scores: Sequence[float], labels: Sequence[bool | int]) -> tuple[Flo
     except (TypeError, ValueError) as error:
         raise InvalidInput("the scores to calibrate are not numbers", expected="numbers", got=str(error)) from error
     if x.ndim != 1 or not np.isfinite(x).all():
-        bad = [i for i, v in enumerate(scores) if not np.isfinite(v).all()][:3]
+        bad = [i for i, v in enumerate(x) if not np.isfinite(v).all()][:3]
         raise InvalidInput(
             "the scores to calibrate are not all finite", expected="finite numbers", got=f"not finite at {bad}"
         )
@@ -316,7 +320,7 @@ def _platt(x: Floats, y: Bools) -> tuple[float, float]:
     positives, negatives = int(y.sum()), int((~y).sum())
     target = np.where(y, (positives + 1) / (positives + 2), 1 / (negatives + 2))
     # Scores may live in a sliver of the line (cosines .30 to .35): work in standard units, convert back at the end.
-    mean, spread = float(x.mean()), float(x.std()) or 1.0
+    mean, spread = float(x.mean()), float(x.std()) if x.min() < x.max() else math.inf
     design = np.stack([(x - mean) / spread, np.ones_like(x)], 1)
     w = np.array([0.0, math.log((positives + 1) / (negatives + 1))])
 

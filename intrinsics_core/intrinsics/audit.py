@@ -63,7 +63,8 @@ def _unjudged(task: Task, why: str) -> Audit:
 
 
 def _failed(task: Task, why: str) -> Audit:
-    return put_together(task, AuditParts()).model_copy(update={"degraded": why})
+    parts = AuditParts(hallucination=sentence_ids.all_missing(task))
+    return put_together(task, parts).model_copy(update={"degraded": why})
 
 
 @register(
@@ -89,8 +90,8 @@ def audit(
             ``answerability`` and ``answer_relevance`` are None.
         documents: any number; without them every sentence is NA, the question unanswerable, and there is a reason.
         on_error: for the case that nothing could be judged: ``"fallback"`` gives NA for every sentence, marked as
-            degraded. A part that fails by itself is None (its sentences NA, its citations none) either way, and
-            ``degraded`` names it; a part that the profile does not serve is None, and ``reason`` names it.
+            degraded. A part that fails by itself is None (its citations none, its sentences NA and ``missing``) either
+            way, and ``degraded`` names it; a part that the profile does not serve is None, and ``reason`` names it.
         date: date text for prompts that carry one; the day of the call where left out.
 
     Returns:
@@ -155,6 +156,8 @@ def _program(task: Task, profile: Profile, *, parts: tuple[str, ...]) -> Program
         else:
             found[PARTS[ask.parts[0]]] = value if ask.format != "answer-relevance" else _score(value)
     lost += [one.degraded for one in found.values() if getattr(one, "degraded", None)]
+    if "hallucination" not in found and any("hallucination-detection" in ask.parts for ask in asks):
+        found["hallucination"] = sentence_ids.all_missing(task)
     update = {"degraded": "; ".join(dict.fromkeys(lost)) or None, "reason": "; ".join(notes) or None}
     return put_together(task, AuditParts(**found)).model_copy(update=update)
 

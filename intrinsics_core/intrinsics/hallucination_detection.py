@@ -15,7 +15,7 @@ from intrinsics_core.replies import sentence_ids
     ends_with=("assistant",),
     needs_documents=True,
     empty=telling("reason", sentence_ids.nothing_judged),
-    fallbacks={"fallback": telling("degraded", sentence_ids.nothing_judged)},
+    fallbacks={"fallback": telling("degraded", sentence_ids.all_missing)},
     score=lambda result: result.score,
     judges="the response is faithful to the documents",
     needs="answer, documents",
@@ -29,7 +29,7 @@ def hallucination_detection(
     Args:
         messages: a conversation that ends with an assistant turn.
         documents: any number; without them every sentence is NA, and there is a reason.
-        on_error: ``"fallback"`` gives NA for every sentence, marked as degraded.
+        on_error: ``"fallback"`` gives NA for every sentence, marked as degraded; all of them are ``missing``.
         date: date text for prompts that carry one; the day of the call where left out.
 
     Returns:

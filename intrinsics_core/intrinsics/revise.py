@@ -8,11 +8,12 @@ part, which is then among ``unsupported``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
+from intrinsics_core.intrinsics._consequences import settled
+from intrinsics_core.intrinsics._dropping import applied, changed
 from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.hallucination_detection import hallucination_detection
 from intrinsics_core.intrinsics.table import register
@@ -29,18 +30,12 @@ from intrinsics_core.protocol.results import (
     SentenceVerdict,
 )
 from intrinsics_core.protocol.task import Task
-from intrinsics_core.text.headings import BOLD, heading_level
-from intrinsics_core.text.layout import is_item
-from intrinsics_core.text.tables import is_row, is_rule
+from intrinsics_core.text.tables import is_row
 
 NAME = "revise"
 NOTHING_LEFT = "no sentence of the answer is supported"
-_NOTHING_BELOW = "nothing is left of what it introduces"
 _DOUBTED = ("partial", "unfaithful")
 _DROPPED = ("unfaithful",)  # without a model that could mend: half of a sentence cannot be dropped
-
-_SECTION = 6  # the lowest level of a heading that prose behind its list belongs to
-_LINE, _RULE = BOLD, BOLD + 1  # the levels of any other line that introduces, and of the rule below the head of a table
 
 
 def _as_it_is(task: Task, why: str) -> RevisedAnswer:
@@ -76,7 +71,8 @@ def revise(
     Args:
         messages: a conversation that ends with an assistant turn.
         documents: any number; without them there is nothing to check by: the answer stays, and there is a reason.
-        verdicts: on this very answer, where it was judged before; it is judged first where left out.
+        verdicts: on this very answer, all of it, where it was judged before. It is judged first where they are left
+            out, and where they are those of a judge that failed or had nothing to judge by.
         mend: True lets a language model rewrite unsupported sentences. False only drops sentences, those that are
             unfaithful. A profile without a language model does the same.
         on_error: ``"fallback"`` gives the answer as it was, marked as degraded.
@@ -89,8 +85,8 @@ def revise(
         left claims nothing ("Sure!").
 
     Raises:
-        InvalidInput: if the input is invalid, or the verdicts are not about this answer. It is raised by this function,
-            not by `run`.
+        InvalidInput: if the input is invalid, or the verdicts are not about all of this answer. It is raised by this
+            function, not by `run`.
 
     Example:
 
@@ -101,13 +97,36 @@ def revise(
         >>> run(revise(answer, documents)).answer
         'Ada Brink built the lighthouse in 1911.'
     """
+    if verdicts is not None and _says_nothing(verdicts):
+        verdicts = None
     made = call(NAME, messages, documents, date=date, program=partial(_program, verdicts=verdicts, mend=mend),
                 on_error=on_error)  # fmt: skip
-    for i, sentence in enumerate(verdicts.sentences if verdicts else ()):
-        if made.task.response[sentence.begin : sentence.end] != sentence.text:
-            raise InvalidInput(f"verdicts.sentences[{i}] is not a sentence of this answer", intrinsic=NAME,
-                               expected="verdicts on the last assistant turn", got=repr(sentence.text))  # fmt: skip
+    if verdicts is not None:
+        _check_about(made.task.response, verdicts.sentences)
     return replace(made, composite=True)
+
+
+def _says_nothing(verdicts: HallucinationDetection | Audit) -> bool:
+    """Whether these verdicts stand for a judge that failed, or that there was nothing to judge by."""
+    return bool(verdicts.degraded or verdicts.reason) and all(s.label == "NA" for s in verdicts.sentences)
+
+
+def _check_about(answer: str, sentences: Sequence[SentenceVerdict]) -> None:
+    """Check that these are the sentences of an answer, all of them.
+
+    Raises:
+        InvalidInput: one is not in the answer, or something of the answer is in none.
+    """
+    expected, at = "verdicts on the last assistant turn", 0
+    for i, sentence in enumerate(sentences):
+        if answer[sentence.begin : sentence.end] != sentence.text:
+            raise InvalidInput(f"verdicts.sentences[{i}] is not a sentence of this answer", intrinsic=NAME,
+                               expected=expected, got=repr(sentence.text))  # fmt: skip
+    for begin, end in [*sorted((s.begin, s.end) for s in sentences), (len(answer), len(answer))]:
+        if left := answer[at:begin].strip():
+            raise InvalidInput("verdicts says nothing of a part of this answer", intrinsic=NAME,
+                               expected=expected, got=repr(left))  # fmt: skip
+        at = max(at, end)
 
 
 def _program(
@@ -125,61 +144,26 @@ def _program(
         spans = tuple((s.begin, s.end, s.text) for s in sentences)
         asked = replace(task, options={"sentences": spans, "flagged": flagged})
         mended: Mendings = yield from writer.ask(NAME, asked)
-        texts = {one.sentence: one.text for one in mended.mended}
-        dropped = mended.dropped
-    for i in _emptied(sentences, {i for i, text in texts.items() if not text.strip()}):
-        texts[i], flagged[i] = "", _NOTHING_BELOW
-    changes = changed(task.last.content, [(s.begin, s.end) for s in sentences], texts, flagged)
+        texts, refused = _taken(mended, sentences)
+        dropped = mended.dropped + refused
+    gone = settled(task.last.content, sentences, {i for i, text in texts.items() if not text.strip()})
+    texts = {i: text for i, text in texts.items() if text.strip()} | dict.fromkeys(gone, "")
+    why = flagged | {i: reason for i, reason in gone.items() if reason}
+    changes = changed(task.last.content, [(s.begin, s.end) for s in sentences], texts, why)
     answer = applied(task.last.content, changes)
     if not answer.strip():
         return RevisedAnswer(answer="", changes=changes, unsupported=(), reason=NOTHING_LEFT, dropped=dropped)
     again = judged if not changes else (yield from _judged(task, profile, answer))
     told = _result(answer, changes, again, dropped=dropped)
-    nothing = again.label == "NA" and not again.missing and any(not change.after for change in changes)
+    nothing = again.label == "NA" and not again.missing and bool(gone)
     return told.model_copy(update={"reason": NOTHING_LEFT}) if nothing else told
 
 
-def _emptied(sentences: Sequence[SentenceVerdict], dropped: set[int]) -> set[int]:
-    """The headings and introductions below which nothing is left, something having been dropped."""
-    levels, found = [_level(sentences, i) for i in range(len(sentences))], set[int]()
-    for i in reversed(range(len(sentences))):
-        below = list(_below(i, levels, sentences)) if levels[i] and i not in dropped else []
-        if below and dropped.union(found).issuperset(below):
-            found.add(i)
-    return found
-
-
-def _below(i: int, levels: Sequence[int], sentences: Sequence[SentenceVerdict]) -> Iterator[int]:
-    """The sentences that a heading or an introduction stands above.
-
-    A list or a table ends what a line above it introduces. Below a heading prose may follow it, but no courtesy.
-    """
-    listed = False
-    for j in range(i + 1, len(sentences)):
-        part = _is_part(sentences[j].text)
-        over = listed and not part and not levels[j] and (levels[i] > _SECTION or sentences[j].label == "NA")
-        if over or 0 < levels[j] <= levels[i]:
-            return
-        listed = part
-        yield j
-
-
-def _level(sentences: Sequence[SentenceVerdict], i: int) -> int:
-    """Of a sentence that claims nothing, the level of the heading or introduction that it is; 0 where it is none."""
-    text = sentences[i].text
-    if sentences[i].label != "NA" or i + 1 == len(sentences):
-        return 0
-    if is_row(text):
-        return _RULE if is_rule(text) else 0 if i and is_row(sentences[i - 1].text) else _LINE
-    if level := heading_level(text):
-        return level
-    names = text[-1:].isalnum() and not is_item(text) and _is_part(sentences[i + 1].text)
-    return _LINE if names or text.endswith((":", "：")) else 0
-
-
-def _is_part(text: str) -> bool:
-    """Whether a sentence is an item of a list or a row of a table."""
-    return is_item(text) or is_row(text)
+def _taken(mended: Mendings, sentences: Sequence[SentenceVerdict]) -> tuple[dict[int, str], int]:
+    """The new text of each sentence, and how many are not taken: what stands for a row of a table must be a row."""
+    texts = {one.sentence: one.text for one in mended.mended}
+    prose = [i for i, text in texts.items() if text.strip() and is_row(sentences[i].text) and not is_row(text.strip())]
+    return {i: text for i, text in texts.items() if i not in prose}, len(prose)
 
 
 def _judged(task: Task, profile: Profile, answer: str) -> Program[HallucinationDetection]:
@@ -209,36 +193,3 @@ def _result(
         missing=kept.missing,
         degraded=kept.degraded if kept.missing else None,
     )
-
-
-def changed(
-    answer: str, sentences: Sequence[tuple[int, int]], texts: Mapping[int, str], why: Mapping[int, str]
-) -> tuple[Change, ...]:
-    """The changes that put these texts in place of sentences, by number. What is as it was is no change.
-
-    A sentence that is dropped takes the space behind it along; the last ones the space before them.
-    """
-    kept = [i for i in range(len(sentences)) if texts.get(i, "as it is").strip()]
-    last = kept[-1] if kept else -1
-    changes = []
-    for i, (begin, end) in enumerate(sentences):
-        if i not in texts:
-            continue
-        after = texts[i].strip()
-        if not after and i < last:
-            end = sentences[i + 1][0]
-        elif not after:
-            begin, end = (sentences[i - 1][1] if i else 0), (len(answer) if i + 1 == len(sentences) else end)
-        if after != answer[begin:end]:
-            changes.append(Change(begin=begin, end=end, before=answer[begin:end], after=after, why=why.get(i, "")))
-    return tuple(changes)
-
-
-def applied(answer: str, changes: Sequence[Change]) -> str:
-    """The answer with these changes made; they do not overlap."""
-    parts: list[Any] = []
-    at = 0
-    for change in sorted(changes, key=lambda change: change.begin):
-        parts += [answer[at : change.begin], change.after]
-        at = change.end
-    return "".join([*parts, answer[at:]])

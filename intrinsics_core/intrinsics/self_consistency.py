@@ -26,7 +26,9 @@ from intrinsics_core.protocol.task import Task
 SAMPLES = 5
 MOST = 100  # answers that one list shows a model
 
-_AROUND = " !?。！？\"'`*“”‘’"
+_IN_FRONT = " !?。！？"
+_BEHIND = f"{_IN_FRONT}."  # a stop in front is kept: ".5" is not "5"
+_PAIRS = frozenset(('""', "''", "``", "**", "“”", "‘’", "„“", "«»"))  # one alone may say something: 5' are not 5"
 # The case of a word counts where it may be a unit behind a number: 5 Mb are not 5 MB.
 _CASED = re.compile(r"(?P<unit>(?<=\d)\s?[^\W\d_]{1,4}(?![^\W_]))|[^\W\d_]+")
 
@@ -59,12 +61,12 @@ def self_consistency(
         documents: what the answers should rest on, if anything.
         samples: answers to draw, from 1 to 100, in one batch of requests; if they differ, one more request.
         on_error: ``"fallback"`` gives no answer, marked as degraded. Samples that fail beside others that come are left
-            out in any case, and ``degraded`` says how many.
+            out in any case, and ``missing`` and ``degraded`` say how many.
         date: date text for prompts that carry one; the day of the call where left out.
 
     Returns:
         A call whose ``answer`` is the first sample of the largest group (of the first such group), ``share`` the part
-        of all samples in it, and ``samples`` all of them, in the order drawn.
+        of the samples in it, and ``samples`` all that came, in the order drawn.
 
     Raises:
         InvalidInput: if the input is invalid. It is raised by this function, not by `run`.
@@ -106,6 +108,7 @@ def _program(task: Task, profile: Profile, *, samples: int) -> Program[SelfConsi
     return SelfConsistency(
         answer=texts[largest[0]],
         share=len(largest) / len(texts),
+        missing=len(failures),
         samples=tuple(Sample(text=text, agrees=number in largest) for number, text in enumerate(texts)),
         degraded=_costs.failure_note(failures, samples, "samples failed"),
     )
@@ -117,6 +120,20 @@ def _same_words(texts: Sequence[str]) -> list[list[int]]:
     for number, text in enumerate(texts):
         plain = " ".join(unicodedata.normalize("NFKC", text).split())
         plain = _CASED.sub(lambda word: word["unit"] or word[0].casefold(), plain)
-        # A stop in front is kept: ".5" is not "5".
-        groups.setdefault(plain.lstrip(_AROUND).rstrip(f"{_AROUND}.") or plain, []).append(number)
+        groups.setdefault(_without_marks(plain) or plain, []).append(number)
     return list(groups.values())
+
+
+def _without_marks(text: str) -> str:
+    """The text without the stops at its ends, and without the marks that it is in."""
+    begin, end = 0, len(text)
+    while begin < end:
+        if text[end - 1] in _BEHIND:
+            end -= 1
+        elif text[begin] in _IN_FRONT:
+            begin += 1
+        elif end - begin > 1 and text[begin] + text[end - 1] in _PAIRS:
+            begin, end = begin + 1, end - 1
+        else:
+            break
+    return text[begin:end]

@@ -18,6 +18,7 @@ from intrinsics_core.protocol.results import (
     HallucinationDetection,
     Judgement,
     Result,
+    SentenceVerdict,
     Uncertainty,
 )
 
@@ -82,19 +83,34 @@ def _(value: AnswerRelevance, fitted: Calibrations) -> Any:
 
 @_recalibrated.register(HallucinationDetection)
 def _(value: HallucinationDetection, fitted: Calibrations) -> Any:
-    worst = "unfaithful" if any(s.label == "unfaithful" for s in value.sentences) else "partial"
+    found = fitted.get("hallucination-detection")
+    if found is None:
+        return value
+    rows = tuple(_sentence(sentence, found) for sentence in value.sentences)
+    labels = {row.label for row in rows}
+    worst = next((label for label in ("unfaithful", "partial") if label in labels), None)
 
     def label(found: Fitted, p: float) -> str:
-        return "faithful" if p >= found.threshold and not value.missing else worst
+        passes = p >= found.threshold and not value.missing
+        return worst or ("faithful" if passes else "partial")
 
-    changed = _changed(value, fitted.get("hallucination-detection"), "score", label)
-    claims = [i for i, sentence in enumerate(value.sentences) if sentence.score is not None]
-    if changed is value or len(claims) != 1:
+    changed = _changed(value, found, "score", label).model_copy(update={"sentences": rows})
+    claims = [i for i, row in enumerate(rows) if row.score is not None]
+    if changed.score is None or len(claims) != 1:
         return changed
     # The one claim of an answer has the answer's verdict.
     verdict = {"score": changed.score, "label": changed.label, "unsure": changed.unsure}
-    rows = tuple(s.model_copy(update=verdict) if i in claims else s for i, s in enumerate(value.sentences))
+    rows = tuple(row.model_copy(update=verdict) if i in claims else row for i, row in enumerate(rows))
     return changed.model_copy(update={"sentences": rows})
+
+
+def _sentence(value: SentenceVerdict, found: Fitted) -> SentenceVerdict:
+    """A sentence is judged by the answer's curve, so that it has one label alone, beside others, and in a stream."""
+    if value.score is None:
+        return value
+    p = found.apply(value.score)
+    label = "faithful" if p >= found.threshold else "partial" if value.label == "faithful" else value.label
+    return value.model_copy(update={"score": p, "label": label, "unsure": found.unsure(p)})
 
 
 @_recalibrated.register(Uncertainty)
@@ -114,7 +130,12 @@ def _(value: FactCheck, fitted: Calibrations) -> Any:
     if found is None or value.score is None:
         return value
     score = found.apply(value.score)
-    return value.model_copy(update={"score": score, "unsure": found.unsure(score)})
+    parts = {name: tuple(_scored(part, found) for part in getattr(value, name)) for name in ("claims", "sources")}
+    return value.model_copy(update={"score": score, "unsure": found.unsure(score)} | parts)
+
+
+def _scored(part: Any, found: Fitted) -> Any:
+    return part if part.score is None else part.model_copy(update={"score": found.apply(part.score)})
 
 
 @_recalibrated.register(AuditParts)

@@ -7,7 +7,7 @@ fields of a result raises its ``schema_version`` and writes the files: see `intr
 All are frozen. Left out of the dump where there is nothing to say: ``reason`` (why there was nothing to judge),
 ``degraded`` (why a fallback stands in for a verdict), ``unsure`` (the verdict lies in a band where the models do not
 know; its label stands), ``dropped`` (how many unusable entries of a reply were left out), ``missing`` (how many of the
-sentences or documents that were asked about have no verdict), ``cut`` (how many documents
+sentences, documents or samples that were asked about have no verdict), ``cut`` (how many documents
 or earlier turns were read in part alone), ``unread`` (how many tokens of the documents were not read, being more than
 the runtime's ``max_document_tokens``), ``read`` (the share of the sources' text that was read, where a fact check or an
 encoder tells it), and ``usage`` (always).

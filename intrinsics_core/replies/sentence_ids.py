@@ -78,8 +78,13 @@ def hallucination(
 
 
 def nothing_judged(task: Task) -> HallucinationDetection:
-    """Every sentence NA: for an answer that no judge was asked about, or whose judge failed. The caller says why."""
+    """Every sentence NA: for an answer that no judge was asked about. The caller says why."""
     return hallucination(task, ((i, ("NA", None, None)) for i in range(len(task.response_sentences))))
+
+
+def all_missing(task: Task) -> HallucinationDetection:
+    """Every sentence without a verdict: for an answer whose judge failed. The caller says why."""
+    return hallucination(task, ())
 
 
 def _most_severe(labels: Sequence[Faithfulness]) -> Faithfulness:

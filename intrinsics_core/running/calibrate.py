@@ -65,8 +65,9 @@ def calibrate(
         The calibration, with AUROC, ECE, Brier score and reliability table before and after.
 
     Raises:
-        InvalidInput: an example is wrong (the message has its number), too few examples, one label only, or a promise
-            that cannot be given (the message says how many examples labelled false it takes).
+        InvalidInput: an example is wrong (the message has its number), too few examples, one label only, labels that
+            are the wrong way round, or a promise that cannot be given (the message says how many examples labelled
+            false it takes).
         IntrinsicsError: an example could not be scored. None is left out silently.
     """
     from intrinsics_core.calibration.fitting import calibrate as fit
@@ -150,6 +151,10 @@ def _labelled(intrinsic: str, examples: Iterable[Mapping[str, Any]]) -> tuple[li
             calls.append(TABLE[intrinsic].function(example["messages"], example.get("documents", ())))
         except InvalidInput as error:
             raise InvalidInput(f"examples[{number}]: {error}") from error
+        if TABLE[intrinsic].of_each and (count := len(calls[-1].task.documents)) != 1:
+            raise InvalidInput(f"examples[{number}].documents must have one document, which the label is about",
+                               intrinsic=intrinsic, expected="one document an example",
+                               got=f"{count} documents")  # fmt: skip
         labels.append(truth(label, intrinsic, f"examples[{number}].label"))
     return calls, labels
 
@@ -157,13 +162,14 @@ def _labelled(intrinsic: str, examples: Iterable[Mapping[str, Any]]) -> tuple[li
 def _scores(intrinsic: str, calls: list[Call[Any]], engine: Runtime, profile: ProfileLike) -> list[float]:
     score_of, scores = TABLE[intrinsic].score, list[float]()
     assert score_of is not None  # `_known`
-    for number, result in enumerate(run_many(calls, engine, profile=profile)):
-        score = score_of(raised(result))
+    for number, outcome in enumerate(run_many(calls, engine, profile=profile)):
+        result = raised(outcome)
+        score = score_of(result)
         if score is None:
             raise InvalidInput(
-                f"examples[{number}] has no score, because its response claims nothing",
+                f"examples[{number}] has no score: {result.degraded or result.reason or 'its response claims nothing'}",
                 intrinsic=intrinsic,
-                expected="a response that claims something",
+                expected="an example that has something to judge",
             )
         scores.append(score)
     return scores

@@ -199,7 +199,7 @@ def _program(task: Task, profile: Profile, *, options: _Options) -> Program[RagR
             documents = []
     texts = yield from _answers(task, profile, documents, options)
     checked, missing = yield from _checked(task, profile, texts, documents, options)
-    lacking = [_lacking(verdicts, options) for verdicts in checked]
+    lacking = [_lacking(text, verdicts, options) for text, verdicts in zip(texts, checked, strict=True)]
     passed = [i for i, why in enumerate(lacking) if not why]
     if not passed:
         why = f"no sample met the requirements: {'; '.join(dict.fromkeys(lacking))}"
@@ -249,8 +249,8 @@ def fused(
     Args:
         rankings: each best first.
         constant: how little the first places count above the next ones.
-        key: items of one key are the same; left out, Documents by their ids, or, without ids, by their texts and
-            titles.
+        key: items of one key are the same; left out, Documents by their ids and texts, or, without ids, by their texts
+            and titles.
 
     Returns:
         Every item once, best first.
@@ -270,7 +270,8 @@ def fused(
 
 
 def _identity(document: Document) -> Hashable:
-    return (False, document.text, document.title) if document.id is None else (True, document.id)
+    # Parts of one document may share its id.
+    return document.id, document.text, document.title if document.id is None else None
 
 
 def _gate(task: Task, profile: Profile, documents: Sequence[Document], on_error: OnError) -> Program[Answerability]:
@@ -301,8 +302,10 @@ def _checked(
     return checked, missing
 
 
-def _lacking(verdicts: dict[str, Any], options: _Options) -> str:
+def _lacking(text: str, verdicts: dict[str, Any], options: _Options) -> str:
     """What keeps a sample from passing, in words; empty where it passes."""
+    if not text.strip():
+        return "it has no text"
     faithful, certain = verdicts.get("hallucination"), verdicts.get("uncertainty")
     found = (
         ("faithfulness", faithful.score if faithful else None, options.min_faithfulness),

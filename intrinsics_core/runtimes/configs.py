@@ -28,7 +28,7 @@ from pydantic import (
 
 from intrinsics_core._support.redaction import shown as shown
 from intrinsics_core.protocol.errors import InvalidInput
-from intrinsics_core.protocol.names import nearest, unknown
+from intrinsics_core.protocol.names import find, nearest, unknown
 from intrinsics_core.protocol.results import BUILT_LATE
 from intrinsics_core.protocol.validation import expected_by
 
@@ -36,6 +36,7 @@ Constraints = Literal["structured_outputs", "response_format", "none"]  # from t
 Documents = Literal["auto", "template", "messages"]  # how documents reach a server's model
 C = TypeVar("C", bound="Config")
 ENCODER_ROLES = ("relevance", "entailment", "tokens")  # what the user's own models can be for
+_LABELLED_BY_CALIBRATION = ("answerability", "context-relevance")  # whose labels all follow from its threshold
 _LONGEST_PAUSE = 60.0  # seconds that a server may ask us to wait before a retry (the client honours Retry-After)
 
 
@@ -149,6 +150,14 @@ class EmbeddedConfig(Config):
     cache_size: CountOrNone = 64 * 2**20
     max_document_tokens: Count = 10_000_000
     reader: str | Path | Literal[False] | None = None
+
+    @model_validator(mode="after")
+    def _one_threshold(self) -> Self:
+        for name in self.thresholds or ():
+            if find(name, _LABELLED_BY_CALIBRATION) and find(name, self.calibrations or ()):
+                raise InvalidInput(f".thresholds.{name} has no effect beside .calibrations.{name}",
+                                   expected="one of them: a calibration has its own threshold")  # fmt: skip
+        return self
 
 
 class _ClientConfig(Config):

@@ -34,6 +34,7 @@ _ITEM = re.compile(
     r"(?:[-*+•‣▪◦●○■□➢➤✓✔·–—>]|\(?\d{1,3}[.)\]]|\(?[a-zA-Z]\)|[a-z]\.|\(?[ivxIVX]{1,5}\)|[①-⑳㈠-㈩]|[一二三四五六七八九十]{1,3}、)"
     r"(?:\s|(?<=、)|(?<=[①-⑳㈠-㈩]))|Q:|A:"
 )
+_MARKS = re.compile(rf"(?:(?:{_ITEM.pattern})\s*+(?:\[[ xX]\]\s++)?+)++")
 _QUOTED = re.compile(r"\A(?:>[ \t]?)++(?!\d)")
 _WRAPPED = 160  # characters: a line that is longer was not broken for want of room
 _NARROW = 40  # characters: lines that are all shorter are not prose that ran out of room
@@ -70,6 +71,12 @@ def ends_in_question(text: str) -> bool:
 def is_item(line: str) -> bool:
     """Whether a line begins like an item of a list."""
     return _ITEM.match(line.lstrip()) is not None
+
+
+def marks_of(line: str) -> str:
+    """The marks of an item or a quotation that a line begins with, with the space behind them; empty if it has none."""
+    found = _MARKS.match(line)
+    return found[0] if found else ""
 
 
 class _ProseLine(NamedTuple):

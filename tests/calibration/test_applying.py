@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from intrinsics_core import (
     InvalidInput,
+    StreamChecker,
     answerability,
     as_runtime,
     audit,
@@ -109,6 +110,70 @@ def test_unsure_is_what_lies_in_the_fitted_band(name: str, engine: str | None) -
     assert told(replace(STERN, threshold=p, band=(p - 0.01, p + 0.01))).unsure
     assert not told(replace(STERN, threshold=p, band=(p, p))).unsure
     assert not told(replace(STERN, threshold=p, band=None)).unsure
+
+
+LIDO = ["Dogs are not admitted. Lockers need a 2 euro coin. A day ticket costs 6 euros. The cafe sells pizza."]
+FALSE = "The sauna is open all night and has a bar with live music."
+LENIENT = fit([0.2, 0.25, 0.15, 0.22, 0.12, 0.36, 0.38, 0.4, 0.7, 0.9, 0.8], [0] * 5 + [1] * 6)
+SEVERE = fit([0.2, 0.25, 0.5, 0.8, 0.9, 0.93, 0.97, 0.98, 0.99, 0.98, 0.97], [0] * 6 + [1] * 5)
+
+
+@pytest.mark.parametrize("fitted", [LENIENT, SEVERE])
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"Dogs are not admitted. Lockers need a 2 euro coin. {FALSE}",
+        f"A day ticket costs 6 euros. {FALSE} The cafe sells pizza.",
+        "Dogs are not admitted. Lockers need a 2 euro coin.",
+        "Sure! Dogs are not admitted.",
+        FALSE,
+        "Sure! Let me know if you need more.",
+    ],
+)
+def test_a_calibrated_answer_is_as_its_worst_sentence(said: str, fitted: Calibration) -> None:
+    runtime = as_runtime({"kind": "embedded", "calibrations": {"hallucination-detection": fitted}})
+    told = run(hallucination_detection([*ASKED, {"role": "assistant", "content": said}], LIDO), runtime)
+    severity = ["NA", "faithful", "partial", "unfaithful"]
+    assert told.label == max((s.label for s in told.sentences), key=severity.index)
+    if told.label == "faithful":
+        assert told.score >= fitted.threshold
+    plain = run(hallucination_detection([*ASKED, {"role": "assistant", "content": said}], LIDO))
+    assert [s.score for s in told.sentences] == [
+        None if s.score is None else pytest.approx(fitted.apply(s.score)) for s in plain.sentences
+    ]
+
+
+@pytest.mark.parametrize("fitted", [LENIENT, SEVERE])
+def test_a_calibrated_sentence_has_one_label_in_the_stream_and_in_the_whole(fitted: Calibration) -> None:
+    runtime = as_runtime({"kind": "embedded", "calibrations": {"hallucination-detection": fitted}})
+    checker = StreamChecker(ASKED, LIDO, runtime=runtime)
+    said = f"Dogs are not admitted. Lockers need a 2 euro coin. {FALSE}"
+    fed = [(s.text, s.label) for word in said.split(" ") for s in checker.feed(f"{word} ")]
+    whole = [(s.text, s.label) for s in checker.close().sentences]
+    assert len(fed) == 2 and fed == whole[:2]
+
+
+@pytest.mark.parametrize(("name", "threshold"), [("answerability", "answerable"), ("context-relevance", "relevant")])
+def test_a_threshold_beside_a_calibration_is_refused(name: str, threshold: str) -> None:
+    both = {"calibrations": {name: STERN}, "thresholds": {name: {threshold: 0.01}}}
+    with pytest.raises(InvalidInput, match=rf"thresholds\.{name} has no effect beside .calibrations\.{name}"):
+        as_runtime({"kind": "embedded", **both})
+    with pytest.raises(InvalidInput, match="has no effect"):
+        EmbeddedRuntime(**both)  # type: ignore[arg-type]
+    for alone in ("calibrations", "thresholds"):
+        as_runtime({"kind": "embedded", alone: both[alone]})
+    EmbeddedRuntime(calibrations={"uncertainty": STERN}, thresholds={name: {threshold: 0.01}})
+    limits = {"hallucination-detection": {"unfaithful": 0.3}}  # tells partial from unfaithful, below the calibration's
+    EmbeddedRuntime(calibrations={"hallucination-detection": STERN}, thresholds=limits)
+
+
+def test_the_claims_and_sources_of_a_fact_check_are_calibrated_with_it() -> None:
+    holds = [ASKED[0], {"role": "assistant", "content": DOCUMENTS[0]}]
+    told = run(fact_check(holds, DOCUMENTS), server().calibrate_by({"fact-check": STERN}))
+    plain = run(fact_check(holds, DOCUMENTS), server())
+    assert [claim.score for claim in told.claims] == [told.score] == [STERN.apply(plain.score)]
+    read = [(source.score, before.score) for source, before in zip(told.sources, plain.sources, strict=True)]
+    assert read and all(after == (None if before is None else STERN.apply(before)) for after, before in read)
 
 
 def test_the_parts_of_an_audit_are_calibrated_as_by_themselves() -> None:
@@ -231,6 +296,30 @@ def test_a_stated_rate_of_false_acceptance_is_kept_and_no_more_is_refused_than_n
 def test_a_rate_is_a_share() -> None:
     with pytest.raises(InvalidInput, match="false_acceptance"):
         fit([0.1] * 10 + [0.9] * 10, [0] * 10 + [1] * 10, false_acceptance=5)
+
+
+# --- examples that say nothing ------------------------------------------------------------------------------------
+
+
+def one_each(**changes: Any) -> list[dict[str, Any]]:
+    rows = [{"messages": ASKED, "documents": [f"{n}. Ada built the mill."], "label": bool(n % 2)} for n in range(12)]
+    return [*rows[:3], {**rows[3], **changes}, *rows[4:]]
+
+
+@pytest.mark.parametrize(("documents", "count"), [([], 0), (["Ada built it.", "Fog is common in May."], 2)])
+def test_a_label_of_context_relevance_is_about_one_document(documents: list[str], count: int) -> None:
+    with pytest.raises(InvalidInput, match=rf"examples\[3\]\.documents must have one document.*got {count} documents"):
+        calibrate("context-relevance", one_each(documents=documents), server())
+
+
+def test_an_example_without_a_score_says_why() -> None:
+    greeting = [{"role": "user", "content": "Hello!"}]
+    with pytest.raises(InvalidInput, match=r"examples\[3\] has no score: the last turn asks nothing of the documents"):
+        calibrate("answerability", one_each(messages=greeting))
+    thanks = [*ASKED, {"role": "assistant", "content": "You are welcome!"}]
+    rows = [{**row, "messages": ANSWERED} for row in one_each()]
+    with pytest.raises(InvalidInput, match=r"examples\[3\] has no score: its response claims nothing"):
+        calibrate("hallucination-detection", [*rows[:3], {**rows[3], "messages": thanks}, *rows[4:]])
 
 
 # --- the command ------------------------------------------------------------------------------------------------------

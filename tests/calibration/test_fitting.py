@@ -93,9 +93,22 @@ def test_a_file_of_before_there_were_bands_has_none():
 
 
 def test_constant_scores_give_the_base_rate():
-    found = calibrate([0.4] * 20, [1] * 15 + [0] * 5)
-    assert found.apply(0.4) == pytest.approx(0.75, abs=0.05)
-    assert found.after.auroc == 0.5
+    for score in (0.3, 0.4, 0.5):
+        found = calibrate([score] * 20, [1] * 15 + [0] * 5)
+        assert found.apply(score) == pytest.approx(0.75, abs=0.05)
+        assert (found.after.auroc, found.slope) == (0.5, 0)
+
+
+def test_labels_the_wrong_way_round_are_told():
+    scores = [i / 20 for i in range(20)]
+    with pytest.raises(InvalidInput, match=r"labels the wrong way round\?.*AUROC of 0\.00"):
+        calibrate(scores, [score < 0.5 for score in scores])
+    assert Calibration.from_json(calibrate(scores, [score > 0.5 for score in scores]).to_json()).slope > 0
+
+
+def test_a_score_that_is_none_is_named():
+    with pytest.raises(InvalidInput, match=r"not finite at \[1\]"):
+        calibrate([0.5, None, *[0.5] * 10], [1] * 6 + [0] * 6)
 
 
 @pytest.mark.parametrize(
@@ -201,11 +214,15 @@ def test_unknown_objective_and_nan_score():
     )
 )
 def test_any_finite_examples_give_probabilities(rows):
-    found = calibrate([s for s, _ in rows], [y for _, y in rows])
+    try:
+        found = calibrate([s for s, _ in rows], [y for _, y in rows])
+    except InvalidInput as error:
+        assert "have the lower scores" in str(error)
+        return
     scores = [*sorted(s for s, _ in rows), -1e300, 1e300]
     values = [found.apply(s) for s in scores]
     assert all(0 <= v <= 1 for v in values)
-    steps = np.diff(values[:-2]) * np.sign(found.slope)
+    steps = np.diff(values[:-2])
     assert (steps >= -1e-12).all()
 
 

@@ -137,6 +137,13 @@ def test_samples_differ_by_seed_alone_and_equal_ones_need_no_vote() -> None:
         ("５ Metres", "5 metres", True),
         ("3RD of May", "3RD Of may", True),
         ("...", "…", True),
+        ("5'", '5"', False),
+        ("5’", "5”", False),
+        ("C*", "C", False),
+        ("5'", "5'.", True),
+        ("'1911'", '"1911".', True),
+        ("**“In 1911.”**", "in 1911", True),
+        ("„1911“", "«1911»!", True),
     ],
 )
 def test_the_same_but_for_case_space_and_marks_around_it(one: str, other: str, same: bool) -> None:
@@ -162,7 +169,7 @@ def test_what_the_vote_leaves_out_stands_alone() -> None:
 def test_a_sample_that_fails_is_left_out() -> None:
     script = iter([*answers("1911"), RuntimeUnavailable("down"), *answers("1911")])
     found = run(self_consistency(ASK, samples=3), Scripted(lambda request: next(script)))
-    assert (found.answer, found.share, len(found.samples)) == ("1911", 1.0, 2)
+    assert (found.answer, found.share, len(found.samples), found.missing) == ("1911", 1.0, 2, 1)
     assert (found.degraded or "").startswith("1 of 3 samples failed")
     none = run(self_consistency(ASK, on_error="fallback"), Scripted([]))
     assert (none.answer, none.share, none.samples) == (None, None, ()) and none.degraded

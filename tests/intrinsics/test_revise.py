@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intrinsics_core import InvalidInput, MalformedReply, arun, audit, hallucination_detection, revise, run
-from intrinsics_core.intrinsics.revise import NOTHING_LEFT, applied, changed
+from intrinsics_core.intrinsics._dropping import applied, changed
+from intrinsics_core.intrinsics.revise import NOTHING_LEFT
 from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.protocol.requests import Generate
 from intrinsics_core.text.sentences import punkt
@@ -121,7 +122,10 @@ def test_nothing_left_is_said() -> None:
             "Sure! Let me know if you need more.",
         ),
         ("She sells:\n- Beer\n- Burgers\n", ""),
-        ("Sure! She sells:\n- Beer\n- Burgers\n\nLet me know if you need more.", "Sure! Let me know if you need more."),
+        (
+            "Sure! She sells:\n- Beer\n- Burgers\n\nLet me know if you need more.",
+            "Sure!\n\nLet me know if you need more.",
+        ),
     ],
 )
 def test_an_answer_that_says_nothing_any_more_has_a_reason(said: str, left: str) -> None:
@@ -148,7 +152,7 @@ TABLE = "| Year | What |\n|---|---|\n"
         (f"## Mill\n\n{MILL}\n{GOLD}", f"## Mill\n\n{MILL}"),  # something is left below it
         (f"**Paint**\n{GOLD}\n\n{MILL[2:]}", MILL[2:]),  # a line above a list is over with the list
         (f"Paint\n{GOLD}\n\n{MILL[2:]}", MILL[2:]),
-        (f"## Paint\n{GOLD}\n\n{MILL[2:]}", f"## Paint\n{MILL[2:]}"),  # a section is not
+        (f"## Paint\n{GOLD}\n\n{MILL[2:]}", f"## Paint\n\n{MILL[2:]}"),  # a section is not
         (f"{MILL[2:]}\n\n## Paint\n{GOLD}\n\nLet me know.", f"{MILL[2:]}\n\nLet me know."),
         (f"{MILL[2:]}\n\n{TABLE}| 1850 | forty gilded sailors |\n", MILL[2:]),
         (f"## Empty\n\n## Mill\n\n{MILL}\n{GOLD}", f"## Empty\n\n## Mill\n\n{MILL}"),  # as it was written
@@ -185,6 +189,118 @@ def test_a_model_that_cannot_write_json() -> None:
 def test_sync_equals_async() -> None:
     for call in (revise(turns(), DOCUMENTS), revise(turns(), DOCUMENTS, mend=False)):
         assert run(call, Scripted(judge)) == asyncio.run(arun(call, AsyncScripted(judge)))
+
+
+# --- what one result hands to the next --------------------------------------------------------------------------------
+
+
+def test_verdicts_of_a_judge_that_failed_are_as_good_as_none() -> None:
+    gone = Scripted([RuntimeError("gone")] * 9)
+    failed = run(hallucination_detection(turns(), DOCUMENTS, on_error="fallback"), gone)
+    nothing = run(hallucination_detection(turns(), []))
+    for verdicts in (failed, nothing, run(audit(turns(), DOCUMENTS, on_error="fallback"), gone)):
+        told = run(revise(turns(), DOCUMENTS, verdicts=verdicts))
+        assert "gold" not in told.answer and told == run(revise(turns(), DOCUMENTS))
+
+
+def test_verdicts_on_a_part_of_the_answer_are_refused() -> None:
+    begun = run(hallucination_detection(turns("Ada Brink built the tide mill in 1911."), DOCUMENTS))
+    with pytest.raises(InvalidInput, match=r"says nothing of a part of this answer.*gold"):
+        revise(turns("Ada Brink built the tide mill in 1911. She painted it gold."), DOCUMENTS, verdicts=begun)
+    whole = run(hallucination_detection(turns(), DOCUMENTS))
+    middle = whole.model_copy(update={"sentences": (whole.sentences[0], whole.sentences[2])})
+    with pytest.raises(InvalidInput, match=r"part of this answer.*gold"):
+        revise(turns(), DOCUMENTS, verdicts=middle)
+    thought = "<think>Was it Otto?</think> Ada Brink built the tide mill in 1911.\n"
+    revise(turns(thought), DOCUMENTS, verdicts=run(hallucination_detection(turns(thought), DOCUMENTS)))
+
+
+def labelled(said: str, *bad: str, mended: str = "") -> Any:
+    """The answer revised by a judge that finds wrong what holds one of these words, and a model that writes this."""
+
+    def script(request: Generate) -> Any:
+        shown = data_of(request.messages[-1].content)  # type: ignore[index]
+        if request.intrinsic == "revise":
+            return {"mended": [{"id": name, "text": mended} for name in shown["flagged"]]}
+        labels = {n: "unfaithful" if any(w in t for w in bad) else _kind(t) for n, t in shown["response"].items()}
+        return {"sentences": [{"id": n, "reason": "so", "faithfulness": label} for n, label in labels.items()]}
+
+    return run(revise(turns(said), DOCUMENTS), Scripted(script))
+
+
+def _kind(text: str) -> str:
+    return "NA" if text.endswith(":") or text.startswith(("```", "[", "}")) else "faithful"
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        (
+            "The mill is old. Run this:\n\n```bash\nrm gold\nls gold\n```\n\nIt is open.",
+            "The mill is old.\n\nIt is open.",
+        ),
+        ("Use:\n\n```\nopen(gold)\n}\n```\nIt is open.", "It is open."),  # a line that claims nothing
+        ("Use:\n\n```\nopen(gold)\nshut(mill)\n```\nIt is open.", None),  # of a program no line is taken
+        ("It is open. It is gold.\n\n```\nopen(mill)\n```", "It is open.\n\n```\nopen(mill)\n```"),
+        ("```\nopen(mill)\n```\nIt is gold. It is open.", "```\nopen(mill)\n```\nIt is open."),
+    ],
+)
+def test_a_block_of_code_goes_whole_or_stays_whole(said: str, left: str | None) -> None:
+    told = labelled(said, "gold")
+    assert told.answer == (said if left is None else left)
+    assert bool(told.unsupported) == (left is None)
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("- Mills:\n  - Ada built it.\n- Gold rules:\n  - No dogs.", None),
+        ("- **Gold rules:**\n  - No dogs.\n  - No gold.", "- **Gold rules:**\n  - No dogs."),
+        ("- Mills:\n  - Ada built it.\n- Gold rules:\n  - No gold.", "- Mills:\n  - Ada built it."),
+        ("- Gold rules:\n- No dogs.", "- No dogs."),  # nothing stands below it
+        ("- It is gold.\n- No dogs.", "- No dogs."),
+    ],
+)
+def test_an_item_that_introduces_what_stays_stays(said: str, left: str | None) -> None:
+    assert labelled(said, "old").answer == (said if left is None else left)
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("Ada built it.[^1] It is gold.[^2]\n\n[^1]: Mill book\n[^2]: Paint", "Ada built it.[^1]\n\n[^1]: Mill book"),
+        ("Ada built it. It is gold.[2]\n\nSources:\n[2] Paint list", "Ada built it."),
+        ("Ada built it [1]. It is gold [1][2].\n\n[1] Mill book\n[2] Paint", "Ada built it [1].\n\n[1] Mill book"),
+        ("Ada built it.[^1] It is gold.[^1]\n\n[^1]: Mill book", "Ada built it.[^1]\n\n[^1]: Mill book"),
+        ("Ada built it.\n\n[^1]: Mill book", "Ada built it.\n\n[^1]: Mill book"),  # called by nothing before
+    ],
+)
+def test_a_footnote_goes_with_the_sentences_that_call_it(said: str, left: str) -> None:
+    assert labelled(said, "gold").answer == left
+
+
+@pytest.mark.parametrize(
+    ("said", "mended", "left"),
+    [
+        ("It has:\n- A gold wheel.\n- A door.", "A wheel.", "It has:\n- A wheel.\n- A door."),
+        ("2. A gold wheel.\n3. A door.", "A wheel.", "2. A wheel.\n3. A door."),
+        ("> It is gold. It is old.", "It is red.", "> It is red. It is old."),
+        ("## A gold wheel\n\nIt is old.", "The wheel", "## The wheel\n\nIt is old."),
+        ("- [x] A gold wheel.\n- [ ] A door.", "A wheel.", "- [x] A wheel.\n- [ ] A door."),
+        ("- A gold wheel.\n- A door.", "* A wheel.", "* A wheel.\n- A door."),  # as the model wrote it
+        ("It is gold. It is old.", "It is red.", "It is red. It is old."),
+        ("| gold | 1 |\n| red | 2 |", "| blue | 1 |", "| blue | 1 |\n| red | 2 |"),
+    ],
+)
+def test_a_mended_sentence_keeps_the_mark_of_its_item(said: str, mended: str, left: str) -> None:
+    assert labelled(said, "gold", mended=mended).answer == left
+
+
+def test_no_prose_stands_for_a_row_of_a_table() -> None:
+    said = "| a | b |\n|---|---|\n| wheel | gold |\n| door | red |"
+    told = labelled(said, "gold", mended="The wheel is blue.")
+    assert (told.answer, told.dropped) == (said, 1)
+    assert [s.text for s in told.unsupported] == ["| wheel | gold |"]
 
 
 PIECES = ["One is so.", "Two?", "三。", "🌾 Four!", "- five", "“Six.”", "e.g. seven", "e\u0301."]

@@ -9,6 +9,7 @@ import pytest
 
 from intrinsics_core import (
     RuntimeUnavailable,
+    as_runtime,
     audit,
     context_relevance,
     evaluate,
@@ -21,6 +22,7 @@ from intrinsics_core import (
 from intrinsics_core.calibration.fitting import calibrate
 from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.runtimes import Scripted
+from intrinsics_core.runtimes.mixed import Mixed
 
 ANSWER = [
     {"role": "user", "content": "Who built the mill?"},
@@ -117,10 +119,19 @@ def test_a_calibration_makes_no_faithful_of_it() -> None:
 def test_what_was_never_asked_is_not_missing() -> None:
     nothing = run(hallucination_detection(ANSWER, []), Scripted([]), profile="prompted")
     assert (nothing.label, nothing.missing, nothing.reason) == ("NA", 0, "nothing retrieved")
-    failed = run(
-        hallucination_detection(ANSWER, DOCUMENTS, on_error="fallback"), Scripted(["?"] * 2), profile="prompted"
-    )
-    assert (failed.label, failed.missing) == ("NA", 0) and failed.degraded
+    unserved = run(audit(ANSWER, DOCUMENTS), Mixed({"answerability": as_runtime(None)}))
+    assert (unserved.label, unserved.missing) == ("NA", 0) and "hallucination-detection" in (unserved.reason or "")
+
+
+def test_a_judge_that_failed_leaves_all_sentences_missing() -> None:
+    down = Scripted([RuntimeUnavailable("down")] * 9)
+    alone = run(hallucination_detection(ANSWER, DOCUMENTS, on_error="fallback"), down, profile="prompted")
+    part = run(audit(ANSWER, DOCUMENTS), Mixed({"hallucination-detection": down, "*": as_runtime(None)}))
+    whole = run(audit(ANSWER, DOCUMENTS, on_error="fallback"), down, profile="prompted")
+    for found in (alone, part, whole):
+        assert (found.label, found.score, found.missing) == ("NA", None, 2)
+        assert not any(s.judged for s in found.sentences) and "down" in (found.degraded or "")
+    assert part.answerability and "not judged" not in (part.degraded or "")
 
 
 # --- the other intrinsics that judge a list: their docstrings say what a missing item becomes ------------------------

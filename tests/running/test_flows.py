@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from intrinsics_core import Document, InvalidInput, RuntimeUnavailable, arun, run
+from intrinsics_core import Document, InvalidInput, RuntimeUnavailable, answerability, arun, as_runtime, run
 from intrinsics_core.running.flows import CANNED, disagreements, fused, rag
 from intrinsics_core.runtimes.tools import Tools
 from tests.scripted import AsyncScripted, Scripted
@@ -265,3 +265,65 @@ def test_the_runtimes_own_model_answers():
     assert run(call, chain, profile=profile("granite-3.3")).answer == "Ada keeps it."
     assert "Ada keeps the lighthouse." in seen[0].prompt
     assert seen[0].prompt.endswith("<|start_of_role|>assistant<|end_of_role|>")
+
+
+MANUAL = "The manual covers the lido's opening hours: 9 a.m. to 8 p.m."
+SAUNA = "A sauna ticket costs 12 euros."
+
+
+@pytest.mark.parametrize("other", ["manual.pdf", "sauna.pdf", None])
+def test_expansion_keeps_the_chunks_of_one_document(other):
+    one, two = {"id": "manual.pdf", "text": MANUAL}, {"id": other, "text": SAUNA}
+    found = Tools(as_runtime(None), retrieve=lambda q: [one] if q.startswith("What") else [two],
+                  generate=lambda m, d: "12 euros.")  # fmt: skip
+    asked = [{"role": "user", "content": "What does the sauna cost?"}]
+    result = run(rag(asked, unanswerable="expand"), found)
+    assert result.answered and [d.text for d in result.documents] == [MANUAL, SAUNA]
+
+
+LIDO = ["Dogs are not admitted. Lockers need a 2 euro coin. A day ticket costs 6 euros for adults."]
+
+
+@pytest.mark.parametrize(
+    ("turn", "answered"),
+    [
+        ("Hello!", True),
+        ("Thanks a lot!", True),
+        ("Can you repeat that?", True),
+        ("Please answer in German.", True),
+        ("Good morning, how are you?", True),
+        ("What is the speed of light?", False),
+        ("Thanks! And who built the mill?", False),
+        ("Hi, what is the capital of France?", False),
+        ("Can you repeat the name of the king of Spain?", False),
+        ("Good morning, how deep is the ocean?", False),
+    ],
+)
+def test_a_turn_that_asks_nothing_passes_the_gate_whatever_a_filter_kept(turn, answered):
+    asked = [{"role": "user", "content": turn}]
+    chat = Tools(as_runtime(None), retrieve=lambda q: LIDO, generate=lambda m, d: "How can I help?")
+    result = run(rag(asked, filter_context=True), chat)
+    assert (result.answered, result.documents) == (answered, ())
+    alone = run(answerability(asked, []))
+    assert alone.answerable == answered and (alone.reason == "nothing retrieved") != answered
+
+
+def test_a_profile_that_asks_a_model_is_asked_nothing_where_nothing_was_retrieved():
+    model = Scripted(judge)
+    found = run(answerability([{"role": "user", "content": "Hello!"}], []), model)
+    assert (found.answerable, found.reason, model.requests) == (False, "nothing retrieved", [])
+
+
+@pytest.mark.parametrize("settings", [{}, {"detect": False, "cite": False}, {"weigh": True}])
+@pytest.mark.parametrize("said", ["", "  \n"])
+def test_a_text_without_words_is_no_answer(said, settings):
+    result = run(rag(QUESTION, gate=False, **settings), tools(generate=lambda m, d: said))
+    assert (result.answer, result.answered) == (CANNED, False)
+    assert result.reason == "no sample met the requirements: it has no text"
+
+
+def test_a_sample_without_words_loses_to_any_other():
+    for said, kept in ((["", "Zed keeps it."], "Zed keeps it."), (["Ada keeps it.", " "], "Ada keeps it.")):
+        drawn = iter(said)
+        result = run(rag(QUESTION, gate=False, samples=2), tools(generate=lambda m, d, drawn=drawn: next(drawn)))
+        assert (result.answer, result.answered, result.samples) == (kept, True, 2)

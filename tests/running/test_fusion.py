@@ -26,10 +26,12 @@ def test_a_ranking_that_holds_a_document_twice_counts_its_better_place() -> None
     assert fused([[B, A, A, A], [C]]) == [B, C, A]
 
 
-def test_documents_are_the_same_by_id_or_else_by_text() -> None:
+def test_documents_are_the_same_by_id_and_text() -> None:
     assert fused([[Document("x")], [Document("x", score=1.0)]]) == [Document("x")]
     assert fused([[Document("x", id="1"), Document("x", id="2")]]) == [Document("x", id="1"), Document("x", id="2")]
     assert len(fused([[Document("y", id="x")], [Document("x")]])) == 2  # an id is no text
+    assert len(fused([[Document("y", id="x")], [Document("z", id="x")]])) == 2  # parts of one document
+    assert len(fused([[Document("y", id="x", score=1.0)], [Document("y", id="x", score=2.0)]])) == 1
 
 
 def test_anything_with_a_key_can_be_fused() -> None:

@@ -10,7 +10,13 @@ import pytest
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
-from langchain_rag_intrinsics import AnswerabilityGate, Audit, IntrinsicsReranker, IntrinsicsRetriever
+from langchain_rag_intrinsics import (
+    AnswerabilityGate,
+    Audit,
+    ContextRelevanceFilter,
+    IntrinsicsReranker,
+    IntrinsicsRetriever,
+)
 from pydantic import BaseModel
 
 from integrations.langchain.tests.scripts import FAITHFUL, QUESTION, documents, judging
@@ -171,3 +177,13 @@ def test_what_is_no_setting_and_no_route_is_named() -> None:
     for make, name in ((AnswerabilityGate, "otherwise"), (IntrinsicsRetriever, "retriever")):
         with pytest.raises(ValueError, match=f"{name}\n.*expected a Runnable or a function; got int"):
             make(**{name: 3})
+
+
+@pytest.mark.parametrize(
+    ("turn", "passes"),
+    [("Thanks a lot!", True), ("Can you repeat that?", True), ("Which umbrellas does the bakery sell?", False)],
+)
+def test_a_turn_that_asks_nothing_passes_behind_a_filter(turn: str, passes: bool) -> None:
+    kept = list(ContextRelevanceFilter().compress_documents(documents(), turn))
+    found = AnswerabilityGate(otherwise="NO").invoke({"question": turn, "documents": kept})
+    assert not kept and ("answer" not in found) == passes
