@@ -278,7 +278,9 @@ def measured(
         some = [logits[pair] for pair in pairs]
         return of_readings(some[:-1] if read_enough(some[:-1]) else some, seen)
 
+    # Of sources that only ask, nothing is read: no head is fitted to them.
     return [
         Measured(example, evidence, [said_of(some, e.seen) for some, e in zip(pairs, evidence, strict=True)])
         for example, evidence, pairs in found
+        if all(pairs) or not reader
     ]
