@@ -1,8 +1,12 @@
-"""Boxes that are ticked or not, in words: "[x] vegan" is "vegan: yes", and "[ ] vegan" is "not vegan"."""
+"""Boxes that are ticked or not, in words: "[x] vegan" is "vegan: yes", and "[ ] vegan" is "not vegan".
+
+In a list to be ticked ("☐ Lock the cabinet") an empty box says nothing.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from intrinsics_core.text.prose import ended
 
@@ -12,12 +16,16 @@ _BULLET = re.compile(r"(?:[-*+•]|\d{1,2}[.)])?\Z")
 _ENDS = " \t\r\n.,;:|"
 
 
-def has_box(text: str) -> bool:
-    """Whether a sentence has a box."""
-    return _BOX.search(text) is not None
+def in_words(sentences: Sequence[str]) -> list[str]:
+    """The sentences of a document with what their boxes say.
+
+    Where none is ticked, a box that begins a line is the mark of an item.
+    """
+    ticked = any(box not in _EMPTY for text in sentences for box in _BOX.findall(text))
+    return [_said(text) if ticked else _item(text) for text in sentences]
 
 
-def in_words(text: str) -> str:
+def _said(text: str) -> str:
     """A sentence with what stands behind each of its boxes, or before them where the last has nothing behind it."""
     before, *rest = _BOX.split(text)
     if not rest:
@@ -29,3 +37,10 @@ def in_words(text: str) -> str:
     told = [f"not {name}" if box in _EMPTY else f"{name}: yes" for box, name in zip(marks, names, strict=True) if name]
     said = "; ".join(told)
     return ended(f"{opening}: {said}" if opening and said else said or opening) if told else text
+
+
+def _item(text: str) -> str:
+    """A sentence without the box that begins it, if it has no other one."""
+    before, *rest = _BOX.split(text)
+    is_mark = len(rest) == 2 and _BULLET.match(before.strip()) and rest[1].strip(_ENDS)
+    return ended(rest[1].strip()) if is_mark else _said(text)

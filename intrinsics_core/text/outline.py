@@ -37,13 +37,17 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Lined:
-    """A sentence with the column in which it begins a line, -1 where it goes on in one, and the item below it."""
+    """A sentence with the column in which it begins a line, -1 where it goes on in one, and the sentence below it.
+
+    heads: whether it is an item that is the heading of prose ("1. Rent").
+    """
 
     text: str
     column: int
     is_item: bool
     heading: str | None
     following: _Lined | None
+    heads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +101,15 @@ def _lines(sentences: Sequence[str], columns: Sequence[int]) -> list[_Lined]:
         name = heading(text) if column >= 0 else None
         item = column >= 0 and name is None and in_list(text)
         line = _Lined(text, column, item, name.name if name else None, following)
-        following = _Lined(text, column, item, None, None)
+        following = _Lined(text, column, item, None, None, item and _heads(text, column, following))
         found.append(line)
     return found[::-1]
+
+
+def _heads(text: str, column: int, following: _Lined | None) -> bool:
+    """Whether a numbered line without an end has prose of its own below it."""
+    prose = following is not None and not following.is_item and following.column == column
+    return prose and mark(text) == "1" and text[-1:] not in _STOPPED and not is_row(following.text if following else "")
 
 
 def _placed(line: _Lined, above: _Outline, several: bool) -> Position:
@@ -150,7 +160,7 @@ def _is_above(items: Sequence[_Outer], column: int, kind: str) -> bool:
 def _opens(line: _Lined) -> bool:
     """Whether a list begins below a sentence."""
     below = line.following
-    if below is None or not below.is_item:
+    if below is None or not below.is_item or (below.heads and not line.text.rstrip("*_ \t").endswith(":")):
         return False
     if not line.is_item:
         return True

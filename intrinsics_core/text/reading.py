@@ -68,7 +68,7 @@ def _in_words(sentences: Sequence[str]) -> list[str]:
     """The sentences without tables of contents, rows of tables and boxes in words."""
     listing = entries(sentences)
     rows = tables.with_first_rows(sentences, tables.in_words(sentences))
-    return ["" if i in listing else boxes.in_words(row) for i, row in enumerate(rows)]
+    return ["" if i in listing else row for i, row in enumerate(boxes.in_words(rows))]
 
 
 def _behind(front: str, text: str) -> str:

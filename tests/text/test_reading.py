@@ -171,3 +171,23 @@ def test_columns_are_counted_in_the_line_of_a_sentence() -> None:
     text = "One. Two.\n  - three\r\n\t- four\n"
     assert columns_of(text, laid_out(text)) == [0, -1, 2, 4]
     assert as_read([]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (  # a list to be ticked
+            "Night shift:\n☐ Count the keys\n☐ Lock the cabinet",
+            ["Night shift: Count the keys.", "Night shift: Lock the cabinet."],
+        ),
+        ("- [ ] Choose tiles\n- [ ] Order sinks", ["Choose tiles.", "Order sinks."]),
+        ("- [x] Order sinks\n- [ ] Choose tiles", ["Order sinks: yes.", "not Choose tiles."]),
+        (  # numbered headings
+            "Excused: Karin Holm\n\n1. Water pump\nThe old pump leaks.\n\n2. Heating\nIt works again.",
+            ["Excused: Karin Holm", "1. Water pump", "The old pump leaks.", "2. Heating", "It works again."],
+        ),
+        ("Not covered:\n1. Flood\n2. Theft", ["Not covered: Flood.", "Not covered: Theft."]),
+    ],
+)
+def test_empty_boxes_and_numbers_that_say_nothing(text: str, said: list[str]) -> None:
+    assert read(text) == said

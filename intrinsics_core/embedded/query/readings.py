@@ -119,7 +119,9 @@ def mentioned(conversation: Sequence[Turn]) -> list[Phrase]:
     near = [(role, text[-READ:] if role == "user" else text[:READ]) for role, text in history]
     likely, least, answers = salience(conversation), load_head("rewrite").thresholds["substitute"], _answers(near)
     best: dict[str, Phrase] = {}
-    cut, gone = set[str](), replaced(near)
+    # "They" are those that were talked of before, too.
+    plural = not lexicon.PLURAL.isdisjoint(map(plain, tokens(conversation[-1][1])))
+    cut, gone = set[str](), frozenset[str]() if plural else replaced(near)
     for age, text in enumerate(latest_first(near)):
         whole = things(text, lambda t: not t.is_stop and t.term in likely)
         for run, is_whole in [*((run, False) for run in _joined(text, whole)), *((run, True) for run in whole)]:
