@@ -4,15 +4,15 @@ import pytest
 
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.outline import columns_of
-from intrinsics_core.text.reading import as_read
+from intrinsics_core.text.reading import as_read, readings
 
 
 def read(text: str) -> list[str]:
-    """What is read of a document; as many texts as sentences."""
+    """What is read of a document as evidence; as many texts as sentences."""
     spans = laid_out(text)
-    found = as_read([span.text for span in spans], columns_of(text, spans))
+    found = readings([span.text for span in spans], columns_of(text, spans))
     assert len(found) == len(spans)
-    return [said for said in found if said]
+    return [each.text for each in found if each.text]
 
 
 PARKING = """Q: Can I park overnight?
@@ -53,6 +53,59 @@ A: 3 euros."""
 )
 def test_an_answer_is_read_with_its_question_and_a_question_alone_is_not(text: str, said: list[str]) -> None:
     assert read(text) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Is there a gym?\nOn the second floor, open from 6 to 22.", "On the second floor, open from 6 to 22."),
+        ("Are dogs allowed? Of course, for 5 euros.", "Are dogs allowed: for 5 euros."),
+        ("Can I bring a friend? Of course not.", "Can not I bring a friend."),
+        ("Is there a larger room? No. 12 is larger.", "No. 12 is larger."),
+        ("Are you over 65? You pay 5 euros.", "If you are over 65: You pay 5 euros."),
+        ("Have you already paid? The fee is returned.", "If you have already paid: The fee is returned."),
+        ("Did you buy it before 2020? It has five years.", "If you buy it before 2020: It has five years."),
+        ("Do you have a pool? The nearest one is in Kolding.", "The nearest one is in Kolding."),
+        ("Are you open on Sunday? From nine to five.", "From nine to five."),
+        ("Have you a pool? It is heated.", "About you: It is heated."),
+    ],
+)
+def test_an_answer_that_is_neither_yes_nor_no_may_stand_behind_a_condition(text: str, said: str) -> None:
+    assert read(text) == [said]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Did you know that the tower is 300 m tall? It was built in 1889.",
+        "Did you know the pool is heated? It was built in 1999.",
+        "Have you ever wondered how the tide mill of Lundby, built in 1911, works? The sea drives it.",
+        "Do you remember when Ada Brink opened the mill on 3 May 1911? It rained.",
+        "Are you free on Sunday, when entrance is free? Come and see us.",
+        "What is better than the lake, which is 22 degrees warm? A bath is not.",
+    ],
+)
+def test_a_question_may_tell_what_it_seems_to_ask(text: str) -> None:
+    assert read(text) == [span.text for span in laid_out(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Did you know where the key is? It is here.", "Have you noticed a leak? It is usual.",
+     "Do you know whether it is open? It is.", "When is breakfast, and who is the cook? It is at nine.",
+     "Are you aware of any fee? It is not charged."],
+)  # fmt: skip
+def test_a_question_that_asks_tells_nothing(text: str) -> None:
+    question, _, _ = text.partition("?")
+    assert not any(said.startswith(f"{question}?") for said in read(text))
+
+
+def test_an_answer_in_a_passage_stands_behind_its_question_as_it_is() -> None:
+    assert as_read(["Is there a gym?", "On the second floor.", "Bring a towel."]) == [
+        "",
+        "Is there a gym? On the second floor.",
+        "Bring a towel.",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -170,4 +223,4 @@ def test_a_first_row_that_may_name_no_columns_is_read() -> None:
 def test_columns_are_counted_in_the_line_of_a_sentence() -> None:
     text = "One. Two.\n  - three\r\n\t- four\n"
     assert columns_of(text, laid_out(text)) == [0, -1, 2, 4]
-    assert as_read([]) == []
+    assert as_read([]) == readings([]) == []

@@ -131,6 +131,11 @@ def context_relevance(
     return Relevance("relevant" if score >= high else "partially relevant" if score >= low else "irrelevant", score)
 
 
+def partly(found: Relevance, relevant: float) -> Relevance:
+    """A judgement that is partially relevant at most. ``relevant``: the score from which a passage is relevant."""
+    return Relevance("partially relevant", just_below(relevant)) if found.label == "relevant" else found
+
+
 def answerability(
     question: str,
     passages: Sequence[str],
@@ -308,7 +313,7 @@ def as_one(texts: Sequence[str], vectors: Sequence[Vectors]) -> tuple[str, Vecto
 def to_read(question: str, text: str, title: str | None = None) -> str:
     """What of a passage a reader is shown: neighbouring sentences of at most `_WINDOW` words (or one longer sentence)
     that hold most of the question's words, as `reading.as_read` puts them, behind the title; of equals the first. "" of
-    a passage that states nothing: it only asks, or lists what a document is about."""
+    a passage of which nothing is shown at all."""
     asked = _asked(question)
     spans, have = laid_out(text), tuple(_sentences(text))
     plain = [span.text for span in spans]
@@ -368,10 +373,20 @@ def _sentences(passage: str) -> Iterable[frozenset[str]]:
     return (frozenset(terms(text)) for text in _read(passage))
 
 
-def _read(passage: str) -> list[str]:
-    """The sentences of a passage as they are read."""
+@remembered(1024)
+def states_something(passage: str) -> bool:
+    """Whether a passage does more than to ask, or to list what a document is about: else it answers no question."""
     spans = laid_out(passage)
-    return as_read([cleaned(span.text, is_known) for span in spans], columns_of(passage, spans))
+    return any(as_read([cleaned(span.text, is_known) for span in spans], columns_of(passage, spans)))
+
+
+def _read(passage: str) -> list[str]:
+    """The sentences of a passage as they are read. One that states nothing is read as it stands: the answer to its
+    question may stand elsewhere, in the metadata of its document."""
+    spans = laid_out(passage)
+    plain = [cleaned(span.text, is_known) for span in spans]
+    said = as_read(plain, columns_of(passage, spans))
+    return said if any(said) else plain
 
 
 def _threshold(name: str, given: float | None, default: float) -> float:
