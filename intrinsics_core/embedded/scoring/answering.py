@@ -377,14 +377,14 @@ def _sentences(passage: str) -> Iterable[frozenset[str]]:
 def states_something(passage: str) -> bool:
     """Whether a passage does more than to ask, or to list what a document is about: else it answers no question."""
     spans = laid_out(passage)
-    return any(as_read([cleaned(span.text, is_known) for span in spans], columns_of(passage, spans)))
+    return any(as_read(cleaned([span.text for span in spans], is_known), columns_of(passage, spans)))
 
 
 def _read(passage: str) -> list[str]:
     """The sentences of a passage as they are read. One that states nothing is read as it stands: the answer to its
     question may stand elsewhere, in the metadata of its document."""
     spans = laid_out(passage)
-    plain = [cleaned(span.text, is_known) for span in spans]
+    plain = cleaned([span.text for span in spans], is_known)
     said = as_read(plain, columns_of(passage, spans))
     return said if any(said) else plain
 

@@ -69,12 +69,12 @@ class Sources:
     def readings(self) -> Sequence[ReadSentence]:
         """The sentences as they are read (`reading.readings`); those that are left out are not read."""
         owner = self.documents or [0] * len(self.texts)
-        texts = ["" if i in self.unread else cleaned(text, is_known) for i, text in enumerate(self.texts)]
+        texts = ["" if i in self.unread else text for i, text in enumerate(self.texts)]
         columns = self.columns or [0] * len(texts)
         found = list[ReadSentence]()
         for _, some in groupby(range(len(texts)), key=lambda i: owner[i]):
             begin, end = len(found), len(found) + len(list(some))
-            found += readings(texts[begin:end], columns[begin:end])
+            found += readings(cleaned(texts[begin:end], is_known), columns[begin:end])
         return found
 
     @cached_property
