@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from intrinsics_core.text import boxes, tables
 from intrinsics_core.text.contents import entries
+from intrinsics_core.text.fences import coded
 from intrinsics_core.text.items import behind, in_list, listed
 from intrinsics_core.text.outline import outline
 from intrinsics_core.text.prose import ended
@@ -78,7 +79,8 @@ def _in_words(sentences: Sequence[str]) -> list[str]:
     """The sentences without tables of contents, rows of tables and boxes in words."""
     listing = entries(sentences)
     rows = tables.with_first_rows(sentences, tables.in_words(sentences))
-    return ["" if i in listing else boxes.in_words(row) for i, row in enumerate(rows)]
+    code = coded(sentences)
+    return ["" if i in listing else row if i in code else boxes.in_words(row) for i, row in enumerate(rows)]
 
 
 def _behind(front: str, text: str) -> str:

@@ -94,8 +94,15 @@ def test_a_table_of_a_page_has_columns(head: str) -> None:
     assert list(filter(None, in_words(read(table)))) == ["Bike: City bike; Day: €8.", "Bike: Tandem; Day: €28."]
 
 
-HTML = ["Put this into your page:", "```html", '<script src="/js/app.js"></script>', 
-        "<div hidden>Menu &amp; more</div>", "<!-- remove in version 4 -->", "```", "It needs <b>jQuery</b>."]  # fmt: skip
+HTML = [
+    "Put this into your page:",
+    "```html",
+    '<script src="/js/app.js"></script>',
+    "<div hidden>Menu &amp; more</div>",
+    "<!-- remove in version 4 -->",
+    "```",
+    "It needs <b>jQuery</b>.",
+]
 
 
 def test_code_between_fences_is_read_whole() -> None:

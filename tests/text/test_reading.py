@@ -215,8 +215,9 @@ def test_a_price_list_is_no_table_of_contents(text: str) -> None:
 
 
 def test_a_first_row_that_may_name_no_columns_is_read() -> None:
-    rows = "| Monday | closed |\n| Tuesday | 9:00-17:00 |\n| Wednesday | 9:00-17:00 |"
-    assert read(rows)[0] == "Monday; closed."
+    rows = "| Monday | {} |\n| Tuesday | 9:00-17:00 |\n| Wednesday | 9:00-17:00 |"
+    assert read(rows.format("by request"))[0] == "Monday; by request."
+    assert read(rows.format("closed"))[0] == "| Monday | closed |"
     assert read("| Day | Hours |\n|---|---|\n| Monday | 9:00 |") == ["Day: Monday; Hours: 9:00."]
 
 
@@ -224,3 +225,76 @@ def test_columns_are_counted_in_the_line_of_a_sentence() -> None:
     text = "One. Two.\n  - three\r\n\t- four\n"
     assert columns_of(text, laid_out(text)) == [0, -1, 2, 4]
     assert as_read([]) == readings([]) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Infants\tfree\nPupils\t5 euros\nAdults\t10 euros",
+        "Anna Berg\tnone\nTom Hale\t7\nIda Moe\t9",
+        "Monday\tclosed\nTuesday\t9-17\nSunday\t10-12",
+        "| Breakfast | included |\n| Dinner | 20 euros |\n| Lunch | 12 euros |",
+        "Basic\tunlimited\nPro\t5\nMax\t9",
+    ],
+)
+def test_a_first_row_with_a_value_names_no_columns(text: str) -> None:
+    assert len(read(text)) == text.count("\n") + 1
+
+
+@pytest.mark.parametrize("first", ["Ticket\tPrice", "Name\tPoints", "Day\tOpening hours", "Meal\tPrice", "Plan\tUsers"])
+def test_a_first_row_without_a_value_names_columns(first: str) -> None:
+    name = first.partition("\t")[2]
+    assert read(f"{first}\nOne\t5\nTwo\t9")[0].endswith(f"{name}: 5.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Menu\nPart-baked bread ..... 3\nSoup ..... 5\nGoulash ..... 12",
+        "Part A12 hinge ..... 4\nPart B7 handle ..... 9",
+        "Section-cut pipes .... 4\nTubes .... 9",
+    ],
+)
+def test_a_price_list_of_parts_is_no_table_of_contents(text: str) -> None:
+    assert len(read(text)) >= text.count("\n")
+
+
+@pytest.mark.parametrize(
+    "text", ["Part I Safety ..... 3\nPart II Care ..... 9", "Chapter 1 Oil ..... 3\nChapter 2 Gas ..... 5",
+             "Annex A Forms ..... 3\nAnnex B Fees ..... 5"],
+)  # fmt: skip
+def test_a_table_of_contents_states_nothing(text: str) -> None:
+    assert read(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Use [x] to match the letter x and [ ] to match a space in the pattern.", "Use [ ] to make an empty list.",
+     "Array access a [x] returns the value.", "Tick [x] where it applies.", "Write [ ] for none."],
+)  # fmt: skip
+def test_prose_may_speak_of_boxes(text: str) -> None:
+    assert read(text) == [text]
+    assert read(f"```\n- [ ] {text}\n```")[1] == f"- [ ] {text}"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[x] vegan", "vegan: yes."),
+        ("- [ ] spicy", "not spicy."),
+        ("Payment: [x] cash [ ] card.", "Payment: cash: yes; not card."),
+        ("shower [x] bathtub [ ]", "shower: yes; not bathtub."),
+        ("Breakfast [x]", "Breakfast: yes."),
+    ],
+)
+def test_boxes_are_put_in_words(text: str, said: str) -> None:
+    assert read(text) == [said]
+
+
+@pytest.mark.parametrize(("name", "said"), [("Symbol", "x"), ("Size", "x"), ("Lift", "yes")])
+def test_an_x_may_be_a_symbol(name: str, said: str) -> None:
+    assert read(f"| Term | {name} |\n|---|---|\n| one | x |\n| two | - |")[0] == f"Term: one; {name}: {said}."
+
+
+def test_a_long_line_is_put_in_front_of_no_item() -> None:
+    assert sum(map(len, read("x" * 2_000 + "\n" + "- a\n" * 100))) < 5_000
