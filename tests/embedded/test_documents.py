@@ -3,6 +3,7 @@
 import pytest
 
 from intrinsics_core import answerability, citations, context_relevance, hallucination_detection, reranking, run
+from intrinsics_core.text.layout import laid_out
 
 FAQ = "Is breakfast included?\nNo, it is 9 euros extra.\n\nAre dogs allowed?\nYes, one per room."
 TALK = "Guest: Has the heating been repaired?\nHost: No, the technician comes on Friday."
@@ -138,3 +139,25 @@ def test_documents_that_are_questions_are_ranked_below_those_that_state_somethin
     labels = [each.label for each in run(context_relevance(asked, [*QUESTIONS])).judgements]
     assert labels == ["irrelevant", "irrelevant", "partially relevant"]
     assert run(answerability(asked, QUESTIONS)).label == "unanswerable"
+
+
+@pytest.mark.parametrize(
+    ("document", "answer", "places"),
+    [
+        ("Who would have thought that the mill, built in 1911, would still grind flour? It does.",
+         "The mill was built in 1911.", (0, 1)),
+        ("How did the tide mill, built in 1911 by Ada Brink, survive the flood?\nThe walls are three metres thick.",
+         "The tide mill was built in 1911 by Ada Brink.", (0, 1)),
+        ("Why did Ada Brink leave Oslo in 1911?\n\nShe moved to Lundby.", "Ada Brink moved to Lundby.", (0, 1)),
+        ("What does breakfast cost?\nIt costs 9 euros.", "Breakfast costs 9 euros.", (1,)),
+        ("Is breakfast included?\nNo, it is 9 euros extra.", "Breakfast is 9 euros extra.", (1,)),
+        ("The mill is old. It was built in 1911.", "It was built in 1911.", (1,)),
+    ],
+)  # fmt: skip
+def test_a_question_is_cited_with_its_answer_where_it_alone_tells(
+    document: str, answer: str, places: tuple[int, ...]
+) -> None:
+    turns = [{"role": "user", "content": "What is told?"}, {"role": "assistant", "content": answer}]
+    (found,) = run(citations(turns, [document])).citations
+    spans = [laid_out(document)[i] for i in places]
+    assert (found.document_begin, found.document_end) == (spans[0].begin, spans[-1].end)
