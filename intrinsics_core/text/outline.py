@@ -14,6 +14,7 @@ from typing import NamedTuple
 from intrinsics_core.text.fences import is_fence
 from intrinsics_core.text.headings import heading
 from intrinsics_core.text.items import holds, in_list, mark, unmarked
+from intrinsics_core.text.prose import is_ended
 from intrinsics_core.text.questions import asked, is_open
 from intrinsics_core.text.sentences import Span
 from intrinsics_core.text.tables import is_row
@@ -23,7 +24,8 @@ _SHORT = 6  # words of a heading that is read with what stands below it
 _WIDEST = 300  # characters of either, which stands before each item: a line without spaces is one word
 _DEEP = 3  # so many items above an item are read with it, the nearest ones
 _LABELLED = re.compile(r"\A[^\W_][^.:!?|]{0,40}:\s+\S")
-_STOPPED = ".!?…,;|"
+_STOPPED = ",;|"
+_FOOTNOTES = re.compile(r"(?:\[\^?\d{1,3}\])+\Z")
 _MARKS = "*_ \t:"
 _TAB = 4  # spaces that a tab stands for
 
@@ -170,5 +172,6 @@ def _introduction(text: str) -> str:
         return ""
     question = asked(text)
     said = question or text.strip(_MARKS)
-    introduces = is_open(question) if question else said[-1:] not in _STOPPED
+    plain = _FOOTNOTES.sub("", said)
+    introduces = is_open(question) if question else not (is_ended(plain) or plain.endswith(tuple(_STOPPED)))
     return said if said and introduces and len(said) <= _WIDEST and len(said.split()) <= _LONGEST else ""

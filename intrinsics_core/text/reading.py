@@ -22,7 +22,8 @@ from intrinsics_core.text.questions import answered, asked
 class ReadSentence(NamedTuple):
     """A sentence as it is read.
 
-    text: what models read; "" for nothing. own: what the sentence says itself, for which it may be cited. section: a
+    text: what models read; "" for nothing. own: for what it may be cited: what it says itself, and of an answer
+    its question, too. section: a
     number that changes where something else begins. front: what introduces the sentence, behind which it is read.
     question: the question before it, which it answers; "" for none.
     """

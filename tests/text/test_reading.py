@@ -298,3 +298,22 @@ def test_an_x_may_be_a_symbol(name: str, said: str) -> None:
 
 def test_a_long_line_is_put_in_front_of_no_item() -> None:
     assert sum(map(len, read("x" * 2_000 + "\n" + "- a\n" * 100))) < 5_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The pool is closed.[3]\n- The sauna is open.",
+        "酒店有一个游泳池。\n- 早餐免费",
+        "“It is closed.”\n- The sauna is open.",
+        "It is closed![^1][2]\n- The sauna is open.",
+    ],
+)
+def test_a_sentence_that_has_ended_introduces_no_list(text: str) -> None:
+    assert read(text) == text.split("\n")
+
+
+@pytest.mark.parametrize("text", ["Not covered[2]\n- theft", "Not covered:\n- theft", "**Not covered**\n- theft"])
+def test_a_line_that_has_no_end_introduces_a_list(text: str) -> None:
+    (said,) = read(text)
+    assert said.startswith("Not covered") and said.endswith(": theft.")

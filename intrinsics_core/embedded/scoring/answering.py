@@ -33,6 +33,7 @@ from intrinsics_core.text.cleaning import cleaned
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.memory import remembered
 from intrinsics_core.text.outline import columns_of
+from intrinsics_core.text.questions import AUXILIARY
 from intrinsics_core.text.reading import as_read
 
 Vectors = NDArray[np.float32]
@@ -44,7 +45,7 @@ READ = "reader"
 
 _JOINED = re.compile(
     r",? and (?P<second>(?:who|whom|whose|what|which|when|where|why|how"
-    r"|(?:is|are|was|were|do|does|did|can|could|may|must|will|would|should|has|have)"
+    rf"|(?:{AUXILIARY})"
     r"(?= (?:there|it|they|he|she|i|you|we|the|an?|my|your|our|this|that|these|those)\b))\b)",
     re.IGNORECASE,
 )
