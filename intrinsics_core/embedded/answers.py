@@ -14,7 +14,7 @@ from intrinsics_core.protocol.requests import Embed, Program, Reply, Request
 from intrinsics_core.protocol.results import Citations, Faithfulness, HallucinationDetection
 from intrinsics_core.protocol.task import Document, Task
 from intrinsics_core.replies import sentence_ids
-from intrinsics_core.text.cleaning import as_meant
+from intrinsics_core.text.cleaning import each_as_meant
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.outline import columns_of
 
@@ -43,7 +43,8 @@ def answer_and_documents(task: Task) -> Sequence[Request]:
 
 def _meant(task: Task) -> list[str]:
     """The sentences of the documents as the encoder sees them."""
-    return [as_meant(s.text) or s.text for each in task.document_sentences for s in each]
+    sentences = [[sentence.text for sentence in each] for each in task.document_sentences]
+    return [meant or text for each in sentences for text, meant in zip(each, each_as_meant(each), strict=True)]
 
 
 class ClaimsMade(NamedTuple):

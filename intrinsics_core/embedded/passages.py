@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from intrinsics_core.embedded.scoring.answering import Relevance as PassageRelevance
 
 
+_LAST = 0.01  # the most that a passage which states nothing has as a score of reranking
+
+
 @dataclass(frozen=True)
 class Asked:
     """A question with its vectors and the passages' vectors; where there is a reader, what it was shown of each passage
@@ -63,15 +66,18 @@ def _asks(task: Task, question: str, shown: Sequence[str]) -> Program[list[float
 
 
 def pointwise(own: Overrides, task: Task) -> Program[list[float]]:
-    """For each passage the probability that it is relevant, which is that of context relevance."""
-    from intrinsics_core.embedded.scoring.answering import passage_score, shipped_head
+    """For each passage the probability that it is relevant, which is that of context relevance. Those that state
+    nothing keep their order below those that do."""
+    from intrinsics_core.embedded.scoring.answering import passage_score, shipped_head, states_something
 
     found = yield from _looked_up(own, task)
     head = shipped_head("relevance", reads=found.logits is not None)
-    return [
+    scores = [
         passage_score(found.text, text, found.question, rows, head=head, logit=said)
         for text, rows, said in found.read(task.documents)
     ]
+    stated = [states_something(document.text) for document in task.documents]
+    return [score if states else _LAST * score for score, states in zip(scores, stated, strict=True)]
 
 
 def relevance_of_each(own: Overrides, task: Task) -> Program[list[Judgement]]:
@@ -82,17 +88,20 @@ def relevance_of_each(own: Overrides, task: Task) -> Program[list[Judgement]]:
 
 
 def _judged(own: Overrides, task: Task) -> Program[list[PassageRelevance]]:
-    """What is said of each passage as if it were the only one."""
-    from intrinsics_core.embedded.scoring.answering import context_relevance, shipped_head
+    """What is said of each passage as if it were the only one. What states nothing is partially relevant at most."""
+    from intrinsics_core.embedded.scoring.answering import context_relevance, partly, shipped_head, states_something
 
     asked = yield from _looked_up(own, task, apart=True)
     limits = own.thresholds.get("context-relevance", {})
     high, low = limits.get("relevant"), limits.get("partial")
     head = shipped_head("relevance", reads=asked.logits is not None)
-    return [
+    found = [
         context_relevance(asked.text, text, asked.question, rows, relevant=high, partial=low, head=head, logit=said)
         for text, rows, said in asked.read(task.documents)
     ]
+    most = head.thresholds["relevant"] if high is None else high
+    stated = [states_something(document.text) for document in task.documents]
+    return [each if states else partly(each, most) for each, states in zip(found, stated, strict=True)]
 
 
 def relevance(own: Overrides, task: Task) -> Program[list[float]]:
@@ -122,13 +131,15 @@ def answerable_by(own: Overrides, task: Task, asked: Asked) -> Program[Answerabi
         of_both,
         of_parts,
         shipped_head,
+        states_something,
     )
     from intrinsics_core.embedded.scoring.subjects import passages_about
 
     limit = own.thresholds.get("answerability", {}).get("answerable")
     titles, whole = [d.title or "" for d in task.documents], [d.text for d in task.documents]
     before = [text for role, text in reversed(turns_of(task)[:-1]) if role == "user"]
-    kept = sorted(passages_about(asked.text, titles, whole, before) or range(len(whole)))
+    about = sorted(passages_about(asked.text, titles, whole, before) or range(len(whole)))
+    kept = [i for i in about if states_something(whole[i])]
     texts, vectors = [passage(task.documents[i]) for i in kept], [asked.passages[i] for i in kept]
     logits = None if asked.logits is None else [asked.logits[i] for i in kept]
     shown = [asked.shown[i] for i in kept] if asked.shown else []

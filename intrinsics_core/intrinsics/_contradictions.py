@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import cache, partial
 from itertools import zip_longest
 
 from intrinsics_core.protocol.results import Citation
@@ -36,13 +37,14 @@ def says_otherwise(task: Task, citations: Iterable[Citation]) -> bool:
         return False
     ids = [task.document_id(i) for i in range(len(task.documents))]
     of_length = _sentences(task)
+    of_one_thing = cache(partial(_of_one_thing, task))
     for citation in citations:
         cited, said = _words(citation.document_text), _words(citation.response_text)
         if citation.document_id not in ids or not any(map(_is_number, cited)):
             continue
         own = ids.index(citation.document_id)
         for other, words in of_length.get(len(cited), ()):
-            if other != own and _contradicts(cited, words, said) and _of_one_thing(task, own, other):
+            if other != own and _contradicts(cited, words, said) and of_one_thing(own, other):
                 return True
     return False
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from intrinsics_core.text.prose import ended
+from intrinsics_core.text.prose import ended, is_ended
 
 _BOX = re.compile(r"(?<!\S)(\[[ xX✓✔]\]|[☐☑☒🗹])(?=\s|\Z)")
 _EMPTY = ("[ ]", "☐")
@@ -26,9 +26,16 @@ def in_words(sentences: Sequence[str]) -> list[str]:
 
 
 def _said(text: str) -> str:
-    """A sentence with what stands behind each of its boxes, or before them where the last has nothing behind it."""
+    """A sentence with what stands behind each of its boxes, or before them where the last has nothing behind it.
+
+    Prose may speak of boxes: "Use [ ] for an empty list." So the sentence begins with one, or a colon stands before the
+    first, or it has no end mark and several, or one at its end.
+    """
     before, *rest = _BOX.split(text)
     if not rest:
+        return text
+    opened = _BULLET.match(before.strip()) or before.rstrip().endswith(":")
+    if not opened and (is_ended(text) or not (rest[2:] or not rest[-1].strip())):
         return text
     marks, names = rest[::2], [name.strip(_ENDS) for name in rest[1::2]]
     opening = "" if _BULLET.match(before.strip()) else before.strip(_ENDS)

@@ -1,16 +1,18 @@
 """A sentence as it is read: without what a page does not show, with the letters that were meant.
 
-Nothing of it is cited or returned: offsets count in the text as it came.
+Code between two fences is read as it is. Of an answer, what a page would hide is read, too: its reader may see it.
+Nothing of a sentence as it is read is cited or returned: offsets count in the text as it came.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from intrinsics_core.text.fences import coded, fenced
 from intrinsics_core.text.page_breaks import without_page_breaks
-from intrinsics_core.text.web_pages import as_shown
+from intrinsics_core.text.web_pages import as_formatted, as_shown
 
 _LIGATURE = re.compile("[\ufb00-\ufb06]")
 _QUOTED = re.compile(r"^(?:>[ \t]?)+(?![ \t]?\d)", re.MULTILINE)
@@ -22,22 +24,50 @@ _PART = 3  # letters that a word has which stands before a hyphen: "self-service
 _SPAN = 10  # two numbers no further apart may be a range: "in 18-20 days"
 
 
-def cleaned(text: str, is_known: Callable[[str], bool]) -> str:
-    """The text without page breaks, tags and what a page hides; entities, ligatures and cut words as they were meant.
+def cleaned(
+    sentences: Sequence[str], is_known: Callable[[str], bool], shown: Callable[[str], str] = as_shown
+) -> list[str]:
+    """The sentences of a document without page breaks, tags and what a page hides; entities, ligatures and cut words as
+    they were meant. Code between two fences stays as it is.
 
     Args:
-        text: a sentence, or more of a text.
+        sentences: in order (`layout.laid_out`).
         is_known: whether a word is one that texts use. "cancella-" and "tions" in the next line are one word then.
+        shown: what a reader sees of one of them.
     """
+    code = coded(sentences)
+    return [text if i in code else _cleaned(text, is_known, shown) for i, text in enumerate(sentences)]
+
+
+def cleaned_answer(sentences: Sequence[str], is_known: Callable[[str], bool]) -> list[str]:
+    """`cleaned` sentences of an answer. What a page would hide, and its scripts, are a part of what it says."""
+    return cleaned(sentences, is_known, as_formatted)
+
+
+def _cleaned(text: str, is_known: Callable[[str], bool], shown: Callable[[str], str]) -> str:
     if "\n" in text or "\r" in text or "\f" in text:
         text = without_page_breaks(text)
-    text = as_meant(_QUOTED.sub("", text) if ">" in text else text)
+    text = _lettered(shown(_QUOTED.sub("", text) if ">" in text else text))
     return _joined(text, is_known) if "-" in text and "\n" in text else text
 
 
 def as_meant(text: str) -> str:
-    """A text of any length as a page shows it, without ligatures."""
-    text = as_shown(text)
+    """A text of any length as a page shows it, without ligatures. Code between two fences stays as it is."""
+    pieces, at = [], 0
+    for begin, end in fenced(text):
+        pieces += [_lettered(as_shown(text[at:begin])), text[begin:end]]
+        at = end
+    return "".join([*pieces, _lettered(as_shown(text[at:]))])
+
+
+def each_as_meant(sentences: Sequence[str]) -> list[str]:
+    """`as_meant` sentences of a document."""
+    code = coded(sentences)
+    return [text if i in code else as_meant(text) for i, text in enumerate(sentences)]
+
+
+def _lettered(text: str) -> str:
+    """The text without ligatures."""
     return text if text.isascii() else _LIGATURE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
 
 

@@ -11,15 +11,17 @@ _LONGEST = 200  # characters of an entry
 _TITLE = re.compile(
     r"\A\W*(?:table of )?(?:contents|inhalt(?:sverzeichnis)?|sommaire|table des matières|índice)\W*\Z", re.IGNORECASE
 )
-_SECTION = re.compile(r"\A(?:\d{1,2}\.\d|(?:chapter|section|part|annex|appendix)\b)", re.IGNORECASE)
+_SECTION = re.compile(
+    r"\A(?:\d{1,2}\.\d|(?:chapter|section|part|annex|appendix)\s(?:\d{1,2}|[ivx]{1,5}|[a-z])\b)", re.IGNORECASE
+)
 _LEAST = 2  # entries
 
 
 def entries(sentences: Sequence[str]) -> frozenset[int]:
     """Indices of the sentences that are a table of contents: "3 Warranty ........ 12", and its title.
 
-    A price list looks the same. So the lines stand below a title such as "Contents", or name chapters ("2.1 Cleaning"),
-    and their pages do not fall.
+    A price list looks the same. So the lines stand below a title such as "Contents", or one of them names a chapter
+    ("2.1 Cleaning", "Part II"), and their pages do not fall.
     """
     found, i = set[int](), 0
     while i < len(sentences):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import accumulate
 
 from intrinsics_core.text.prose import is_ended
 
@@ -26,14 +27,26 @@ def fenced(text: str) -> list[tuple[int, int]]:
     if "```" not in text and "~~~" not in text:
         return []
     lines = text.splitlines(keepends=True)
-    found, at, opened = [], 0, 0 if begins_in_code(lines) else -1
-    for line in lines:
-        begin, at = at, at + len(line)
+    begins = [0, *accumulate(map(len, lines))]
+    return [(begins[first], begins[last]) for first, last in _blocks(lines)]
+
+
+def coded(lines: Sequence[str]) -> frozenset[int]:
+    """Indices of the lines, or sentences, that are in blocks of code (`fenced`), and of their fences."""
+    if not any(map(is_fence, lines)):
+        return frozenset()
+    return frozenset(i for first, last in _blocks(lines) for i in range(first, last))
+
+
+def _blocks(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """(first, behind the last) line of each block of code."""
+    found, opened = list[tuple[int, int]](), 0 if begins_in_code(lines) else -1
+    for i, line in enumerate(lines):
         if is_fence(line):
             if opened >= 0:
-                found.append((opened, at))
-            opened = begin if opened < 0 else -1
-    return [*found, (opened, len(text))] if opened >= 0 else found
+                found.append((opened, i + 1))
+            opened = i if opened < 0 else -1
+    return [*found, (opened, len(lines))] if opened >= 0 else found
 
 
 def begins_in_code(lines: Sequence[str]) -> bool:

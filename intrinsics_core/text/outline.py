@@ -11,17 +11,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from intrinsics_core.text.fences import is_fence
 from intrinsics_core.text.headings import heading
 from intrinsics_core.text.items import holds, in_list, mark, unmarked
+from intrinsics_core.text.prose import is_ended
 from intrinsics_core.text.questions import asked, is_open
 from intrinsics_core.text.sentences import Span
 from intrinsics_core.text.tables import is_row
 
 _LONGEST = 25  # words of what introduces items
 _SHORT = 6  # words of a heading that is read with what stands below it
+_WIDEST = 300  # characters of either, which stands before each item: a line without spaces is one word
 _DEEP = 3  # so many items above an item are read with it, the nearest ones
 _LABELLED = re.compile(r"\A[^\W_][^.:!?|]{0,40}:\s+\S")
-_STOPPED = ".!?…,;|"
+_STOPPED = ",;|"
+_FOOTNOTES = re.compile(r"(?:\[\^?\d{1,3}\])+\Z")
 _MARKS = "*_ \t:"
 _TAB = 4  # spaces that a tab stands for
 
@@ -131,7 +135,9 @@ def _of_heading(line: _Lined, name: str, above: _Outline, several: bool) -> Posi
     above.items, above.introduction, above.section = [], "", above.section + 1
     name = unmarked(name)
     asks = bool(asked(name))
-    above.heading = name.strip(_MARKS) if several and not asks and len(name.split()) <= _SHORT else ""
+    above.heading = (
+        name.strip(_MARKS) if several and not asks and len(name.split()) <= _SHORT and len(name) <= _WIDEST else ""
+    )
     if _opens(line) and not above.heading:
         above.introduction = _introduction(name)
     return Position("", above.section, introduces=bool(above.introduction))
@@ -172,7 +178,10 @@ def _opens(line: _Lined) -> bool:
 
 def _introduction(text: str) -> str:
     """What a sentence says of the items below it, if it is one that introduces: it has no end, a colon, or asks."""
+    if is_fence(text):
+        return ""
     question = asked(text)
     said = question or text.strip(_MARKS)
-    introduces = is_open(question) if question else said[-1:] not in _STOPPED
-    return said if said and introduces and len(said.split()) <= _LONGEST else ""
+    plain = _FOOTNOTES.sub("", said)
+    introduces = is_open(question) if question else not (is_ended(plain) or plain.endswith(tuple(_STOPPED)))
+    return said if said and introduces and len(said) <= _WIDEST and len(said.split()) <= _LONGEST else ""

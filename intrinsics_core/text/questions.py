@@ -22,8 +22,10 @@ _OPEN = re.compile(
 _ANSWER = re.compile(r"\A(?:[-*•>]\s+|\*\*|\(?\d{1,3}[.)]\s+|(?:A|Answer):\s+){0,3}")
 _CLOSING = "*_\"'”’»)] \t\r\n"
 _BEGUN = re.compile(
-    r"\A(?:(?:unfortunately|sadly|sorry|fortunately|luckily)\b,? )?(?:(?P<yes>yes|yep|yeah)"
-    r"|(?P<no>no|nope|(?:(?:unfortunately|sadly|certainly|definitely|absolutely) )?not))\b(?:,? unfortunately)?"
+    r"\A(?:(?:unfortunately|sadly|sorry|fortunately|luckily)\b,? )?"
+    r"(?:(?P<yes>yes|yep|yeah|sure|of course|certainly|absolutely|definitely)"
+    r"|(?P<no>no(?!\.\s?\d)|nope|(?:(?:unfortunately|sadly|certainly|definitely|absolutely|of course) )?not))\b"
+    r"(?:,? unfortunately)?"
     r"(?:\s?[.,;:!–—-]++\s*|\Z)",
     re.IGNORECASE,
 )
@@ -31,19 +33,39 @@ _LEANS = re.compile(r"\A(?:it|they|this|that|these|those|he|she)\b", re.IGNORECA
 _SUBJECT = re.compile(
     r"\A\s(?P<subject>(?:(?:the|an?|my|your|our|their|his|her|its|any) )?(?!there\b)\w+)", re.IGNORECASE
 )
+# Questions that tell what they seem to ask: "Did you know that the tower is 300 m tall?", "Are you free on Sunday, when
+# entrance is free?"
+_TELLS = re.compile(
+    r"\A(?:and |but |so )?(?:(?:do you know that|did you (?:ever |already )?know|are you aware"
+    r"|(?:would|can|could) you believe)(?! (?:whether|if|when|where|how|who|what|which|why|any\w*|of)\b)"
+    r"|(?:have you (?:ever |already )?(?:wondered|heard|noticed)|do you (?:still )?(?:remember|recall))"
+    r" (?:that|how|when|why|what|who|where))\b"
+    r"|, (?:which|who|(?:when|where)(?: \w+){1,3}) (?:is|are|was|were|has|have|had)\b",
+    re.IGNORECASE,
+)
+# What is asked of readers alone ("Are you over 65?"), and not of who answers ("Do you have a pool?").
+_CONDITION = re.compile(
+    r"\A(?P<verb>are|have|did) you (?:(?<=are you )"
+    r"(?=(?:(?:under|over|above|below|aged?|between|at least|younger|older) (?:than )?\d"
+    r"|(?:an? )?(?:adult|child|member|student|pupil|pensioner|resident|senior)\b))"
+    r"|(?<=have you )(?=(?:already )?(?:lost|forgotten|missed|received|bought|booked|paid|moved)\b)"
+    r"|(?<=did you )(?=(?:lose|forget|miss|receive|buy|book|pay|move)\b))",
+    re.IGNORECASE,
+)
 _LONGEST = 300  # characters of a question
 
 
 def asked(sentence: str) -> str:
     """The question that a sentence is, without a mark or a speaker in front and its question mark; "" if it is none.
 
-    A sentence that asks at its end alone ("My parcel is lost, can you help?") tells something, too.
+    A sentence that asks at its end alone ("My parcel is lost, can you help?") tells something, too. So does "Did you
+    know that the tower is 300 m tall?".
     """
     text = sentence.rstrip(_CLOSING)
     if not text.endswith("?") or len(text) > _LONGEST:
         return ""
     text = _LABELS.sub("", text).strip(_CLOSING).rstrip("?")
-    return text if _POLAR.match(text) or _OPEN.match(text) else ""
+    return text if (_POLAR.match(text) or _OPEN.match(text)) and not _TELLS.search(text) else ""
 
 
 def is_open(question: str) -> bool:
@@ -64,8 +86,16 @@ def answered(question: str, answer: str) -> str:
         return f"{question}: {_ANSWER.sub('', answer)}"
     begun = _BEGUN.match(said)
     if begun is None:  # it is no yes, and would be read as one
-        subject = _SUBJECT.match(polar["rest"])
-        return f"About {subject['subject']}: {said}" if subject and _LEANS.match(said) else answer
+        return _undecided(question, polar["rest"], said) or answer
     rest = said[begun.end() :]
     denied = " not" if begun["no"] else ""
     return f"{polar['auxiliary']}{denied}{polar['rest']}{f': {rest}' if rest else '.'}"
+
+
+def _undecided(question: str, rest: str, said: str) -> str:
+    """What says neither yes nor no, behind the condition that its question is, or what that is about; "" if neither."""
+    if condition := _CONDITION.match(question):
+        verb = "" if condition["verb"].casefold() == "did" else f"{condition['verb'].casefold()} "
+        return f"If you {verb}{question[condition.end() :]}: {said}"
+    subject = _SUBJECT.match(rest)
+    return f"About {subject['subject']}: {said}" if subject and _LEANS.match(said) else ""

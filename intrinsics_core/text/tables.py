@@ -18,6 +18,10 @@ _TICKED = frozenset((*YES, "yes", "•", "●"))
 _CROSSED = frozenset((*NO, "no"))
 _UNTICKED = frozenset(("", "-", "–", "—"))
 _X = "x"  # a tick or a cross
+_SYMBOLS = frozenset("symbol symbols size sizes grade variable letter class unit axis sign code key".split())  # noqa: SIM905
+"""Names of columns in which "x" is neither."""
+_VALUES = frozenset((*_UNTICKED, "free", "none", "closed", "included", "sold out", "n/a", "unlimited", "yes", "no"))
+"""What stands in place of a number, and names no column of them."""
 # A cell that is a number, an amount or a time: "€8", "from 9 a.m.", and not "room 12".
 _NUMERIC = re.compile(
     r"\A(?:(?:from|about|ca\.?|approx\.?|up to|until|since|max\.?|min\.?|EUR|USD|CHF|GBP)\s)?\W{0,3}\d", re.IGNORECASE
@@ -81,7 +85,7 @@ def _rows(rows: Sequence[str]) -> list[str]:
     numbered = _cells(rows[0])[0].strip(".").casefold() in _NUMBERS
     if numbered and _counts([_cells(row)[0] for row in rows[1:] if not is_rule(row)]):
         names[0] = None
-    said = _said([_cells(row) for row in rows[1:] if not is_rule(row)], len(names))
+    said = _said(_cells(rows[0]), [_cells(row) for row in rows[1:] if not is_rule(row)])
     return ["", *(_row(names, row, said) for row in rows[1:])]
 
 
@@ -93,16 +97,23 @@ def _names_columns(rows: Sequence[str]) -> bool:
     columns = [[cells[i] for cells in below if i < len(cells) and cells[i]] for i in range(len(names))]
     if any(name and name in column for name, column in zip(names, columns, strict=True)):
         return False
-    return any(2 * sum(map(_is_numeric, column)) > len(column) for column in columns)
+    return any(
+        name.casefold() not in _VALUES and 2 * sum(map(_is_numeric, column)) > len(column)
+        for name, column in zip(names, columns, strict=True)
+    )
 
 
 def _is_numeric(cell: str) -> bool:
     return _NUMERIC.match(cell) is not None
 
 
-def _said(rows: Sequence[Sequence[str]], width: int) -> list[dict[str, str]]:
+def _said(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[dict[str, str]]:
     """For each column what its marks say."""
-    return [_marks([cells[i].rstrip(_EMOJI).casefold() for cells in rows if len(cells) == width]) for i in range(width)]
+    whole = [cells for cells in rows if len(cells) == len(names)]
+    return [
+        {} if name.casefold() in _SYMBOLS else _marks([cells[i].rstrip(_EMOJI).casefold() for cells in whole])
+        for i, name in enumerate(names)
+    ]
 
 
 def _marks(column: Sequence[str]) -> dict[str, str]:

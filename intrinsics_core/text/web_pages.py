@@ -35,6 +35,13 @@ _ADDRESS = re.compile(r"\bhref\s?=\s?[\"']?(?:https?:|mailto:|tel:)", re.IGNOREC
 _BEFORE_NAMED = re.compile(
     r"\b(?:tags?|elements?|the|an?|use[sd]?|using|called|named|or|and|between)\s\Z", re.IGNORECASE
 )
+# Tags that stand as often for what a user puts in their place.
+_OFTEN_PLACEHOLDERS = (
+    "<(?:time|title|address|code|label|section|option|select|summary|table|body|header|form|article|font|button)>"
+)
+_PLACEHOLDER = re.compile(rf"{_OFTEN_PLACEHOLDERS}\Z")
+_WORDS_BEFORE = re.compile(rf"[\w=/-] ?(?:{_OFTEN_PLACEHOLDERS} ){{0,3}}\Z")
+_NEAR = 50  # characters before a placeholder that are looked at
 _AFTER_NAMED = re.compile(r"[\s.,;:?!)]|\Z")
 _INLINE = re.compile(
     r"(?:abbr|[abiusq]|cite|code|del|dfn|em|font|ins|kbd|mark|nobr|samp|small|span|strike|strong|su[bp]|time|tt|var"
@@ -88,6 +95,14 @@ def _is_named(tag: re.Match[str]) -> bool:
     return bool(named) or before.endswith("`")
 
 
+def _is_placeholder(tag: re.Match[str]) -> bool:
+    """Whether a tag stands among words for one of them ("Run deploy <address> <time>."), and none ends it."""
+    before = tag.string[max(0, tag.start() - _NEAR) : tag.start()]
+    if not _PLACEHOLDER.match(tag[0]) or not _WORDS_BEFORE.search(before):
+        return False
+    return f"</{tag[0][1:-1]}" not in tag.string[tag.end() : tag.end() + _LONGEST_ROW]
+
+
 def stands_apart(text: str, region: Region) -> bool:
     """Whether a region is no short part of a sentence: a tag or the end of a line stands beside it, or a stop in it."""
     begin, end, shown = region
@@ -106,8 +121,13 @@ def block_ends(line: str) -> list[int]:
 
 def as_shown(text: str) -> str:
     """The text as a page shows it: "" for what is hidden, cells between bars, no tags, characters for entities."""
+    return as_formatted(_without_hidden(text) if "<" in text else text)
+
+
+def as_formatted(text: str) -> str:
+    """The text without the tags of its form, with characters for entities. What a page hides, and its scripts, stay."""
     if "<" in text:
-        text = _without_tags(_without_hidden(text))
+        text = _without_tags(text)
     return _ENTITY.sub(_character, text) if "&" in text else text
 
 
@@ -139,7 +159,7 @@ def _without_tags(text: str) -> str:
 
 
 def _instead(tag: re.Match[str]) -> str:
-    """What stands in place of a tag: itself where prose names it, or where it has an address."""
-    if _is_named(tag) or _ADDRESS.search(tag[0]):
+    """What stands in place of a tag: itself where prose names it, where it has an address or is a placeholder."""
+    if _is_named(tag) or _ADDRESS.search(tag[0]) or _is_placeholder(tag):
         return tag[0]
     return "" if _INLINE.match(tag["one"] or tag["name"] or "") else " "

@@ -120,6 +120,8 @@ def test_a_polite_no_is_a_no(answer: str) -> None:
         ("I'm sorry, I don't know.", DOG),
         ("I'm sorry, but we can't.", DOG),
         ("No problem!", "Is there a problem with the key?"),
+        ("No problem.", "Will I be charged a fee for my dog?"),
+        ("No problem.", "Do I need a visa?"),
         ("Sure, no problem.", "May I call you Tom?"),
         ("Of course you can!", "Can I ask you something?"),
     ],

@@ -2,7 +2,8 @@
 
 import pytest
 
-from intrinsics_core import answerability, citations, hallucination_detection, reranking, run
+from intrinsics_core import answerability, citations, context_relevance, hallucination_detection, reranking, run
+from intrinsics_core.text.layout import laid_out
 
 FAQ = "Is breakfast included?\nNo, it is 9 euros extra.\n\nAre dogs allowed?\nYes, one per room."
 TALK = "Guest: Has the heating been repaired?\nHost: No, the technician comes on Friday."
@@ -110,3 +111,53 @@ def test_a_sentence_is_cited_for_words_of_its_own(document: str, question: str, 
     turns = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
     found = run(citations(turns, [{"text": document}])).citations
     assert sorted(document[each.document_begin : each.document_end] for each in found) == sorted(cited)
+
+
+@pytest.mark.parametrize(
+    ("question", "document"),
+    [
+        ("Is there a gym?", "Is there a gym?\nOn the second floor, open from 6 to 22."),
+        ("Do you deliver to Norway?", "Do you deliver to Norway?\nWithin 5 days, for 12 euros."),
+        ("Is breakfast available?", "Is breakfast available?\nFrom 7 to 10 a.m. in the hall."),
+        ("Is the tour in English?", "Is the tour in English or German? English."),
+        ("How tall is the tower?", "Did you know that the tower is 300 m tall? It was built in 1889."),
+        ("What do people over 65 pay?", "Are you under 18? You pay half. Are you over 65? You pay 5 euros."),
+    ],
+)
+def test_an_answer_that_does_not_begin_with_yes_or_no_answers(question: str, document: str) -> None:
+    assert run(answerability([{"role": "user", "content": question}], [document])).label == "answerable"
+
+
+QUESTIONS = ["What is the password of the wifi?", "Are pets allowed?", "How can I cancel my booking?"]
+
+
+def test_documents_that_are_questions_are_ranked_below_those_that_state_something() -> None:
+    asked = [{"role": "user", "content": "How do I cancel a booking?"}]
+    ranked = run(reranking(asked, [*QUESTIONS, "The weather is fine in May."])).ranking
+    assert [each.index for each in ranked][:2] == [3, 2]
+    assert len({each.score for each in ranked}) == 4
+    labels = [each.label for each in run(context_relevance(asked, [*QUESTIONS])).judgements]
+    assert labels == ["irrelevant", "irrelevant", "partially relevant"]
+    assert run(answerability(asked, QUESTIONS)).label == "unanswerable"
+
+
+@pytest.mark.parametrize(
+    ("document", "answer", "places"),
+    [
+        ("Who would have thought that the mill, built in 1911, would still grind flour? It does.",
+         "The mill was built in 1911.", (0, 1)),
+        ("How did the tide mill, built in 1911 by Ada Brink, survive the flood?\nThe walls are three metres thick.",
+         "The tide mill was built in 1911 by Ada Brink.", (0, 1)),
+        ("Why did Ada Brink leave Oslo in 1911?\n\nShe moved to Lundby.", "Ada Brink moved to Lundby.", (0, 1)),
+        ("What does breakfast cost?\nIt costs 9 euros.", "Breakfast costs 9 euros.", (1,)),
+        ("Is breakfast included?\nNo, it is 9 euros extra.", "Breakfast is 9 euros extra.", (1,)),
+        ("The mill is old. It was built in 1911.", "It was built in 1911.", (1,)),
+    ],
+)  # fmt: skip
+def test_a_question_is_cited_with_its_answer_where_it_alone_tells(
+    document: str, answer: str, places: tuple[int, ...]
+) -> None:
+    turns = [{"role": "user", "content": "What is told?"}, {"role": "assistant", "content": answer}]
+    (found,) = run(citations(turns, [document])).citations
+    spans = [laid_out(document)[i] for i in places]
+    assert (found.document_begin, found.document_end) == (spans[0].begin, spans[-1].end)

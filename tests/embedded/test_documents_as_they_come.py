@@ -88,3 +88,23 @@ def test_a_score_is_that_of_the_plain_letters() -> None:
     plain, folded = "Sofia Griffin bakes the bread.", "So\ufb01a Gri\ufb03n bakes the bread."
     scores = [run(fact_check(said, [text])).score for text in (plain, folded)]
     assert scores[0] == pytest.approx(scores[1], abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "document"),
+    [
+        ("How do I include the script?", 'Add <script src="/evil/other.js"></script> to your page.',
+         'Include the script in your page:\n```html\n<script src="/js/app.js"></script>\n```\nIt needs jQuery.'),
+        ("What does the hotel have?", "The hotel has a pool <span hidden>and a casino with 500 tables</span>.",
+         "The hotel has a pool."),
+        ("What does the hotel have?", "The hotel has a pool. <!-- The casino has 500 tables. -->",
+         "The hotel has a pool."),
+    ],
+)  # fmt: skip
+def test_an_answer_is_judged_with_what_a_page_would_hide(question: str, answer: str, document: str) -> None:
+    assert judged(question, answer, document).label != "faithful"
+
+
+def test_code_of_a_document_is_evidence() -> None:
+    document = "Put this into your page:\n```html\n<!-- TODO: remove in version 4 -->\n<p>Hi</p>\n```\nIt needs jQuery."
+    assert judged("When is it removed?", "It will be removed in version 4.", document).label == "faithful"

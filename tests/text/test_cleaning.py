@@ -3,13 +3,13 @@
 import pytest
 
 from intrinsics_core.embedded.lexical import is_known
-from intrinsics_core.text.cleaning import cleaned
+from intrinsics_core.text.cleaning import as_meant, cleaned, cleaned_answer
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.tables import in_words
 
 
 def read(text: str) -> list[str]:
-    return [" ".join(cleaned(span.text, is_known).split()) for span in laid_out(text)]
+    return [" ".join(said.split()) for said in cleaned([span.text for span in laid_out(text)], is_known)]
 
 
 CUT = {
@@ -92,3 +92,47 @@ def test_sentences_as_they_are_read(text: str, sentences: list[str]) -> None:
 def test_a_table_of_a_page_has_columns(head: str) -> None:
     table = f"<table>{head}<tr><td>City bike</td>\n<td>€<b>8</b></td></tr><tr><td>Tandem</td><td>€28</td></tr></table>"
     assert list(filter(None, in_words(read(table)))) == ["Bike: City bike; Day: €8.", "Bike: Tandem; Day: €28."]
+
+
+HTML = [
+    "Put this into your page:",
+    "```html",
+    '<script src="/js/app.js"></script>',
+    "<div hidden>Menu &amp; more</div>",
+    "<!-- remove in version 4 -->",
+    "```",
+    "It needs <b>jQuery</b>.",
+]
+
+
+def test_code_between_fences_is_read_whole() -> None:
+    assert cleaned(HTML, is_known) == [*HTML[:-1], "It needs jQuery."]
+    assert as_meant("\n".join(HTML)) == "\n".join([*HTML[:-1], "It needs jQuery."])
+    assert cleaned([HTML[3]], is_known) == [""]
+
+
+@pytest.mark.parametrize(
+    "text", ["Run deploy <address> <time> to deploy.", "Set --name=<label> first.", "Press <select> twice.",
+             "Write to <address>.", "Open <title> and <section>."],
+)  # fmt: skip
+def test_a_placeholder_is_no_tag(text: str) -> None:
+    assert cleaned([text], is_known) == [text]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("It costs <code>9</code> euros.", "It costs 9 euros."),
+        ("<section> We open at nine.", "We open at nine."),
+        ("<p>Hi.</p> <section>We open.", "Hi.   We open."),
+        ("The menu <table class='a'>is here.", "The menu  is here."),
+        ("<div><address>1 Quay Street", "1 Quay Street"),
+    ],
+)
+def test_a_tag_without_its_end_is_none_among_words_alone(text: str, said: str) -> None:
+    assert cleaned([text], is_known) == [said]
+
+
+def test_what_a_page_would_hide_is_a_part_of_an_answer() -> None:
+    answer = ["It has a <b>pool</b> <span hidden>and a casino</span> &amp; more.", 'Add <script src="/a.js"></script>.']
+    assert cleaned_answer(answer, is_known) == ["It has a pool and a casino & more.", answer[1]]

@@ -4,15 +4,15 @@ import pytest
 
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.outline import columns_of
-from intrinsics_core.text.reading import as_read
+from intrinsics_core.text.reading import as_read, readings
 
 
 def read(text: str) -> list[str]:
-    """What is read of a document; as many texts as sentences."""
+    """What is read of a document as evidence; as many texts as sentences."""
     spans = laid_out(text)
-    found = as_read([span.text for span in spans], columns_of(text, spans))
+    found = readings([span.text for span in spans], columns_of(text, spans))
     assert len(found) == len(spans)
-    return [said for said in found if said]
+    return [each.text for each in found if each.text]
 
 
 PARKING = """Q: Can I park overnight?
@@ -53,6 +53,59 @@ A: 3 euros."""
 )
 def test_an_answer_is_read_with_its_question_and_a_question_alone_is_not(text: str, said: list[str]) -> None:
     assert read(text) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Is there a gym?\nOn the second floor, open from 6 to 22.", "On the second floor, open from 6 to 22."),
+        ("Are dogs allowed? Of course, for 5 euros.", "Are dogs allowed: for 5 euros."),
+        ("Can I bring a friend? Of course not.", "Can not I bring a friend."),
+        ("Is there a larger room? No. 12 is larger.", "No. 12 is larger."),
+        ("Are you over 65? You pay 5 euros.", "If you are over 65: You pay 5 euros."),
+        ("Have you already paid? The fee is returned.", "If you have already paid: The fee is returned."),
+        ("Did you buy it before 2020? It has five years.", "If you buy it before 2020: It has five years."),
+        ("Do you have a pool? The nearest one is in Kolding.", "The nearest one is in Kolding."),
+        ("Are you open on Sunday? From nine to five.", "From nine to five."),
+        ("Have you a pool? It is heated.", "About you: It is heated."),
+    ],
+)
+def test_an_answer_that_is_neither_yes_nor_no_may_stand_behind_a_condition(text: str, said: str) -> None:
+    assert read(text) == [said]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Did you know that the tower is 300 m tall? It was built in 1889.",
+        "Did you know the pool is heated? It was built in 1999.",
+        "Have you ever wondered how the tide mill of Lundby, built in 1911, works? The sea drives it.",
+        "Do you remember when Ada Brink opened the mill on 3 May 1911? It rained.",
+        "Are you free on Sunday, when entrance is free? Come and see us.",
+        "What is better than the lake, which is 22 degrees warm? A bath is not.",
+    ],
+)
+def test_a_question_may_tell_what_it_seems_to_ask(text: str) -> None:
+    assert read(text) == [span.text for span in laid_out(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Did you know where the key is? It is here.", "Have you noticed a leak? It is usual.",
+     "Do you know whether it is open? It is.", "When is breakfast, and who is the cook? It is at nine.",
+     "Are you aware of any fee? It is not charged."],
+)  # fmt: skip
+def test_a_question_that_asks_tells_nothing(text: str) -> None:
+    question, _, _ = text.partition("?")
+    assert not any(said.startswith(f"{question}?") for said in read(text))
+
+
+def test_an_answer_in_a_passage_stands_behind_its_question_as_it_is() -> None:
+    assert as_read(["Is there a gym?", "On the second floor.", "Bring a towel."]) == [
+        "",
+        "Is there a gym? On the second floor.",
+        "Bring a towel.",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -162,15 +215,66 @@ def test_a_price_list_is_no_table_of_contents(text: str) -> None:
 
 
 def test_a_first_row_that_may_name_no_columns_is_read() -> None:
-    rows = "| Monday | closed |\n| Tuesday | 9:00-17:00 |\n| Wednesday | 9:00-17:00 |"
-    assert read(rows)[0] == "Monday; closed."
+    rows = "| Monday | {} |\n| Tuesday | 9:00-17:00 |\n| Wednesday | 9:00-17:00 |"
+    assert read(rows.format("by request"))[0] == "Monday; by request."
+    assert read(rows.format("closed"))[0] == "| Monday | closed |"
     assert read("| Day | Hours |\n|---|---|\n| Monday | 9:00 |") == ["Day: Monday; Hours: 9:00."]
 
 
 def test_columns_are_counted_in_the_line_of_a_sentence() -> None:
     text = "One. Two.\n  - three\r\n\t- four\n"
     assert columns_of(text, laid_out(text)) == [0, -1, 2, 4]
-    assert as_read([]) == []
+    assert as_read([]) == readings([]) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Infants\tfree\nPupils\t5 euros\nAdults\t10 euros",
+        "Anna Berg\tnone\nTom Hale\t7\nIda Moe\t9",
+        "Monday\tclosed\nTuesday\t9-17\nSunday\t10-12",
+        "| Breakfast | included |\n| Dinner | 20 euros |\n| Lunch | 12 euros |",
+        "Basic\tunlimited\nPro\t5\nMax\t9",
+    ],
+)
+def test_a_first_row_with_a_value_names_no_columns(text: str) -> None:
+    assert len(read(text)) == text.count("\n") + 1
+
+
+@pytest.mark.parametrize("first", ["Ticket\tPrice", "Name\tPoints", "Day\tOpening hours", "Meal\tPrice", "Plan\tUsers"])
+def test_a_first_row_without_a_value_names_columns(first: str) -> None:
+    name = first.partition("\t")[2]
+    assert read(f"{first}\nOne\t5\nTwo\t9")[0].endswith(f"{name}: 5.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Menu\nPart-baked bread ..... 3\nSoup ..... 5\nGoulash ..... 12",
+        "Part A12 hinge ..... 4\nPart B7 handle ..... 9",
+        "Section-cut pipes .... 4\nTubes .... 9",
+    ],
+)
+def test_a_price_list_of_parts_is_no_table_of_contents(text: str) -> None:
+    assert len(read(text)) >= text.count("\n")
+
+
+@pytest.mark.parametrize(
+    "text", ["Part I Safety ..... 3\nPart II Care ..... 9", "Chapter 1 Oil ..... 3\nChapter 2 Gas ..... 5",
+             "Annex A Forms ..... 3\nAnnex B Fees ..... 5"],
+)  # fmt: skip
+def test_a_table_of_contents_states_nothing(text: str) -> None:
+    assert read(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Use [x] to match the letter x and [ ] to match a space in the pattern.", "Use [ ] to make an empty list.",
+     "Array access a [x] returns the value.", "Tick [x] where it applies.", "Write [ ] for none."],
+)  # fmt: skip
+def test_prose_may_speak_of_boxes(text: str) -> None:
+    assert read(text) == [text]
+    assert read(f"```\n- [ ] {text}\n```")[1] == f"- [ ] {text}"
 
 
 @pytest.mark.parametrize(
@@ -191,3 +295,45 @@ def test_columns_are_counted_in_the_line_of_a_sentence() -> None:
 )
 def test_empty_boxes_and_numbers_that_say_nothing(text: str, said: list[str]) -> None:
     assert read(text) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[x] vegan", "vegan: yes."),
+        ("- [ ] spicy", "spicy."),
+        ("Payment: [x] cash [ ] card.", "Payment: cash: yes; not card."),
+        ("shower [x] bathtub [ ]", "shower: yes; not bathtub."),
+        ("Breakfast [x]", "Breakfast: yes."),
+    ],
+)
+def test_boxes_are_put_in_words(text: str, said: str) -> None:
+    assert read(text) == [said]
+
+
+@pytest.mark.parametrize(("name", "said"), [("Symbol", "x"), ("Size", "x"), ("Lift", "yes")])
+def test_an_x_may_be_a_symbol(name: str, said: str) -> None:
+    assert read(f"| Term | {name} |\n|---|---|\n| one | x |\n| two | - |")[0] == f"Term: one; {name}: {said}."
+
+
+def test_a_long_line_is_put_in_front_of_no_item() -> None:
+    assert sum(map(len, read("x" * 2_000 + "\n" + "- a\n" * 100))) < 5_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The pool is closed.[3]\n- The sauna is open.",
+        "酒店有一个游泳池。\n- 早餐免费",
+        "“It is closed.”\n- The sauna is open.",
+        "It is closed![^1][2]\n- The sauna is open.",
+    ],
+)
+def test_a_sentence_that_has_ended_introduces_no_list(text: str) -> None:
+    assert read(text) == text.split("\n")
+
+
+@pytest.mark.parametrize("text", ["Not covered[2]\n- theft", "Not covered:\n- theft", "**Not covered**\n- theft"])
+def test_a_line_that_has_no_end_introduces_a_list(text: str) -> None:
+    (said,) = read(text)
+    assert said.startswith("Not covered") and said.endswith(": theft.")

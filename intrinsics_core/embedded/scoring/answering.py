@@ -33,6 +33,7 @@ from intrinsics_core.text.cleaning import cleaned
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.memory import remembered
 from intrinsics_core.text.outline import columns_of
+from intrinsics_core.text.questions import AUXILIARY
 from intrinsics_core.text.reading import as_read
 
 Vectors = NDArray[np.float32]
@@ -44,7 +45,7 @@ READ = "reader"
 
 _JOINED = re.compile(
     r",? and (?P<second>(?:who|whom|whose|what|which|when|where|why|how"
-    r"|(?:is|are|was|were|do|does|did|can|could|may|must|will|would|should|has|have)"
+    rf"|(?:{AUXILIARY})"
     r"(?= (?:there|it|they|he|she|i|you|we|the|an?|my|your|our|this|that|these|those)\b))\b)",
     re.IGNORECASE,
 )
@@ -129,6 +130,11 @@ def context_relevance(
         raise InvalidInput("partial is too large", expected=f"at most `relevant` ({high})", got=str(low))
     score = passage_score(question, passage, question_vectors, passage_vectors, head=chosen, logit=logit)
     return Relevance("relevant" if score >= high else "partially relevant" if score >= low else "irrelevant", score)
+
+
+def partly(found: Relevance, relevant: float) -> Relevance:
+    """A judgement that is partially relevant at most. ``relevant``: the score from which a passage is relevant."""
+    return Relevance("partially relevant", just_below(relevant)) if found.label == "relevant" else found
 
 
 def answerability(
@@ -308,7 +314,7 @@ def as_one(texts: Sequence[str], vectors: Sequence[Vectors]) -> tuple[str, Vecto
 def to_read(question: str, text: str, title: str | None = None) -> str:
     """What of a passage a reader is shown: neighbouring sentences of at most `_WINDOW` words (or one longer sentence)
     that hold most of the question's words, as `reading.as_read` puts them, behind the title; of equals the first. "" of
-    a passage that states nothing: it only asks, or lists what a document is about."""
+    a passage of which nothing is shown at all."""
     asked = _asked(question)
     spans, have = laid_out(text), tuple(_sentences(text))
     plain = [span.text for span in spans]
@@ -368,10 +374,20 @@ def _sentences(passage: str) -> Iterable[frozenset[str]]:
     return (frozenset(terms(text)) for text in _read(passage))
 
 
-def _read(passage: str) -> list[str]:
-    """The sentences of a passage as they are read."""
+@remembered(1024)
+def states_something(passage: str) -> bool:
+    """Whether a passage does more than to ask, or to list what a document is about: else it answers no question."""
     spans = laid_out(passage)
-    return as_read([cleaned(span.text, is_known) for span in spans], columns_of(passage, spans))
+    return any(as_read(cleaned([span.text for span in spans], is_known), columns_of(passage, spans)))
+
+
+def _read(passage: str) -> list[str]:
+    """The sentences of a passage as they are read. One that states nothing is read as it stands: the answer to its
+    question may stand elsewhere, in the metadata of its document."""
+    spans = laid_out(passage)
+    plain = cleaned([span.text for span in spans], is_known)
+    said = as_read(plain, columns_of(passage, spans))
+    return said if any(said) else plain
 
 
 def _threshold(name: str, given: float | None, default: float) -> float:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from intrinsics_core.embedded.lexical import is_known
 from intrinsics_core.embedded.scoring.references import without_references
 from intrinsics_core.embedded.scoring.verbs import AUXILIARY
-from intrinsics_core.text.cleaning import cleaned
+from intrinsics_core.text.cleaning import cleaned_answer
 from intrinsics_core.text.headings import BOLD, EMOJI_CHARACTERS, heading, heading_level
 from intrinsics_core.text.items import BULLET, NUMBERED, behind, unmarked
 from intrinsics_core.text.layout import is_item
@@ -56,7 +56,7 @@ def without_form(sentences: Sequence[str]) -> list[str]:
     Args:
         sentences: those of an answer, in order (`layout.laid_out`).
     """
-    said = _without_signature(in_words([cleaned(each, is_known) for each in without_references(sentences)]))
+    said = _without_signature(in_words(cleaned_answer(without_references(sentences), is_known)))
     found, above, introduced = list[str](), "", ""
     for i, text in enumerate(said):
         following = next(filter(None, said[i + 1 :]), "")

@@ -1,6 +1,7 @@
 """What of an answer only says where something stands: footnotes, links, file names, a line of sources.
 
-It claims nothing that a source could support. "Sources: handbook.pdf, p. 3" is no sentence of the answer.
+It claims nothing that a source could support. "Sources: handbook.pdf, p. 3" is no sentence of the answer. A
+comment of a few words only points, too; a longer one may claim something.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _NUMBERED = r"(?:document|doc|passage|source|page|chunk|section)"
 _MARK = re.compile(
     rf"[\[(【](?:see )?(?:{_NUMBERED}s? ?\d{{1,4}}(?:(?:,| and| &) ?\d{{1,4}})*+"
     rf"|(?:source|see):? ?https?://[^\s()\[\]]++|[^\[\]()\s]{{1,80}}{_ENDING}(?:,? [^\[\]()]{{1,20}})?)[\])】]"
-    r"|【\d[^【】]{0,40}】|<!--[^<>]{0,200}-->|\[\^\w{1,20}\](?!:)"
+    r"|【\d[^【】]{0,40}】|<!--\s{0,9}[^<>\s]{0,80}(?:\s{1,9}[^<>\s]{1,80}){0,3}\s{0,9}-->|\[\^\w{1,20}\](?!:)"
     r"|(?<=[.!?”\"])\[\d{1,3}(?: ?[,–-] ?\d{1,3})*+\](?![(:])",  # "9 a.m.[4]"
     re.IGNORECASE,
 )

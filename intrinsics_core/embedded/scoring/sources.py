@@ -17,6 +17,7 @@ from intrinsics_core.embedded.scoring.keys import Claim, Floats, keys_of, told_a
 from intrinsics_core.embedded.scoring.rows import Field, fields, names_of_rows
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.text.cleaning import cleaned
+from intrinsics_core.text.questions import asked
 from intrinsics_core.text.reading import ReadSentence, readings
 
 READ_WHOLE = 170
@@ -69,12 +70,12 @@ class Sources:
     def readings(self) -> Sequence[ReadSentence]:
         """The sentences as they are read (`reading.readings`); those that are left out are not read."""
         owner = self.documents or [0] * len(self.texts)
-        texts = ["" if i in self.unread else cleaned(text, is_known) for i, text in enumerate(self.texts)]
+        texts = ["" if i in self.unread else text for i, text in enumerate(self.texts)]
         columns = self.columns or [0] * len(texts)
         found = list[ReadSentence]()
         for _, some in groupby(range(len(texts)), key=lambda i: owner[i]):
             begin, end = len(found), len(found) + len(list(some))
-            found += readings(texts[begin:end], columns[begin:end])
+            found += readings(cleaned(texts[begin:end], is_known), columns[begin:end])
         return found
 
     @cached_property
@@ -96,6 +97,16 @@ class Sources:
     def uncited(self) -> tuple[int, ...]:
         """The sentences that say nothing themselves."""
         return tuple(i for i, reading in enumerate(self.readings) if not reading.own)
+
+    @cached_property
+    def question_of(self) -> dict[int, int]:
+        """Of each sentence that answers a question before it the index of the question."""
+        found, last = dict[int, int](), -1
+        for i, reading in enumerate(self.readings):
+            if reading.question and last >= 0:
+                found[i] = last
+            last = i if not reading.own and asked(self.texts[i]) else last
+        return found
 
     @cached_property
     def shared(self) -> dict[int, tuple[frozenset[str], frozenset[str]]]:

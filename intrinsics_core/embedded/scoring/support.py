@@ -141,10 +141,21 @@ def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule)
     return [(source, spelled_as_in(source, text)) for source in dict.fromkeys(shown)]
 
 
-def _whole_sentences(cited: Sequence[int], sources: Sources) -> tuple[int, ...]:
-    """What is cited, with the rest of a sentence that ends in the next document."""
-    both = ((i, i + 1) if i in sources.carried_on else (i,) for i in cited)
-    return tuple(dict.fromkeys(i for some in both for i in some))
+def _whole_sentences(cited: Sequence[int], evidence: Evidence, sources: Sources) -> tuple[int, ...]:
+    """What is cited, with the rest of a sentence that ends in the next document, and with the question before an answer
+    where a name or a number of the claim stands in the question alone."""
+    found = list[int]()
+    for i in cited:
+        asks = sources.question_of.get(i)
+        if asks is not None and _is_told_by(asks, i, evidence, sources):
+            found.append(asks)
+        found += (i, i + 1) if i in sources.carried_on else (i,)
+    return tuple(dict.fromkeys(found))
+
+
+def _is_told_by(question: int, answer: int, evidence: Evidence, sources: Sources) -> bool:
+    alone = keys_of(sources.texts[question]) - keys_of(sources.texts[answer])
+    return any(unit.keys & alone for unit in evidence.claim.units if unit.is_name or unit.is_number)
 
 
 def _judge(
@@ -177,7 +188,7 @@ def _judge(
         probability=probability,
         label=label,
         source_scores=tuple(float(s) for s in scores),
-        citations=_whole_sentences(cite(evidence, head.citations), sources) if claims else (),
+        citations=_whole_sentences(cite(evidence, head.citations), evidence, sources) if claims else (),
         nearest=nearest,
         missing=missing,
         explanation=explanation(label, missing, evidence.stray, None if nearest is None else sources.texts[nearest]),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+from intrinsics_core.text.questions import AUXILIARY
+
 _SURELY = r"(?:of course|sure(?:ly)?|certainly|absolutely|definitely|indeed|correct|exactly|gladly|yes|yeah|yep)"
 _SADLY = r"(?:(?:i['’]?m|i am|we['’]re|we are) (?:very |so )?(?:sorry|afraid)|sorry|unfortunately|sadly|regrettably)"
 _SUBJECT = r"(?:you|it|he|she|they|there|that|this)"
-_VERB = r"(?:is|are|was|were|do|does|did|can|could|may|must|will|would|should|has|have|had)"
+_VERB = rf"(?:{AUXILIARY})"
 _NOT = r"(?: ?not|n?['’]t)"
 _YES = re.compile(
     rf"\A\W*(?:{_SURELY}|(?:{_SURELY},? )?(?:you (?:can|may)|please do|by all means|go ahead|no problem"
@@ -29,11 +31,17 @@ _OTHERWISE = re.compile(
     r"|problems?|trouble|issues?|mind|matter|wrong)\b",
     re.IGNORECASE,
 )
+# To "Will I be charged for my dog?" it may say that there is no charge.
+_NO_PROBLEM = re.compile(r"\bno problem\b", re.IGNORECASE)
+_BURDEN = re.compile(
+    r"\b(?:fees?|charge[ds]?|costs?|penalty|penalties|fines?|extra|surcharges?|need|must|have to|required)\b",
+    re.IGNORECASE,
+)
 
 
 def meant(answer: str, question: str) -> str | None:
     """ "Yes." or "No.", where that is all that an answer to a question of yes or no says in other words; else None."""
-    if _OTHERWISE.search(question):
+    if _OTHERWISE.search(question) or (_NO_PROBLEM.search(answer) and _BURDEN.search(question)):
         return None
     if _YES.match(answer) or _YES_SIGN.match(answer):
         return "Yes."
