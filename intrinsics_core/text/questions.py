@@ -52,6 +52,12 @@ _CONDITION = re.compile(
     r"|(?<=did you )(?=(?:lose|forget|miss|receive|buy|book|pay|move)\b))",
     re.IGNORECASE,
 )
+# What is wanted or proposed: "Could you please send the plumber before 15 March?", "How about Thursday at 3?"
+_WANTS = re.compile(
+    r"\A(?:and |but |so )?(?:(?:could|would|can|will) you (?:please|kindly|also)|would it be possible|how about|what if"
+    r"|why not|why don['’]t (?:we|you)|shall we)\b|\bplease\b",
+    re.IGNORECASE,
+)
 _LONGEST = 300  # characters of a question
 
 
@@ -71,6 +77,16 @@ def asked(sentence: str) -> str:
 def is_open(question: str) -> bool:
     """Whether a question that was `asked` asks for more than a yes or a no."""
     return _OPEN.match(question) is not None
+
+
+def wants(question: str) -> bool:
+    """Whether a question that was `asked` says what is wanted or proposed."""
+    return _WANTS.search(question) is not None
+
+
+def decides(sentence: str) -> bool:
+    """Whether a sentence begins with a yes or a no."""
+    return _BEGUN.match(_LABELS.sub("", sentence).strip()) is not None
 
 
 def answered(question: str, answer: str) -> str:

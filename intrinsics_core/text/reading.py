@@ -16,16 +16,15 @@ from intrinsics_core.text.fences import coded
 from intrinsics_core.text.items import behind, in_list, listed
 from intrinsics_core.text.outline import outline
 from intrinsics_core.text.prose import ended
-from intrinsics_core.text.questions import answered, asked
+from intrinsics_core.text.questions import answered, asked, decides, wants
 
 
 class ReadSentence(NamedTuple):
     """A sentence as it is read.
 
-    text: what models read; "" for nothing. own: for what it may be cited: what it says itself, and of an answer
-    its question, too. section: a
-    number that changes where something else begins. front: what introduces the sentence, behind which it is read.
-    question: the question before it, which it answers; "" for none.
+    text: what models read; "" for nothing. own: for what it may be cited: what it says itself, and of an answer its
+    question, too. section: a number that changes where something else begins. front: what introduces the sentence,
+    behind which it is read. question: the question before it, which it answers; "" for none.
     """
 
     text: str
@@ -63,8 +62,10 @@ def _read(sentences: Sequence[str], columns: Sequence[int]) -> list[ReadSentence
     said = _in_words(sentences)
     places = outline([text if said[i] else "" for i, text in enumerate(sentences)], columns or [0] * len(sentences))
     found, question = list[ReadSentence](), ReadSentence("", "")
-    for text, words, place in zip(sentences, said, places, strict=True):
-        if asks := asked(text):
+    following = [*sentences[1:], ""][: len(sentences)]
+    for text, words, place, after in zip(sentences, said, places, following, strict=True):
+        asks = asked(text)
+        if asks and (decides(after) or not wants(asks)):
             question = ReadSentence("" if place.introduces else asks, "", place.section)
             found.append(ReadSentence("", "", place.section))
             continue

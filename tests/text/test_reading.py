@@ -48,6 +48,8 @@ A: 3 euros."""
         ),
         ("Is the bridge open? Has the ferry been repaired?", []),
         ("When does the pool open?", []),
+        ("Can you deliver on Sundays? Never.", ["Never."]),
+        ("Could you please wait? No.", ["Could not you please wait."]),
         ("Is the bridge open? Many people ask us.", ["Many people ask us."]),
     ],
 )
@@ -114,6 +116,8 @@ def test_an_answer_in_a_passage_stands_behind_its_question_as_it_is() -> None:
         "My order 5512 has not arrived, can you check where it is?",
         "She asked whether the bridge is open. Nobody knew.",
         "Tell us if you come by car. No dogs are allowed.",
+        "Could you please send the plumber before 15 March? My neighbour has a key.",
+        "How about Thursday at 3 in the library?",
         "“Is it open?” he asked. It was.",
         "Ist das Haus offen? Ja.",
     ],
