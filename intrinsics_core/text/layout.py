@@ -123,7 +123,7 @@ def _units_between(
         if goes_on and i < skipped:
             continue
         plain = line.strip()
-        if not plain:
+        if not _unquoted(plain):  # ">" is the blank line of a quoted mail
             yield from _joined(text, block) if block else ()
             block = []
             continue
@@ -170,7 +170,8 @@ def _joined(text: str, block: list[_ProseLine]) -> Iterator[tuple[int, int, bool
     width = max(map(len, lines))
     # A break was forced where the next line's first word had no room in the widest line.
     forced = [
-        len(line) + 1 + len(after.split(None, 1)[0]) >= width for line, after in zip(lines, bare[1:], strict=False)
+        len(line) + 1 + len((after.split(None, 1) or [""])[0]) >= width
+        for line, after in zip(lines, bare[1:], strict=False)
     ]
     inner = [full for full, line in zip(forced, block[1:], strict=True) if not line.item]
     wrapped = width <= _WRAPPED and len(inner) > 1 and sum(inner) >= 0.8 * len(inner)

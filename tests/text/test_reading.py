@@ -1,10 +1,15 @@
 """The sentences of a document as models read them."""
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
+from intrinsics_core.embedded.lexical import is_known
+from intrinsics_core.text.cleaning import cleaned
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.outline import columns_of
 from intrinsics_core.text.reading import as_read, readings
+from tests.drawing import drawn
 
 
 def read(text: str) -> list[str]:
@@ -341,3 +346,21 @@ def test_a_sentence_that_has_ended_introduces_no_list(text: str) -> None:
 def test_a_line_that_has_no_end_introduces_a_list(text: str) -> None:
     (said,) = read(text)
     assert said.startswith("Not covered") and said.endswith(": theft.")
+
+
+PIECES = """> |>|>> |- |* |1. |a) |[ ] |[x] |☐ |```|## |**|<p>|</p>|<br>|<div hidden>|</div>|<!--|-->|&amp;|Page 3 of 9|\t|   |cancella-|tions|
+The pool opens at 9 a.m.|Is breakfast included?|No.|No, 9 euros.|Monday: 9-17|closed|Tom: |Contents|1 Safety ...... 3|Not covered:|?|:|(|)|[1]|中文。|"""
+LINES = st.lists(st.sampled_from([*PIECES.replace("\n", "").split("|"), "|", "|---|", "\f", " "]), max_size=6).map(
+    "".join
+)
+
+
+@settings(max_examples=drawn(400))
+@given(st.lists(LINES, max_size=12).map("\n".join))
+@example("> The pool is closed today because of the storm\n>\n> It opens again tomorrow.")  # a quoted mail
+def test_any_lines_are_read_as_many_texts_as_sentences(text: str) -> None:
+    spans = laid_out(text)
+    sentences = [span.text for span in spans]
+    assert sentences == [text[span.begin : span.end] for span in spans]
+    said = cleaned(sentences, is_known)
+    assert len(readings(said, columns_of(text, spans))) == len(as_read(said)) == len(sentences)
