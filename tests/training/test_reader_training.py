@@ -36,7 +36,7 @@ from training.reader.train import Run, Settings, halves, losses, rate
 from training.reader.wordnet import WordNet
 
 ROOT = Path(__file__).resolve().parents[2]
-SMALL = Settings(pairs=64, tokens=900, chunk=32, dev=2, threads=2, rate=2e-4)
+SMALL = Settings(pairs=96, tokens=900, chunk=32, dev=2, threads=2, rate=2e-4)
 
 
 @pytest.fixture(scope="module", autouse=True)
