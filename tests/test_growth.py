@@ -39,9 +39,10 @@ def test_the_patterns_of_the_package_are_found():
     assert any(name.startswith("intrinsics_core.text.markup.defuse") for name in ALL)  # in a closure
 
 
+@pytest.mark.parametrize("lengths", [(300,), pytest.param((100, 1_000), marks=pytest.mark.slow)], ids=["one", "two"])
 @pytest.mark.parametrize("name", ALL)
-def test_no_pattern_takes_more_than_linear_time(name):
-    found = patterns.worst(ALL[name])
+def test_no_pattern_takes_more_than_linear_time(name, lengths):
+    found = patterns.worst(ALL[name], lengths)
     assert found.ratio < LINEAR, f"{found.how} of {found.text}: {found.once} steps, then {found.four}"
 
 

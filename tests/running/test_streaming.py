@@ -317,7 +317,7 @@ def test_lines_that_all_lean_on_the_next_cost_work_in_proportion(unit: str) -> N
 
         return feed
 
-    assert growth(work, 100) < LINEAR
+    assert growth(work, 50) < LINEAR
 
 
 def test_splitting_an_open_tail_reads_few_times_what_is_written() -> None:

@@ -5,6 +5,7 @@ import os
 import re
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -489,8 +490,13 @@ def test_every_conversation_has_what_is_meant_and_what_is_not():
 # --- mixture
 
 
+@cache  # the written texts are read in some seconds
+def all_streams(folder):
+    return streams(folder, "train", NET, 1)
+
+
 def test_all_streams_are_there_and_make_pairs(folder):
-    found_streams = streams(folder, "train", NET, 1)
+    found_streams = all_streams(folder)
     assert set(found_streams) == set(SHARES)
     for stream in found_streams.values():
         assert any(stream.unit(i) for i in range(40)), stream.name
@@ -499,10 +505,10 @@ def test_all_streams_are_there_and_make_pairs(folder):
 @pytest.mark.slow
 def test_chunks_go_on_where_a_run_stopped(folder):
     at = {}
-    whole = [chunk(streams(folder, "train", NET, 1), at, 60) for _ in range(2)]
+    whole = [chunk(all_streams(folder), at, 60) for _ in range(2)]
     first = {}
-    chunk(streams(folder, "train", NET, 1), first, 60)
-    again = chunk(streams(folder, "train", NET, 1), dict(first), 60)
+    chunk(all_streams(folder), first, 60)
+    again = chunk(all_streams(folder), dict(first), 60)
     assert again == whole[1] != whole[0]
 
 
@@ -510,7 +516,7 @@ def test_chunks_go_on_where_a_run_stopped(folder):
 @pytest.mark.parametrize(("chunks", "units"), [(1, 250), (4, 500)])
 def test_shares_are_kept(folder, chunks, units):
     at, count = {}, Counter()
-    parts = streams(folder, "train", NET, 1)
+    parts = all_streams(folder)
     for _ in range(chunks):
         for unit in chunk(parts, at, units):
             count.update(p.task for p in unit)
@@ -522,7 +528,7 @@ def test_shares_are_kept(folder, chunks, units):
 
 
 def test_the_file_that_ships_names_sets_and_licences(folder):
-    told = sets(streams(folder, "train", NET, 1))
+    told = sets(all_streams(folder))
     assert {row["set"] for row in told} == set(SPLITS)
     assert all(row["licence"] and row["rows"] > 0 for row in told)
 
