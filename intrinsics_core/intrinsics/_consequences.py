@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from intrinsics_core.protocol.results import SentenceVerdict
-from intrinsics_core.text.fences import is_fence
+from intrinsics_core.text.fences import blocks
 from intrinsics_core.text.headings import BOLD, heading_level
 from intrinsics_core.text.layout import is_item
 from intrinsics_core.text.outline import columns_of
@@ -31,8 +31,9 @@ def settled(answer: str, sentences: Sequence[SentenceVerdict], dropped: set[int]
         sentences: its sentences, in order.
         dropped: numbers of the sentences that are to be dropped for what they say.
     """
-    gone, blocks = dict.fromkeys(dropped, ""), _blocks(sentences)
-    for block in blocks:
+    gone = dict.fromkeys(dropped, "")
+    code_blocks = [range(*block) for block in blocks([sentence.text for sentence in sentences])]
+    for block in code_blocks:
         if not gone.keys().isdisjoint(block):
             if all(i in gone or sentences[i].label == "NA" for i in block):
                 gone = dict.fromkeys(block, _NO_CODE) | gone
@@ -43,15 +44,8 @@ def settled(answer: str, sentences: Sequence[SentenceVerdict], dropped: set[int]
         if _holds(sentences, columns, i, gone):
             del gone[i]
     gone |= dict.fromkeys(_uncalled(sentences, gone), _UNCALLED)
-    code = frozenset(i for block in blocks for i in block)
+    code = frozenset(i for block in code_blocks for i in block)
     return gone | dict.fromkeys(_emptied(sentences, {*gone}, code), _NOTHING_BELOW)
-
-
-def _blocks(sentences: Sequence[SentenceVerdict]) -> list[range]:
-    """The blocks of code between two fences, with the fences. One that is not closed goes on to the end."""
-    fences = [i for i, sentence in enumerate(sentences) if is_fence(sentence.text)]
-    ends = [*(end + 1 for end in fences[1::2]), len(sentences)]
-    return [range(begin, end) for begin, end in zip(fences[::2], ends, strict=False)]
 
 
 def _holds(sentences: Sequence[SentenceVerdict], columns: Sequence[int], i: int, gone: Collection[int]) -> bool:

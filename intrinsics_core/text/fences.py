@@ -28,18 +28,18 @@ def fenced(text: str) -> list[tuple[int, int]]:
         return []
     lines = text.splitlines(keepends=True)
     begins = [0, *accumulate(map(len, lines))]
-    return [(begins[first], begins[last]) for first, last in _blocks(lines)]
+    return [(begins[first], begins[last]) for first, last in blocks(lines)]
 
 
 def coded(lines: Sequence[str]) -> frozenset[int]:
     """Indices of the lines, or sentences, that are in blocks of code (`fenced`), and of their fences."""
     if not any(map(is_fence, lines)):
         return frozenset()
-    return frozenset(i for first, last in _blocks(lines) for i in range(first, last))
+    return frozenset(i for first, last in blocks(lines) for i in range(first, last))
 
 
-def _blocks(lines: Sequence[str]) -> list[tuple[int, int]]:
-    """(first, behind the last) line of each block of code."""
+def blocks(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """(first, behind the last) line or sentence of each block of code (`fenced`)."""
     found, opened = list[tuple[int, int]](), 0 if begins_in_code(lines) else -1
     for i, line in enumerate(lines):
         if is_fence(line):

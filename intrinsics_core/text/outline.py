@@ -112,8 +112,9 @@ def _lines(sentences: Sequence[str], columns: Sequence[int]) -> list[_Lined]:
 
 def _heads(text: str, column: int, following: _Lined | None) -> bool:
     """Whether a numbered line without an end has prose of its own below it."""
-    prose = following is not None and not following.is_item and following.column == column
-    return prose and mark(text) == "1" and text[-1:] not in _STOPPED and not is_row(following.text if following else "")
+    if following is None or following.is_item or following.column != column or is_row(following.text):
+        return False
+    return mark(text) == "1" and _has_no_end(text.strip(_MARKS))
 
 
 def _placed(line: _Lined, above: _Outline, several: bool) -> Position:
@@ -182,6 +183,11 @@ def _introduction(text: str) -> str:
         return ""
     question = asked(text)
     said = question or text.strip(_MARKS)
-    plain = _FOOTNOTES.sub("", said)
-    introduces = is_open(question) if question else not (is_ended(plain) or plain.endswith(tuple(_STOPPED)))
+    introduces = is_open(question) if question else _has_no_end(said)
     return said if said and introduces and len(said) <= _WIDEST and len(said.split()) <= _LONGEST else ""
+
+
+def _has_no_end(text: str) -> bool:
+    """Whether no mark ends a text, footnotes behind it left out."""
+    plain = _FOOTNOTES.sub("", text)
+    return not (is_ended(plain) or plain.endswith(tuple(_STOPPED)))

@@ -6,13 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from intrinsics_core.text.prose import is_ended
+
 _PAGE = re.compile(
     r"\A(?:(?:.{0,100}(?:\s\s|[|·•—–-]\s?))?(?:Page|PAGE|Seite|SEITE|P\.)\s?\d{1,4}(?:\s?(?:of|von|/)\s?\d{1,4})?"
     r"(?:\s{0,9}[|·•—–-].{0,100}|\s\s.{0,100})?|.{0,100}\b(?i:page|seite)\s\d{1,4}\s(?:of|von)\s\d{1,4})\Z"
 )
 _NUMBER = re.compile(r"\A[-–—]?\s?\d{1,4}\s?[-–—]?\Z")
 _ITEM = re.compile(r"\A\(?[a-zA-Z\d]{1,5}[.)]\s")
-_ENDED = re.compile(r"[.!?…:;。！？][\"'”’»)\]*_]{0,4}\Z")
 _LONGEST = 120  # characters of a header or a footer
 _MOST = 12  # lines between the halves of a sentence
 _HALVES = 2  # lines of a sentence around a page break
@@ -68,7 +69,7 @@ def _is_furniture(lines: Sequence[str], i: int, times: Counter[str]) -> bool:
     if _PAGE.match(line):
         return True
     beside_blank = (i > 0 and not lines[i - 1]) or (i + 1 < len(lines) and not lines[i + 1])
-    names = times[line] > 1 and line[:1].isupper() and not _ITEM.match(line) and not _ENDED.search(line)
+    names = times[line] > 1 and line[:1].isupper() and not _ITEM.match(line) and not is_ended(line)
     return beside_blank and (names or _NUMBER.match(line) is not None)
 
 

@@ -55,8 +55,9 @@ def in_words(sentences: Sequence[str]) -> list[str]:
 
 
 def with_first_rows(sentences: Sequence[str], read: Sequence[str]) -> list[str]:
-    """What `in_words` makes of sentences, with each first row that may name no columns, since no rule follows it:
-    "Monday; closed."."""
+    """What `in_words` makes of sentences, with each first row between bars that may name no columns, since no rule
+    follows it: "Monday; closed.".
+    """
     following = [*sentences[1:], ""][: len(sentences)]
     return [
         ended("; ".join(filter(None, _cells(text))))

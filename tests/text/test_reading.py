@@ -300,6 +300,10 @@ def test_prose_may_speak_of_boxes(text: str) -> None:
             ["Excused: Karin Holm", "1. Water pump", "The old pump leaks.", "2. Heating", "It works again."],
         ),
         ("Not covered:\n1. Flood\n2. Theft", ["Not covered: Flood.", "Not covered: Theft."]),
+        (  # a numbered sentence is no heading of what follows
+            "House rules\n1. Keep quiet after ten.\nThe desk closes at nine.",
+            ["House rules: Keep quiet after ten.", "The desk closes at nine."],
+        ),
     ],
 )
 def test_empty_boxes_and_numbers_that_say_nothing(text: str, said: list[str]) -> None:
