@@ -374,20 +374,26 @@ def _sentences(passage: str) -> Iterable[frozenset[str]]:
     return (frozenset(terms(text)) for text in _read(passage))
 
 
-@remembered(1024)
 def states_something(passage: str) -> bool:
     """Whether a passage does more than to ask, or to list what a document is about: else it answers no question."""
-    spans = laid_out(passage)
-    return any(as_read(cleaned([span.text for span in spans], is_known), columns_of(passage, spans)))
+    return any(_stated(passage))
 
 
-def _read(passage: str) -> list[str]:
+def _read(passage: str) -> Sequence[str]:
     """The sentences of a passage as they are read. One that states nothing is read as it stands: the answer to its
     question may stand elsewhere, in the metadata of its document."""
-    spans = laid_out(passage)
-    plain = cleaned([span.text for span in spans], is_known)
-    said = as_read(plain, columns_of(passage, spans))
-    return said if any(said) else plain
+    said = _stated(passage)
+    return said if any(said) else _plain(passage)
+
+
+@remembered(1024)
+def _stated(passage: str) -> tuple[str, ...]:
+    """What each sentence of a passage states, as it is read; "" for nothing."""
+    return tuple(as_read(_plain(passage), columns_of(passage, laid_out(passage))))
+
+
+def _plain(passage: str) -> list[str]:
+    return cleaned([span.text for span in laid_out(passage)], is_known)
 
 
 def _threshold(name: str, given: float | None, default: float) -> float:

@@ -15,7 +15,6 @@ from intrinsics_core.text.reading import ReadSentence
 
 _NAME = 8  # words of the name of a row, at the most
 _VALUE = re.compile(r"(?:from |about |up to )?[€$£]?\s?\d[\d.,:–-]*+\s?(?:\w+|%)?(?: \w+)?\.?")
-_ITEM = re.compile(r"[-*•]\s+|\d{1,2}[.)]\s+")
 
 
 class Field(NamedTuple):
@@ -47,10 +46,8 @@ def names_of_rows(sentences: Sequence[str]) -> dict[int, str]:
         cells = [cell.split(": ", 1) for cell in sentence.rstrip(".").split("; ")]
         if all(len(cell) == 2 for cell in cells):
             name, value = cells[0]
-            if item := _ITEM.match(name):
-                name = name[item.end() :]
             if cells[1:]:
                 found[i] = value
             elif _VALUE.fullmatch(value.strip()):
-                found[i] = name
+                found[i] = unmarked(name)
     return {i: name for i, name in found.items() if len(name.split()) <= _NAME}
