@@ -28,6 +28,7 @@ def test_a_set_is_what_was_written(name: str) -> None:
     assert hashlib.sha256((SETS / f"{name}.jsonl").read_bytes()).hexdigest() == HASHES[name]
 
 
+@pytest.mark.slow  # it reads all texts that are trained on
 def test_no_text_of_them_is_trained_on() -> None:
     measured = {" ".join(row["doc"].split()) for name in ("plain", "hard", "hard_dev") for row in rows(name)}
     several = [*rows("long"), *rows("comparisons")]

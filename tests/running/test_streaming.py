@@ -306,7 +306,9 @@ def test_a_tail_that_stays_open_costs_work_in_proportion(unit: str, begin: str) 
     assert growth(work, 300) < LINEAR
 
 
-@pytest.mark.parametrize("unit", ["It is so:\n", "# So\n", "|-|-|\n", "Yes. "])
+@pytest.mark.parametrize(
+    "unit", ["Yes. ", *(pytest.param(t, marks=pytest.mark.slow) for t in ("It is so:\n", "# So\n", "|-|-|\n"))]
+)
 def test_lines_that_all_lean_on_the_next_cost_work_in_proportion(unit: str) -> None:
     def work(n: int) -> Any:
         def feed() -> None:
@@ -474,7 +476,7 @@ HOTELS = [
 ITEMS = "- A double room costs 80 euros a night.\n- Check-in is from 3 p.m.\n- Dogs are welcome.\n"
 
 
-@pytest.mark.parametrize("times", [1, 40])
+@pytest.mark.parametrize("times", [1, pytest.param(40, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("heading", ["**Garden Hotel**", "## Garden Hotel\n\n### Prices", "- Garden Hotel"])
 def test_a_long_list_is_read_under_its_heading_to_its_end(heading: str, times: int) -> None:
     answer = f"{heading}\n{ITEMS * times}- Breakfast costs 14 euros.\n- Breakfast costs 9 euros.\n- Check-in"

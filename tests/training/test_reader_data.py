@@ -495,6 +495,7 @@ def all_streams(folder):
     return streams(folder, "train", NET, 1)
 
 
+@pytest.mark.slow
 def test_all_streams_are_there_and_make_pairs(folder):
     found_streams = all_streams(folder)
     assert set(found_streams) == set(SHARES)
