@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from intrinsics_core.embedded.query.chooser import ChoiceOfReading
     from intrinsics_core.embedded.query.rewriting import Rewrite
 
-# What asks of the answer and the last question alone.
-_WITHOUT_HISTORY = ("hallucination-detection", "citations")
-
 _SAID = 400  # characters of an earlier turn of the user's that an answer may say back
 
 
@@ -49,8 +46,6 @@ def told_earlier(task: Task) -> str:
 
 def turns_cut(task: Task) -> int:
     """Earlier turns of which a rewrite of the question reads the end alone, or nothing where the last is too long."""
-    if task.intrinsic in _WITHOUT_HISTORY:
-        return 0
     from intrinsics_core.embedded.query.salience import LONGEST_TURN
 
     *earlier, last = turns_of(task) or (("user", ""),)

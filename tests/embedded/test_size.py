@@ -15,6 +15,7 @@ from intrinsics_core import (
     arun,
     citations,
     context_relevance,
+    hallucination_detection,
     query_expansion,
     query_rewrite,
     reranking,
@@ -89,7 +90,8 @@ def test_an_earlier_turn_that_is_read_in_part_is_told():
         assert run(function(asked[1:], documents)).cut == 0
     assert run(answerability(asked, [])).cut == 0  # nothing was read
     answered = [*asked, {"role": "assistant", "content": "In 1911."}]
-    assert run(citations(answered, documents)).cut == 0  # reads no history
+    for function in (citations, hallucination_detection):  # the question is made to stand alone, as for the gate
+        assert run(function(answered, documents)).cut == 1
     long = [*history, {"role": "user", "content": PROSE * 1_100}]
     assert run(query_rewrite(long)).cut == 2  # a text and no question: it is left as it is
     assert "cut" not in run(query_rewrite(asked[1:])).model_dump()
