@@ -63,14 +63,15 @@ def said_in(task: Task) -> ClaimsMade:
     """
     from intrinsics_core.embedded.scoring.clauses import clauses
     from intrinsics_core.embedded.scoring.form import without_form
-    from intrinsics_core.embedded.scoring.short_answers import plainly, without_denied
+    from intrinsics_core.embedded.scoring.short_answers import plainly, without_denied, without_yes
 
     turns = task.messages[:-1]
     earlier = [span.text for turn in turns[-1:] if turn.role == "assistant" for span in laid_out(turn.content)]
     formed = without_form([*earlier, *(sentence.text for sentence in task.response_sentences)])
     titles = [document.title or "" for document in task.documents]
     texts = [document.text for document in task.documents]
-    said = [without_denied(text, task.query, texts) for text in plainly(formed[len(earlier) :], task.query)]
+    plain = [without_yes(text, task.query) for text in plainly(formed[len(earlier) :], task.query)]
+    said = [without_denied(text, task.query, texts) for text in plain]
     cut = [clauses(sentence, titles, task.query) for sentence in said]
     claims = [clause for each in cut for clause in each]
     return ClaimsMade(formed[: len(earlier)], claims, [i for i, each in enumerate(cut) for _ in each])

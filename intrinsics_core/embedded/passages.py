@@ -114,7 +114,8 @@ def answerability_of(own: Overrides, task: Task) -> Program[Answerability]:
     from intrinsics_core.embedded.query.nothing_asked import asks_nothing
     from intrinsics_core.embedded.scoring.chunks import carried_on
 
-    if asks_nothing(task.query) and not accepted_offer(turns_of(task)):
+    turns = turns_of(task)
+    if turns and asks_nothing(turns[-1][1]) and not accepted_offer(turns):
         return Answerability(label="answerable", probability=None, reason="the last turn asks nothing of the documents")
     task = replace(task, documents=carried_on(task.documents))
     found = yield from answerable_by(own, task, (yield from _looked_up(own, task)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -27,11 +28,18 @@ def question_by_rules(task: Task) -> str:
 
 
 def turns_of(task: Task) -> tuple[tuple[str, str], ...]:
-    """(role, text) up to the last user turn."""
+    """(role, text) up to the last user turn, which may be several messages in a row."""
     turns = [(m.role, m.content) for m in task.messages]
     while turns and turns[-1][0] != "user":
         turns.pop()
-    return tuple(turns)
+    return _joined(tuple(turns))
+
+
+@lru_cache(maxsize=32)
+def _joined(turns: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    from intrinsics_core.embedded.query.one_turn import as_one_turn
+
+    return as_one_turn(turns)
 
 
 def earlier_turns(task: Task) -> list[str]:
@@ -68,11 +76,10 @@ def _rewritten(turns: tuple[tuple[str, str], ...], meant: str) -> Rewrite:
     return rewrite(turns, meant=meant)
 
 
-def _standing(own: Overrides, task: Task) -> Program[Rewrite]:
+def _standing(own: Overrides, intrinsic: str, turns: tuple[tuple[str, str], ...]) -> Program[Rewrite]:
     """The question made to stand alone: by the reading that the reader picks, or by rules where nobody reads."""
     from intrinsics_core.embedded.query.corrections import accepted_offer, as_fragment
 
-    turns = turns_of(task)
     if offer := accepted_offer(turns):
         turns = (*turns[:-1], ("user", offer))
     last = turns[-1][1] if turns else ""
@@ -81,40 +88,62 @@ def _standing(own: Overrides, task: Task) -> Program[Rewrite]:
     asked = _choice(read)
     meant = asked.by_rules
     if "meant" in own.reads and asked.pairs:
-        (scored,) = yield [Score(task.intrinsic, asked.pairs, "meant", own=True)]
+        (scored,) = yield [Score(intrinsic, asked.pairs, "meant", own=True)]
         meant = asked.meant(yes_logits([scored]))  # type: ignore[list-item]  # only replies are sent in
     found = _rewritten(read, meant)
     return found if fragment == last or found.question != fragment else _rewritten(turns, last)
 
 
-def asked_alone(own: Overrides, task: Task) -> Program[str]:
+def asked_alone(own: Overrides, task: Task, *, back: bool = True) -> Program[str]:
     """The question as it stands alone, spelled as in the documents, "" without one: neither encoder nor reader sees
     the history.
+
+    ``back``: of a turn that is about the question before it ("Sorry?") it is that question.
 
     Without the keywords that a rewrite adds for retrieval: they draw the vector towards what was said before. (150
     MT-RAG tasks with a history, ELSER's top 5: answerability AUROC .64 with the plain question, .57 with keywords.)
     For ranking either will do: .478 against .471 nDCG on those tasks, .550 against .560 on others.
     """
+    from intrinsics_core.embedded.query.going_back import asked_before
     from intrinsics_core.embedded.spelling import without_slips
 
-    if not turns_of(task):
+    turns = turns_of(task)
+    if not turns:
         return ""
-    question = (yield from _standing(own, task)).question
+    before = asked_before(turns) if back else None
+    asked = turns if before is None else turns[: before + 1]
+    question = (yield from _standing(own, task.intrinsic, asked)).question
     return without_slips([passage(document) for document in task.documents], question)
 
 
 def standing_alone(own: Overrides, task: Task) -> Program[Task]:
     """The task with its question as it stands alone: what "it" is, an earlier turn may say."""
-    if len(turns_of(task)) < 2:
+    turns = turns_of(task)
+    question = (yield from _answered(own, task, turns)) if len(turns) > 1 else turns[0][1] if turns else ""
+    if question == task.query:
         return task
-    question, messages = (yield from asked_alone(own, task)), list(task.messages)
+    messages = list(task.messages)
     last = max(i for i, message in enumerate(messages) if message.role == "user")
     messages[last] = replace(messages[last], content=question)
     return replace(task, messages=tuple(messages))
 
 
+def _answered(own: Overrides, task: Task, turns: Sequence[tuple[str, str]]) -> Program[str]:
+    """The question that the answer of a task is an answer to.
+
+    A yes behind "Really?" or "Can you repeat that?" answers that turn, so the question before it is read as no
+    question of yes or no.
+    """
+    from intrinsics_core.embedded.query.going_back import asked_before, is_answered_by_yes
+    from intrinsics_core.embedded.scoring.short_answers import is_bare, is_polar
+
+    said = is_answered_by_yes(turns[-1][1]) and asked_before(turns) is not None
+    question = yield from asked_alone(own, task, back=not (said and is_bare(task.response)))
+    return question.replace("?", ".") if said and is_polar(question) else question
+
+
 def query_rewrite(own: Overrides, task: Task) -> Program[QueryRewrite]:
-    found = yield from _standing(own, task)
+    found = yield from _standing(own, task.intrinsic, turns_of(task))
     return QueryRewrite(
         query=found.question,
         original=task.query,
@@ -127,6 +156,6 @@ def query_rewrite(own: Overrides, task: Task) -> Program[QueryRewrite]:
 def query_expansion(own: Overrides, task: Task) -> Program[QueryExpansion]:
     from intrinsics_core.embedded.query.expanding import expand
 
-    found = yield from _standing(own, task)
+    found = yield from _standing(own, task.intrinsic, turns_of(task))
     queries = expand(turns_of(task), [passage(d) for d in task.documents], rewritten=found)
     return QueryExpansion(queries=tuple(ExpandedQuery(text=text, strategy=strategy) for text, strategy in queries))

@@ -1,4 +1,4 @@
-"""Turns that ask nothing of the documents: a greeting, thanks, a goodbye, a request about the conversation itself."""
+"""Turns that ask nothing of the documents: a greeting, thanks, a remark, a request about the conversation itself."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 
 from intrinsics_core.embedded.lexical import tokens
 from intrinsics_core.embedded.query.lexicon import ASKING, COURTESY, LANGUAGES, plain
+from intrinsics_core.embedded.query.remarks import is_remark
 
 _COURTESY = re.compile(
     r"\A\W*(?:(?:hi|hello|hey|good (?:morning|afternoon|evening|night)|thanks|thank you|thx|cheers|bye|goodbye|see you"
@@ -25,10 +26,14 @@ _OF_THE_TALK = re.compile(
     r"(?:(?:can|could|would) you (?:please )?)?(?:repeat|rephrase|shorten|translate|explain|summari[sz]e|say|put)"
     rf" (?:that|it|this|your (?:last )?answer){_WAYS}"
     rf"|(?:(?:can|could|would) you (?:please )?)?(?:answer|reply|write|speak)(?: to me| me)? in {_LANGUAGE}{_WAYS}"
-    r"|what (?:did i|have i|was i) (?:just )?(?:ask|asked|say|said|asking)(?: you)?(?: before| first| just now)?"
     r"|what did you (?:just )?say(?: before| just now)?"
     r"|(?:shorter|longer|simpler|again|once more|in short)(?:,? please)?[.!]*+\Z"
     r")\W*\Z",
+    re.IGNORECASE,
+)
+_OF_THE_USER = re.compile(
+    r"\A\W*what (?:did i|have i|was i) (?:just )?(?:ask|asked|say|said|asking)(?: you)?"
+    r"(?: before| first| just now)?\W*\Z",
     re.IGNORECASE,
 )
 _LONGEST = 160  # characters
@@ -38,7 +43,13 @@ _FEW = 8  # words of a turn that begins with thanks or a greeting
 def asks_nothing(turn: str) -> bool:
     """Whether a user's turn surely asks nothing that documents could answer: "Thanks!", "Can you repeat that?"."""
     text = _short(turn)
-    return bool(text) and bool(_COURTESY.match(text) or _OF_THE_TALK.match(text))
+    listed = any(pattern.match(text) for pattern in (_COURTESY, _OF_THE_TALK, _OF_THE_USER))
+    return bool(text) and (listed or is_remark(text))
+
+
+def asks_again(turn: str) -> bool:
+    """Whether a turn asks for the last answer once more, or in another form: "Can you repeat that?", "In short."."""
+    return _OF_THE_TALK.match(_short(turn)) is not None
 
 
 def is_courtesy(turn: str) -> bool:

@@ -26,6 +26,7 @@ from intrinsics_core.embedded.query.nothing_asked import is_courtesy
 from intrinsics_core.embedded.query.phrases import LONGEST_PHRASE, article, parts, runs, surface, things
 from intrinsics_core.embedded.query.replaced import replaced
 from intrinsics_core.embedded.query.salience import Turn, heard, latest_first, salience
+from intrinsics_core.embedded.query.told import without_small_talk
 from intrinsics_core.embedded.scoring.head import load_head
 
 MOST = 16
@@ -115,12 +116,13 @@ def readings(conversation: Sequence[Turn]) -> list[Reading]:
 
 def mentioned(conversation: Sequence[Turn]) -> list[Phrase]:
     """Phrases of the earlier turns that the last one may lean on, the likeliest first, an article with each."""
-    *history, _ = conversation
+    *history, last = conversation
+    history = without_small_talk(history)
     near = [(role, text[-READ:] if role == "user" else text[:READ]) for role, text in history]
-    likely, least, answers = salience(conversation), load_head("rewrite").thresholds["substitute"], _answers(near)
+    likely, least, answers = salience([*history, last]), load_head("rewrite").thresholds["substitute"], _answers(near)
     best: dict[str, Phrase] = {}
     # "They" are those that were talked of before, too.
-    plural = not lexicon.PLURAL.isdisjoint(map(plain, tokens(conversation[-1][1])))
+    plural = not lexicon.PLURAL.isdisjoint(map(plain, tokens(last[1])))
     cut, gone = set[str](), frozenset[str]() if plural else replaced(near)
     for age, text in enumerate(latest_first(near)):
         whole = things(text, lambda t: not t.is_stop and t.term in likely)

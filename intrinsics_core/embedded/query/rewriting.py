@@ -37,6 +37,7 @@ from intrinsics_core.embedded.query.salience import (
     latest_first,
     term_features,
 )
+from intrinsics_core.embedded.query.told import without_small_talk
 from intrinsics_core.embedded.scoring.head import load_head
 
 KEYWORDS = 6
@@ -122,13 +123,14 @@ def rewrite(
     # What "what about X?" put X in the place of is no longer asked about.
     before = next((text for role, text in reversed(history) if role == "user"), "")
     replaced = set(terms(before)) - set(terms(question)) if is_framed(original, question) else set[str]()
-    best = [term for term in keyword_terms(turns) if term not in replaced]
-    context = spelled(latest_first(history), best[:keywords])
+    told = without_small_talk(turns)
+    best = [term for term in keyword_terms(told) if term not in replaced]
+    context = spelled(latest_first(told[:-1]), best[:keywords])
     if not context and question == original:
         return alone
     asked = asked_words(original)
     query = f"{question.rstrip()} ({', '.join([*asked, *context])})" if context else question
-    worth = history_terms(turns)
+    worth = history_terms(told)
     for term in sorted(worth, key=lambda term: -worth[term] * idf(term))[:TERMS]:
         weights[term] = HISTORY_WEIGHT * min(1.0, worth[term])
     return Rewrite(

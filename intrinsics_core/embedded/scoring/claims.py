@@ -212,8 +212,18 @@ def says_back(sentence: str, question: str) -> bool:
 
 def asks(turn: str) -> bool:
     """Whether a user's turn asks for something: it is not empty, and it is a question or no small talk ("Thanks!")."""
-    told = "?" in turn or _TELLS.search(turn)
-    return bool(turn.strip()) and bool(told or not (surely_none(turn) or is_small_talk(turn, listed(turn))))
+    told = "?" in turn or tells(turn)
+    return bool(turn.strip()) and bool(told or not claims_nothing(turn))
+
+
+def tells(turn: str) -> bool:
+    """Whether a user's turn asks for something without a question mark: "Tell me when it opens."."""
+    return _TELLS.search(turn) is not None
+
+
+def claims_nothing(text: str) -> bool:
+    """Whether the phrases or the head say, of a text that does not ask, that it claims nothing."""
+    return surely_none(text) or is_small_talk(text, listed(text))
 
 
 def surely_none(text: str) -> bool:

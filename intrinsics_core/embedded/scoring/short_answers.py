@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from intrinsics_core.embedded.lexical import terms
 from intrinsics_core.embedded.scoring.keys import claim
-from intrinsics_core.embedded.scoring.verbs import AUXILIARY
+from intrinsics_core.embedded.scoring.verbs import AUXILIARY, FINITE
 from intrinsics_core.embedded.scoring.yes_and_no import meant
 from intrinsics_core.text.layout import laid_out
 
@@ -77,6 +77,16 @@ def _ahead(answer: str) -> str | None:
 def opens_with_yes_or_no(answer: str) -> bool:
     """Whether an answer begins with a yes or a no by itself ("No, that is too late."): it claims something then."""
     return _ahead(answer) is not None
+
+
+def without_yes(answer: str, question: str) -> str:
+    """A sentence without the yes in front that its question does not ask for: "When is it open?" "Yes, it is open from
+    nine." Behind a doubt ("Are you sure?") an answer often begins so.
+    """
+    if _ahead(answer) != "Yes." or "?" not in question or is_polar(question):
+        return answer
+    rest = answer.lstrip("\"'“‘( *_").partition(" ")[2]
+    return rest if re.search(rf"\b{FINITE}", rest, re.IGNORECASE) else answer
 
 
 def is_question(turn: str) -> bool:

@@ -12,7 +12,7 @@ from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, d
 pytest.importorskip("langchain.agents", reason="the extra [agents] is not installed")
 
 from langchain.agents import create_agent
-from langchain_rag_intrinsics import GroundednessMiddleware
+from langchain_rag_intrinsics import AnswerabilityMiddleware, GroundednessMiddleware
 from langchain_rag_intrinsics.agents._retrieved import actions
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -88,3 +88,19 @@ def test_what_failed_or_only_retrieved_is_no_action() -> None:
     ]
     assert [(made["args"], made["result"]) for made in actions(turn, None)] == [({"text": "Hi"}, "ok")]
     assert actions([*turn, HumanMessage("Thanks.")], None) == []
+
+
+@pytest.mark.parametrize(
+    ("turn", "ends"),
+    [
+        ("Thanks, that helps a lot!", False),
+        ("My name is Tom and I have two kids.", False),
+        ("Can I ask you something?", False),
+        ("Thanks, that helps. Which umbrellas does the bakery sell?", True),
+        ("umbrellas in the bakery", True),
+    ],
+)
+def test_a_remark_does_not_end_the_run_of_an_agent_that_searched(turn: str, ends: bool) -> None:
+    script = Script(says=[call("search", query=turn), "How can I help?"])
+    made = create_agent(script, [search()], middleware=[AnswerabilityMiddleware(answer="Canned.")])
+    assert last(ask(made, turn)).text == ("Canned." if ends else "How can I help?")
