@@ -56,11 +56,13 @@ class ClaimsMade(NamedTuple):
 
 
 def said_in(task: Task) -> ClaimsMade:
-    """The sentences of the answer without the marks of their form and the numbers that they deny. A comparison is
-    cut into what it says of each document.
+    """The sentences of the answer without the marks of their form, apologies before a claim, the user's name and the
+    numbers that they deny. A comparison is cut into what it says of each document.
 
     Of a stream, the sentences that were judged earlier stand in a turn before the rest. A heading may be among them.
     """
+    from intrinsics_core.embedded.scoring.addressing import names_of_the_user, unaddressed
+    from intrinsics_core.embedded.scoring.claims import without_apology
     from intrinsics_core.embedded.scoring.clauses import clauses
     from intrinsics_core.embedded.scoring.form import without_form
     from intrinsics_core.embedded.scoring.short_answers import plainly, without_denied
@@ -70,7 +72,9 @@ def said_in(task: Task) -> ClaimsMade:
     formed = without_form([*earlier, *(sentence.text for sentence in task.response_sentences)])
     titles = [document.title or "" for document in task.documents]
     texts = [document.text for document in task.documents]
-    said = [without_denied(text, task.query, texts) for text in plainly(formed[len(earlier) :], task.query)]
+    names = names_of_the_user(turns, [*texts, *titles])
+    plain = [unaddressed(without_apology(text), names) for text in plainly(formed[len(earlier) :], task.query)]
+    said = [without_denied(text, task.query, texts) for text in plain]
     cut = [clauses(sentence, titles, task.query) for sentence in said]
     claims = [clause for each in cut for clause in each]
     return ClaimsMade(formed[: len(earlier)], claims, [i for i, each in enumerate(cut) for _ in each])
