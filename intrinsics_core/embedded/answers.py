@@ -190,14 +190,18 @@ def support_of(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[
 
 
 def _reported(own: Overrides, task: Task, sentence_of: Sequence[int], vectors: Sequence[Any]) -> Collection[int]:
-    """The claims of the response that report what a tool call has done. ``sentence_of``: each one's sentence."""
-    if not task.tool_calls:
-        return ()
+    """The claims of the response that report what a tool call has done, or say who answers. ``sentence_of``: each
+    one's sentence.
+    """
+    from intrinsics_core.embedded.scoring.introductions import says_who_answers
     from intrinsics_core.embedded.scoring.reports import reports_a_call
 
     texts = [task.response_sentences[i].text for i in sentence_of]
-    said = enumerate(zip(texts, vectors, strict=True))
-    return {i for i, (text, rows) in said if reports_a_call(text, task, None if own.own_encoder else rows)}
+    return {
+        i
+        for i, (text, rows) in enumerate(zip(texts, vectors, strict=True))
+        if says_who_answers(text, task) or reports_a_call(text, task, None if own.own_encoder else rows)
+    }
 
 
 def _reader_logits(
