@@ -165,7 +165,7 @@ def entailed(own: Overrides, task: Task) -> Program[float]:
     (found,) = look_up([task.response], [claim[0]], sources, task.query)
     said = None
     if own.reads:
-        (said,) = yield from _reader_logits(task, [task.response], [found], sources, head.citations)
+        (said,) = yield from _reader_logits(task, [task.response], [found], sources, head.citations, whole=False)
     score = entailment(task.response, claim[0], sources, head, given=task.query, evidence=found, logit=said)
     return min(score, _BESIDE) if beside else score
 
@@ -181,7 +181,11 @@ def support_of(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[
         head = replace(head, thresholds={**head.thresholds, **thresholds})
     (before, claims, sentence_of), sources = said_in(task), _sources(task, documents)
     evidence = look_up(claims, response, sources, task.query, before, earlier_turns(task))
-    logits = (yield from _reader_logits(task, claims, evidence, sources, head.citations)) if own.reads else None
+    logits = (
+        (yield from _reader_logits(task, claims, evidence, sources, head.citations, whole=not before))
+        if own.reads
+        else None
+    )
     return support(
         claims, response, sources, head, given=task.query, told=told_earlier(task), before=before, evidence=evidence,
         logits=logits,
@@ -205,9 +209,12 @@ def _reported(own: Overrides, task: Task, sentence_of: Sequence[int], vectors: S
 
 
 def _reader_logits(
-    task: Task, said: Sequence[str], evidence: Sequence[Evidence], sources: Sources, rule: CitationRule
+    task: Task, said: Sequence[str], evidence: Sequence[Evidence], sources: Sources, rule: CitationRule, whole: bool
 ) -> Program[list[Any]]:
-    """What the reader says of each sentence of an answer: one logit of its readings; None without sources."""
+    """What the reader says of each sentence of an answer: one logit of its readings; None without sources.
+
+    ``whole``: whether they are all of the answer.
+    """
     from intrinsics_core.embedded.scoring.short_answers import (
         contrary,
         in_context,
@@ -220,7 +227,7 @@ def _reader_logits(
     from intrinsics_core.embedded.scoring.support import to_read
     from intrinsics_core.embedded.scoring.support_head import of_readings, read_enough
 
-    asked = questions_of(said, task.query)
+    asked = questions_of(said, task.query, whole=whole)
     texts = [
         in_context(text, question, whole=found.seen == 1.0)
         for text, question, found in zip(said, asked, evidence, strict=True)

@@ -37,7 +37,7 @@ from intrinsics_core.embedded.scoring.head import just_below
 from intrinsics_core.embedded.scoring.keys import Floats, keys_of
 from intrinsics_core.embedded.scoring.quoting import is_quoted
 from intrinsics_core.embedded.scoring.respelling import spelled_as_in
-from intrinsics_core.embedded.scoring.short_answers import CLEARLY, opens_with_yes_or_no, stated_each
+from intrinsics_core.embedded.scoring.short_answers import CLEARLY, opens_with_yes_or_no, own_questions, stated_each
 from intrinsics_core.embedded.scoring.sources import READ_WHOLE, Sources
 from intrinsics_core.embedded.scoring.subjects import only_names_one, subjects
 from intrinsics_core.embedded.scoring.support_head import (
@@ -305,7 +305,8 @@ def support(
         claims = bare or (says and not _names_or_repeats(sentences, i, sources, f"{told}\n{given}"))
         judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare, given))
         bare_ones += [i] if bare else []
-    doubted = _lean_on_the_next(judged, bare_ones, logits)
+    apart = [] if before else own_questions(sentences, given)  # "No. Yes." to two questions
+    doubted = _lean_on_the_next(judged, bare_ones, None if apart else logits)
     evidences = [found for (verdict, _), found in zip(judged, measured, strict=True) if verdict.label != "NA"]
     whole = _whole(judged, sentence_of or range(len(judged)))
     faithfulness = _faithfulness(whole, evidences, doubted, sources, numbers)
