@@ -59,7 +59,8 @@ def said_in(task: Task) -> ClaimsMade:
     """The sentences of the answer without the marks of their form, apologies before a claim, the user's name and the
     numbers that they deny. A comparison is cut into what it says of each document.
 
-    Of a stream, the sentences that were judged earlier stand in a turn before the rest. A heading may be among them.
+    Of a stream, the sentences that were judged earlier stand in a turn before the rest (`Task.begun`). A heading may be
+    among them.
     """
     from intrinsics_core.embedded.scoring.addressing import names_of_the_user, unaddressed
     from intrinsics_core.embedded.scoring.claims import without_apology
@@ -68,7 +69,7 @@ def said_in(task: Task) -> ClaimsMade:
     from intrinsics_core.embedded.scoring.short_answers import plainly, without_denied
 
     turns = task.messages[:-1]
-    earlier = [span.text for turn in turns[-1:] if turn.role == "assistant" for span in laid_out(turn.content)]
+    earlier = [span.text for span in laid_out(task.begun)]
     formed = without_form([*earlier, *(sentence.text for sentence in task.response_sentences)])
     titles = [document.title or "" for document in task.documents]
     texts = [document.text for document in task.documents]
