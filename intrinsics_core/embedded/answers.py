@@ -74,8 +74,8 @@ def said_in(task: Task) -> ClaimsMade:
     titles = [document.title or "" for document in task.documents]
     texts = [document.text for document in task.documents]
     names = names_of_the_user(turns, [*texts, *titles])
-    plain = [unaddressed(without_apology(text), names) for text in plainly(formed[len(earlier) :], task.query)]
-    said = [without_denied(text, task.query, texts) for text in plain]
+    plain = plainly([unaddressed(text, names) for text in formed[len(earlier) :]], task.query)
+    said = [without_denied(without_apology(text), task.query, texts) for text in plain]
     cut = [clauses(sentence, titles, task.query) for sentence in said]
     claims = [clause for each in cut for clause in each]
     return ClaimsMade(formed[: len(earlier)], claims, [i for i, each in enumerate(cut) for _ in each])

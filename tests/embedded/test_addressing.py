@@ -103,3 +103,18 @@ def test_an_apology_makes_an_invented_claim_no_better() -> None:
     assert apology.label != "faithful"
     assert apology.score == judged([], question, "There is no cafe.").score
     assert judged([], "Are dogs admitted?", "I'm sorry, but dogs are not admitted.").label == "faithful"
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("No, Ms Brink.", "Yes, Ms Brink."),
+        ("I'm afraid not, Ms Brink.", "Of course, Ms Brink."),
+        ("I'm sorry, Ms Brink, but dogs are not admitted.", "I'm happy to say, Ms Brink, that dogs are admitted."),
+        ("Ms Brink, I'm sorry, but dogs are not admitted.", "Ms Brink, dogs are admitted."),
+    ],
+)
+def test_a_polite_no_to_a_user_by_name_is_judged_as_a_no(right: str, wrong: str) -> None:
+    turns = talk("Good morning, this is Ada Brink.", "Good morning!")
+    assert judged(turns, "Are dogs admitted?", right).label == "faithful"
+    assert judged(turns, "Are dogs admitted?", wrong).label != "faithful"

@@ -125,6 +125,7 @@ def said_later(asked: str, said: str, call: dict[str, Any], task: str) -> str:
     ("asked", "said", "call", "task"),
     [
         ("Did you send it?", "Yes, I sent the mail to Anna.", SENT, "Please mail that to Anna."),
+        ("Thanks! Did you mail it to Anna?", "Yes.", SENT, "Please mail that to Anna."),
         ("Thanks. Sent?", "I have sent the email to Anna.", SENT, "Please mail that to Anna."),
         ("Was the table booked?", "Yes, I booked a table for two at 19:30.", BOOKED, BOOK),
         ("Thanks!", "You're welcome! I have booked the table.", BOOKED, BOOK),
@@ -143,6 +144,8 @@ def test_a_call_of_an_earlier_turn_is_reported_where_the_user_asks_what_was_done
         ("Please send it to Bruno, too.", "I have sent the email to Bruno.", SENT, "Please mail that to Anna."),
         ("Send it again.", "I have sent it again.", SENT, "Please mail that to Anna."),
         ("Did it work? Send it to me as well.", "I have sent it.", SENT, "Please mail that to Anna."),
+        ("Did you mail it to Bruno?", "Yes.", SENT, "Please mail that to Anna."),
+        ("Did you cancel it?", "Yes.", BOOKED, BOOK),
         ("Did you send it to Bruno?", "Yes, I have sent it.", SENT, "Please mail that to Anna."),
         ("Did you cancel it?", "Yes, I have cancelled the table.", BOOKED, BOOK),
         ("Was the table booked?", "Yes, I booked a table for four at 21:00.", BOOKED, BOOK),

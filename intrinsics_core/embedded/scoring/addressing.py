@@ -30,7 +30,8 @@ _GIVEN = {
         re.IGNORECASE,
     ),
 }
-_AGREES = r"(?:yes|no|sure|certainly|of\scourse|absolutely|sorry|well|unfortunately),?\s"
+_SORRY = r"(?:i['’]m\s|i\sam\s)?(?:(?:so|very)\s)?sorry"
+_AGREES = rf"(?:yes|no|sure|certainly|of\scourse|absolutely|{_SORRY}|well|unfortunately),?\s"
 _IN_FRONT = re.compile(rf"\A(?P<mark>-\s)?(?:{_GREETING},?\s|(?P<said>{_AGREES}))?{_NAME},\s(?=\w)", re.IGNORECASE)
 _BEHIND = re.compile(rf",\s{_NAME}(?=\s?[.!]?\s*\Z)", re.IGNORECASE)
 # A name behind these says who is meant: "... built by the architect, Ada Brink", "ask the manager, Ada Brink".

@@ -12,6 +12,7 @@ import re
 
 from intrinsics_core.embedded.scoring.addressing import NAME, in_capitals
 from intrinsics_core.embedded.scoring.keys import claim, keys_of
+from intrinsics_core.embedded.scoring.short_answers import yes_or_no
 from intrinsics_core.embedded.scoring.verbs import FINITE
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.text.layout import laid_out
@@ -34,6 +35,11 @@ _OF_A_PROGRAM = keys_of(
     " robot voice program computer software agent machine helper trained help helping assist answer answering questions"
     " support happy glad ready here"
 )
+_ARE_YOU = re.compile(
+    r"\bare\syou\s(?:(?:really|actually|just|only|maybe)\s)?(?:an?\s)?(?:real\s|actual\s)?"
+    r"(?:(?P<human>human(?:\sbeing)?|person|man|woman)|(?:chat)?bot|robot|machine|ai|computer|program|language\smodel)\?\W*\Z",
+    re.IGNORECASE,
+)
 _GIVES_A_ROLE = re.compile(
     r"\b(?:you(?:['’]re|\sare)|your\sname|act\sas|call\syourself|your\s(?:role|job))\b", re.IGNORECASE
 )
@@ -48,7 +54,7 @@ def says_who_answers(sentence: str, task: Task) -> bool:
     """Whether a sentence of the response says no more than who answers."""
     opened = _OPENS.match(sentence)
     if opened is None:
-        return False
+        return _says_what_it_is(sentence, task.query)
     told, role = sentence[opened.end() :], _role(task)
     named = _NAME.match(told)
     name = in_capitals(named["name"]) if named else []
@@ -67,6 +73,12 @@ def says_who_answers(sentence: str, task: Task) -> bool:
     among = " ".join(f"{document.title or ''} {document.text}" for document in task.documents) if whom else ""
     known |= keys_of(whom["whom"]) & keys_of(among) if whom else frozenset()
     return all(unit.keys & known for unit in units)
+
+
+def _says_what_it_is(sentence: str, question: str) -> bool:
+    """Whether a bare yes or no tells truly whether a program answers: "Yes." to "Are you a bot?"."""
+    asked = _ARE_YOU.search(question)
+    return asked is not None and yes_or_no(sentence) == ("No." if asked["human"] else "Yes.")
 
 
 def _role(task: Task) -> str:

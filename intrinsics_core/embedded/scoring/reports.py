@@ -19,6 +19,7 @@ from typing import NamedTuple
 from intrinsics_core.embedded.lexical import stem, terms, tokens
 from intrinsics_core.embedded.scoring.claims import asks
 from intrinsics_core.embedded.scoring.keys import Floats, Unit, claim, keys_of
+from intrinsics_core.embedded.scoring.short_answers import yes_or_no
 from intrinsics_core.embedded.scoring.small_talk import is_report
 from intrinsics_core.protocol.task import Task, ToolCall
 from intrinsics_core.text.layout import ends_in_question, laid_out
@@ -52,6 +53,9 @@ _WHETHER_DONE = re.compile(
     r"|\A\W*(?:(?:and|so|ok|okay|thanks|all|already),? ){0,2}(?:done|sent|paid|bought|\w+ed)\b",
     re.IGNORECASE,
 )
+_DID_YOU = re.compile(
+    r"\A(?:[^.!?]{0,60}[.!])?\W*(?:and |so |but )?(?:did|have) you\b[^.!?]{1,200}\?\W*\Z", re.IGNORECASE
+)
 _REQUESTS = re.compile(r"\b(?:please|kindly|(?:can|could|would|will) you|do (?:it|that|so)|again)\b", re.IGNORECASE)
 _THANKS = word_set("thank thanks")
 _CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\W_]+")
@@ -74,7 +78,11 @@ def reports_a_call(sentence: str, task: Task, vectors: Floats | None = None) -> 
         vectors: the sentence's vectors by the encoder that ships; None: the words alone decide.
     """
     *earlier, last = _turns(task)
-    if not (last.calls or any(turn.calls for turn in earlier)) or not is_report(sentence, vectors):
+    if not (last.calls or any(turn.calls for turn in earlier)):
+        return False
+    if yes_or_no(sentence) == "Yes." and _DID_YOU.search(last.asked):
+        sentence = last.asked
+    elif not is_report(sentence, vectors):
         return False
     details = [unit for unit in claim(sentence).units if unit.is_detail]
     if _tells_of(sentence, details, last):

@@ -223,21 +223,22 @@ def question_last(turn: str) -> str:
     return " ".join([*sentences[behind:], *sentences[:behind]])
 
 
-def _said(answer: str) -> str | None:
+def yes_or_no(answer: str) -> str | None:
+    """ "Yes." or "No." for an answer that says no more, else None."""
     found = _found(answer)
     return None if found is None else "Yes." if found["yes"] else "No." if found["no"] else None
 
 
 def contrary(answer: str) -> str | None:
     """The answer that a bare yes or no is weighed against; None for any other text."""
-    said = _said(answer)
+    said = yes_or_no(answer)
     return None if said is None else "No." if said == "Yes." else "Yes."
 
 
 def weighed(answer: str, own: float, other: float) -> float:
     """The logit of a bare yes or no, from the reader's logits of it and of its `contrary`."""
     won = own - other - _MARGIN
-    if _said(answer) == "Yes.":
+    if yes_or_no(answer) == "Yes.":
         return won
     return min(own, won) if own >= _SURE else min(0.0, won)
 

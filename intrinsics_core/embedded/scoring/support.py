@@ -282,7 +282,7 @@ def support(
         told: what the user said before it, which may be said back ("You said that you arrive at five.").
         evidence: what `look_up` gave, where that was asked before.
         logits: per sentence what `of_readings` makes of a reader's logits of `to_read`, for a head that reads.
-        reported: the sentences that report what a tool call has done, and so claim nothing.
+        reported: the sentences that report what a tool call has done or say who answers, and so claim nothing.
         sentence_of: of each claim the index of its sentence, rising; None: each is one.
         own_encoder: the vectors are not of the encoder that ships, so nothing is told from them alone.
 
@@ -298,7 +298,7 @@ def support(
     judged, bare_ones, asked = list[Judged](), list[int](), asks(given)
     texts, alone = stated_each(sentences, given, whole=not before), asked and len(sentences) == 1 and not before
     for i, (sentence, text, found) in enumerate(zip(sentences, texts, measured, strict=True)):
-        bare = text != sentence and not listed(sentence)
+        bare = text != sentence and i not in reported and not listed(sentence)
         held = bool(found.claim.units and sources.texts) and not found.missing
         held = held or (asked and opens_with_yes_or_no(sentence))
         says = i not in reported and makes_claim(sentence, None if own_encoder else vectors[i], held, alone)
