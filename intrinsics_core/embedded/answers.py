@@ -202,10 +202,11 @@ def _reported(own: Overrides, task: Task, sentence_of: Sequence[int], vectors: S
     from intrinsics_core.embedded.scoring.reports import reports_a_call
 
     texts = [task.response_sentences[i].text for i in sentence_of]
+    called = any(message.tool_calls for message in task.messages)
     return {
         i
         for i, (text, rows) in enumerate(zip(texts, vectors, strict=True))
-        if says_who_answers(text, task) or reports_a_call(text, task, None if own.own_encoder else rows)
+        if says_who_answers(text, task) or (called and reports_a_call(text, task, None if own.own_encoder else rows))
     }
 
 
