@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from intrinsics_core.embedded.asking import read, vectors_of
 from intrinsics_core.embedded.commands import commands_among
 from intrinsics_core.embedded.overrides import Overrides
-from intrinsics_core.embedded.questions import earlier_turns, standing_alone, told_earlier
+from intrinsics_core.embedded.questions import AS_SPOKEN, earlier_turns, standing_alone, told_earlier
 from intrinsics_core.protocol.requests import Embed, Program, Reply, Request
 from intrinsics_core.protocol.results import Citations, Faithfulness, HallucinationDetection
 from intrinsics_core.protocol.task import Document, Task
@@ -56,22 +56,27 @@ class ClaimsMade(NamedTuple):
 
 
 def said_in(task: Task) -> ClaimsMade:
-    """The sentences of the answer without the marks of their form and the numbers that they deny. A comparison is
-    cut into what it says of each document.
+    """The sentences of the answer without the marks of their form, apologies before a claim, the user's name and the
+    numbers that they deny. A comparison is cut into what it says of each document.
 
-    Of a stream, the sentences that were judged earlier stand in a turn before the rest. A heading may be among them.
+    Of a stream, the sentences that were judged earlier stand in a turn before the rest (`Task.begun`). A heading may be
+    among them.
     """
+    from intrinsics_core.embedded.scoring.addressing import names_of_the_user, unaddressed
+    from intrinsics_core.embedded.scoring.claims import without_apology
     from intrinsics_core.embedded.scoring.clauses import clauses
     from intrinsics_core.embedded.scoring.form import without_form
     from intrinsics_core.embedded.scoring.short_answers import plainly, without_denied, without_yes
 
     turns = task.messages[:-1]
-    earlier = [span.text for turn in turns[-1:] if turn.role == "assistant" for span in laid_out(turn.content)]
+    earlier = [span.text for span in laid_out(task.begun)]
     formed = without_form([*earlier, *(sentence.text for sentence in task.response_sentences)])
     titles = [document.title or "" for document in task.documents]
     texts = [document.text for document in task.documents]
-    plain = [without_yes(text, task.query) for text in plainly(formed[len(earlier) :], task.query)]
-    said = [without_denied(text, task.query, texts) for text in plain]
+    names = names_of_the_user(turns, [*texts, *titles])
+    formed_here = [unaddressed(text, names) for text in formed[len(earlier) :]]
+    plain = [without_yes(text, task.query) for text in plainly(formed_here, task.query)]
+    said = [without_denied(without_apology(text), task.query, texts) for text in plain]
     cut = [clauses(sentence, titles, task.query) for sentence in said]
     claims = [clause for each in cut for clause in each]
     return ClaimsMade(formed[: len(earlier)], claims, [i for i, each in enumerate(cut) for _ in each])
@@ -162,7 +167,7 @@ def entailed(own: Overrides, task: Task) -> Program[float]:
     (found,) = look_up([task.response], [claim[0]], sources, task.query)
     said = None
     if own.reads:
-        (said,) = yield from _reader_logits(task, [task.response], [found], sources, head.citations)
+        (said,) = yield from _reader_logits(task, [task.response], [found], sources, head.citations, whole=False)
     score = entailment(task.response, claim[0], sources, head, given=task.query, evidence=found, logit=said)
     return min(score, _BESIDE) if beside else score
 
@@ -178,7 +183,11 @@ def support_of(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[
         head = replace(head, thresholds={**head.thresholds, **thresholds})
     (before, claims, sentence_of), sources = said_in(task), _sources(task, documents)
     evidence = look_up(claims, response, sources, task.query, before, earlier_turns(task))
-    logits = (yield from _reader_logits(task, claims, evidence, sources, head.citations)) if own.reads else None
+    logits = (
+        (yield from _reader_logits(task, claims, evidence, sources, head.citations, whole=not before))
+        if own.reads
+        else None
+    )
     return support(
         claims, response, sources, head, given=task.query, told=told_earlier(task), before=before, evidence=evidence,
         logits=logits,
@@ -187,20 +196,30 @@ def support_of(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[
 
 
 def _reported(own: Overrides, task: Task, sentence_of: Sequence[int], vectors: Sequence[Any]) -> Collection[int]:
-    """The claims of the response that report what a tool call has done. ``sentence_of``: each one's sentence."""
-    if not task.tool_calls:
-        return ()
+    """The claims of the response that report what a tool call has done, or say who answers. ``sentence_of``: each
+    one's sentence.
+    """
     from intrinsics_core.embedded.scoring.reports import reports_a_call
+    from intrinsics_core.embedded.scoring.who_answers import says_who_answers
 
     texts = [task.response_sentences[i].text for i in sentence_of]
-    said = enumerate(zip(texts, vectors, strict=True))
-    return {i for i, (text, rows) in said if reports_a_call(text, task, None if own.own_encoder else rows)}
+    spoken: Task = task.options.get(AS_SPOKEN, task)
+    called = any(message.tool_calls for message in spoken.messages)
+    return {
+        i
+        for i, (text, rows) in enumerate(zip(texts, vectors, strict=True))
+        if says_who_answers(text, spoken)
+        or (called and reports_a_call(text, spoken, None if own.own_encoder else rows))
+    }
 
 
 def _reader_logits(
-    task: Task, said: Sequence[str], evidence: Sequence[Evidence], sources: Sources, rule: CitationRule
+    task: Task, said: Sequence[str], evidence: Sequence[Evidence], sources: Sources, rule: CitationRule, whole: bool
 ) -> Program[list[Any]]:
-    """What the reader says of each sentence of an answer: one logit of its readings; None without sources."""
+    """What the reader says of each sentence of an answer: one logit of its readings; None without sources.
+
+    ``whole``: whether they are all of the answer.
+    """
     from intrinsics_core.embedded.scoring.short_answers import (
         contrary,
         in_context,
@@ -213,7 +232,7 @@ def _reader_logits(
     from intrinsics_core.embedded.scoring.support import to_read
     from intrinsics_core.embedded.scoring.support_head import of_readings, read_enough
 
-    asked = questions_of(said, task.query)
+    asked = questions_of(said, task.query, whole=whole)
     texts = [
         in_context(text, question, whole=found.seen == 1.0)
         for text, question, found in zip(said, asked, evidence, strict=True)

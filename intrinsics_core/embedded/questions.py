@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from intrinsics_core.embedded.query.chooser import ChoiceOfReading
     from intrinsics_core.embedded.query.rewriting import Rewrite
 
+AS_SPOKEN = "as spoken"
 _SAID = 400  # characters of an earlier turn of the user's that an answer may say back
 
 
@@ -117,7 +118,9 @@ def asked_alone(own: Overrides, task: Task, *, back: bool = True) -> Program[str
 
 
 def standing_alone(own: Overrides, task: Task) -> Program[Task]:
-    """The task with its question as it stands alone: what "it" is, an earlier turn may say."""
+    """The task with its question as it stands alone: what "it" is, an earlier turn may say. The option `AS_SPOKEN` is
+    the task as it was, for what looks at the conversation itself.
+    """
     turns = turns_of(task)
     question = (yield from _answered(own, task, turns)) if len(turns) > 1 else turns[0][1] if turns else ""
     if question == task.query:
@@ -125,7 +128,7 @@ def standing_alone(own: Overrides, task: Task) -> Program[Task]:
     messages = list(task.messages)
     last = max(i for i, message in enumerate(messages) if message.role == "user")
     messages[last] = replace(messages[last], content=question)
-    return replace(task, messages=tuple(messages))
+    return replace(task, messages=tuple(messages), options={**task.options, AS_SPOKEN: task})
 
 
 def _answered(own: Overrides, task: Task, turns: Sequence[tuple[str, str]]) -> Program[str]:

@@ -48,6 +48,9 @@ class Document:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
+GOES_ON = "goes_on"
+"""The option of a task whose last turn goes on with the one before it: both are of one answer."""
+
 Split = Callable[[str], tuple[Span, ...]]  # a text to its sentences, in order, with exact offsets
 MessageLike = Message | Mapping[str, Any]
 DocumentLike = Document | Mapping[str, Any] | str
@@ -83,6 +86,11 @@ class Task:
     def response(self) -> str:
         """The last turn, where the assistant spoke last, else ``""``; reasoning that it begins with is spaces."""
         return blanked(self.last.content) if self.last.role == "assistant" else ""
+
+    @property
+    def begun(self) -> str:
+        """Of an answer that is judged while it is written, what was judged before: the turn before the last."""
+        return self.messages[-2].content if self.options.get(GOES_ON) else ""
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from intrinsics_core.intrinsics.audit import NAME, audit, audit_of
@@ -20,7 +20,7 @@ from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import InvalidInput, UnsupportedIntrinsic
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.results import Audit, AuditedSentence, Frozen
-from intrinsics_core.protocol.task import Message, Split, Task, check
+from intrinsics_core.protocol.task import GOES_ON, Message, Split, Task, check
 from intrinsics_core.running.execution import ProfileLike, RuntimeLike, arun, run
 from intrinsics_core.running.leaning import leans, shortened
 from intrinsics_core.runtimes import as_runtime
@@ -146,8 +146,10 @@ class AnswerStream:
         begin, before = self._begin - len(said), before + spaces
         turns = [*self._task.messages[:-1], *([Message("assistant", before)] if before.strip() else [])]
         turns.append(Message("assistant", said))
-        return begin, audit_of(_OF_A_SENTENCE, turns, self._task.documents, on_error=self._on_error,
-                               date=self._task.date)  # fmt: skip
+        made = audit_of(_OF_A_SENTENCE, turns, self._task.documents, on_error=self._on_error, date=self._task.date)
+        if before.strip():
+            made = replace(made, task=replace(made.task, options={**made.task.options, GOES_ON: True}))
+        return begin, made
 
     def finish(self) -> Call[Audit]:
         """The audit of the whole answer."""

@@ -2,7 +2,16 @@
 
 import pytest
 
-from intrinsics_core.embedded.scoring.short_answers import contrary, in_context, leads, led, stated, weighed
+from intrinsics_core import hallucination_detection, run
+from intrinsics_core.embedded.scoring.short_answers import (
+    contrary,
+    in_context,
+    leads,
+    led,
+    questions_of,
+    stated,
+    weighed,
+)
 from intrinsics_core.embedded.scoring.yes_and_no import meant
 
 ASKED = "How often are the logs rotated?"
@@ -128,3 +137,42 @@ def test_a_polite_no_is_a_no(answer: str) -> None:
 )
 def test_what_says_more_or_asks_nothing_of_documents_is_neither(answer: str, question: str) -> None:
     assert meant(answer, question) is None
+
+
+HOTEL = (
+    "Breakfast is included. Dogs are welcome. There is no pool. There is a sauna, and it is free for guests. Parking"
+    " costs 12 euros a day."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "right", "wrong"),
+    [
+        ("Is breakfast included? Is there a pool?", "Yes. No.", "No. Yes."),
+        ("Hi! Is there a pool? Is breakfast included? Thanks!", "1. No\n2. Yes", "1. Yes\n2. No"),
+        ("Are dogs welcome, and is there a pool?", "Yes. No.", "No. Yes."),
+        ("Is there a sauna? Is it free?", "Yes. Yes.", "Yes. No."),
+        ("Is there a pool? Is there a sauna? Are dogs welcome?", "No.\nYes.\nYes.", "Yes.\nNo.\nYes."),
+        ("Is there a pool? What does parking cost?", "No. It is 12 euros a day.", "Yes. It is 12 euros a day."),
+    ],
+)
+def test_of_two_questions_each_has_its_own_yes_or_no(question: str, right: str, wrong: str) -> None:
+    def label(answer: str) -> str:
+        turns = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+        return run(hallucination_detection(turns, [HOTEL])).label
+
+    assert (label(right), label(wrong)) == ("faithful", "unfaithful")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Is there a pool?", ["No.", "There is a sauna."]),  # one question
+        ("Is there a pool? Is there a sauna?", ["No."]),  # one answer
+        ("Is there a pool? What does parking cost?", ["There is none.", "It costs 12 euros."]),  # none is bare
+        ("Do dogs and cats pay? Thanks.", ["No.", "They are free."]),
+        ("Is it far and quiet?", ["No.", "Yes."]),
+    ],
+)
+def test_other_answers_have_the_whole_turn_as_their_question(question: str, answer: list[str]) -> None:
+    assert set(questions_of(answer, question)) == {question}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from intrinsics_core import hallucination_detection, run
@@ -101,6 +103,59 @@ def test_a_report_is_na_only_where_its_call_was_made() -> None:
     for claim in ("I have sent the email to Bruno.", "I sent Anna the news that the mill burned down in 1940."):
         assert verdicts(claim, [SENT]) != ["NA"]
     assert verdicts("I have sent the email to Anna. Ada Brink built the mill in 1911.", [SENT]) == ["NA", "faithful"]
+
+
+BOOKED = {"name": "book_table", "arguments": {"people": 2, "time": "19:30"}}
+BOOK = "Book a table for two at 19:30."
+
+
+def said_later(asked: str, said: str, call: dict[str, Any], task: str) -> str:
+    turns = [
+        {"role": "user", "content": task},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "content": "ok"},
+        {"role": "assistant", "content": "Done."},
+        {"role": "user", "content": asked},
+        {"role": "assistant", "content": said},
+    ]
+    return run(hallucination_detection(turns, ["Ada Brink built the mill in 1911."])).label
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "call", "task"),
+    [
+        ("Did you send it?", "Yes, I sent the mail to Anna.", SENT, "Please mail that to Anna."),
+        ("Thanks! Did you mail it to Anna?", "Yes.", SENT, "Please mail that to Anna."),
+        ("Thanks. Sent?", "I have sent the email to Anna.", SENT, "Please mail that to Anna."),
+        ("Was the table booked?", "Yes, I booked a table for two at 19:30.", BOOKED, BOOK),
+        ("Thanks!", "You're welcome! I have booked the table.", BOOKED, BOOK),
+        ("Are you sure that it is booked?", "Yes, your table is booked for 19:30.", BOOKED, BOOK),
+    ],
+)
+def test_a_call_of_an_earlier_turn_is_reported_where_the_user_asks_what_was_done(
+    asked: str, said: str, call: dict[str, Any], task: str
+) -> None:
+    assert said_later(asked, said, call, task) == "NA"
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "call", "task"),
+    [
+        ("Please send it to Bruno, too.", "I have sent the email to Bruno.", SENT, "Please mail that to Anna."),
+        ("Send it again.", "I have sent it again.", SENT, "Please mail that to Anna."),
+        ("Did it work? Send it to me as well.", "I have sent it.", SENT, "Please mail that to Anna."),
+        ("Did you mail it to Bruno?", "Yes.", SENT, "Please mail that to Anna."),
+        ("Did you cancel it?", "Yes.", BOOKED, BOOK),
+        ("Did you send it to Bruno?", "Yes, I have sent it.", SENT, "Please mail that to Anna."),
+        ("Did you cancel it?", "Yes, I have cancelled the table.", BOOKED, BOOK),
+        ("Was the table booked?", "Yes, I booked a table for four at 21:00.", BOOKED, BOOK),
+        ("Did you send it?", "I sent it to Anna, and the mill burned in 1940.", SENT, "Please mail that to Anna."),
+    ],
+)
+def test_a_call_of_an_earlier_turn_is_no_reason_to_believe_another_report(
+    asked: str, said: str, call: dict[str, Any], task: str
+) -> None:
+    assert said_later(asked, said, call, task) in ("partial", "unfaithful")
 
 
 def test_a_call_of_an_earlier_turn_is_no_call_of_this_one() -> None:

@@ -105,6 +105,28 @@ def test_a_sentence_is_about_what_the_one_before_it_was() -> None:
     assert labels[0] == "faithful" and labels[1] != "faithful"  # the Harbour Hotel's
 
 
+@pytest.mark.parametrize(
+    "interim",
+    [
+        "Let me look that up.",
+        "Let me compare it with the Harbour Hotel first.",
+        "I will check the Harbour Hotel, too.",
+        "Searching for the Harbour Hotel ...",
+        "First the Harbour Hotel, then the Garden Hotel. The Harbour Hotel is done.",
+    ],
+)
+def test_a_turn_between_the_calls_of_an_agent_is_no_beginning_of_its_answer(interim: str) -> None:
+    hotels = [
+        {"title": "Garden Hotel", "text": "Breakfast costs 9 euros. Check-in is from 3 p.m."},
+        {"title": "Harbour Hotel", "text": "Breakfast costs 14 euros. Check-in is from 2 p.m."},
+    ]
+    asked = [{"role": "user", "content": "How much is breakfast at the Garden Hotel?"}]
+    between = {"role": "assistant", "content": interim}
+    for price, right in ((9, True), (14, False)):
+        answer = {"role": "assistant", "content": f"It costs {price} euros."}
+        assert (run(audit([*asked, between, answer], hotels)).label == "faithful") is right
+
+
 def test_an_item_of_a_stream_is_read_behind_its_heading() -> None:
     tariffs = [
         {"title": "Tariff Lumo Basic", "text": "It includes 5 GB of data. The connection fee is €20."},

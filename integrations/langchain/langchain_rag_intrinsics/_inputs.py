@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from langchain_core.documents import Document
@@ -50,13 +51,14 @@ class ChainInput:
     """One input: a conversation, the answer where it ends with one, and documents.
 
     ``fields`` is the metadata that the answering model is shown beside a document's text; ``calls`` are the tool calls
-    that were made for the answer, as `calls_made` gives them.
+    that were made for the answer, as `calls_made` gives them, and ``earlier`` those of earlier turns (`earlier_calls`).
     """
 
     turns: tuple[BaseMessage, ...]
     documents: tuple[Document, ...] = ()
     fields: tuple[str, ...] = ()
     calls: tuple[Mapping[str, Any], ...] = ()
+    earlier: Mapping[int, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
 
     @property
     def answer(self) -> AIMessage | None:
@@ -65,8 +67,13 @@ class ChainInput:
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """The turns as the core takes them, the answer with the calls that were made for it."""
+        """The turns as the core takes them; the first of the assistant's to a question has the calls made for it."""
         turns: list[dict[str, Any]] = [{"role": _role(turn), "content": str(turn.text)} for turn in self.turns]
+        asked, left = -1, dict(self.earlier)
+        for turn in turns[:-1]:
+            asked += _asks(turn["role"], turn["content"])
+            if turn["role"] == "assistant" and asked in left:
+                turn["tool_calls"] = list(left.pop(asked))
         if self.calls and self.answer is not None:
             turns[-1]["tool_calls"] = list(self.calls)
         return turns
@@ -95,7 +102,8 @@ def read(value: Any, intrinsic: str, fields: tuple[str, ...] = ()) -> ChainInput
             both: the question is then the last turn and the messages what came before. Beside ``question`` alone
             ``chat_history`` may say that. With ``documents`` (also ``context``, ``source_documents``) and ``answer``
             (also ``response``, ``generation``, ``result``) where there are any.
-            ``tool_calls`` may say what was called for the answer, where the messages do not.
+            ``tool_calls`` may say what was called for the answer, where the messages do not, and
+            ``earlier_tool_calls`` what was called before (`earlier_calls`).
         intrinsic: the name used in errors.
         fields: metadata shown beside the documents' texts.
 
@@ -126,13 +134,30 @@ def read(value: Any, intrinsic: str, fields: tuple[str, ...] = ()) -> ChainInput
     elif _role(turns[-1]) != "assistant":
         raise InvalidInput("the input has no answer", intrinsic=intrinsic,
                            expected=f"one of {_names(ANSWER)}, or messages that end with it")  # fmt: skip
-    calls = () if asks else tuple(given.get("tool_calls") or calls_made(turns))
-    return ChainInput(turns, as_documents(documents, intrinsic), fields, calls)
+    if asks:
+        return ChainInput(turns, as_documents(documents, intrinsic), fields)
+    calls = tuple(given.get("tool_calls") or calls_made(turns))
+    earlier = given.get("earlier_tool_calls") or earlier_calls(turns)
+    return ChainInput(turns, as_documents(documents, intrinsic), fields, calls, earlier)
 
 
 def calls_made(turns: Sequence[BaseMessage]) -> list[dict[str, Any]]:
     """The tool calls after the last user turn that did not fail: ``name``, ``args``, ``result`` and ``id`` of each."""
-    made = turns[last_user_turn(turns) + 1 :]
+    return _calls(turns[last_user_turn(turns) + 1 :])
+
+
+def earlier_calls(turns: Sequence[BaseMessage]) -> dict[int, list[dict[str, Any]]]:
+    """The tool calls of earlier turns that did not fail, by the number of the user's turn before them, from 0."""
+    asked = [i for i, turn in enumerate(turns) if _asks(_role(turn), str(turn.text))]
+    found = {n: _calls(turns[one:following]) for n, (one, following) in enumerate(pairwise(asked))}
+    return {n: calls for n, calls in found.items() if calls}
+
+
+def _asks(role: str, text: str) -> bool:
+    return role == "user" and bool(text.strip())
+
+
+def _calls(made: Sequence[BaseMessage]) -> list[dict[str, Any]]:
     done = {m.tool_call_id: str(m.text) for m in made if isinstance(m, ToolMessage) and m.status != "error"}
     return [
         {"name": call["name"], "args": call["args"], "result": done[call["id"]], "id": call["id"]}

@@ -84,6 +84,28 @@ def mail() -> list[Any]:
     return [AIMessage("", tool_calls=[call]), ToolMessage("ok", tool_call_id="mail", name="send_email")]
 
 
+@pytest.mark.parametrize(
+    ("asked", "said", "mailed", "blocked"),
+    [
+        ("Did you send it?", "Yes, I sent the email to Anna.", True, False),
+        ("Did you send it?", "Yes, I sent the email to Anna.", False, True),
+        ("Did you send it to Bruno?", "Yes, I sent the email to Bruno.", True, True),
+        ("Now mail Bruno.", "I have sent the email to Bruno.", True, True),
+    ],
+)
+def test_a_report_of_what_was_done_in_an_earlier_turn_is_not_blocked(
+    asked: str, said: str, mailed: bool, blocked: bool
+) -> None:
+    search = AIMessage("", tool_calls=[{"name": "search", "args": {}, "id": "search"}])
+    found = ToolMessage("x", tool_call_id="search", artifact=[Document(MILL)])
+    first = [HumanMessage("Who built it?"), search, found, AIMessage(MILL)]
+    second = [HumanMessage("Mail that to Anna."), *(mail() if mailed else ()), AIMessage("Done.")]
+    messages = [*first, *second, HumanMessage(asked), AIMessage(said)]
+    update = GroundednessMiddleware(mode="block", answer="Blocked.").after_agent({"messages": messages}, None)  # type: ignore[arg-type, typeddict-item]
+    assert update is not None
+    assert update["messages"][-1].text == ("Blocked." if blocked else said)
+
+
 @pytest.mark.parametrize("earlier", [False, True])
 def test_what_another_tool_said_is_not_judged_by_the_documents_of_an_earlier_turn(earlier: bool) -> None:
     def call(name: str) -> AIMessage:

@@ -11,7 +11,7 @@ from intrinsics_core.embedded.scoring.short_answers import is_bare, is_question
 from intrinsics_core.embedded.scoring.small_talk import is_small_talk
 from intrinsics_core.embedded.scoring.verbs import FINITE
 from intrinsics_core.text.fences import is_fence
-from intrinsics_core.text.layout import ends_in_question, laid_out
+from intrinsics_core.text.layout import ends_in_question, is_item, laid_out
 
 _GREETING = r"(?:sure|certainly|of\scourse|absolutely|great\squestion|thank\syou|thanks|hello|hi|hey)"
 # Sentences that say something about the answer instead of claiming something about the world. Each run of spaces is one
@@ -189,6 +189,12 @@ def makes_claim(sentence: str, vectors: Floats | None = None, found: bool = Fals
     if greets and (found or any(map(str.isdigit, text)) or _AGREES.match(text)):
         known = False  # "Sure, it opens at nine."
     return not ((known and not greets) or is_small_talk(text, known, vectors, found, alone))
+
+
+def without_apology(sentence: str) -> str:
+    """A sentence of an answer without the apology before its claim, which would draw a reader towards "supported"."""
+    rest = _behind_an_apology(sentence)
+    return f"{'- ' if is_item(sentence) else ''}{rest[:1].upper()}{rest[1:]}" if rest else sentence
 
 
 def _behind_an_apology(text: str) -> str:

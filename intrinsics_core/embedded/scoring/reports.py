@@ -1,8 +1,10 @@
-"""Whether a sentence reports what a tool call has just done: "I have sent the email to Anna."
+"""Whether a sentence reports what a tool call has done: "I have sent the email to Anna."
 
 Such a sentence says nothing about the documents' world: what makes it true is the call. It is one where it reads like a
 report (a fitted head, see `small_talk`), a call of that effect was made after the last user turn, and its names and
-numbers stand in the call, in what the call returned or in the user's turn. Without such a call it is a claim.
+numbers stand in the call, in what the call returned or in the user's turn. Without such a call it is a claim. Where the
+user only asks what was done ("Did you send it?") or thanks, a call of an earlier turn will do, if the question's names
+and numbers stand there, too. A call of an earlier turn is no reason to believe that a new task was done.
 
 What it is not: a check that the call did what it says. A tool's effect is read from the words of its name.
 """
@@ -12,11 +14,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
+from typing import NamedTuple
 
 from intrinsics_core.embedded.lexical import stem, terms, tokens
-from intrinsics_core.embedded.scoring.keys import Floats, claim, keys_of
+from intrinsics_core.embedded.scoring.claims import asks
+from intrinsics_core.embedded.scoring.keys import Floats, Unit, claim, keys_of
+from intrinsics_core.embedded.scoring.short_answers import yes_or_no
 from intrinsics_core.embedded.scoring.small_talk import is_report
 from intrinsics_core.protocol.task import Task, ToolCall
+from intrinsics_core.text.layout import ends_in_question, laid_out
 from intrinsics_core.text.words import word_set
 
 # What tools do, in the words of their names and of those who report it. What undoes something stands last: "I cancelled
@@ -41,32 +47,84 @@ _EFFECTS = tuple(
 _UNDOING = len(_EFFECTS) - 1
 _READS = word_set("search get find list fetch look lookup read query retrieve check show view browse")
 _DONE = word_set("done finished completed complete set ready request task carried care taken went ahead asked wished")
+# "Did you send it?", "Was it booked?", "Thanks. Sent?", "What have you done?"
+_WHETHER_DONE = re.compile(
+    r"\b(?:did|have|has|had|was|were|is|are)\b"
+    r"|\A\W*(?:(?:and|so|ok|okay|thanks|all|already),? ){0,2}(?:done|sent|paid|bought|\w+ed)\b",
+    re.IGNORECASE,
+)
+_DID_YOU = re.compile(
+    r"\A(?:[^.!?]{0,60}[.!])?\W*(?:and |so |but )?(?:did|have) you\b[^.!?]{1,200}\?\W*\Z", re.IGNORECASE
+)
+_REQUESTS = re.compile(r"\b(?:please|kindly|(?:can|could|would|will) you|do (?:it|that|so)|again)\b", re.IGNORECASE)
+_THANKS = word_set("thank thanks")
 _CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\W_]+")
 
 
+class _TurnWithCalls(NamedTuple):
+    """A user's turn, the calls that were made for it and did something, and what tools said."""
+
+    asked: str
+    calls: list[ToolCall]
+    outputs: list[str]
+
+
 def reports_a_call(sentence: str, task: Task, vectors: Floats | None = None) -> bool:
-    """Whether a sentence of the response says no more than what a tool call of this turn has done.
+    """Whether a sentence of the response says no more than what a tool call has done.
 
     Args:
         sentence: one sentence of the response.
         task: the conversation, with its tool calls.
         vectors: the sentence's vectors by the encoder that ships; None: the words alone decide.
     """
-    made = [call for call in task.tool_calls if not _only_reads(call)]
-    if not made or not is_report(sentence, vectors):
+    *earlier, last = _turns(task)
+    if not (last.calls or any(turn.calls for turn in earlier)):
         return False
-    known = " ".join(
-        [task.query, *(f"{call.name} {call.arguments} {call.result}" for call in made), *_tool_outputs(task)]
-    )
-    keys = keys_of(_CASE.sub(" ", known)) | keys_of(known)
+    if yes_or_no(sentence) == "Yes." and _DID_YOU.search(last.asked):
+        sentence = last.asked
+    elif not is_report(sentence, vectors):
+        return False
     details = [unit for unit in claim(sentence).units if unit.is_detail]
-    return all(unit.keys & keys for unit in details) and any(_effects_agree(sentence, call) for call in made)
+    if _tells_of(sentence, details, last):
+        return True
+    if not any(turn.calls for turn in earlier) or not _asks_what_was_done(last.asked):
+        return False
+    details += [unit for span in laid_out(last.asked) for unit in claim(span.text).units if unit.is_detail]
+    return any(_tells_of(sentence, details, turn) for turn in earlier)
 
 
-def _tool_outputs(task: Task) -> Sequence[str]:
-    """What tools said after the last user turn, where that stands in turns of its own."""
-    last = max((i for i, m in enumerate(task.messages) if m.role == "user"), default=-1)
-    return [m.content for m in task.messages[last + 1 :] if m.role == "tool"]
+def _turns(task: Task) -> list[_TurnWithCalls]:
+    turns = [_TurnWithCalls("", [], [])]
+    for message in task.messages:
+        if message.role == "user":
+            turns.append(_TurnWithCalls(message.content, [], []))
+        elif message.role == "tool":
+            turns[-1].outputs.append(message.content)
+        turns[-1].calls.extend(call for call in message.tool_calls if not _only_reads(call))
+    return turns
+
+
+def _tells_of(sentence: str, details: Sequence[Unit], turn: _TurnWithCalls) -> bool:
+    """Whether a call of a turn has the effect that a sentence reports, and the turn has the names and numbers."""
+    if not turn.calls:
+        return False
+    told = (f"{call.name} {call.arguments} {call.result}" for call in turn.calls)
+    known = " ".join([turn.asked, *told, *turn.outputs])
+    keys = keys_of(_CASE.sub(" ", known)) | keys_of(known)
+    return all(unit.keys & keys for unit in details) and any(_effects_agree(sentence, call) for call in turn.calls)
+
+
+def _asks_what_was_done(turn: str) -> bool:
+    """Whether a turn asks what was done, or asks nothing ("Thanks!"), and gives no task."""
+    return all(_gives_no_task(span.text) for span in laid_out(turn))
+
+
+def _gives_no_task(sentence: str) -> bool:
+    if _REQUESTS.search(sentence):
+        return False
+    if ends_in_question(sentence):
+        return _WHETHER_DONE.search(sentence) is not None
+    return not (asks(sentence) or _effects(frozenset(terms(sentence, stopwords=True)) - _stems(_THANKS)))
 
 
 def _name(call: ToolCall) -> frozenset[str]:

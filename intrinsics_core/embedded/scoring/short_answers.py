@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import repeat
 
 from intrinsics_core.embedded.lexical import terms
 from intrinsics_core.embedded.scoring.keys import claim
@@ -115,6 +116,8 @@ def is_bare(answer: str) -> bool:
 
 
 _TO_THE_USER = re.compile(r"\b(?:you|your)\b", re.IGNORECASE)
+_AND = re.compile(rf",?\sand\s(?=(?:{AUXILIARY})\s)", re.IGNORECASE)
+_POINTS = re.compile(r"\b(?:it|its|he|she|his|her|they|their|them|that|those|there(?=\W*\Z))\b", re.IGNORECASE)
 _DENIED = re.compile(
     r",?\s(?:(?:and\s)?not|instead\sof|rather\sthan)\s(?P<what>[^,;!?]{1,30}?)(?=[,;!?]|\W*\Z)", re.IGNORECASE
 )
@@ -134,14 +137,41 @@ def without_denied(answer: str, question: str, sources: Sequence[str] = ()) -> s
     return answer
 
 
-def questions_of(sentences: Sequence[str], question: str) -> list[str]:
+def questions_of(sentences: Sequence[str], question: str, *, whole: bool = True) -> list[str]:
     """For each sentence of an answer the question that it answers. A bare one ("No.") answers the question before it in
-    the answer, if there is one. The others answer the user's.
+    the answer, if there is one, or its own one of several (`own_questions`). The others answer the user's.
     """
+    own = own_questions(sentences, question) if whole else []
     return [
-        before if is_polar(before) and not _TO_THE_USER.search(before) and is_bare(text) else question
-        for before, text in zip(["", *sentences], sentences, strict=False)
+        before if is_polar(before) and not _TO_THE_USER.search(before) and is_bare(text) else asked
+        for before, text, asked in zip(["", *sentences], sentences, own or repeat(question), strict=False)
     ]
+
+
+def own_questions(sentences: Sequence[str], question: str) -> list[str]:
+    """For each sentence of an answer what it answers, where a turn asks as many questions and at least one of the
+    answers is bare: "Are dogs admitted? Do lockers need a coin?", "No. Yes."; else nothing.
+
+    A sentence that is not bare answers the whole turn. A question that says "it" is read behind the one before it.
+    """
+    if len(sentences) < 2 or question.count("?") + len(_AND.findall(question)) < 2 or not any(map(is_bare, sentences)):
+        return []
+    asked = _each_question(question)
+    if len(asked) != len(sentences):
+        return []
+    full = [f"{before} {one}" if _POINTS.search(one) else one for before, one in zip(["", *asked], asked, strict=False)]
+    return [
+        one.strip() if is_polar(one) and is_bare(text) else question for one, text in zip(full, sentences, strict=True)
+    ]
+
+
+@lru_cache(maxsize=64)
+def _each_question(turn: str) -> tuple[str, ...]:
+    """The questions of a turn: "Is it open? Is it free?" and "Is it open, and is it free?" are two each."""
+    if len(turn) > 2 * LONGEST_QUESTION:
+        return ()
+    asking = [text for span in laid_out(turn) if (text := span.text.strip()).endswith("?")]
+    return tuple(f"{part.rstrip('?')}?" for each in asking for part in _AND.split(each))
 
 
 def stated_each(sentences: Sequence[str], question: str, *, whole: bool = True) -> list[str]:
@@ -152,7 +182,8 @@ def stated_each(sentences: Sequence[str], question: str, *, whole: bool = True) 
     alone = whole and len(sentences) == 1 and "?" in question
     if alone and re.search(r"\w", sentences[0]) and not is_bare(sentences[0]):
         return [f"{question} {text}" if _without_content(text) else text for text in sentences]
-    return [stated(text, asked) for text, asked in zip(sentences, questions_of(sentences, question), strict=True)]
+    asked = questions_of(sentences, question, whole=whole)
+    return [stated(text, one) for text, one in zip(sentences, asked, strict=True)]
 
 
 def stated(answer: str, question: str) -> str:
@@ -202,21 +233,22 @@ def question_last(turn: str) -> str:
     return " ".join([*sentences[behind:], *sentences[:behind]])
 
 
-def _said(answer: str) -> str | None:
+def yes_or_no(answer: str) -> str | None:
+    """ "Yes." or "No." for an answer that says no more, else None."""
     found = _found(answer)
     return None if found is None else "Yes." if found["yes"] else "No." if found["no"] else None
 
 
 def contrary(answer: str) -> str | None:
     """The answer that a bare yes or no is weighed against; None for any other text."""
-    said = _said(answer)
+    said = yes_or_no(answer)
     return None if said is None else "No." if said == "Yes." else "Yes."
 
 
 def weighed(answer: str, own: float, other: float) -> float:
     """The logit of a bare yes or no, from the reader's logits of it and of its `contrary`."""
     won = own - other - _MARGIN
-    if _said(answer) == "Yes.":
+    if yes_or_no(answer) == "Yes.":
         return won
     return min(own, won) if own >= _SURE else min(0.0, won)
 

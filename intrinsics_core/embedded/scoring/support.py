@@ -37,7 +37,7 @@ from intrinsics_core.embedded.scoring.head import just_below
 from intrinsics_core.embedded.scoring.keys import Floats, keys_of
 from intrinsics_core.embedded.scoring.quoting import is_quoted
 from intrinsics_core.embedded.scoring.respelling import spelled_as_in
-from intrinsics_core.embedded.scoring.short_answers import CLEARLY, opens_with_yes_or_no, stated_each
+from intrinsics_core.embedded.scoring.short_answers import CLEARLY, opens_with_yes_or_no, own_questions, stated_each
 from intrinsics_core.embedded.scoring.sources import READ_WHOLE, Sources
 from intrinsics_core.embedded.scoring.subjects import only_names_one, subjects
 from intrinsics_core.embedded.scoring.support_head import (
@@ -282,7 +282,7 @@ def support(
         told: what the user said before it, which may be said back ("You said that you arrive at five.").
         evidence: what `look_up` gave, where that was asked before.
         logits: per sentence what `of_readings` makes of a reader's logits of `to_read`, for a head that reads.
-        reported: the sentences that report what a tool call has done, and so claim nothing.
+        reported: the sentences that report what a tool call has done or say who answers, and so claim nothing.
         sentence_of: of each claim the index of its sentence, rising; None: each is one.
         own_encoder: the vectors are not of the encoder that ships, so nothing is told from them alone.
 
@@ -298,14 +298,15 @@ def support(
     judged, bare_ones, asked = list[Judged](), list[int](), asks(given)
     texts, alone = stated_each(sentences, given, whole=not before), asked and len(sentences) == 1 and not before
     for i, (sentence, text, found) in enumerate(zip(sentences, texts, measured, strict=True)):
-        bare = text != sentence and not listed(sentence)
+        bare = text != sentence and i not in reported and not listed(sentence)
         held = bool(found.claim.units and sources.texts) and not found.missing
         held = held or (asked and opens_with_yes_or_no(sentence))
         says = i not in reported and makes_claim(sentence, None if own_encoder else vectors[i], held, alone)
         claims = bare or (says and not _names_or_repeats(sentences, i, sources, f"{told}\n{given}"))
         judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare, given))
         bare_ones += [i] if bare else []
-    doubted = _lean_on_the_next(judged, bare_ones, logits)
+    apart = [] if before else own_questions(sentences, given)  # "No. Yes." to two questions
+    doubted = _lean_on_the_next(judged, bare_ones, None if apart else logits)
     evidences = [found for (verdict, _), found in zip(judged, measured, strict=True) if verdict.label != "NA"]
     whole = _whole(judged, sentence_of or range(len(judged)))
     faithfulness = _faithfulness(whole, evidences, doubted, sources, numbers)

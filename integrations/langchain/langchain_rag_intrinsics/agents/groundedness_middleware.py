@@ -14,7 +14,7 @@ from intrinsics_core import InvalidInput
 from intrinsics_core.protocol.results import Faithfulness, HallucinationDetection
 from intrinsics_core.protocol.verdicts import KEY, NO_SOURCE, UNRETRIEVED, claims_nothing, required_whole
 from intrinsics_core.running.flows import BLOCKED
-from langchain_rag_intrinsics._inputs import as_documents
+from langchain_rag_intrinsics._inputs import as_documents, earlier_calls
 from langchain_rag_intrinsics._verdicts import canned, is_canned, verdict, with_verdict
 from langchain_rag_intrinsics.agents._final import FinalAnswer, final_answer
 from langchain_rag_intrinsics.agents._middleware import Answer, JudgingMiddleware
@@ -30,7 +30,8 @@ class GroundednessMiddleware(JudgingMiddleware):
     retrieved nothing cannot be judged: the verdict is NA and says so. Nor can one that called other tools alone since
     the last user turn, such as a forecast of the weather: name a tool in ``tools`` to judge by what it says. A sentence
     that claims nothing is NA and blocks nothing: courtesy, an offer, a question back, "I don't know", and the report of
-    an action whose tool call was made for this answer and did not fail.
+    an action whose tool call was made for this answer and did not fail. Where the user only asks what was done ("Did
+    you send it?"), the call may be one of an earlier turn.
 
     A structured answer (``response_format=``, either strategy) is judged by its fields, each a line of the text that
     the verdict's offsets count in. Where it is blocked, ``structured_response`` is None and no message holds it.
@@ -128,6 +129,7 @@ class GroundednessMiddleware(JudgingMiddleware):
             "documents": [*found, *self._named(state)],
             "answer": final.text,
             "tool_calls": actions(messages, self.retrievers),
+            "earlier_tool_calls": earlier_calls(messages),
         }
 
     def _named(self, state: AgentState[Any]) -> Sequence[Document]:

@@ -1,0 +1,96 @@
+"""Whether a sentence of an answer says who answers: "My name is Luna.", "I am an AI assistant."
+
+No document tells that, so such a sentence claims nothing that documents could support. What it says must stand in the
+system's turn ("You are Luna, the assistant of the lido.") or be what any assistant may say of itself: that it is a
+program, what it is there for, or a mere name where no system's turn gives another. "I am Luna, and the lido was built
+in 1911." claims something.
+"""
+
+from __future__ import annotations
+
+import re
+
+from intrinsics_core.embedded.scoring.addressing import NAME, in_capitals
+from intrinsics_core.embedded.scoring.keys import claim, keys_of
+from intrinsics_core.embedded.scoring.short_answers import yes_or_no
+from intrinsics_core.embedded.scoring.verbs import FINITE
+from intrinsics_core.protocol.task import Task
+from intrinsics_core.text.layout import laid_out
+
+_AHEAD = r"(?:(?:hi|hello|hey|yes|no|yeah|nope|well|sure|of\scourse|good\s(?:morning|afternoon|evening|day))\b[,.!]?\s)"
+_OPENS = re.compile(
+    rf"\A\W*{_AHEAD}{{0,2}}(?:(?:i['’]m|i\sam)(?:\s(?:called|named|actually|just|only))?|my\sname(?:['’]s|\sis)"
+    r"|you(?:\scan|\smay)\scall\sme|you(?:['’]re|\sare)\s(?:talking|speaking|chatting|writing)\s(?:to|with))\s",
+    re.IGNORECASE,
+)
+_NAME = re.compile(rf"\A(?P<name>{NAME})(?=\W*\Z|,\s|\sand\s(?:I|i)\b)")
+_NO_PERSON = re.compile(
+    r"\bnot\s(?:(?:actually|really)\s)?an?\s(?:real\s|actual\s)?(?:human(?:\sbeing)?|person|man|woman|robot)\b",
+    re.IGNORECASE,
+)
+_OF_ITS_OWN = re.compile(r"\b(?:and|but|so|which|that|who|i)\s(?:(?:i|am|can|will|is)\s)*|\bi['’]m\s", re.IGNORECASE)
+_OTHERWISE = re.compile(rf"\b(?:not|no|never|none)\b|n['’]t\b|\b{FINITE}|\d", re.IGNORECASE)
+_OF_A_PROGRAM = keys_of(
+    "AI artificial intelligence virtual digital automated automatic chat language large model assistant bot chatbot"
+    " robot voice program computer software agent machine helper trained help helping assist answer answering questions"
+    " support happy glad ready here"
+)
+_ARE_YOU = re.compile(
+    r"\bare\syou\s(?:(?:really|actually|just|only|maybe)\s)?(?:an?\s)?(?:real\s|actual\s)?"
+    r"(?:(?P<human>human(?:\sbeing)?|person|man|woman)|(?:chat)?bot|robot|machine|ai|computer|program|language\smodel)\?\W*\Z",
+    re.IGNORECASE,
+)
+_GIVES_A_ROLE = re.compile(
+    r"\b(?:you(?:['’]re|\sare)|your\sname|act\sas|call\syourself|your\s(?:role|job))\b", re.IGNORECASE
+)
+_WORKS_FOR = re.compile(
+    r"\b(?:assistant|bot|chatbot|agent|helper|program|questions|help(?:\syou)?)\s(?:of|for|at|from|with|about|on)\s"
+    r"(?P<whom>[^,;.:]{1,60})",
+    re.IGNORECASE,
+)
+
+
+def says_who_answers(sentence: str, task: Task) -> bool:
+    """Whether a sentence of the response says no more than who answers."""
+    opened = _OPENS.match(sentence)
+    if opened is None:
+        return _says_what_it_is(sentence, task.query)
+    told, role = sentence[opened.end() :], _role(task)
+    named = _NAME.match(told)
+    name = in_capitals(named["name"]) if named else []
+    if named and len(name) == len(named["name"].split()) and not _is_somebody_else(name, role, task):
+        told = told[named.end() :]
+    else:
+        name = []
+    told = _OF_ITS_OWN.sub("", _NO_PERSON.sub("", told))
+    units = claim(told).units
+    if _OTHERWISE.search(told) or not (name or units or _NO_PERSON.search(sentence)):
+        return False
+    known = _OF_A_PROGRAM | keys_of(role)
+    if all(unit.keys & known for unit in units):
+        return True
+    whom = _WORKS_FOR.search(told)
+    among = " ".join(f"{document.title or ''} {document.text}" for document in task.documents) if whom else ""
+    known |= keys_of(whom["whom"]) & keys_of(among) if whom else frozenset()
+    return all(unit.keys & known for unit in units)
+
+
+def _says_what_it_is(sentence: str, question: str) -> bool:
+    """Whether a bare yes or no tells truly whether a program answers: "Yes." to "Are you a bot?"."""
+    asked = _ARE_YOU.search(question)
+    return asked is not None and yes_or_no(sentence) == ("No." if asked["human"] else "Yes.")
+
+
+def _role(task: Task) -> str:
+    """The sentences of the system's turns that tell the assistant who it is."""
+    told = [span.text for m in task.messages if m.role == "system" for span in laid_out(m.content)]
+    return " ".join(sentence for sentence in told if _GIVES_A_ROLE.search(sentence))
+
+
+def _is_somebody_else(name: list[str], role: str, task: Task) -> bool:
+    """Whether the system's turn gives another name, or a document has this one."""
+    keys = keys_of(" ".join(name))
+    if keys <= keys_of(role):
+        return False
+    given = any(unit.is_name for unit in claim(role).units)
+    return given or any(word in document.text for word in name for document in task.documents)
