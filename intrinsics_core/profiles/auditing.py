@@ -173,19 +173,13 @@ def _citations(task: Task, value: dict[str, Any], reply: Generated) -> Any:
 def _addresses(task: Task, value: dict[str, Any], reply: Generated) -> float:
     text = json_reply.field(value, "answers_question", str, "yes or no", reply.text)
     chosen = json_reply.label(text, _ADDRESSES, reply.text)
-    start = _last_start(reply.text, "answers_question")
+    start = readers.value_start(reply.text, "answers_question")
     return min(1.0, readers.probabilities(chosen, _ADDRESSES, reply, start)["yes"])
 
 
 def _certainty(task: Task, value: dict[str, Any], reply: Generated) -> Any:
     digit = json_reply.field(value, "certainty", (str, int), '"0" … "9"', reply.text)
-    return readers.certainty(str(digit), reply, _last_start(reply.text, "certainty"))
-
-
-def _last_start(text: str, name: str) -> int:
-    """Where the value of a field behind the sentences begins: a reason before it may spell the field's name."""
-    at = text.rfind(f'"{name}"')
-    return text.find(":", at if at >= 0 else text.rfind(f"'{name}'")) + 1
+    return readers.certainty(str(digit), reply, readers.value_start(reply.text, "certainty"))
 
 
 _READ: Mapping[str, Callable[[Task, dict[str, Any], Generated], Any]] = {

@@ -123,7 +123,7 @@ def _listed(task: Task, replies: Sequence[Reply]) -> Ranking:
 
 def _listed_alone(task: Task, reply: Generated, expected: str) -> Ranking:
     """A list without the object around it. One id in brackets may be anything: prose cites so."""
-    named = json_reply.parse(reply.text, list, expected)
+    named = readers.parsed(reply, list, expected)
     found = rankings.read(task, named, reply)
     if len(named) - found.dropped < 2:
         raise MalformedReply("the list names fewer than two documents", expected=expected, got=repr(named),

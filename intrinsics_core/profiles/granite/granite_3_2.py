@@ -34,7 +34,7 @@ from intrinsics_core.protocol.results import (
     Uncertainty,
 )
 from intrinsics_core.protocol.task import Task
-from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
+from intrinsics_core.replies import readers, sentence_ids, writers
 
 # A document with such a line of its own must not look like two.
 _HEADING = re.compile(r"^([^\S\n]*Document \d+)(?=[ \t]*$)", re.MULTILINE)
@@ -89,7 +89,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_Pairs)
 
 
 def _by_sentence(reply: Generated, expected: str) -> Sequence[tuple[str, Any]]:
-    value: _Pairs = json_reply.parse(reply.text, dict, expected, _DECODER)
+    value: _Pairs = readers.parsed(reply, dict, expected, _DECODER)
     return value.pairs
 
 

@@ -121,7 +121,7 @@ def _relevance_prompt(task: Task) -> str:
 
 def _relevance(task: Task, replies: Sequence[Reply]) -> Judgement:
     reply, name = readers.generated(replies), "context_relevance"
-    value = json_reply.parse(reply.text, dict, f'{{"{name}": one of {", ".join(readers.RELEVANCE)}}}')
+    value = readers.parsed(reply, dict, f'{{"{name}": one of {", ".join(readers.RELEVANCE)}}}')
     label = json_reply.field(value, name, str, "a string", reply.text)
     return readers.judgement(task, label, reply, readers.value_start(reply.text, name))
 
