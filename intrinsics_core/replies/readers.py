@@ -198,6 +198,11 @@ def sentence_number(value: Any, prefix: str) -> int | None:
     return int(match[1]) if match else None
 
 
+def row_numbers(rows: Sequence[dict[str, Any]], sentence: str, prefix: str = "r") -> list[int | None]:
+    """The number of the response sentence that each row is about, None where its id is none."""
+    return [sentence_number(row.get(sentence), prefix) for row in rows]
+
+
 def verdicts(
     rows: Sequence[dict[str, Any]], reply: Generated, sentence: str, label: str, reason: str, prefix: str = "r"
 ) -> list[tuple[int | None, Verdict]]:
