@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -196,3 +197,10 @@ def test_an_object_inside_a_list_is_not_the_object():
     with pytest.raises(MalformedReply):
         json_reply.parse('[{"a": 1}]', dict, "an object")
     assert json_reply.parse('As [1] says: {"a": 1}', dict, "an object") == {"a": 1}
+
+
+@pytest.mark.parametrize("depth", range(940, 1000, 3))
+def test_values_nested_as_deeply_as_can_be_read_are_compared(depth: int) -> None:
+    one, other = ('{"a":' * depth + value + "}" * depth for value in ("1", "2"))
+    with suppress(MalformedReply):
+        json_reply.parse(f"Either {one} or {other}", dict, "JSON")
