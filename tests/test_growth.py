@@ -25,7 +25,7 @@ from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.requests import Embed, Embedded, Generate, Generated, Outcome, Request
 from intrinsics_core.protocol.results import Citation, SentenceVerdict
 from intrinsics_core.render import html, text
-from intrinsics_core.replies import json_reply, readers
+from intrinsics_core.replies import json_reply, readers, reasoning
 from tests import patterns
 from tests.steps import LINEAR, Matcher, growth
 
@@ -190,6 +190,22 @@ def test_json_with_raw_characters_is_repaired_in_proportion(shape, unit):
         def attempt():
             with suppress(MalformedReply):
                 json_reply.parse(said, dict, "an object")
+
+        return attempt
+
+    assert growth(work, 400) < LINEAR
+
+
+@pytest.mark.parametrize("unit", ['{"a": 1} ', '{"a": 1}, {"b": [', "[{}] ", "` ", "<|channel|>final", "[THINK]"])
+def test_the_answer_among_drafts_is_found_in_proportion(unit):
+    def work(n):
+        said = 'So {"a": 2} ' + unit * n
+
+        def attempt():
+            with suppress(MalformedReply):
+                readers.parsed(reasoning.answer(Generated(said, finish_reason="length")), dict, "an object")
+            with suppress(MalformedReply):
+                readers.value_start(said, "a")
 
         return attempt
 

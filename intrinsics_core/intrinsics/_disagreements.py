@@ -40,7 +40,10 @@ def between(
         and certainty <= _UNSURE
         and label == "faithful",
         "unanswerable by the gate, but richly cited": gate is False and count is not None and count >= _RICHLY,
-        "answerable by the gate, but nothing to cite": gate is True and count == 0 and answered,
+        "answerable by the gate, but nothing to cite": gate is True
+        and count == 0
+        and not (citations and citations.missing)
+        and answered,
         "cited, but unfaithful to the documents": label == "unfaithful" and _all_cited(hallucination, citations),
         "faithful to the documents, but beside the question": answer_relevance is not None
         and answer_relevance < _BESIDE

@@ -36,7 +36,8 @@ def citations(
 
     Returns:
         A call whose result lists the citations in response order, then document order. Adjacent cited sentences of a
-        document are one citation. All offsets are exact in the caller's texts.
+        document are one citation. All offsets are exact in the caller's texts. ``missing`` counts the sentences that a
+        language model's reply leaves out: their sources are not known. A sentence without sources is not missing.
 
     Raises:
         InvalidInput: if the input is invalid. It is raised by this function, not by `run`.

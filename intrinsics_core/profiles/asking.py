@@ -135,7 +135,7 @@ def numbered_documents(task: Task, *, titled: bool) -> list[dict[str, Any]]:
 
 def read_object(replies: Sequence[Reply], expected: str) -> tuple[dict[str, Any], Generated]:
     reply = readers.generated(replies)
-    return json_reply.parse(reply.text, dict, expected), reply
+    return readers.parsed(reply, dict, expected), reply
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """A whole audit as one request of the ``prompted`` profile: one schema, one reading of the documents.
 
 The reply's fields are read one by one. One that is malformed costs its own part; only where none can be read is the
-reply as a whole malformed, and asked for again.
+reply as a whole malformed, and asked for again. Sentences whose verdict is missing are asked for once more by
+themselves, with their sources where these are missing, too.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from intrinsics_core.profiles.asking import (
     enum_of,
     id_of,
     json_request,
-    numbered,
     numbered_documents,
     object_of,
     read_object,
@@ -30,10 +30,10 @@ from intrinsics_core.profiles.asking import (
     turns_of,
     turns_shown,
 )
-from intrinsics_core.protocol.errors import InvalidInput, MalformedReply
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, MalformedReply
 from intrinsics_core.protocol.profile import Format
-from intrinsics_core.protocol.requests import Generate, Generated, Reply
-from intrinsics_core.protocol.results import AuditParts
+from intrinsics_core.protocol.requests import Generate, Generated, Program, Reply
+from intrinsics_core.protocol.results import AuditParts, Citations, HallucinationDetection
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
 
@@ -122,7 +122,7 @@ def _render(task: Task) -> Sequence[Generate]:
     shape = "{" + ", ".join(shapes) + "}" + (", one entry of sentences per response sentence." if each else "")
     instruction = "The response and the documents are given sentence by sentence. "
     instruction += " ".join(about.instruction for _, about in parts)
-    tokens = 50 + sum(about.tokens for _, about in parts) + each * (1 + len(task.response_sentences))
+    tokens = 50 + sum(about.tokens for _, about in parts) + each * (1 + len(sentence_verdicts.wanted(task)))
     return json_request(task, "audit", turns_of(instruction + TAIL + shape, _shown(task)), object_of(**fields), tokens)
 
 
@@ -132,7 +132,7 @@ def _shown(task: Task) -> dict[str, Any]:
         "documents": numbered_documents(task, titled=True),
         "conversation": turns_shown(task)[:-1],
         **calls_shown(task),
-        "response": numbered(task.response_sentences, "r"),
+        "response": sentence_verdicts.response_shown(task),
     }
 
 
@@ -150,8 +150,17 @@ def _parse(task: Task, replies: Sequence[Reply]) -> AuditParts:
             failed.append((part, error))
     if not found:
         raise failed[0][1]
-    why = "; ".join(f"no {part}: {type(error).__name__}: {error.message}" for part, error in failed)
-    return AuditParts(**found, degraded=why or None)
+    notes = {part: f"no {part}: {type(error).__name__}: {error.message}" for part, error in failed}
+    for part in _SENTENCES:  # they can be asked for by themselves
+        if part in notes:
+            found[PARTS[part]] = _MISSING[part](task).model_copy(update={"degraded": notes.pop(part)})
+    return AuditParts(**found, degraded="; ".join(notes.values()) or None)
+
+
+_MISSING: Mapping[str, Callable[[Task], HallucinationDetection | Citations]] = {
+    "hallucination-detection": sentence_ids.all_missing,
+    "citations": lambda task: sentence_ids.uncited(task, len(task.response_sentences)),
+}
 
 
 def _answerability(task: Task, value: dict[str, Any], reply: Generated) -> Any:
@@ -161,31 +170,25 @@ def _answerability(task: Task, value: dict[str, Any], reply: Generated) -> Any:
     )
 
 
-def _hallucination(task: Task, value: dict[str, Any], reply: Generated) -> Any:
-    return sentence_ids.hallucination(task, sentence_verdicts.read(sentence_verdicts.rows_of(value, reply), reply))
+def _hallucination(task: Task, value: dict[str, Any], reply: Generated) -> HallucinationDetection:
+    verdicts = sentence_verdicts.read(task, sentence_verdicts.rows_of(value, reply), reply)
+    return sentence_ids.hallucination(task, verdicts)
 
 
-def _citations(task: Task, value: dict[str, Any], reply: Generated) -> Any:
-    rows = sentence_verdicts.rows_of(value, reply)
-    return sentence_ids.citations(task, readers.links(rows, reply, "id", "sources"))
+def _citations(task: Task, value: dict[str, Any], reply: Generated) -> Citations:
+    return sentence_verdicts.cited(task, sentence_verdicts.rows_of(value, reply), reply)
 
 
 def _addresses(task: Task, value: dict[str, Any], reply: Generated) -> float:
     text = json_reply.field(value, "answers_question", str, "yes or no", reply.text)
     chosen = json_reply.label(text, _ADDRESSES, reply.text)
-    start = _last_start(reply.text, "answers_question")
+    start = readers.value_start(reply.text, "answers_question")
     return min(1.0, readers.probabilities(chosen, _ADDRESSES, reply, start)["yes"])
 
 
 def _certainty(task: Task, value: dict[str, Any], reply: Generated) -> Any:
     digit = json_reply.field(value, "certainty", (str, int), '"0" … "9"', reply.text)
-    return readers.certainty(str(digit), reply, _last_start(reply.text, "certainty"))
-
-
-def _last_start(text: str, name: str) -> int:
-    """Where the value of a field behind the sentences begins: a reason before it may spell the field's name."""
-    at = text.rfind(f'"{name}"')
-    return text.find(":", at if at >= 0 else text.rfind(f"'{name}'")) + 1
+    return readers.certainty(str(digit), reply, readers.value_start(reply.text, "certainty"))
 
 
 _READ: Mapping[str, Callable[[Task, dict[str, Any], Generated], Any]] = {
@@ -195,6 +198,48 @@ _READ: Mapping[str, Callable[[Task, dict[str, Any], Generated], Any]] = {
     "answer-relevance": _addresses,
     "uncertainty": _certainty,
 }
+
+
+# --- what a reply left out ----------------------------------------------------------------------------------------
+
+
+def _complete(task: Task, found: AuditParts) -> Program[AuditParts]:
+    """Ask once more for the sentences without a verdict, and for their sources where sources are missing, too."""
+    verdicts, cited = found.hallucination, found.citations
+    if verdicts is None or not verdicts.missing:
+        return found
+    if cited is None or not cited.missing:
+        more = yield from sentence_verdicts.ask_missing(task, verdicts)
+        return found.model_copy(update={"hallucination": more})
+    about = sentence_verdicts.asked_about(task, sentence_verdicts.unjudged(verdicts), parts=_SENTENCES)
+    try:
+        replies = yield _render(about)
+        value, reply = read_object(replies, '{"sentences": [{...}, ...]}')  # type: ignore[arg-type]  # only replies
+        rows = sentence_verdicts.rows_of(value, reply)
+        verdicts = sentence_verdicts.completed(about, verdicts, sentence_verdicts.read(about, rows, reply))
+    except IntrinsicsError as error:
+        told = {part: sentence_verdicts.telling(getattr(found, part), error) for part in ("hallucination", "citations")}
+        return found.model_copy(update=told)
+    try:
+        cited = _completed(about, cited, rows, reply)
+    except MalformedReply as error:  # it has verdicts alone
+        cited = sentence_verdicts.telling(cited, error)
+    return found.model_copy(update={"hallucination": verdicts, "citations": cited})
+
+
+def _completed(about: Task, found: Citations, rows: Sequence[dict[str, Any]], reply: Generated) -> Citations:
+    """The citations that were given, and those of the sentences that were asked about and have none."""
+    asked = set(sentence_verdicts.wanted(about))
+    given = writers.cited(about, Citations(citations=found.citations))
+    links: list[tuple[int | None, int | None]] = [(r, c) for r, numbers in enumerate(given) for c in numbers]
+    more = readers.links(rows, reply, "id", "sources")
+    links += [link for link in more if link[0] is not None and link[0] in asked and not given[link[0]]]
+    told = asked.intersection(readers.row_numbers(rows, "id"))
+    # Which of the sentences that were asked about had no row before is not known: the most that may be missing is told.
+    missing = min(found.missing, max(found.missing, len(asked)) - len(told))
+    whole = sentence_ids.citations(about, links, dropped=found.dropped)
+    left = sentence_ids.uncited(about, missing)
+    return whole.model_copy(update={"missing": left.missing, "degraded": left.degraded})
 
 
 # --- how a result is written as a reply -----------------------------------------------------------------------------
@@ -229,4 +274,4 @@ def _written_rows(task: Task, value: AuditParts, parts: Sequence[str]) -> list[d
     return rows
 
 
-FORMAT = Format(_render, _parse, _write, sentence_verdicts.ask_missing_of_audit)
+FORMAT = Format(_render, _parse, _write, _complete)

@@ -71,9 +71,7 @@ def _evaluation(task: Task, replies: Sequence[Reply]) -> Evaluation:
     spelled = json_reply.field(value, name, str, "yes or no", reply.text)
     options = rec.RATINGS if spelled.strip()[:1].isupper() else _RATINGS  # as its tokens are spelled
     chosen = json_reply.label(spelled, options, reply.text)
-    # Of ours the last place that looks like the field: the texts before it may speak of one.
-    begin = reply.text.rfind(f'"{name}"') if name == "rating" else -1
-    start = begin + len(name) + 3 if begin >= 0 else readers.value_start(reply.text, name)
+    start = readers.value_start(reply.text, name)
     share = readers.probabilities(chosen, options, reply, start, value.get("confidence"))[options[0]]
     found, dropped = statements.read(task, rows)
     rated = {

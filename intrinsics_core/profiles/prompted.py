@@ -123,7 +123,7 @@ def _listed(task: Task, replies: Sequence[Reply]) -> Ranking:
 
 def _listed_alone(task: Task, reply: Generated, expected: str) -> Ranking:
     """A list without the object around it. One id in brackets may be anything: prose cites so."""
-    named = json_reply.parse(reply.text, list, expected)
+    named = readers.parsed(reply, list, expected)
     found = rankings.read(task, named, reply)
     if len(named) - found.dropped < 2:
         raise MalformedReply("the list names fewer than two documents", expected=expected, got=repr(named),
@@ -144,14 +144,14 @@ def _certainty(task: Task, replies: Sequence[Reply]) -> Uncertainty:
 
 def _hallucination(task: Task, replies: Sequence[Reply]) -> HallucinationDetection:
     value, reply = read_object(replies, '{"sentences": [{...}, ...]}')
-    verdicts = sentence_verdicts.read(sentence_verdicts.rows_of(value, reply), reply)
+    verdicts = sentence_verdicts.read(task, sentence_verdicts.rows_of(value, reply), reply)
     return sentence_ids.hallucination(task, verdicts)
 
 
 def _citations(task: Task, replies: Sequence[Reply]) -> Citations:
     value, reply = read_object(replies, '{"citations": [{...}, ...]}')
     rows = sentence_verdicts.rows_of(value, reply, "citations")
-    return sentence_ids.citations(task, readers.links(rows, reply, "response", "sources"))
+    return sentence_verdicts.cited(task, rows, reply, "response")
 
 
 # --- how a result is written as a reply -----------------------------------------------------------------------------

@@ -5,60 +5,157 @@ another one follows; a JSON string that holds JSON is opened (once); quotes and 
 raw newline, tab or lone backslash in a string are read as what they mean (`literals`); the first value of the wanted
 kind counts, but nothing inside a value of another kind. A truncated reply is malformed, not repaired: what was cut off
 is unknown, and a list inside it is not the list that was asked for.
+
+Of several values with the same keys that differ, the first ones are drafts: the last one counts where the reply ends
+with it, and else the reply contradicts itself. In a reply that ended at its limit, a value with text before and behind
+it may be a draft whose correction was cut off: it does not count.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.replies import literals
 
 _OPENER = re.compile(r"[\[{]")
+_FENCE = re.compile(r"[\s`]*+(?:json[\s`]*+)?", re.IGNORECASE)
 _DECODER = json.JSONDecoder()
 _ATTEMPTS = 64  # opening brackets tried; prose with thousands of brackets must not cost quadratic time
 
 
-def parse(text: str, kind: type, expected: str, decoder: json.JSONDecoder = _DECODER) -> Any:
-    """The first JSON value of ``kind`` (dict or list) in a reply.
+@dataclass(frozen=True, slots=True)
+class ReadValue:
+    """A value of a reply: ``text[begin:end]``. ``text`` is what was read: the reply, or the JSON in its one string."""
+
+    value: Any
+    text: str
+    begin: int
+    end: int
+
+    @property
+    def opens(self) -> bool:
+        """Whether nothing but a code fence stands before it."""
+        return _FENCE.fullmatch(self.text[: self.begin]) is not None
+
+    @property
+    def closes(self) -> bool:
+        """Whether nothing but a code fence stands behind it."""
+        return _FENCE.fullmatch(self.text[self.end :]) is not None
+
+
+def parse(text: str, kind: type, expected: str, decoder: json.JSONDecoder = _DECODER, *, cut_off: bool = False) -> Any:
+    """The JSON value of ``kind`` (dict or list) that a reply gives.
 
     Args:
         expected: what the reply should have been, for the error.
         decoder: another decoder, for callers to whom a repeated key or the place of a value matters.
+        cut_off: the reply ended at its limit. A value in the middle of a text is then a draft in unended thoughts.
 
     Raises:
-        MalformedReply: there is none.
+        MalformedReply: there is none, or the reply contradicts itself.
     """
+    found = find(text, kind, expected, decoder)
+    if cut_off and amid_prose(found):
+        raise MalformedReply("the reply was cut off before it came to its answer", expected=expected, got=repr(text),
+                             raw=text)  # fmt: skip
+    return writable(found.value, found.text, expected)
+
+
+def find(text: str, kind: type, expected: str, decoder: json.JSONDecoder = _DECODER) -> ReadValue:
+    """The value that :func:`parse` reads, with its place.
+
+    Raises:
+        MalformedReply: as there.
+    """
+    if whole := _whole(text, kind, decoder):
+        return whole
+    values = list(_values(text, kind, decoder))
+    # {} in prose; the answer may follow.
+    first = next((found for found in values if found.value != {}), values[0] if values else None)
+    if first is None:
+        raise MalformedReply("the reply contains no JSON of the expected form", expected=expected, got=repr(text),
+                             raw=text)  # fmt: skip
+    alike = [found for found in values if found is first or _same_form(first.value, found.value)]
+    if all(_agree(first.value, found.value) for found in alike):
+        return first
+    if alike[-1].closes:
+        return alike[-1]
+    raise MalformedReply("the reply contradicts itself: it gives several answers, and goes on after the last",
+                         expected=f"one of them: {expected}", got=repr(text), raw=text)  # fmt: skip
+
+
+def amid_prose(found: ReadValue) -> bool:
+    """Whether text stands both before and behind a value."""
+    return not found.opens and not found.closes
+
+
+def cut_off_before(text: str, kind: type) -> bool:
+    """Whether a text that ended at its limit was cut off before it came to a value: it begins with prose, and ends so.
+
+    So do thoughts whose opening tag a chat template wrote. A value that is itself cut off is another matter.
+    """
+    if text[_FENCE.match(text).end() :][:1] in ("", "{", "[", '"'):  # type: ignore[union-attr]  # it matches anything
+        return False
+    try:
+        return not find(text, kind, "JSON").closes
+    except MalformedReply:
+        return True
+
+
+def _whole(text: str, kind: type, decoder: json.JSONDecoder) -> ReadValue | None:
+    """The reply as one value of JSON, or as one string that holds one."""
     try:
         value = decoder.decode(text)
         if isinstance(value, str):
             text = value
             value = decoder.decode(value)
-        if isinstance(value, kind):
-            return writable(value, text, expected)
     except (ValueError, RecursionError):
-        pass
-    end, empty = 0, None
+        return None
+    return ReadValue(value, text, len(text) - len(text.lstrip()), len(text)) if isinstance(value, kind) else None
+
+
+def _values(text: str, kind: type, decoder: json.JSONDecoder) -> Iterator[ReadValue]:
+    """The values of ``kind`` in a text, in their order; nothing inside another value is one."""
+    end = 0
     for _ in range(_ATTEMPTS):
         opener = _OPENER.search(text, end)
         if opener is None:
-            break
+            return
         end = opener.end()
         try:
             value, end = _value(text, opener.start(), decoder)
         except (literals.CutOff, RecursionError):
-            break  # nothing nests so deeply that we asked for, and the next bracket is only one less deep
+            return  # nothing nests so deeply that we asked for, and the next bracket is only one less deep
         except ValueError:
             continue
-        if value == {} and kind is dict:
-            empty = value  # {} in prose; the answer may follow
-        elif isinstance(value, kind):
-            return writable(value, text, expected)
-    if empty is not None:
-        return empty
-    raise MalformedReply("the reply contains no JSON of the expected form", expected=expected, got=repr(text), raw=text)
+        if isinstance(value, kind):
+            yield ReadValue(value, text, opener.start(), end)
+
+
+def _same_form(one: Any, other: Any) -> bool:
+    """Whether two values answer the same question: the keys of one are all in the other, and likewise for rows."""
+    if isinstance(one, list) and isinstance(other, list) and one and other:
+        if all(isinstance(item, str) for item in (*one, *other)):
+            return True
+        one, other = one[0], other[0]
+    if not (isinstance(one, dict) and isinstance(other, dict) and one and other):
+        return False
+    return one.keys() <= other.keys() or other.keys() <= one.keys()
+
+
+def _agree(one: Any, other: Any) -> bool:
+    """Whether two values of the same form say the same, as far as both say anything."""
+    try:
+        if isinstance(one, dict):
+            return all(one[key] == other[key] for key in one.keys() & other.keys())
+        return bool(one == other)
+    except RecursionError:  # nothing that we asked for nests so deeply
+        return False
 
 
 def writable(value: Any, text: str, expected: str) -> Any:
@@ -108,12 +205,13 @@ def field(value: dict[str, Any], name: str, kinds: type | tuple[type, ...], expe
 
 
 def label(text: str, options: tuple[str, ...], raw: str) -> str:
-    """One of ``options``, whatever its case and the space or quotes around it.
+    """One of ``options``, whatever its case and the space, quotes or Markdown around it; "N/A" is NA.
 
     Raises:
         MalformedReply: it is none of them.
     """
-    wanted = " ".join(text.strip().strip("\"'`.").casefold().split())
+    wanted = " ".join(text.strip().strip("\"'`.*_").casefold().split())
+    wanted = "na" if wanted == "n/a" else wanted
     for option in options:
         if option.casefold() == wanted:
             return option

@@ -46,6 +46,24 @@ def scalars(text: str, begin: int) -> Iterator[int]:
         begin = match.end()
 
 
+def value_place(text: str, begin: int, name: str) -> int:
+    """Where the value of a key begins in the object that begins at a place; 0 where the object has no such key.
+
+    Of a key that comes twice it is the last value, as it is in JSON. Keys of objects inside are others.
+    """
+    depth, is_key, place = 0, False, 0
+    while match := _TOKEN.match(text, begin):
+        begin, kind = match.end(), match.lastgroup
+        depth += (kind == "open") - (kind == "close")
+        if depth == 0:
+            break
+        if kind == "colon" and depth == 1 and is_key:
+            place = begin
+        if kind != "space":
+            is_key = kind in ("single", "double") and match[0][1:-1] == name
+    return place
+
+
 def as_json(text: str, begin: int) -> tuple[Spelled, int]:
     """The value that begins at an opening bracket, spelled as JSON behind as many spaces, and where it ends.
 

@@ -9,6 +9,7 @@ from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.requests import Generated
 from intrinsics_core.protocol.results import RankedDocument, Ranking
 from intrinsics_core.protocol.task import Task
+from intrinsics_core.replies import numbering
 from intrinsics_core.replies.readers import sentence_number
 
 
@@ -50,10 +51,11 @@ def read(task: Task, named: Sequence[Any], reply: Generated) -> Ranking:
     nothing are dropped.
 
     Raises:
-        MalformedReply: it names none.
+        MalformedReply: it names none, or counts them from 1.
     """
     count = len(task.documents)
     numbers = [sentence_number(row.get("id") if isinstance(row, dict) else row, "d") for row in named]
+    numbering.check(numbers, range(count), reply)
     known = dict.fromkeys(number for number in numbers if number is not None and 0 <= number < count)
     if not known:
         raise MalformedReply("the reply names no document", expected='"d0", "d1", ...', got=repr(named), raw=reply.text)

@@ -11,6 +11,7 @@ profile asks it to, else the label alone: exactly 1 for the label given and 0 fo
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Any, cast
@@ -19,7 +20,7 @@ from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.requests import Generated, Reply
 from intrinsics_core.protocol.results import Answerability, Faithfulness, Judgement, QueryRewrite, Uncertainty
 from intrinsics_core.protocol.task import Task
-from intrinsics_core.replies import json_reply, reasoning
+from intrinsics_core.replies import json_reply, literals, reasoning
 from intrinsics_core.replies.labels import label_probabilities
 from intrinsics_core.replies.sentence_ids import Verdict
 
@@ -47,10 +48,20 @@ def first_line(reply: Generated) -> str:
     return next((line.strip() for line in reply.text.splitlines() if line.strip()), "")
 
 
+def parsed(reply: Generated, kind: type, expected: str, decoder: json.JSONDecoder | None = None) -> Any:
+    """The JSON value of ``kind`` (dict or list) in a reply (see `json_reply.parse`).
+
+    Raises:
+        MalformedReply: there is none, or it may be a draft: the reply was cut off before it came to its answer.
+    """
+    cut_off = reply.finish_reason == "length"
+    return json_reply.parse(reply.text, kind, expected, decoder or json.JSONDecoder(), cut_off=cut_off)
+
+
 def value_start(text: str, name: str) -> int:
-    """Where in a JSON text the value of field ``name`` begins."""
-    places = [at for quote in "\"'" if (at := text.find(f"{quote}{name}{quote}")) >= 0]
-    return text.find(":", min(places)) + 1 if places else 0
+    """Where in a reply the value of field ``name`` begins, in the object that is read; 0 where it has none."""
+    found = json_reply.find(text, dict, f'an object with "{name}"')
+    return literals.value_place(text, found.begin, name) if found.text == text else 0
 
 
 def free_text(reply: Generated) -> str:
@@ -83,7 +94,7 @@ def text_field(reply: Generated, name: str) -> str:
     Raises:
         MalformedReply: there is none, or it is empty.
     """
-    value = json_reply.parse(reply.text, dict, f'{{"{name}": text}}')
+    value = parsed(reply, dict, f'{{"{name}": text}}')
     text = str(json_reply.field(value, name, str, "a string", reply.text)).strip()
     if not text:
         raise MalformedReply(f"field {name!r} of the reply is empty", expected="text", got=repr(reply.text),
@@ -107,12 +118,19 @@ def probabilities(
         stated: the confidence in ``chosen`` that the model states (see :func:`share`).
     """
     if measured := label_probabilities(reply.logprobs, options, start):
-        return measured
+        return _favouring(chosen, measured)
     confidence = share(stated)
     # Less than an even chance in the label it chose contradicts itself; the label counts.
     confidence = max(1.0 if confidence is None else confidence, 1 / len(options))
     rest = (1 - confidence) / (len(options) - 1)
     return {option: confidence if option == chosen else rest for option in options}
+
+
+def _favouring(chosen: str, measured: dict[str, float]) -> dict[str, float]:
+    """The same, where a label that was drawn against the odds is as likely as the likeliest one: the label counts."""
+    likeliest = max(measured, key=measured.__getitem__)
+    even = (measured[chosen] + measured[likeliest]) / 2
+    return measured if measured[chosen] == measured[likeliest] else {**measured, chosen: even, likeliest: even}
 
 
 _SHARE = re.compile(r"\A(\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})\s*+(%?)")
@@ -180,6 +198,11 @@ def sentence_number(value: Any, prefix: str) -> int | None:
     return int(match[1]) if match else None
 
 
+def row_numbers(rows: Sequence[dict[str, Any]], sentence: str, prefix: str = "r") -> list[int | None]:
+    """The number of the response sentence that each row is about, None where its id is none."""
+    return [sentence_number(row.get(sentence), prefix) for row in rows]
+
+
 def verdicts(
     rows: Sequence[dict[str, Any]], reply: Generated, sentence: str, label: str, reason: str, prefix: str = "r"
 ) -> list[tuple[int | None, Verdict]]:
@@ -212,7 +235,7 @@ def links(
 
 def entries(reply: Generated, expected: str) -> list[dict[str, Any]]:
     """The reply as a list of objects."""
-    return objects(json_reply.parse(reply.text, list, expected), reply, expected)
+    return objects(parsed(reply, list, expected), reply, expected)
 
 
 def objects(rows: list[Any], reply: Generated, expected: str) -> list[dict[str, Any]]:

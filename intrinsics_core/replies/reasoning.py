@@ -1,9 +1,10 @@
 """Models that reason before they answer: the answer is what stands outside the reasoning.
 
-Reasoning stands between tags (``<think>``, ``<thinking>``, ``<reasoning>``), and a draft in it often looks like the
-answer. A reply is read from after the last closing tag, whether or not there is an opening one: a chat template may
-have written that. Reasoning that never ends was cut off: only what stands before it is read. A reply that is JSON as a
-whole holds no reasoning: a tag in it is text of a field.
+Reasoning stands between tags (``<think>``, ``[THINK]`` and the others of `text.reasoning`), and a draft in it often
+looks like the answer. A reply is read from after the last closing tag, whether or not there is an opening one: a chat
+template may have written that. Reasoning that never ends was cut off: only what stands before it is read. A reply that
+is JSON as a whole holds no reasoning: a tag in it is text of a field. A reply in the channels of the Harmony format is
+read in its last final channel; where there is none yet, it ends inside its reasoning.
 
 Servers that take the reasoning out of the text still list its tokens among the log-probabilities; :func:`of_text` finds
 the tokens that spell the text.
@@ -17,13 +18,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from intrinsics_core.protocol.errors import MalformedReply
-from intrinsics_core.protocol.requests import Generated, TokenLogprob
-from intrinsics_core.text.reasoning import NAMES
+from intrinsics_core.protocol.requests import Constraint, Generated, JsonSchema, TokenLogprob
+from intrinsics_core.replies import json_reply
+from intrinsics_core.text.reasoning import CLOSING, OPENING
 
-_CLOSING = re.compile(rf"</{NAMES}\s*>", re.IGNORECASE)
-_OPENING = re.compile(rf"^[ \t]*<{NAMES}\s*>", re.IGNORECASE | re.MULTILINE)  # inside a line it is a word like others
+_CLOSING = re.compile(CLOSING, re.IGNORECASE)
+_ANALYSIS = r"(?:<\|start\|>assistant)?<\|channel\|>analysis"
+_OPENING = re.compile(rf"^[ \t]*(?:{OPENING}|{_ANALYSIS})", re.IGNORECASE | re.MULTILINE)  # in a line it is a word
+_MARKED = re.compile(r"[<\[\u25c1]")  # what every mark begins with
 # Where the reply proper begins in what a model of the Harmony format (gpt-oss) generates.
 _FINAL = re.compile(r"<\|channel\|>final(?:(?!<\|message\|>).){0,200}<\|message\|>", re.DOTALL)
+_OVER = re.compile(r"<\|(?:return|end)\|>")  # ends a message of that format
 _MARK = re.compile(rf"{_CLOSING.pattern}|<\|message\|>", re.IGNORECASE)
 _END = re.compile(r"(?:<[|/]?[a-z_]{1,30}[|]?>)\s{0,9}$")  # what a server may list after the text: the turn's end
 
@@ -50,11 +55,18 @@ def answer(reply: Generated) -> Generated:
     return replace(reply, text=reply.text[begin:end], logprobs=tokens)
 
 
-def unfinished(reply: Generated) -> bool:
-    """Whether the reply ends inside its reasoning, and nothing stands before that."""
+def unfinished(reply: Generated, constraint: Constraint | None = None) -> bool:
+    """Whether the reply ends inside its reasoning, and nothing stands before that.
+
+    Where the ``constraint`` asks for JSON, prose that was cut off before it came to any is reasoning without a tag.
+    """
     if not reply.text.strip():
         return reply.finish_reason == "length" and bool(reply.reasoning or reply.usage.reasoning_tokens)
     begin, end = _place(reply.text)
+    if isinstance(constraint, JsonSchema) and reply.finish_reason == "length":
+        kind = list if constraint.schema.get("type") == "array" else dict
+        if json_reply.cut_off_before(reply.text[begin:end], kind):
+            return True
     return end < len(reply.text) and not reply.text[begin:end].strip()
 
 
@@ -80,8 +92,12 @@ def of_text(tokens: Sequence[TokenLogprob], text: str) -> tuple[TokenLogprob, ..
 
 def _place(text: str) -> tuple[int, int]:
     """Where the answer begins and ends; what is cut off behind it is reasoning that never ends."""
-    if "<" not in text or _is_json(text):
+    if not _MARKED.search(text) or _is_json(text):
         return 0, len(text)
+    if final := list(_FINAL.finditer(text)):
+        begin = final[-1].end()
+        over = _OVER.search(text, begin)
+        return begin, over.start() if over else len(text)
     ends = [match.end() for match in _CLOSING.finditer(text)]
     # Of an answer that is JSON as a whole, tags in it are text too; the first closing tag is then the reasoning's own.
     begin = next((at for at in ends[:1] if _is_json(text[at:])), ends[-1] if ends else 0)

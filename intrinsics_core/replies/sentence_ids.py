@@ -1,6 +1,7 @@
 """From sentence ids to results with exact offsets. Ids that do not exist, or come twice, are dropped and counted.
 
-A sentence without a verdict is counted as ``missing``: it is never taken for the best case.
+A sentence without a verdict is counted as ``missing``: it is never taken for the best case. Of several verdicts on one
+sentence the worst counts: a sentence is as true as the weakest of its claims.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def hallucination(
     """Verdicts by sentence number to a result. A sentence without one is NA, not ``judged``, and counted as missing.
 
     Args:
-        verdicts: (sentence number, verdict); the first one for a sentence counts, further ones are dropped. A blank
+        verdicts: (sentence number, verdict); the worst one for a sentence counts, the others are dropped. A blank
             explanation is none.
         score: the response's faithfulness; by default the lowest sentence's: as true as its weakest claim.
         label: the response's label; by default the most severe sentence's. Where a sentence is missing, neither is more
@@ -41,10 +42,10 @@ def hallucination(
     found: dict[int, Verdict] = {}
     dropped = 0
     for number, verdict in verdicts:
-        if _exists(number, len(sentences)) and number not in found:
+        exists = _exists(number, len(sentences))
+        dropped += not exists or number in found
+        if exists and (number not in found or _badness(verdict) > _badness(found[number])):
             found[number] = verdict
-        else:
-            dropped += 1
     rows = []
     for i, sentence in enumerate(sentences):
         sentence_label, value, why = found.get(i, ("NA", None, None))
@@ -91,11 +92,22 @@ def _most_severe(labels: Sequence[Faithfulness]) -> Faithfulness:
     return max(labels, key=_SEVERITY.__getitem__) if labels else "NA"
 
 
-def citations(task: Task, links: Iterable[tuple[Any, Any]], *, dropped: int = 0) -> Citations:
+def _badness(verdict: Verdict) -> tuple[int, float]:
+    label, score, _ = verdict
+    return _SEVERITY[label], -(FAITHFULNESS_SCORES[label] or 0.0 if score is None else score)
+
+
+def citations(
+    task: Task, links: Iterable[tuple[Any, Any]], *, dropped: int = 0, told: Iterable[Any] | None = None
+) -> Citations:
     """Links (response sentence number, document sentence number) to a result.
 
     Document sentences are numbered through all documents, from 0, in document order. Adjacent cited sentences of one
     document are merged, with the text between them, so that ``document_text`` is one exact span.
+
+    Args:
+        told: the numbers of the response sentences whose sources the reply tells, if only that there are none; the
+            others are counted as missing. Left out where a reply need not name a sentence without sources.
     """
     where = [(d, s) for d, sentences in enumerate(task.document_sentences) for s in range(len(sentences))]
     seen: set[tuple[int, int]] = set()
@@ -113,7 +125,16 @@ def citations(task: Task, links: Iterable[tuple[Any, Any]], *, dropped: int = 0)
         else:
             found.append(_citation(task, r, document, number))
         previous = (r, c)
-    return Citations(citations=tuple(found), dropped=dropped)
+    count = len(task.response_sentences)
+    missing = 0 if told is None else count - len({number for number in told if _exists(number, count)})
+    return uncited(task, missing).model_copy(update={"citations": tuple(found), "dropped": dropped})
+
+
+def uncited(task: Task, missing: int) -> Citations:
+    """No citations, and so many response sentences whose sources are not known."""
+    count = len(task.response_sentences)
+    why = f"the sources of {missing} of {count} sentences are not known" if missing else None
+    return Citations(citations=(), missing=missing, degraded=why)
 
 
 def _exists(number: Any, count: int) -> bool:

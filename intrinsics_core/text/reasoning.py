@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import re
 
-NAMES = "(?:think|thinking|reasoning)"
-_BEGINS = re.compile(rf"\A\s*<{NAMES}\s*>", re.IGNORECASE)
-_ENDS = re.compile(rf"</{NAMES}\s*>", re.IGNORECASE)
+_NAMES = "(?:think|thinking|reasoning|thoughts?|seed:think)"
+# The marks that models write: in angle brackets, and those of Magistral, Kimi, Command A, OpenThinker and Apertus.
+_PAIRS = (
+    (rf"<{_NAMES}\s*>", rf"</{_NAMES}\s*>"),
+    (r"(?-i:\[THINK\])", r"(?-i:\[/THINK\])"),
+    (r"\u25c1think\u25b7", r"\u25c1/think\u25b7"),
+    (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),
+    (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
+    (r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),
+)
+OPENING, CLOSING = (f"(?:{'|'.join(marks)})" for marks in zip(*_PAIRS, strict=True))
+_BEGINS = re.compile(rf"\A\s*{OPENING}", re.IGNORECASE)
+_ENDS = re.compile(CLOSING, re.IGNORECASE)
 
 
 def unended(answer: str) -> bool:

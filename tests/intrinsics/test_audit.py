@@ -24,6 +24,7 @@ from intrinsics_core import (
 from intrinsics_core.embedded.profile import PROFILE as EMBEDDED
 from intrinsics_core.encoders.profile import encoders_profile
 from intrinsics_core.profiles import Profile, profile
+from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.profiles.prompted import PROFILE as PROMPTED
 from intrinsics_core.protocol.requests import Embed, Generate, Generated, Request, Score, Scored, TokenLogprob
 from intrinsics_core.runtimes.mixed import Mixed
@@ -276,6 +277,9 @@ def _fields(request: Generate) -> set[str]:
     return set(request.constraint.schema["properties"])  # type: ignore[union-attr]
 
 
+TWO = [{"role": "user", "content": "Who built the mill?"}, {"role": "assistant", "content": "Ada built it. It is red."}]
+MILL = ["Ada built it. It is red."]
+
 # --- what goes wrong --------------------------------------------------------------------------------------------------
 
 
@@ -304,6 +308,61 @@ def test_verdicts_survive_citations_that_are_malformed_and_the_other_way_round()
     unjudged = run(audit(MESSAGES, DOCUMENTS), Scripted([without(sentences=[{**r, "faithfulness": 1} for r in rows])]))
     assert unjudged.label == "NA" and len(unjudged.citations.citations) == 1
     assert "no hallucination-detection" in unjudged.degraded
+
+
+def _said_again(*rows: dict[str, Any]) -> dict[str, Any]:
+    return {"sentences": list(rows)}
+
+
+def _row(number: int, label: str, *sources: str) -> dict[str, Any]:
+    return {"id": f"r{number}", "reason": "", "faithfulness": label, "sources": list(sources)}
+
+
+def test_a_sentence_that_was_left_out_is_asked_for_with_its_sources() -> None:
+    judge = Scripted([without(sentences=[_row(0, "faithful", "c0")]), _said_again(_row(1, "faithful", "c1"))])
+    found = run(audit(TWO, MILL), judge)
+    assert [[c.document_text for c in s.citations] for s in found.sentences] == [["Ada built it."], ["It is red."]]
+    assert (found.missing, found.degraded, len(judge.requests)) == (0, None, 2)
+    shown = data_of(judge.requests[1].messages[-1].content)
+    assert shown["response"] == {"r1": "It is red."}
+    each = judge.requests[1].constraint.schema["properties"]
+    assert set(each) == {"sentences"} and "sources" in each["sentences"]["items"]["properties"]
+
+
+@pytest.mark.parametrize(
+    ("second", "label", "told"),
+    [
+        (_said_again({"id": "r1", "reason": "", "faithfulness": "faithful"}), "faithful", "sources of 1 of 2"),
+        (RuntimeUnavailable("busy"), "NA", "1 of 2 sentences were not judged (RuntimeUnavailable: busy)"),
+        (_said_again(), "NA", "1 of 2 sentences were not judged"),
+    ],
+)
+def test_sources_that_are_not_known_are_told(second: Any, label: str, told: str) -> None:
+    found = run(audit(TWO, MILL), Scripted([without(sentences=[_row(0, "faithful", "c0")]), second]))
+    assert [s.label for s in found.sentences] == ["faithful", label]
+    assert told in found.degraded and "the sources of 1 of 2 sentences are not known" in found.degraded
+    assert "answerable by the gate, but nothing to cite" not in found.disagreements
+
+
+@pytest.mark.parametrize("label", ["Mostly faithful", "not supported", 1])
+def test_one_label_that_cannot_be_read_costs_its_own_sentence(label: Any) -> None:
+    first = without(sentences=[{**_row(0, "", "c0"), "faithfulness": label}, _row(1, "unfaithful")])
+    judge = Scripted([first, _said_again(_row(0, "faithful"))])
+    found = run(audit(TWO, MILL), judge)
+    assert [s.label for s in found.sentences] == ["faithful", "unfaithful"]
+    assert [c.document_text for c in found.sentences[0].citations] == ["Ada built it."]
+    assert (found.label, found.missing, found.degraded, len(judge.requests)) == ("unfaithful", 0, None, 2)
+
+
+def test_sentences_that_are_numbered_from_one_are_asked_for_by_themselves() -> None:
+    moved = without(sentences=[_row(1, "faithful", "c1"), _row(2, "unfaithful")])
+    again = _said_again(_row(0, "faithful", "c0"), _row(1, "unfaithful"))
+    found = run(audit(TWO, MILL), Scripted([moved, again]))
+    assert [(s.label, len(s.citations)) for s in found.sentences] == [("faithful", 1), ("unfaithful", 0)]
+    assert (found.label, found.degraded, found.dropped) == ("unfaithful", None, 0)
+    told = run(audit(TWO, MILL), Scripted([moved, {"sentences": moved["sentences"]}]))
+    assert (told.label, told.missing, told.citations.citations) == ("NA", 2, ()) and told.answerability is not None
+    assert "numbered from 1" in told.degraded
 
 
 def test_a_reply_of_which_nothing_can_be_read_is_asked_for_again_then_raised() -> None:

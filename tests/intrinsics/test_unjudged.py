@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from intrinsics_core import (
+    MalformedReply,
     RuntimeUnavailable,
     as_runtime,
     audit,
+    citations,
     context_relevance,
     evaluate,
     fact_check,
@@ -80,6 +82,121 @@ def test_what_it_still_leaves_out_is_missing() -> None:
 def test_a_second_request_that_fails_costs_nothing_that_was_judged(second: object) -> None:
     found = run(hallucination_detection(ANSWER, DOCUMENTS), Scripted([one(0, "faithful"), second]), profile="prompted")
     assert [s.label for s in found.sentences] == ["faithful", "NA"] and found.missing == 1
+
+
+@pytest.mark.parametrize(
+    ("second", "told"),
+    [
+        (RuntimeUnavailable("too many requests (429)"), "RuntimeUnavailable: too many requests (429)"),
+        ("no JSON at all", "MalformedReply: "),
+        (one(2, "faithful"), "MalformedReply: the ids in the reply are numbered from 2"),
+        (one(0, "unfaithful"), "MalformedReply: the ids in the reply are numbered from 0"),
+    ],
+)
+def test_what_failed_when_the_missing_ones_were_asked_for_is_told(second: object, told: str) -> None:
+    found = run(hallucination_detection(ANSWER, DOCUMENTS), Scripted([one(0, "faithful"), second]), profile="prompted")
+    assert [s.label for s in found.sentences] == ["faithful", "NA"] and found.missing == 1
+    assert found.degraded.startswith(f"1 of 2 sentences were not judged ({told}")
+
+
+def test_what_was_judged_is_not_judged_anew() -> None:
+    both = json.dumps({"sentences": [{"id": f"r{i}", "reason": "", "faithfulness": "unfaithful"} for i in (0, 1)]})
+    found = run(hallucination_detection(ANSWER, DOCUMENTS), Scripted([one(0, "faithful"), both]), profile="prompted")
+    assert [s.label for s in found.sentences] == ["faithful", "unfaithful"] and (found.dropped, found.missing) == (1, 0)
+
+
+def rows(*labels: object, start: int = 0, key: str = "r") -> dict[str, object]:
+    listed = [{"id": f"{key}{start + i}", "reason": "", "faithfulness": label} for i, label in enumerate(labels)]
+    return {"sentences": listed}
+
+
+@pytest.mark.parametrize("label", ["Mostly faithful", "not supported", "", "yes", 0.9])
+def test_a_label_that_cannot_be_read_costs_its_own_sentence_which_is_asked_for_again(label: object) -> None:
+    judge = Scripted([rows(label, "unfaithful"), one(0, "partial")])
+    found = run(hallucination_detection(ANSWER, DOCUMENTS), judge, profile="prompted")
+    assert [s.label for s in found.sentences] == ["partial", "unfaithful"] and found.missing == 0
+    assert data_of(judge.requests[1].messages[-1].content)["response"] == {"r0": "Ada built it."}
+
+
+@pytest.mark.parametrize("label", ["faithful", "**faithful**", "Faithful.", "`faithful`", "_Faithful_"])
+def test_a_label_that_can_be_read_costs_no_request(label: str) -> None:
+    judge = Scripted([rows(label, "N/A")])
+    found = run(hallucination_detection(ANSWER, DOCUMENTS), judge, profile="prompted")
+    assert [s.label for s in found.sentences] == ["faithful", "NA"]
+    assert (found.label, found.missing, len(judge.requests)) == ("faithful", 0, 1)
+
+
+@pytest.mark.parametrize("labels", [("faithful", "unfaithful"), ("unfaithful", "faithful"), ("NA", "unfaithful")])
+def test_the_worst_of_several_verdicts_on_a_sentence_counts(labels: tuple[str, str]) -> None:
+    reply = {"sentences": [*rows("faithful")["sentences"], *rows(labels[0], start=1)["sentences"],
+                           *rows(labels[1], start=1)["sentences"]]}  # fmt: skip
+    found = run(hallucination_detection(ANSWER, DOCUMENTS), Scripted([reply]), profile="prompted")
+    assert [s.label for s in found.sentences] == ["faithful", "unfaithful"]
+    assert (found.label, found.dropped, found.missing) == ("unfaithful", 1, 0)
+
+
+# --- numbers that are not those that were shown -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "ids", [["r1", "r2"], ["1", "2"], [1, 2], ["<r1>", "<r2>"], ["r2"], ["r2", "r1"], ["r1", "r2", "r3"]]
+)
+def test_sentences_that_are_numbered_from_one_are_asked_for_again(ids: list[object]) -> None:
+    moved = {"sentences": [{"id": i, "reason": "", "faithfulness": "faithful"} for i in ids]}
+    found = run(hallucination_detection(ANSWER, DOCUMENTS), Scripted([moved, rows("faithful", "unfaithful")]),
+                profile="prompted")  # fmt: skip
+    assert [s.label for s in found.sentences] == ["faithful", "unfaithful"] and found.dropped == 0
+    with pytest.raises(MalformedReply, match="numbered from"):
+        run(hallucination_detection(ANSWER, DOCUMENTS), Scripted([moved] * 2), profile="prompted")
+
+
+@pytest.mark.parametrize("ids", [["r0", "r1", "r2"], ["r0", "r1", "r99"], ["r1", "r0"], ["r0", "r1", "x"], [0, 1, -1]])
+def test_an_id_too_many_is_dropped_by_itself(ids: list[object]) -> None:
+    said = {"sentences": [{"id": i, "reason": "", "faithfulness": "partial"} for i in ids]}
+    judge = Scripted([said])
+    found = run(hallucination_detection(ANSWER, DOCUMENTS), judge, profile="prompted")
+    assert [s.label for s in found.sentences] == ["partial"] * 2
+    assert (found.dropped, len(judge.requests)) == (len(ids) - 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "profile", "reply"),
+    [
+        (
+            citations,
+            "prompted",
+            {"citations": [{"response": "r1", "sources": ["c0"]}, {"response": "r2", "sources": []}]},
+        ),
+        (citations, "granite-3.3", [{"r": 1, "c": [0]}, {"r": 2, "c": []}]),
+        (citations, "granite-3.2", {"<r1>": ["<c0>"], "<r2>": []}),
+        (hallucination_detection, "granite-3.3", [{"i": 1, "r": "", "f": "faithful"}, {"i": 2, "r": "", "f": "NA"}]),
+        (hallucination_detection, "granite-3.2", {"<r1>": "0.9-1.0", "<r2>": "0.0-0.1"}),
+    ],
+)
+def test_no_profile_moves_what_is_said_of_a_sentence_to_the_next_one(call: Any, profile: str, reply: Any) -> None:
+    with pytest.raises(MalformedReply, match="numbered from 1"):
+        run(call(ANSWER, DOCUMENTS), Scripted([reply] * 2), profile=profile)
+
+
+def test_documents_that_are_numbered_from_one_are_asked_for_again() -> None:
+    found = run(
+        reranking(ASKED, PASSAGES), Scripted([{"ranking": [2, 3, 1]}, {"ranking": [1, 2, 0]}]), profile="prompted"
+    )
+    assert [row.index for row in found.ranking] == [1, 2, 0] and (found.dropped, found.missing) == (0, 0)
+    found = run(reranking(ASKED, PASSAGES), Scripted([{"ranking": ["d1", "d3", "d0"]}]), profile="prompted")
+    assert [row.index for row in found.ranking] == [1, 0, 2] and (found.dropped, found.missing) == (1, 1)
+
+
+# --- sources that are not told ----------------------------------------------------------------------------------------
+
+
+def test_a_sentence_that_the_citations_leave_out_is_missing_and_one_without_sources_is_not() -> None:
+    first, second = {"response": "r0", "sources": ["c0"]}, {"response": "r1", "sources": []}
+    for listed, missing in (([first, second], 0), ([first], 1), ([], 2)):
+        judge = Scripted([{"citations": listed}])
+        found = run(citations(ANSWER, DOCUMENTS), judge, profile="prompted")
+        assert (found.missing, len(found.citations), len(judge.requests)) == (missing, first in listed, 1)
+        assert (found.degraded is None) is (missing == 0)
 
 
 def test_no_verdicts_at_all_say_so() -> None:

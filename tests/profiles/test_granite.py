@@ -222,7 +222,7 @@ def test_ids_that_do_not_exist_or_come_twice_are_dropped_and_counted() -> None:
     about = task("hallucination-detection", ANSWERED)
     result = understood(OLD, "hallucination-detection", about,
                         '{"<r1>": "0.9-1.0", "<r1>": "0.0-0.1", "<r7>": "0.0-0.1", "x": "NA"}')  # fmt: skip
-    assert [s.label for s in result.sentences] == ["NA", "faithful"] and result.dropped == 3
+    assert [s.label for s in result.sentences] == ["NA", "unfaithful"] and result.dropped == 3
     rows = '[{"i": 1, "r": "why", "f": "faithful"}, {"i": 1, "r": "", "f": "NA"}, {"i": -1, "r": "", "f": "NA"}]'
     result = understood(NEW, "hallucination-detection", about, rows)
     assert [(s.label, s.explanation) for s in result.sentences] == [("NA", None), ("faithful", "why")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -43,6 +44,71 @@ from intrinsics_core.replies import json_reply
 )
 def test_repairs(text: str, kind: type, value: Any) -> None:
     assert json_reply.parse(text, kind, "JSON") == value
+
+
+YES, NO = '{"label": "yes", "sure": 0.6}', '{"label": "no", "sure": 0.9}'
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        (f"{YES}\nWait, that is another mill. Corrected:\n{NO}", dict, "no"),
+        (f"It could be {YES} or {NO}. My judgement:\n```json\n{NO}\n```\n", dict, "no"),
+        (f"Draft: {{'label': 'yes'}}\nFinal: {NO}", dict, "no"),
+        (f"{NO} first, {YES} then, but after all {NO}", dict, "no"),
+        ('[{"label": "yes"}] or rather\n[{"label": "no"}]', list, "no"),
+        # one answer, whatever stands around it
+        (f"{YES} Anything else?", dict, "yes"),
+        (f"Once more: {YES}\n```json\n{YES}\n```", dict, "yes"),
+        (f'{YES} The reason: {{"reason": "no mill"}}', dict, "yes"),
+        (f"{YES} as [1] and {{}} say", dict, "yes"),
+        (f'{{"id": "d0", "text": "a mill"}} {YES}', dict, None),
+        ('[{"label": "yes"}] as in [1], [2]', list, "yes"),
+        (f"{YES} {{'label': 'no'", dict, "yes"),
+    ],
+)
+def test_the_answer_that_a_reply_ends_with_counts_and_not_its_drafts(text: str, kind: type, value: Any) -> None:
+    found = json_reply.parse(text, kind, "JSON")
+    assert (found if kind is dict else found[0]).get("label") == value
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (f"{YES} It would be {NO} if the document spoke of fog.", dict),
+        (f"Either {YES} or {NO}, I cannot tell.", dict),
+        ('["d1", "d0"] or ["d0", "d1"]?', list),
+    ],
+)
+def test_a_reply_that_contradicts_itself_is_malformed(text: str, kind: type) -> None:
+    with pytest.raises(MalformedReply, match="contradicts itself"):
+        json_reply.parse(text, kind, "JSON")
+
+
+@pytest.mark.parametrize(
+    "text", [f"Okay. I might say {YES}. But wait, the", f"Sure. <think>Or {YES}? Hm", f"So {YES} is"]
+)
+def test_a_draft_in_thoughts_that_were_cut_off_is_no_answer(text: str) -> None:
+    assert json_reply.parse(text, dict, "JSON")["label"] == "yes"
+    with pytest.raises(MalformedReply, match="cut off"):
+        json_reply.parse(text, dict, "JSON", cut_off=True)
+
+
+@pytest.mark.parametrize(
+    "text", [YES, f"```json\n{YES}\n```", f"It is {YES}", f"So:\n```\n{YES}```\n\n", f"{YES}\n\nThe document says that"]
+)
+def test_an_answer_that_ends_or_opens_a_reply_was_not_cut_off(text: str) -> None:
+    assert json_reply.parse(text, dict, "JSON", cut_off=True)["label"] == "yes"
+    assert not json_reply.cut_off_before(text, dict) or text.startswith("{")
+
+
+@pytest.mark.parametrize(
+    ("text", "before"),
+    [("Okay, who built it? The", True), (f"Hm, {YES}? No", True), ("{'label': 'y", False), ("```json\n{", False),
+     ("", False), (f"So {YES}", False)],
+)  # fmt: skip
+def test_prose_alone_was_cut_off_before_its_answer(text: str, before: bool) -> None:
+    assert json_reply.cut_off_before(text, dict) is before
 
 
 @pytest.mark.parametrize(
@@ -97,12 +163,17 @@ def test_a_bool_is_no_number() -> None:
     assert json_reply.field({"n": True}, "n", bool, "a flag", "raw") is True
 
 
-@pytest.mark.parametrize("text", ["Answerable", " 'answerable'. ", '"ANSWERABLE"', "`answerable`\n"])
+@pytest.mark.parametrize("text", ["Answerable", " 'answerable'. ", '"ANSWERABLE"', "`answerable`\n", "**Answerable**"])
 def test_labels_are_known_by_their_letters(text: str) -> None:
     assert json_reply.label(text, ("answerable", "unanswerable"), text) == "answerable"
 
 
-@pytest.mark.parametrize("text", ["", "answer", "not answerable", "answerable or unanswerable"])
+@pytest.mark.parametrize("text", ["NA", "n/a", "N/A.", "*N/A*"])
+def test_not_applicable_is_spelled_with_a_slash_too(text: str) -> None:
+    assert json_reply.label(text, ("faithful", "NA"), text) == "NA"
+
+
+@pytest.mark.parametrize("text", ["", "n/a", "answer", "not answerable", "answerable or unanswerable"])
 def test_other_words_are_no_labels(text: str) -> None:
     with pytest.raises(MalformedReply):
         json_reply.label(text, ("answerable", "unanswerable"), text)
@@ -126,3 +197,10 @@ def test_an_object_inside_a_list_is_not_the_object():
     with pytest.raises(MalformedReply):
         json_reply.parse('[{"a": 1}]', dict, "an object")
     assert json_reply.parse('As [1] says: {"a": 1}', dict, "an object") == {"a": 1}
+
+
+@pytest.mark.parametrize("depth", range(940, 1000, 3))
+def test_values_nested_as_deeply_as_can_be_read_are_compared(depth: int) -> None:
+    one, other = ('{"a":' * depth + value + "}" * depth for value in ("1", "2"))
+    with suppress(MalformedReply):
+        json_reply.parse(f"Either {one} or {other}", dict, "JSON")

@@ -7,7 +7,7 @@ import pytest
 from intrinsics_core import MalformedReply, answerability
 from intrinsics_core.profiles import profile
 from intrinsics_core.protocol.errors import InvalidInput
-from intrinsics_core.protocol.requests import Generated, TokenLogprob
+from intrinsics_core.protocol.requests import Generated, JsonSchema, TokenLogprob
 from intrinsics_core.replies import reasoning
 
 DRAFT = '{"answerability": "answerable", "confidence": 1.0}'
@@ -108,3 +108,19 @@ def test_every_tag_of_reasoning_may_be_cut_off(tag, before):
     assert reasoning.unfinished(Generated(f"{before}\n<{tag}>The…", finish_reason="length"))
     assert not reasoning.unfinished(Generated(f"{VERDICT}\n<{tag}>The…", finish_reason="length"))
     assert not reasoning.unfinished(Generated(f"<{tag}>The…</{tag}>", finish_reason="length"))
+
+
+@pytest.mark.parametrize(
+    ("text", "constraint", "told"),
+    [
+        ("Okay, who built it? The", JsonSchema({"type": "object"}), True),
+        (f"Okay. Perhaps {DRAFT}? But", JsonSchema({"type": "object"}), True),
+        ("Okay, who built it? The", None, False),  # an answer in plain text
+        (VERDICT, JsonSchema({"type": "object"}), False),
+        (VERDICT[:20], JsonSchema({"type": "object"}), False),
+        (f"It is {VERDICT}", JsonSchema({"type": "object"}), False),
+    ],
+)
+def test_prose_that_was_cut_off_before_its_json_is_reasoning(text, constraint, told):
+    assert reasoning.unfinished(Generated(text, finish_reason="length"), constraint) is told
+    assert not reasoning.unfinished(Generated(text, finish_reason="stop"), constraint)

@@ -34,6 +34,14 @@ def judged(*replies: Any) -> Any:
         f"{NO} was my draft.</think>{YES}",  # the template had opened the reasoning
         f"{NO}</think>{YES}",
         f"<think>a</think><think>{NO}</think>{YES}",
+        f"[THINK]Maybe {NO}? No.[/THINK]{YES} So it is.",
+        f"<thought>Maybe {NO}?</thought>{YES} So it is.",
+        f"<seed:think>Maybe {NO}?</seed:think>{YES} So it is.",
+        f"\u25c1think\u25b7{NO}\u25c1/think\u25b7{YES} So it is.",
+        f"<|START_THINKING|>{NO}<|END_THINKING|>{YES} So it is.",
+        f"<|channel|>analysis<|message|>{NO}<|end|><|start|>assistant<|channel|>final<|message|>{YES}<|return|>",
+        f"<|channel|>final <|constrain|>json<|message|>{YES}<|end|>",
+        YES.replace("}", ', "note": "[THINK] <|channel|>final<|message|>"}'),
         f"{YES}\n<think>was it right? {NO}",  # reasoning after the answer, cut off
         f"I looked for {{}} first. {YES}",
         YES.replace("}", ', "note": "not <think> nor </think>"}'),
@@ -48,12 +56,31 @@ def test_the_answer_is_read_and_not_the_draft(reply: str) -> None:
     assert (found.label, found.probability) == ("answerable", pytest.approx(0.9))
 
 
-@pytest.mark.parametrize("reply", [f"<think>{NO}", f"<think>a</think><think>{NO}", f"<think>{NO}</think>", "<think>"])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"[THINK]Or {NO}?",
+        f"<|channel|>analysis<|message|>{NO}<|end|>",
+        f"<think>{NO}",
+        f"<think>a</think><think>{NO}",
+        f"<think>{NO}</think>",
+        "<think>",
+    ],
+)
 def test_reasoning_without_an_answer_are_malformed_and_told_whole(reply: str) -> None:
     with pytest.raises(MalformedReply) as caught:
         judged(reply, reply)
     assert caught.value.raw == reply
     assert judged(reply, YES).label == "answerable"  # asked again
+
+
+@pytest.mark.parametrize("cut", [f"Okay. Perhaps {NO}. But wait, the", f"Sure. <think>Perhaps {NO}? But"])
+def test_thoughts_that_were_cut_off_are_asked_for_again(cut: str) -> None:
+    at_the_limit = Generated(cut, finish_reason="length")
+    assert judged(at_the_limit, YES).label == "answerable"
+    with pytest.raises(MalformedReply, match="token limit"):
+        judged(at_the_limit, at_the_limit)
+    assert judged(Generated(YES, finish_reason="length")).label == "answerable"
 
 
 def test_texts_are_without_their_reasoning() -> None:

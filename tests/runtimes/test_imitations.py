@@ -513,8 +513,11 @@ def test_a_reply_that_is_cut_off_says_nothing_about_constraints(serve, runtime):
     assert engine.capabilities().constraints_kept is None
 
 
-def test_reasoning_gets_tokens_of_its_own_once_a_reply_ends_inside_it(serve, runtime):
-    cut = {"message": {"content": None, "reasoning_content": "Let me see, {"}, "finish_reason": "length"}
+@pytest.mark.parametrize(
+    "thoughts", [{"content": None, "reasoning_content": "Let me see, {"}, {"content": 'Perhaps {"a": 2}? But wait'}]
+)
+def test_reasoning_gets_tokens_of_its_own_once_a_reply_ends_inside_it(serve, runtime, thoughts):
+    cut = {"message": thoughts, "finish_reason": "length"}
     done = {"message": {"content": '{"a": 1}', "reasoning_content": "I see."}, "finish_reason": "stop"}
     server = serve(replying(cut, done))
     engine = runtime(server, model="m")

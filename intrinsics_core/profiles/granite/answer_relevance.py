@@ -103,7 +103,7 @@ def formats(family: Family) -> Mapping[str, Format[Any]]:
 def _relevance(task: Task, replies: Sequence[Reply]) -> AnswerRelevance:
     """The judgment counts, whatever the category; its probability is that of *true*."""
     reply = readers.generated(replies)
-    value = json_reply.parse(reply.text, dict, f'{{"{_ANALYSIS}", "{_CATEGORY}", "{_JUDGMENT}": true | false}}')
+    value = readers.parsed(reply, dict, f'{{"{_ANALYSIS}", "{_CATEGORY}", "{_JUDGMENT}": true | false}}')
     judged = json_reply.field(value, _JUDGMENT, bool, "true or false", reply.text)
     category = json_reply.field(value, _CATEGORY, str, "a category", reply.text).strip()
     analysis = json_reply.field(value, _ANALYSIS, str, "a text", reply.text).strip()

@@ -34,7 +34,7 @@ from intrinsics_core.protocol.results import (
     Uncertainty,
 )
 from intrinsics_core.protocol.task import Task
-from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
+from intrinsics_core.replies import numbering, readers, sentence_ids, writers
 
 # A document with such a line of its own must not look like two.
 _HEADING = re.compile(r"^([^\S\n]*Document \d+)(?=[ \t]*$)", re.MULTILINE)
@@ -88,9 +88,11 @@ class _Pairs(dict[str, Any]):
 _DECODER = json.JSONDecoder(object_pairs_hook=_Pairs)
 
 
-def _by_sentence(reply: Generated, expected: str) -> Sequence[tuple[str, Any]]:
-    value: _Pairs = json_reply.parse(reply.text, dict, expected, _DECODER)
-    return value.pairs
+def _by_sentence(task: Task, reply: Generated, expected: str) -> Sequence[tuple[int | None, Any]]:
+    value: _Pairs = readers.parsed(reply, dict, expected, _DECODER)
+    pairs = [(readers.sentence_number(key, "r"), said) for key, said in value.pairs]
+    numbering.check([number for number, _ in pairs], range(len(task.response_sentences)), reply)
+    return pairs
 
 
 _RANGE = re.compile(r"\A([01](?:\.\d{1,99})?)\s*+-\s*+([01](?:\.\d{1,99})?)")
@@ -118,20 +120,17 @@ def _verdict(value: Any, reply: Generated) -> sentence_ids.Verdict:
 
 def _detect(task: Task, replies: Sequence[Reply]) -> HallucinationDetection:
     reply = readers.generated(replies)
-    pairs = _by_sentence(reply, '{"<r0>": "0.9-1.0", ...}')
-    return sentence_ids.hallucination(
-        task, [(readers.sentence_number(key, "r"), _verdict(value, reply)) for key, value in pairs]
-    )
+    pairs = _by_sentence(task, reply, '{"<r0>": "0.9-1.0", ...}')
+    return sentence_ids.hallucination(task, [(number, _verdict(value, reply)) for number, value in pairs])
 
 
 def _cite(task: Task, replies: Sequence[Reply]) -> Citations:
     reply, links = readers.generated(replies), []
-    for key, sources in _by_sentence(reply, '{"<r0>": ["<c0>", ...], ...}'):
+    for number, sources in _by_sentence(task, reply, '{"<r0>": ["<c0>", ...], ...}'):
         if not isinstance(sources, list):
             raise MalformedReply(
                 "the sources of a sentence are not a list", expected='["<c0>", ...]', got=repr(sources), raw=reply.text
             )
-        number = readers.sentence_number(key, "r")
         links += [(number, readers.sentence_number(source, "c")) for source in sources]
     return sentence_ids.citations(task, links)
 

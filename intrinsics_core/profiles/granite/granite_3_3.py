@@ -22,7 +22,7 @@ from intrinsics_core.protocol.profile import Format, Profile
 from intrinsics_core.protocol.requests import Choice, JsonSchema, Regex, Reply
 from intrinsics_core.protocol.results import Citations, HallucinationDetection, Judgement, QueryRewrite
 from intrinsics_core.protocol.task import Task
-from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
+from intrinsics_core.replies import json_reply, numbering, readers, sentence_ids, writers
 from intrinsics_core.text.markup import defuse, header
 
 
@@ -121,7 +121,7 @@ def _relevance_prompt(task: Task) -> str:
 
 def _relevance(task: Task, replies: Sequence[Reply]) -> Judgement:
     reply, name = readers.generated(replies), "context_relevance"
-    value = json_reply.parse(reply.text, dict, f'{{"{name}": one of {", ".join(readers.RELEVANCE)}}}')
+    value = readers.parsed(reply, dict, f'{{"{name}": one of {", ".join(readers.RELEVANCE)}}}')
     label = json_reply.field(value, name, str, "a string", reply.text)
     return readers.judgement(task, label, reply, readers.value_start(reply.text, name))
 
@@ -129,12 +129,14 @@ def _relevance(task: Task, replies: Sequence[Reply]) -> Judgement:
 def _detect(task: Task, replies: Sequence[Reply]) -> HallucinationDetection:
     reply, expected = readers.generated(replies), '[{"i": sentence, "r": reasoning, "f": faithfulness}, ...]'
     rows = readers.entries(reply, expected)
+    numbering.check(readers.row_numbers(rows, "i", "i"), range(len(task.response_sentences)), reply)
     return sentence_ids.hallucination(task, readers.verdicts(rows, reply, "i", "f", "r", prefix="i"))
 
 
 def _cite(task: Task, replies: Sequence[Reply]) -> Citations:
     reply = readers.generated(replies)
     rows = readers.entries(reply, '[{"r": sentence, "c": [document sentences]}, ...]')
+    numbering.check(readers.row_numbers(rows, "r"), range(len(task.response_sentences)), reply)
     return sentence_ids.citations(task, readers.links(rows, reply, "r", "c"))
 
 

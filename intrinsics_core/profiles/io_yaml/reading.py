@@ -19,7 +19,7 @@ from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.requests import Generated
 from intrinsics_core.protocol.results import AdapterOutput
 from intrinsics_core.protocol.task import Task
-from intrinsics_core.replies import json_reply
+from intrinsics_core.replies import json_reply, readers
 
 _KINDS: dict[Any, type] = {"object": dict, "array": list}
 
@@ -68,7 +68,7 @@ def read(spec: Spec, reply: Generated) -> Any:
 def _parsed(schema: Mapping[str, Any] | None, reply: Generated, expected: str) -> Any:
     kind = None if schema is None else schema.get("type")
     if isinstance(kind, str) and kind in _KINDS:
-        return json_reply.parse(reply.text, _KINDS[kind], expected, _decoder())
+        return readers.parsed(reply, _KINDS[kind], expected, _decoder())
     text = reply.text.strip()
     if not text:
         raise MalformedReply("the reply is empty", expected=expected, got=repr(reply.text), raw=reply.text)

@@ -25,7 +25,7 @@ from intrinsics_core.protocol.results import (
     Uncertainty,
 )
 from intrinsics_core.protocol.task import Task
-from intrinsics_core.replies import readers, sentence_ids
+from intrinsics_core.replies import numbering, readers, sentence_ids
 from intrinsics_core.replies.labels import label_probabilities
 
 Typed = Callable[[Spec, Task, Generated], Any]
@@ -102,6 +102,7 @@ def hallucination(spec: Spec, task: Task, reply: Generated) -> HallucinationDete
         number = next((row[name] for name in numbered if name in row), None)
         label, reason = _verdict(row, reply)
         verdicts.append((number, (readers.faithfulness(label, reply), None, reason)))
+    numbering.check([number for number, _ in verdicts], range(len(task.response_sentences)), reply)
     return sentence_ids.hallucination(task, verdicts)
 
 
@@ -128,6 +129,7 @@ def citations(spec: Spec, task: Task, reply: Generated) -> Citations:
             raise MalformedReply(f"field {cited!r} is not a list", expected="sentence numbers", got=repr(plain(row)),
                                  raw=reply.text)  # fmt: skip
         links += [(row.get(response), source) for source in sources]
+    numbering.check([row.get(response) for row in rows], range(len(task.response_sentences)), reply)
     return sentence_ids.citations(task, links)
 
 

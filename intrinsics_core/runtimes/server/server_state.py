@@ -186,7 +186,8 @@ class ServerState:
                 expected='documents="messages" in the runtime\'s config',
                 got=f"a prompt of {reply.usage.prompt_tokens} tokens",
             )
-        if not (dialect.reasoning or cramped) and request.max_tokens is not None and unfinished(reply):
+        in_full = dialect.reasoning or cramped or request.max_tokens is None
+        if not in_full and unfinished(reply, request.constraint):
             return Lesson(lambda d: replace(d, reasoning=_REASONING), lasting=True)
         kept = (
             constraint_kept(request.constraint, reply) if request.constraint and dialect.constraints in said else None

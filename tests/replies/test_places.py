@@ -1,0 +1,77 @@
+"""Probabilities are those of the verdict, and are read where it stands."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from intrinsics_core import answerability, context_relevance, run
+from intrinsics_core.protocol.requests import Generated, TokenLogprob
+from intrinsics_core.replies import readers
+from intrinsics_core.runtimes.scripted import Scripted
+
+ASK = [{"role": "user", "content": "Who built the mill?"}]
+DOCUMENTS = ["Ada Brink built the mill."]
+
+
+def said(*parts: str | tuple[str, dict[str, float]]) -> Generated:
+    """A reply by its tokens; those that a pair names have alternatives."""
+    pairs = [(part, {part: 1.0}) if isinstance(part, str) else part for part in parts]
+    tokens = [
+        TokenLogprob(text, math.log(odds[text]), tuple((name, math.log(p)) for name, p in odds.items()))
+        for text, odds in pairs
+    ]
+    return Generated("".join(text for text, _ in pairs), tuple(tokens))
+
+
+def gate(*parts: Any) -> Any:
+    return run(answerability(ASK, DOCUMENTS), Scripted([said(*parts)]))
+
+
+DOUBTFUL = ("answerable", {"answerable": 0.7, "unanswerable": 0.3})
+CERTAIN = ("answerable", {"answerable": 0.99, "unanswerable": 0.01})
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        [],
+        ['Of "answerability": "', CERTAIN, '" I am not sure.\n'],
+        ['{"answerability": "', ("unanswerable", {"unanswerable": 1.0}), '"} was a draft. '],
+        ["The field 'answerability' says: "],
+    ],
+)
+def test_a_probability_is_read_in_the_object_that_is_read(before: list[Any]) -> None:
+    found = gate(*before, '{"answerability": "', DOUBTFUL, '"}')
+    assert (found.label, found.probability) == ("answerable", pytest.approx(0.7))
+
+
+def test_a_field_before_it_may_spell_its_name() -> None:
+    text = '{"reason": "\\"answerability\\": \\"unanswerable\\"", "more": {"answerability": "x"}, "answerability": "'
+    assert gate(text, DOUBTFUL, '"}').probability == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ('{"a": 1, "b": 2}', " 2}"),
+        ("{'a': 1, 'b': 2,}", " 2,}"),
+        ('So "b": 7. {"c": {"b": 3}, "b": 2}', " 2}"),
+        ('{"b": "b", "c": "b"}', ' "b", "c": "b"}'),
+        ('{"b": 1, "b": 2}', " 2}"),
+        ('{"c": 1}', '{"c": 1}'),
+    ],
+)
+def test_where_a_value_begins(text: str, rest: str) -> None:
+    assert text[readers.value_start(text, "b") :] == rest
+
+
+def test_a_label_that_was_drawn_against_the_odds_gets_an_even_chance() -> None:
+    found = gate('{"answerability": "', ("unanswerable", {"unanswerable": 0.2, "answerable": 0.8}), '"}')
+    assert (found.label, found.probability) == ("unanswerable", pytest.approx(0.5))
+    odds = {"relevant": 0.2, "partially relevant": 0.2, "irrelevant": 0.6}
+    reply = said('{"context_relevance": "', ("relevant", odds), '"}')
+    (judged,) = run(context_relevance(ASK, DOCUMENTS), Scripted([reply])).judgements
+    assert (judged.label, judged.score) == ("relevant", pytest.approx(0.4 + 0.5 * 0.2))
