@@ -19,7 +19,7 @@ from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.requests import Generated, Reply
 from intrinsics_core.protocol.results import Answerability, Faithfulness, Judgement, QueryRewrite, Uncertainty
 from intrinsics_core.protocol.task import Task
-from intrinsics_core.replies import json_reply, reasoning
+from intrinsics_core.replies import endings, json_reply, reasoning
 from intrinsics_core.replies.labels import label_probabilities
 from intrinsics_core.replies.sentence_ids import Verdict
 
@@ -67,6 +67,17 @@ def free_text(reply: Generated) -> str:
     if not text:
         raise MalformedReply("the reply is empty", expected="text", got=repr(reply.text), raw=reply.text)
     return text
+
+
+def whole_text(reply: Generated) -> str:
+    """The reply as text that takes the place of another.
+
+    Raises:
+        MalformedReply: it was cut off, is empty, or is no text.
+    """
+    if cut := endings.cut_off(reply):
+        raise MalformedReply(f"the reply {cut}", expected="a whole text", got=repr(reply.text), raw=reply.text)
+    return free_text(reply)
 
 
 def first_query(reply: Generated) -> str:

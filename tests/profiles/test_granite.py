@@ -324,7 +324,8 @@ def test_a_classifier_is_read_by_its_log_probabilities_and_a_rewriter_as_plain_t
     runtime = Scripted([Generated(text, tokens), "Your dog has."])
     found = run(answer_relevance(FLED, ["My dog has fleas."]), runtime, profile="granite-3.3")
     assert (found.score, found.rewrite) == (pytest.approx(0.25), "Your dog has.")
-    for bad in ('{"answer_relevance_rewrite": "Your', '{"answer_relevance_judgment": "no"}', "{}"):
+    cut = Generated("Your dog", finish_reason="length")
+    for bad in (cut, '{"answer_relevance_rewrite": "Your', '{"answer_relevance_judgment": "no"}', "{}"):
         with pytest.raises(MalformedReply):
             run(answer_relevance(FLED, ["My dog."]), Scripted([text, bad, bad]), profile="granite-3.3")
 

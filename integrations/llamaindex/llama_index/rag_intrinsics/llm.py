@@ -183,7 +183,7 @@ def _generated(got: ChatResponse, seconds: float) -> Generated:
     return Generated(
         text,
         logprobs=_logprobs(choice, got, text),
-        finish_reason=choice.get("finish_reason"),
+        finish_reason=choice.get("finish_reason") or raw.get("stop_reason") or raw.get("done_reason"),
         usage=Usage(
             requests=1,
             prompt_tokens=int(tokens.get("prompt_tokens") or 0),
