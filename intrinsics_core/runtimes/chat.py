@@ -195,6 +195,23 @@ def turns(request: Generate) -> list[tuple[Role, str]]:
     return [(_ROLES.get(m.role, "user"), m.content) for m in request.messages or ()]
 
 
+def drawing(request: Generate, own: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a model that a request changes which is to be drawn: a sample, or a repeat.
+
+    A model that is set to a lower temperature would give the same text each time, and so would one with a seed.
+
+    Args:
+        own: what the model is set to, by name. Where it states no temperature, its provider's counts: providers draw.
+    """
+    temperature, seed = own.get("temperature"), own.get("seed")
+    changes: dict[str, Any] = {}
+    if isinstance(temperature, int | float) and temperature < request.temperature:
+        changes["temperature"] = request.temperature
+    if isinstance(seed, int) and request.temperature > 0 and request.seed is not None:
+        changes["seed"] = seed + request.seed
+    return changes
+
+
 def token_logprobs(given: Any, text: str) -> tuple[TokenLogprob, ...] | None:
     """Log-probabilities as OpenAI-compatible models report them (a list of tokens, or of parts that are such lists, or
     either as ``content``); None where these are not the tokens of this text.

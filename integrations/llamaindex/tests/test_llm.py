@@ -11,7 +11,7 @@ from llama_index.core.base.llms.types import LogProb
 from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole
 from llama_index.rag_intrinsics import LLMRuntime
 
-from integrations.llamaindex.tests.llms import CallingLLM, CompletingLLM, JudgeLLM, SchemaLLM
+from integrations.llamaindex.tests.llms import CallingLLM, CompletingLLM, JudgeLLM, SchemaLLM, SetLLM
 from intrinsics_core import (
     MalformedReply,
     RuntimeUnavailable,
@@ -28,6 +28,10 @@ class TestLLM(ChatModelTests):
 
     def constrained(self, reply: Any) -> SchemaLLM:
         return SchemaLLM(reply=reply)
+
+    def set_to(self, reply: Any, own: dict[str, Any]) -> SetLLM:
+        further = {name: value for name, value in own.items() if name != "temperature"}
+        return SetLLM(reply=reply, temperature=own["temperature"], additional_kwargs=further)
 
     def said(self, text: str, rows: list[dict[str, Any]]) -> ChatResponse:
         choice = {"finish_reason": "stop", "logprobs": {"content": rows}}
