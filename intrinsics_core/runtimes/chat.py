@@ -223,7 +223,7 @@ def token_logprobs(given: Any, text: str) -> tuple[TokenLogprob, ...] | None:
     try:
         tokens = tuple(map(TokenLogprob.of, rows))
         return tokens if "".join(token.token for token in tokens) == text else None
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
         return None
 
 
