@@ -34,6 +34,8 @@ TOP_LOGPROBS = 20  # the most that common servers give; a judge's label competes
 
 SCHEMA, LOGPROBS = "JSON schema", "log-probabilities"
 
+_QUOTED = 12  # characters beside a word by which a quotation is known
+
 Role = Literal["system", "user", "assistant"]
 _ROLES: dict[str, Role] = {"system": "system", "developer": "system", "assistant": "assistant"}
 
@@ -169,13 +171,14 @@ class ChatRuntime(Runtime):
             got = yield request, features
             if not isinstance(got, Exception):
                 return self.read(got, time.perf_counter() - started)
-            if not self._gives_up(got, features):
+            if not self._gives_up(got, features, request):
                 return _failure(self.called, got)
 
-    def _gives_up(self, error: Exception, features: frozenset[str]) -> bool:
+    def _gives_up(self, error: Exception, features: frozenset[str], request: Generate) -> bool:
         """Whether the error was the refusal of a feature that was asked for; from now on it is not."""
+        asked = "\n".join(message.content for message in request.messages or ())
         for name, words in self.refusals.items():
-            if name in features and words.search(f"{type(error).__name__} {error}"):
+            if name in features and _says(words, f"{type(error).__name__} {error}", asked):
                 if name in self._features:
                     self._features.discard(name)
                     warnings.warn(
@@ -185,6 +188,18 @@ class ChatRuntime(Runtime):
                     )
                 return True
         return False
+
+
+def _says(words: re.Pattern[str], said: str, asked: str) -> bool:
+    """Whether an error says one of these words itself. It quotes those that stand in what was asked as they stand here,
+    together with what stands before or behind them: a filter's error may repeat a document.
+    """
+    for match in words.finditer(said):
+        begin, end = max(0, match.start() - _QUOTED), match.end() + _QUOTED
+        before, behind = said[begin : match.end()], said[match.start() : end]
+        if not (match.start() >= _QUOTED and before in asked) and not (end <= len(said) and behind in asked):
+            return True
+    return False
 
 
 def turns(request: Generate) -> list[tuple[Role, str]]:
