@@ -19,6 +19,8 @@ from intrinsics_core import (
     run,
 )
 from intrinsics_core.profiles.asking import data_of
+from intrinsics_core.running.flows import rag
+from intrinsics_core.runtimes.tools import Tools
 from tests.contract.chat_model import DOCUMENTS, YES, ChatModelTests, always, ask, tokens_of
 
 
@@ -106,6 +108,17 @@ def test_odd_raw_replies_are_passed_over(rows: Any) -> None:
     for raw in ({"choices": [{"logprobs": rows}]}, {"choices": []}, {"choices": rows}, rows, {"usage": rows}):
         llm = SchemaLLM(reply=always(ChatResponse(message=message, raw=raw)))
         assert ask(LLMRuntime(llm)).probability == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(
+    "raw", [{"choices": [{"finish_reason": "length"}]}, {"stop_reason": "max_tokens"}, {"done_reason": "length"}]
+)
+def test_how_a_reply_ended_is_told(raw: Any) -> None:
+    reply = ChatResponse(message=ChatMessage("Ada", role="assistant"), raw=raw)
+    chain = Tools(LLMRuntime(JudgeLLM(reply=always(reply))), retrieve=lambda query: ["Ada keeps it."])
+    question = [{"role": "user", "content": "Who keeps it?"}]
+    found = run(rag(question, rewrite=False, gate=False, cite=False, detect=False, answer="model"), chain)
+    assert (found.answer, found.degraded) == ("Ada", "the answer ended at the token limit")
 
 
 def test_braces_in_our_text_are_text() -> None:
