@@ -34,6 +34,8 @@ TOP_LOGPROBS = 20  # the most that common servers give; a judge's label competes
 
 SCHEMA, LOGPROBS = "JSON schema", "log-probabilities"
 
+DRAWN_BY: tuple[str, ...] = ("temperature", "seed")  # settings of chat models, see `drawing`
+
 _QUOTED = 12  # characters beside a word by which a quotation is known
 
 Role = Literal["system", "user", "assistant"]
@@ -216,9 +218,10 @@ def drawing(request: Generate, own: Mapping[str, Any]) -> dict[str, Any]:
     A model that is set to a lower temperature would give the same text each time, and so would one with a seed.
 
     Args:
-        own: what the model is set to, by name. Where it states no temperature, its provider's counts: providers draw.
+        own: what the model is set to, by the names of :data:`DRAWN_BY` and others. Where it states no temperature, its
+            provider's counts: providers draw.
     """
-    temperature, seed = own.get("temperature"), own.get("seed")
+    temperature, seed = map(own.get, DRAWN_BY)
     changes: dict[str, Any] = {}
     if isinstance(temperature, int | float) and temperature < request.temperature:
         changes["temperature"] = request.temperature

@@ -17,10 +17,18 @@ from pydantic import BaseModel
 from intrinsics_core import InvalidInput, Profile
 from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, Request, Usage
 from intrinsics_core.runtimes import register_chat_models
-from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, drawing, token_logprobs, turns
+from intrinsics_core.runtimes.chat import (
+    DRAWN_BY,
+    LOGPROBS,
+    SCHEMA,
+    TOP_LOGPROBS,
+    ChatRuntime,
+    drawing,
+    token_logprobs,
+    turns,
+)
 from langchain_rag_intrinsics._wrapped import chat_models, over, resolved
 
-_DRAWN_BY = ("temperature", "seed")  # fields of chat models
 _TURNS = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
 
 
@@ -94,7 +102,7 @@ class ChatModelRuntime(ChatRuntime):
     def _asking(self, request: Generate, features: frozenset[str], config: RunnableConfig) -> Runnable[Any, Any]:
         def asking(model: BaseChatModel) -> Runnable[Any, Any]:
             fields = type(model).model_fields
-            settings = drawing(request, {name: getattr(model, name) for name in _DRAWN_BY if name in fields})
+            settings = drawing(request, {name: getattr(model, name) for name in DRAWN_BY if name in fields})
             if request.attempt or request.temperature > 0:
                 settings["cache"] = False  # or LangChain's cache would give the same sample, or malformed reply, again
             if LOGPROBS in features and (LOGPROBS in self._insisted or _gives_logprobs(model)):

@@ -17,7 +17,16 @@ from pydantic import BaseModel, ConfigDict
 from intrinsics_core import Profile
 from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, TokenLogprob, Usage
 from intrinsics_core.runtimes import register_chat_models
-from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, drawing, token_logprobs, turns
+from intrinsics_core.runtimes.chat import (
+    DRAWN_BY,
+    LOGPROBS,
+    SCHEMA,
+    TOP_LOGPROBS,
+    ChatRuntime,
+    drawing,
+    token_logprobs,
+    turns,
+)
 
 # Of an LLM's additional_kwargs: what its answers are to be made with, and no verdict.
 _WRITERS = frozenset(
@@ -85,7 +94,7 @@ class LLMRuntime(ChatRuntime):
         }
         super().__init__(llm, features, profile=profile, concurrency=concurrency)
         self.llm = llm
-        self._drawing: dict[tuple[float, int | None], LLM] = {}  # by temperature and seed; each keeps its clients
+        self._drawn: dict[tuple[float, int | None], LLM] = {}  # by temperature and seed; each keeps its clients
 
     def ask(self, request: Generate, features: frozenset[str]) -> ChatResponse:
         asking = self._asking(request, features)
@@ -98,7 +107,7 @@ class LLMRuntime(ChatRuntime):
         return _generated(reply, seconds)
 
     def _asking(self, request: Generate, features: frozenset[str]) -> _Ask:
-        llm = self._drawing.setdefault((request.temperature, request.seed), _drawing(self.llm, request))
+        llm = self._drawn.setdefault((request.temperature, request.seed), _drawing(self.llm, request))
         messages = [ChatMessage(text, role=role) for role, text in turns(request)]
         options: dict[str, Any] = {"stop": list(request.stop)} if request.stop else {}
         if LOGPROBS in features:
@@ -153,7 +162,7 @@ def _drawing(llm: LLM, request: Generate) -> LLM:
 
     What stands in ``additional_kwargs`` goes before the fields.
     """
-    fields = {name: getattr(llm, name) for name in ("temperature", "seed") if name in type(llm).model_fields}
+    fields = {name: getattr(llm, name) for name in DRAWN_BY if name in type(llm).model_fields}
     options = getattr(llm, "additional_kwargs", None)
     inside = dict(options) if isinstance(options, Mapping) else {}
     changes, changed = drawing(request, fields), drawing(request, inside)
