@@ -14,6 +14,7 @@ from functools import partial
 
 from intrinsics_core.intrinsics._consequences import settled
 from intrinsics_core.intrinsics._dropping import applied, changed
+from intrinsics_core.intrinsics._placeholders import without_placeholder
 from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.hallucination_detection import hallucination_detection
 from intrinsics_core.intrinsics.table import register
@@ -161,7 +162,9 @@ def _program(
 
 def _taken(mended: Mendings, sentences: Sequence[SentenceVerdict]) -> tuple[dict[int, str], int]:
     """The new text of each sentence, and how many are not taken: what stands for a row of a table must be a row."""
-    texts = {one.sentence: one.text for one in mended.mended}
+    texts = {
+        one.sentence: without_placeholder(one.text, one.sentence, sentences[one.sentence].text) for one in mended.mended
+    }
     prose = [i for i, text in texts.items() if text.strip() and is_row(sentences[i].text) and not is_row(text.strip())]
     return {i: text for i, text in texts.items() if i not in prose}, len(prose)
 

@@ -285,7 +285,7 @@ class Profile:
 
 def _cut_off(error: MalformedReply, replies: Sequence[Reply]) -> bool:
     """Whether the reply at fault ended at the token limit, which is then told, once."""
-    texts = [r.text for r in replies if isinstance(r, Generated) and r.finish_reason == "length"]
+    texts = [r.text for r in replies if isinstance(r, Generated) and r.ended_at_limit]
     return not error.message.startswith(_AT_THE_LIMIT) and any((error.raw or "") in text for text in texts)
 
 

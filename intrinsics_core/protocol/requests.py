@@ -191,6 +191,9 @@ class Usage:
         return Usage(*(getattr(self, field) + getattr(other, field) for field in self.__slots__))
 
 
+_AT_THE_LIMIT = ("length", "max_tokens", "max_output_tokens", "model_length")
+
+
 @dataclass(frozen=True, slots=True)
 class Generated:
     """Reply to :class:`Generate`; ``logprobs`` is None where the runtime gives none.
@@ -203,6 +206,11 @@ class Generated:
     finish_reason: str | None = None
     usage: Usage = Usage()
     reasoning: str | None = None
+
+    @property
+    def ended_at_limit(self) -> bool:
+        """Whether the text ended at the token limit, by the names that servers and frameworks have for it."""
+        return (self.finish_reason or "").lower() in _AT_THE_LIMIT
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,7 +20,7 @@ from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.requests import Generated, Reply
 from intrinsics_core.protocol.results import Answerability, Faithfulness, Judgement, QueryRewrite, Uncertainty
 from intrinsics_core.protocol.task import Task
-from intrinsics_core.replies import json_reply, literals, reasoning
+from intrinsics_core.replies import endings, json_reply, literals, reasoning
 from intrinsics_core.replies.labels import label_probabilities
 from intrinsics_core.replies.sentence_ids import Verdict
 
@@ -54,8 +54,7 @@ def parsed(reply: Generated, kind: type, expected: str, decoder: json.JSONDecode
     Raises:
         MalformedReply: there is none, or it may be a draft: the reply was cut off before it came to its answer.
     """
-    cut_off = reply.finish_reason == "length"
-    return json_reply.parse(reply.text, kind, expected, decoder or json.JSONDecoder(), cut_off=cut_off)
+    return json_reply.parse(reply.text, kind, expected, decoder or json.JSONDecoder(), cut_off=reply.ended_at_limit)
 
 
 def value_start(text: str, name: str) -> int:
@@ -78,6 +77,17 @@ def free_text(reply: Generated) -> str:
     if not text:
         raise MalformedReply("the reply is empty", expected="text", got=repr(reply.text), raw=reply.text)
     return text
+
+
+def whole_text(reply: Generated) -> str:
+    """The reply as text that takes the place of another.
+
+    Raises:
+        MalformedReply: it was cut off, is empty, or is no text.
+    """
+    if cut := endings.cut_off(reply):
+        raise MalformedReply(f"the reply {cut}", expected="a whole text", got=repr(reply.text), raw=reply.text)
+    return free_text(reply)
 
 
 def first_query(reply: Generated) -> str:

@@ -61,9 +61,9 @@ def unfinished(reply: Generated, constraint: Constraint | None = None) -> bool:
     Where the ``constraint`` asks for JSON, prose that was cut off before it came to any is reasoning without a tag.
     """
     if not reply.text.strip():
-        return reply.finish_reason == "length" and bool(reply.reasoning or reply.usage.reasoning_tokens)
+        return reply.ended_at_limit and bool(reply.reasoning or reply.usage.reasoning_tokens)
     begin, end = _place(reply.text)
-    if isinstance(constraint, JsonSchema) and reply.finish_reason == "length":
+    if isinstance(constraint, JsonSchema) and reply.ended_at_limit:
         kind = list if constraint.schema.get("type") == "array" else dict
         if json_reply.cut_off_before(reply.text[begin:end], kind):
             return True

@@ -29,7 +29,7 @@ from intrinsics_core.profiles.routed import FLOW
 from intrinsics_core.protocol.call import Call, merge
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, raised
 from intrinsics_core.protocol.profile import Profile
-from intrinsics_core.protocol.requests import Answer, Generated, Program, Retrieve, Retrieved
+from intrinsics_core.protocol.requests import Answer, Generated, Outcome, Program, Retrieve, Retrieved
 from intrinsics_core.protocol.results import (
     Answerability,
     Citations,
@@ -40,6 +40,7 @@ from intrinsics_core.protocol.results import (
     Uncertainty,
 )
 from intrinsics_core.protocol.task import Document, Message, Task, check
+from intrinsics_core.replies.endings import cut_off
 
 T = TypeVar("T")
 
@@ -116,7 +117,8 @@ def rag(
         detect: add sentence verdicts.
         weigh: add a certainty.
         answer: who answers: the ``"generator"`` of the tools, or the runtime's own ``"model"``, in the words of the
-            profile (those with an ``answer`` format), one sample at temperature 0.
+            profile (those with an ``answer`` format), one sample at temperature 0. An answer that ended at its token
+            limit, or by a content filter, is given as it came, and ``degraded`` says so.
         on_error: ``"fallback"`` goes on where an intrinsic fails: the original query, all documents kept, the gate
             open, a verdict left out; ``degraded`` then says what happened. A failing retriever or generator is raised.
         date: date text for prompts that carry one; the day of the call where left out.
@@ -197,7 +199,8 @@ def _program(task: Task, profile: Profile, *, options: _Options) -> Program[RagR
                 result = RagResult(answer=options.canned, answered=False, documents=tuple(documents), **found)
                 return _with_disagreements(result, [])
             documents = []
-    texts = yield from _answers(task, profile, documents, options)
+    answers = yield from _answers(task, profile, documents, options)
+    texts = [answer.text for answer in answers]
     checked, missing = yield from _checked(task, profile, texts, documents, options)
     lacking = [_lacking(text, verdicts, options) for text, verdicts in zip(texts, checked, strict=True)]
     passed = [i for i, why in enumerate(lacking) if not why]
@@ -207,6 +210,8 @@ def _program(task: Task, profile: Profile, *, options: _Options) -> Program[RagR
                            reason=why, **found)  # fmt: skip
         return _with_disagreements(result, missing)
     best = max(passed, key=lambda i: _worth(checked[i]))
+    if cut := cut_off(answers[best]):
+        missing.append(f"the answer {cut}")
     result = RagResult(
         answer=texts[best], answered=True, documents=tuple(documents), samples=len(texts), **found, **checked[best]
     )
@@ -214,7 +219,7 @@ def _program(task: Task, profile: Profile, *, options: _Options) -> Program[RagR
 
 
 def _with_disagreements(result: RagResult, missing: Sequence[str]) -> RagResult:
-    """The result with what its parts disagree about, and with every fallback in it said at the top too."""
+    """The result with what its parts disagree about, and with every fallback and what is missing said at the top."""
     names = ("rewrite", "relevance", "answerability", "uncertainty", "hallucination", "citations")
     parts = [getattr(result, name) for name in names]
     notes = [part.degraded for part in parts if part is not None and part.degraded] + list(missing)
@@ -223,12 +228,30 @@ def _with_disagreements(result: RagResult, missing: Sequence[str]) -> RagResult:
     return result.model_copy(update=update)
 
 
-def _answers(task: Task, profile: Profile, documents: Sequence[Document], options: _Options) -> Program[list[str]]:
+def _answers(
+    task: Task, profile: Profile, documents: Sequence[Document], options: _Options
+) -> Program[list[Generated]]:
+    """The answers, each with how it ended."""
     if options.answer == "model":
+        replies: list[Outcome] = []
         asked = replace(task, documents=tuple(documents))
-        return [(yield from profile.serving(NAME).ask("answer", asked))]
+        text = yield from _noted(profile.serving(NAME).ask("answer", asked), replies)
+        return [replace(_raised(replies[-1]), text=text)]
     answers = yield [Answer(NAME, task.messages, tuple(documents), seed) for seed in range(options.samples)]
-    return [_raised(answer).text for answer in answers]
+    return [_raised(answer) for answer in answers]
+
+
+def _noted(program: Program[T], replies: list[Outcome]) -> Program[T]:
+    """The same program; what it is sent is noted."""
+    try:
+        requests = next(program)
+        while True:
+            outcomes = yield requests
+            replies += outcomes
+            requests = program.send(outcomes)
+    except StopIteration as stop:
+        value: T = stop.value
+        return value
 
 
 def _retrieve(queries: Sequence[str]) -> Program[list[Document]]:

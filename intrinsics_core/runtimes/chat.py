@@ -34,6 +34,10 @@ TOP_LOGPROBS = 20  # the most that common servers give; a judge's label competes
 
 SCHEMA, LOGPROBS = "JSON schema", "log-probabilities"
 
+DRAWN_BY: tuple[str, ...] = ("temperature", "seed")  # settings of chat models, see `drawing`
+
+_QUOTED = 12  # characters beside a word by which a quotation is known
+
 Role = Literal["system", "user", "assistant"]
 _ROLES: dict[str, Role] = {"system": "system", "developer": "system", "assistant": "assistant"}
 
@@ -169,13 +173,14 @@ class ChatRuntime(Runtime):
             got = yield request, features
             if not isinstance(got, Exception):
                 return self.read(got, time.perf_counter() - started)
-            if not self._gives_up(got, features):
+            if not self._gives_up(got, features, request):
                 return _failure(self.called, got)
 
-    def _gives_up(self, error: Exception, features: frozenset[str]) -> bool:
+    def _gives_up(self, error: Exception, features: frozenset[str], request: Generate) -> bool:
         """Whether the error was the refusal of a feature that was asked for; from now on it is not."""
+        asked = "\n".join(message.content for message in request.messages or ())
         for name, words in self.refusals.items():
-            if name in features and words.search(f"{type(error).__name__} {error}"):
+            if name in features and _says(words, f"{type(error).__name__} {error}", asked):
                 if name in self._features:
                     self._features.discard(name)
                     warnings.warn(
@@ -187,12 +192,42 @@ class ChatRuntime(Runtime):
         return False
 
 
+def _says(words: re.Pattern[str], said: str, asked: str) -> bool:
+    """Whether an error says one of these words itself. It quotes those that stand in what was asked as they stand here,
+    together with what stands before or behind them: a filter's error may repeat a document.
+    """
+    for match in words.finditer(said):
+        begin, end = max(0, match.start() - _QUOTED), match.end() + _QUOTED
+        before, behind = said[begin : match.end()], said[match.start() : end]
+        if not (match.start() >= _QUOTED and before in asked) and not (end <= len(said) and behind in asked):
+            return True
+    return False
+
+
 def turns(request: Generate) -> list[tuple[Role, str]]:
     """Who says what in a request, for a chat model. What a developer says is the system's.
 
     A tool's turn without the call that asked for it is refused by most providers: it is the user's.
     """
     return [(_ROLES.get(m.role, "user"), m.content) for m in request.messages or ()]
+
+
+def drawing(request: Generate, own: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a model that a request changes which is to be drawn: a sample, or a repeat.
+
+    A model that is set to a lower temperature would give the same text each time, and so would one with a seed.
+
+    Args:
+        own: what the model is set to, by the names of :data:`DRAWN_BY` and others. Where it states no temperature, its
+            provider's counts: providers draw.
+    """
+    temperature, seed = map(own.get, DRAWN_BY)
+    changes: dict[str, Any] = {}
+    if isinstance(temperature, int | float) and temperature < request.temperature:
+        changes["temperature"] = request.temperature
+    if isinstance(seed, int) and request.temperature > 0 and request.seed is not None:
+        changes["seed"] = seed + request.seed
+    return changes
 
 
 def token_logprobs(given: Any, text: str) -> tuple[TokenLogprob, ...] | None:
@@ -206,7 +241,7 @@ def token_logprobs(given: Any, text: str) -> tuple[TokenLogprob, ...] | None:
     try:
         tokens = tuple(map(TokenLogprob.of, rows))
         return tokens if "".join(token.token for token in tokens) == text else None
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
         return None
 
 

@@ -29,6 +29,7 @@ from intrinsics_core import (
     context_relevance,
     run,
     run_many,
+    self_consistency,
 )
 from intrinsics_core.protocol.requests import Embed, Generate
 from intrinsics_core.running.flows import rag
@@ -96,6 +97,12 @@ class ChatModelTests:
 
     def constrained(self, reply: Replying) -> Any:
         """One that takes a schema and gives log-probabilities; they arrive in the settings of ``reply``."""
+        raise NotImplementedError
+
+    def set_to(self, reply: Replying, own: dict[str, Any]) -> Any:
+        """One that is asked in words, with settings of its own by the names ``temperature`` and ``seed``; those that a
+        call is made with arrive in the settings of ``reply``.
+        """
         raise NotImplementedError
 
     def said(self, text: str, rows: list[dict[str, Any]]) -> Any:
@@ -229,6 +236,57 @@ class ChatModelTests:
             ask(self.runtime(model))
         assert caught.value.raw == "Dunno."
         assert len(model.seen) == 2
+
+    @pytest.mark.parametrize("asynchronous", [False, True])
+    @pytest.mark.parametrize(
+        ("own", "drawn"),
+        [
+            ({"temperature": 0.0}, {0.7}),
+            ({"temperature": 0}, {0.7}),
+            ({"temperature": 0.1}, {0.7}),
+            ({"temperature": 0.7}, {0.7}),
+            ({"temperature": 1.0}, {1.0}),
+            ({"temperature": None}, {None}),
+        ],
+    )
+    def test_samples_are_drawn_and_a_judge_is_not(self, own: Any, drawn: Any, asynchronous: bool) -> None:
+        seen: list[Any] = []
+
+        def reply(_: Any, settings: Any) -> Any:
+            seen.append(settings.get("temperature"))
+            return {"reasoning": "", "answer": "1911"} | YES
+
+        runtime = self.runtime(self.set_to(reply, own))
+        call = self_consistency(QUESTION)
+        found = asyncio.run(arun(call, runtime)) if asynchronous else run(call, runtime)
+        assert found.answer == "1911" and len(seen) == 5 and set(seen) == drawn
+        ask(runtime, asynchronous)
+        assert seen[5:] == [own["temperature"]]
+
+    def test_samples_of_a_model_with_a_seed_have_seeds_of_their_own(self) -> None:
+        seeds: list[Any] = []
+
+        def reply(_: Any, settings: Any) -> Any:
+            seeds.append(settings.get("seed"))
+            groups = [["a0"], ["a1"], ["a2"]]
+            return {"reasoning": "", "answer": f"19{settings['seed']}", "groups": groups} | YES
+
+        runtime = self.runtime(self.set_to(reply, {"temperature": 0.0, "seed": 11}), concurrency=1)
+        assert len({sample.text for sample in run(self_consistency(QUESTION, samples=3), runtime).samples}) == 3
+        assert seeds[:3] == [11, 12, 13]
+        seeds.clear()
+        ask(runtime)
+        assert seeds == [11]
+
+    def test_a_repeat_is_drawn_anew(self) -> None:
+        seen: list[Any] = []
+
+        def reply(_: Any, settings: Any) -> Any:
+            seen.append(settings.get("temperature"))
+            return YES if settings.get("temperature") else "Dunno."
+
+        assert ask(self.runtime(self.set_to(reply, {"temperature": 0.0}))).label == "answerable"
+        assert seen == [0.0, 0.3]
 
     def test_async_is_native_and_sync_is_sync(self) -> None:
         model = self.model(always(YES))

@@ -71,6 +71,48 @@ def test_what_stays_unsupported_is_told_by_its_place_in_the_new_answer() -> None
     assert told.answer[left.begin : left.end] == "She painted it red-gold." and left.label == "unfaithful"
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["None", "none.", "null", "N/A", "NA", "[dropped]", "(removed)", "<empty>", "[Sentence removed.]", "*deleted*",
+     '""', "—", "...", "(This sentence was dropped.)", "The sentence has been removed.", "empty string", "r1: None",
+     "[r1]"],
+)  # fmt: skip
+def test_a_word_that_stands_for_no_text_drops_the_sentence(text: str) -> None:
+    told = run(revise(turns(), DOCUMENTS), writer(r1=text, r2="It ground flour until 1958."))
+    assert told.answer == "Ada Brink built the tide mill in 1911. It ground flour until 1958."
+    assert [change.after for change in told.changes] == ["", "It ground flour until 1958."]
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("r2: It ground flour until 1958.", "It ground flour until 1958."),
+        ("[r2] It ground flour until 1958.", "It ground flour until 1958."),
+        ("(r2): It ground flour until 1958.", "It ground flour until 1958."),
+        ("r2 - It ground flour until 1958.", "It ground flour until 1958."),
+        ("r1: It ground flour until 1958.", "r1: It ground flour until 1958."),  # of another sentence: it is a text
+        ("None of it was ground after 1958.", "None of it was ground after 1958."),
+        ("The wheel was removed in 1958.", "The wheel was removed in 1958."),
+        ("(It was removed.)", "(It was removed.)"),
+        ("Nobody knows.", "Nobody knows."),
+        ("N/A is what the log says until 1958.", "N/A is what the log says until 1958."),
+    ],
+)
+def test_a_new_text_is_taken_without_its_id_alone(text: str, left: str) -> None:
+    told = run(revise(turns(), DOCUMENTS), writer(r1="", r2=text))
+    assert told.answer == f"Ada Brink built the tide mill in 1911. {left}"
+
+
+@pytest.mark.parametrize("said", ["None.", "Removed.", "None"])
+def test_a_short_answer_may_be_none(said: str) -> None:
+    assert labelled("Gold wheels.", "Gold", mended=said).answer == said
+    assert labelled("Gold wheels.", "Gold", mended="[none]").answer == ""
+
+
+def test_a_text_that_begins_as_the_sentence_did_keeps_its_name() -> None:
+    assert labelled("r0: the gold port of the router.", "gold", mended="r0: the port.").answer == "r0: the port."
+
+
 def test_other_sentences_cannot_be_touched() -> None:
     told = run(revise(turns(), DOCUMENTS), writer(r0="Zed built it.", r9="More.", r2="It ground flour until 1958."))
     assert told.answer.startswith("Ada Brink built the tide mill in 1911. She painted") and told.dropped == 2

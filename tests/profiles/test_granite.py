@@ -324,7 +324,8 @@ def test_a_classifier_is_read_by_its_log_probabilities_and_a_rewriter_as_plain_t
     runtime = Scripted([Generated(text, tokens), "Your dog has."])
     found = run(answer_relevance(FLED, ["My dog has fleas."]), runtime, profile="granite-3.3")
     assert (found.score, found.rewrite) == (pytest.approx(0.25), "Your dog has.")
-    for bad in ('{"answer_relevance_rewrite": "Your', '{"answer_relevance_judgment": "no"}', "{}"):
+    cut = Generated("Your dog", finish_reason="length")
+    for bad in (cut, '{"answer_relevance_rewrite": "Your', '{"answer_relevance_judgment": "no"}', "{}"):
         with pytest.raises(MalformedReply):
             run(answer_relevance(FLED, ["My dog."]), Scripted([text, bad, bad]), profile="granite-3.3")
 
@@ -387,6 +388,55 @@ def test_comparison_is_read_from_its_first_letter(family: Profile) -> None:
             understood(family, "comparison", about, reply)
     place = TokenLogprob("B", math.log(0.8), (("B", math.log(0.8)), ("A", math.log(0.2))))
     assert family.formats["comparison"].parse(about, [Generated("B", (place,))]) == pytest.approx(0.2)
+
+
+A_IS_PREFERRED = [
+    "A because it names the builder.", "A, because B is about fog.", "A is better", "A answers the query directly.",
+    "A clearly names the builder.", "A - it names her", "A: it names her", "A (it names her)", "a\nIt names her.",
+    "A has the year, and B has not.", "A provides a direct answer, unlike passage B.", "A would be better.",
+    "Passage A is better because passage B does not name her.", "I prefer passage A.", "1. It names the builder.",
+    "The answer stands in passage A.", "Passage B does not answer it, but passage A does.", "1) Passage A names her.",
+    "Passage A is not only shorter, it names her.", '"A"', "A\n\nExplanation: a direct answer stands in passage A.",
+]  # fmt: skip
+B_IS_PREFERRED = [
+    "A direct answer stands in passage B.", "A short sentence of passage B names her.", "A series is in passage B.",
+    "A 1911 date is named in passage B.", "1. Passage B answers the query.", "1. The builder is named in passage B.",
+    "1) B\n2) A", "Passage B is better.", "I prefer passage B.", "B because A is about fog.", "B names her",
+    "Passage A doesn't answer the query, passage B does.", "Passage A is irrelevant. Passage B names her.",
+    "The query is answered by passage **B**.", "2", "B. A direct answer stands there.",
+    "Preferred passage: B\nA is fog.",
+]  # fmt: skip
+NO_PASSAGE = [
+    "A direct answer is in both.", "A sentence of passage A agrees with one of passage B.", "A and B are alike.",
+    "A or B", "A/B", "B and A", "Passage A and passage B name her.", "A passage names her.", "Absolutely",
+    "Passage A does not name her.", "1. Both passage A and passage B name her.",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("reply", "first"),
+    [(reply, True) for reply in A_IS_PREFERRED]
+    + [(reply, False) for reply in B_IS_PREFERRED]
+    + [(reply, None) for reply in NO_PASSAGE],
+)
+def test_a_comparison_is_read_from_what_it_names_and_from_no_article(reply: str, first: bool | None) -> None:
+    about = task("reranking")
+    if first is None:
+        with pytest.raises(MalformedReply):
+            understood(NEW, "comparison", about, reply)
+    else:
+        share = understood(NEW, "comparison", about, reply)
+        assert (share > 0.5) == first and share != 0.5
+
+
+def test_a_letter_inside_a_sentence_has_its_own_probability() -> None:
+    places = [
+        TokenLogprob("A direct answer stands in passage", 0.0, (("A direct answer stands in passage", 0.0),)),
+        TokenLogprob(" B", math.log(0.6), ((" B", math.log(0.6)), (" A", math.log(0.4)))),
+        TokenLogprob(".", 0.0, ()),
+    ]
+    reply = Generated("".join(place.token for place in places), tuple(places))
+    assert NEW.formats["comparison"].parse(task("reranking"), [reply]) == pytest.approx(0.4)
 
 
 # --- whole intrinsics ----------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import json
 import pytest
 
 from intrinsics_core import Document, InvalidInput, RuntimeUnavailable, answerability, arun, as_runtime, run
+from intrinsics_core.protocol.requests import Generated
 from intrinsics_core.running.flows import CANNED, disagreements, fused, rag
 from intrinsics_core.runtimes.tools import Tools
 from tests.scripted import AsyncScripted, Scripted
@@ -265,6 +266,44 @@ def test_the_runtimes_own_model_answers():
     assert run(call, chain, profile=profile("granite-3.3")).answer == "Ada keeps it."
     assert "Ada keeps the lighthouse." in seen[0].prompt
     assert seen[0].prompt.endswith("<|start_of_role|>assistant<|end_of_role|>")
+
+
+def _of_a_model(**ending):
+    def reply(request):
+        if request.constraint is None:
+            return Generated("Ada keeps it, but she never", **ending)
+        return judge(request)
+
+    chain = Tools(Scripted(reply), retrieve=lambda q: CORPUS.get(q, []))
+    return run(rag(QUESTION, gate=False, answer="model"), chain)
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        ("length", "token limit"),
+        ("max_tokens", "token limit"),
+        ("MAX_TOKENS", "token limit"),
+        ("content_filter", "content filter"),
+        ("SAFETY", "content filter"),
+    ],
+)
+def test_an_answer_of_the_model_that_was_cut_off_is_told_of(reason, said):
+    result = _of_a_model(finish_reason=reason)
+    assert result.answer == "Ada keeps it, but she never" and said in result.degraded
+    assert result.hallucination.label == "faithful"
+
+
+@pytest.mark.parametrize("reason", [None, "stop", "end_turn", "STOP", "eos_token", "tool_calls"])
+def test_an_answer_that_the_model_ended_is_whole(reason):
+    assert _of_a_model(finish_reason=reason).degraded is None
+
+
+def test_an_answer_that_was_cut_off_inside_its_reasoning_is_asked_for_again():
+    replies = iter([Generated("<think>Ada", finish_reason="length"), Generated("Ada.", finish_reason="stop")])
+    chain = Tools(Scripted(lambda request: next(replies)), retrieve=lambda q: [])
+    result = run(rag(QUESTION, rewrite=False, gate=False, cite=False, detect=False, answer="model"), chain)
+    assert (result.answer, result.degraded) == ("Ada.", None)
 
 
 MANUAL = "The manual covers the lido's opening hours: 9 a.m. to 8 p.m."

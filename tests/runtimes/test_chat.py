@@ -6,6 +6,7 @@ import asyncio
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -157,6 +158,50 @@ def test_a_refused_feature_is_given_up_once_for_all(way: str) -> None:
         assert wave(runtime, [full], way) + wave(runtime, [full], way) == [Generated("a")] * 2
     assert len(warned) == 1
     assert seen == [frozenset(), BOTH, frozenset({SCHEMA}), frozenset({SCHEMA})]
+
+
+API = "Set response_format to json_schema, guided by top_logprobs, and the reply has its log-probabilities."
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"Your request was flagged by the content policy: {API!r}",
+        f"400 content_filter. Flagged text: '...{API[4:60]}...'",
+        "The prompt was blocked: Set response_format to json_schema, guided [shortened]",
+    ],
+)
+def test_an_error_that_quotes_what_was_asked_refuses_no_feature(said: str) -> None:
+    def filtering(text: str, _: frozenset[str]) -> str:
+        if "Set" in text:
+            raise ValueError(said)
+        return text
+
+    runtime = Script(filtering)
+    settings: dict[str, Any] = {"logprobs": True, "constraint": JsonSchema({"type": "object"})}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (error,) = runtime.handle([asking(f'{{"documents": ["{API}"]}}', **settings)])
+    assert isinstance(error, RuntimeUnavailable) and "JSON schema, log-probabilities" in repr(runtime)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Unknown field response_format", "response_format is not supported", "400: unsupported: 'json_schema'",
+        f"json_schema cannot be used with this model. The request was: {API}", "guided decoding is off",
+    ],
+)  # fmt: skip
+def test_an_error_that_names_a_feature_refuses_it_whatever_was_asked(said: str) -> None:
+    def refusing(text: str, features: frozenset[str]) -> str:
+        if SCHEMA in features:
+            raise ValueError(said)
+        return text
+
+    runtime = Script(refusing)
+    with pytest.warns(RuntimeWarning, match="refuses JSON schema"):
+        (reply,) = runtime.handle([asking(API, constraint=JsonSchema({"type": "object"}))])
+    assert reply == Generated(API) and "JSON schema" not in repr(runtime)
 
 
 def test_the_bound_holds_over_threads_and_over_loops() -> None:

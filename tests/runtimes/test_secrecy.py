@@ -7,7 +7,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from intrinsics_core import MalformedReply, RuntimeUnavailable, answerability, run
+from intrinsics_core import MalformedReply, RuntimeUnavailable, answerability, query_rewrite, run
 from intrinsics_core.cli import app
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.requests import Generate
@@ -55,6 +55,30 @@ def test_a_key_of_the_environment_is_in_no_row_of_a_file(serve, tmp_path, keyed,
     written = (tmp_path / "out.jsonl").read_text() + ran.output
     assert "MalformedReply" in written and "***" in written
     assert KEY not in written and "sk-another" not in written
+
+
+@pytest.mark.parametrize("key", ["1", "x", "test", "none", "ollama", "EMPTY", "password", "lm-studio", "not-needed"])
+def test_a_reply_that_holds_a_word_which_is_the_key_is_read_as_it_came(serve, runtime, key):
+    query = f"Is {key} in the latest ollama test of pump 1?"
+    tokens = [{"token": '{"rewritten_question": "', "logprob": -0.1}, {"token": f'{query}"}}', "logprob": -0.1}]
+    said = {"message": {"content": json.dumps({"rewritten_question": query})}, "logprobs": {"content": tokens}}
+    engine = runtime(serve(lambda _: Reply({"choices": [said]})), model="m", api_key=key)
+    assert run(query_rewrite(QUESTION), engine).query == query
+    (outcome,) = engine.handle([ASKED])
+    assert outcome.logprobs is not None
+
+
+@pytest.mark.parametrize("key", ["sk-0123456789", "hunter22", "a1b2c3d4", "correct-horse-battery"])
+def test_a_reply_that_holds_a_key_which_is_no_word_is_cleaned(serve, runtime, key):
+    server = serve(lambda _: Reply({"choices": [{"message": {"content": f"My key is {key}."}}]}))
+    (outcome,) = runtime(server, model="m", api_key=key).handle([ASKED])
+    assert outcome.text == "My key is ***."
+
+
+def test_an_error_that_quotes_a_short_key_hides_it(serve, runtime):
+    server = serve(lambda _: Reply({"error": {"message": "the key zap is unknown"}}, status=403))
+    (error,) = runtime(server, model="m", api_key="zap").handle([ASKED])
+    assert "zap" not in str(error)
 
 
 def test_log_probabilities_of_a_text_that_was_changed_are_not_kept(serve, runtime, keyed):

@@ -297,7 +297,7 @@ def test_usage_of_a_result_is_the_sum_of_its_requests(serve, runtime):
     "body",
     [b"", b"{", b"null", b'"text"', b"[]", b"{}", b'{"choices": []}', b'{"choices": [null]}', b'{"choices": [{}]}',
      b'{"choices": [{"text": 3}]}', b'{"choices": [{"message": "hello"}]}', b'{"error": {"message": "overloaded"}}',
-     b'{"choices": [{"text": "a", "logprobs": {"tokens": ["a"], "token_logprobs": [1, 2]}}]}', b"\xff\xfe", b"<html>"],
+     b'{"choices": [{"message": {"content": {"text": "a"}}}]}', b"\xff\xfe", b"<html>"],
 )  # fmt: skip
 def test_a_200_that_cannot_be_read_is_tried_again_within_the_budget(serve, runtime, body):
     server = serve(lambda received: Reply(body))
@@ -305,6 +305,54 @@ def test_a_200_that_cannot_be_read_is_tried_again_within_the_budget(serve, runti
     assert type(error) is RuntimeUnavailable
     assert len(server.bodies()) == 2
     assert error.raw == body.decode("utf-8", "replace")
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "none", 3, [], [None], {"content": "yes"}, {"content": [None]}, {"content": [{}]},
+        {"content": [{"token": "yes", "logprob": None}]},
+        {"content": [{"token": None, "logprob": -0.1}]},
+        {"content": [{"token": "yes", "logprob": "low"}]},
+        {"content": [{"token": "yes", "logprob": 10**400}]},
+        {"content": [{"token": "yes", "logprob": -0.1, "top_logprobs": [{"token": "no", "logprob": None}]}]},
+        {"content": [{"token": "yes", "logprob": -0.1, "top_logprobs": "none"}]},
+        {"tokens": ["yes"], "token_logprobs": [-0.1, -0.2]},
+        {"tokens": ["yes"], "token_logprobs": ["low"]},
+        {"tokens": ["yes"], "token_logprobs": [-0.1], "top_logprobs": [["no"]]},
+    ],
+)  # fmt: skip
+def test_log_probabilities_of_an_odd_shape_cost_no_reply(serve, runtime, odd):
+    server = serve(lambda received: Reply(completion("yes", logprobs=odd)))
+    (reply,) = runtime(server).handle([chat(logprobs=True)])
+    assert (reply.text, reply.logprobs or None, len(server.bodies())) == ("yes", None, 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "thought"),
+    [
+        ([{"type": "text", "text": "yes"}], "yes", None),
+        ([{"type": "text", "text": "y"}, {"type": "text", "text": "es"}], "yes", None),
+        ([{"type": "thinking", "thinking": [{"type": "text", "text": "no?"}]}, {"type": "text", "text": "yes"}],
+         "yes", "no?"),
+        ([{"type": "thinking", "thinking": "no?"}, {"type": "text", "text": "yes"}], "yes", "no?"),
+        ([{"type": "image_url", "image_url": {}}, {"type": "text", "text": "yes"}, None, "no"], "yes", None),
+        ([], "", None),
+    ],
+)  # fmt: skip
+def test_a_text_in_parts_is_read(serve, runtime, content, text, thought):
+    server = serve(lambda received: Reply({"choices": [{"message": {"content": content}}]}))
+    (reply,) = runtime(server).handle([chat()])
+    assert (reply.text, reply.reasoning, len(server.bodies())) == (text, thought, 1)
+
+
+@pytest.mark.parametrize(
+    ("indices", "read"), [((0,), "a"), ((0, 1), "a"), ((1, 0), "b"), ((2, 1, 0), "c"), ((None, None), "a"), ((1,), "a")]
+)
+def test_the_choice_of_index_0_is_read(serve, runtime, indices, read):
+    choices = [{"index": at, "message": {"content": text}} for at, text in zip(indices, "abc", strict=False)]
+    (reply,) = runtime(serve(lambda received: Reply({"choices": choices}))).handle([chat()])
+    assert reply.text == read
 
 
 def test_the_two_kinds_of_retry_share_one_budget(serve, runtime):

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from intrinsics_core import (
     arun,
     query_rewrite,
     run,
+    self_consistency,
 )
 from intrinsics_core.profiles.asking import data_of
 from tests.contract.chat_model import DOCUMENTS as TEXTS
@@ -37,6 +39,11 @@ class TestChatGenerator(ChatModelTests):
 
     def constrained(self, reply: Any) -> OpenAILike:
         return OpenAILike(reply)
+
+    def set_to(self, reply: Any, own: dict[str, Any]) -> AsyncGenerator:
+        generator = AsyncGenerator(lambda messages, settings: reply(messages, own | settings))
+        generator.generation_kwargs = dict(own)
+        return generator
 
     def said(self, text: str, rows: list[dict[str, Any]]) -> ChatMessage:
         usage = {"prompt_tokens": 50, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 40}}
@@ -93,6 +100,16 @@ def test_components_take_a_chat_generator_as_it_is(kind: Any) -> None:
     assert routed["result"]["probability"] == pytest.approx(0.8)
     checked = RagIntrinsicsGroundednessChecker(runtime).run(query=QUESTION, replies=[FAITHFUL], documents=documents())
     assert checked["results"][0]["label"] == "faithful"
+
+
+def test_a_generator_that_takes_no_settings_is_given_none() -> None:
+    class Fixed:
+        generation_kwargs = MappingProxyType({"temperature": 0.0})
+
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+            return {"replies": [ChatMessage.from_assistant('{"reasoning": "", "answer": "1911"}')]}
+
+    assert run(self_consistency(TURNS), ChatGeneratorRuntime(Fixed())).answer == "1911"
 
 
 def test_life_of_a_generator() -> None:

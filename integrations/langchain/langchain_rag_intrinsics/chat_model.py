@@ -17,7 +17,16 @@ from pydantic import BaseModel
 from intrinsics_core import InvalidInput, Profile
 from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, Request, Usage
 from intrinsics_core.runtimes import register_chat_models
-from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, token_logprobs, turns
+from intrinsics_core.runtimes.chat import (
+    DRAWN_BY,
+    LOGPROBS,
+    SCHEMA,
+    TOP_LOGPROBS,
+    ChatRuntime,
+    drawing,
+    token_logprobs,
+    turns,
+)
 from langchain_rag_intrinsics._wrapped import chat_models, over, resolved
 
 _TURNS = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
@@ -29,8 +38,9 @@ class ChatModelRuntime(ChatRuntime):
     Args:
         model: a chat model, or one in a wrapper (``with_retry()``, ``with_fallbacks()``, ``bind(...)``, configurable
             fields, ``init_chat_model(configurable_fields=...)``), which is constrained inside it. Its own settings
-            (temperature, retries, timeout, rate limit) are kept; a judge does best at temperature 0. Any other Runnable
-            over messages is asked in words alone, and a warning says so.
+            (temperature, retries, timeout, rate limit) are kept; a judge does best at temperature 0. Samples and
+            repeats are drawn at the temperature of the request where the model is set to a lower one. Any other
+            Runnable over messages is asked in words alone, and a warning says so.
         profile: the profile its requests are rendered with; ``prompted`` where left out.
         concurrency: model calls under way at once: those of asynchronous callers, over all event loops, and as many of
             synchronous callers, over all threads. The two do not wait for one another: a synchronous call made where
@@ -91,9 +101,10 @@ class ChatModelRuntime(ChatRuntime):
 
     def _asking(self, request: Generate, features: frozenset[str], config: RunnableConfig) -> Runnable[Any, Any]:
         def asking(model: BaseChatModel) -> Runnable[Any, Any]:
-            settings: dict[str, Any] = {}
-            if request.attempt:
-                settings["cache"] = False  # or LangChain's cache would give the same malformed reply again
+            fields = type(model).model_fields
+            settings = drawing(request, {name: getattr(model, name) for name in DRAWN_BY if name in fields})
+            if request.attempt or request.temperature > 0:
+                settings["cache"] = False  # or LangChain's cache would give the same sample, or malformed reply, again
             if LOGPROBS in features and (LOGPROBS in self._insisted or _gives_logprobs(model)):
                 settings |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
             model = model.model_copy(update=settings) if settings else model

@@ -90,6 +90,16 @@ class SchemaModel(JudgeModel):
         return RunnableMap(raw=bound) | parsed
 
 
+class SetModel(JudgeModel):
+    """One with a temperature and a seed, as a provider's class has them."""
+
+    temperature: float | None = None
+    seed: int | None = None
+
+    def _settings(self) -> dict[str, Any]:
+        return {"temperature": self.temperature, "seed": self.seed}
+
+
 def said(text: str, rows: Sequence[dict[str, Any]]) -> AIMessage:
     """A reply whose tokens have these log-probabilities."""
     return AIMessage(

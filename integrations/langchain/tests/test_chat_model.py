@@ -11,11 +11,11 @@ import pytest
 from langchain_core.caches import InMemoryCache
 from langchain_core.exceptions import ContextOverflowError, ModelRateLimitError, ModelTimeoutError
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import ConfigurableField, RunnableLambda
 from langchain_core.tracers import BaseTracer
 from langchain_rag_intrinsics import AnswerabilityGate, ChatModelRuntime, ContextRelevanceFilter
 
-from integrations.langchain.tests.models import JudgeModel, SchemaModel, said
+from integrations.langchain.tests.models import JudgeModel, SchemaModel, SetModel, said
 from intrinsics_core import (
     ContextTooLong,
     IntrinsicsError,
@@ -28,6 +28,7 @@ from intrinsics_core import (
     arun_many,
     query_rewrite,
     run,
+    self_consistency,
 )
 from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema
@@ -40,6 +41,9 @@ class TestChatModel(ChatModelTests):
 
     def constrained(self, reply: Any) -> SchemaModel:
         return SchemaModel(reply=reply)
+
+    def set_to(self, reply: Any, own: dict[str, Any]) -> SetModel:
+        return SetModel(reply=reply, **own)
 
     def said(self, text: str, rows: list[dict[str, Any]]) -> AIMessage:
         return said(text, rows)
@@ -105,6 +109,26 @@ def test_a_retry_is_not_answered_from_the_cache() -> None:
     model = JudgeModel(reply=lambda messages, settings: next(replies), cache=InMemoryCache())
     assert run(answerability(QUESTION, DOCUMENTS), ChatModelRuntime(model)).label == "answerable"
     assert len(model.seen) == 2
+
+
+def test_no_sample_is_answered_from_the_cache() -> None:
+    years, alone = iter(range(1911, 1960)), [["a0"], ["a1"], ["a2"]]
+    reply = lambda *_: {"reasoning": "", "answer": str(next(years)), "groups": alone}  # noqa: E731
+    runtime = ChatModelRuntime(JudgeModel(reply=reply, cache=InMemoryCache()))
+    found = run(self_consistency(QUESTION, samples=3), runtime)
+    assert len({sample.text for sample in found.samples}) == 3
+
+
+@pytest.mark.parametrize("wrapped", [
+    lambda model: model.bind(temperature=0.0),
+    lambda model: model.with_retry(),
+    lambda model: model.with_fallbacks([model]),
+    lambda model: model.configurable_fields(temperature=ConfigurableField("t")),
+])  # fmt: skip
+def test_samples_of_a_model_in_a_wrapper_are_drawn(wrapped: Any) -> None:
+    model = SetModel(reply=always({"reasoning": "", "answer": "1911"}), temperature=0.0)
+    run(self_consistency(QUESTION), ChatModelRuntime(wrapped(model)))
+    assert [each["settings"]["temperature"] for each in model.seen] == [0.7] * 5
 
 
 def test_the_bound_holds_over_a_batch_of_a_component() -> None:

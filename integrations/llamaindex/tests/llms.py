@@ -44,6 +44,7 @@ __all__ = [
     "JudgeLLM",
     "Says",
     "SchemaLLM",
+    "SetLLM",
     "Traced",
     "judging",
     "nodes",
@@ -104,6 +105,16 @@ class JudgeLLM(Counting, CustomLLM):
     def _result(self, messages: Sequence[ChatMessage], settings: dict[str, Any], how: str) -> ChatResponse:
         reply = self.replied(list(messages), settings, how)
         return reply if isinstance(reply, ChatResponse) else ChatResponse(message=ChatMessage(reply, role="assistant"))
+
+
+class SetLLM(JudgeLLM):
+    """One with a temperature, and a seed among its further settings, as a provider's class has them."""
+
+    temperature: float | None = None
+    additional_kwargs: dict[str, Any] = Field(default_factory=dict)
+
+    def replied(self, messages: Any, settings: Any, how: str) -> Any:
+        return super().replied(messages, {"temperature": self.temperature} | self.additional_kwargs | settings, how)
 
 
 class SchemaLLM(JudgeLLM):

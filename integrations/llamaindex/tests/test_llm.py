@@ -11,7 +11,7 @@ from llama_index.core.base.llms.types import LogProb
 from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole
 from llama_index.rag_intrinsics import LLMRuntime
 
-from integrations.llamaindex.tests.llms import CallingLLM, CompletingLLM, JudgeLLM, SchemaLLM
+from integrations.llamaindex.tests.llms import CallingLLM, CompletingLLM, JudgeLLM, SchemaLLM, SetLLM
 from intrinsics_core import (
     MalformedReply,
     RuntimeUnavailable,
@@ -19,6 +19,8 @@ from intrinsics_core import (
     run,
 )
 from intrinsics_core.profiles.asking import data_of
+from intrinsics_core.running.flows import rag
+from intrinsics_core.runtimes.tools import Tools
 from tests.contract.chat_model import DOCUMENTS, YES, ChatModelTests, always, ask, tokens_of
 
 
@@ -28,6 +30,10 @@ class TestLLM(ChatModelTests):
 
     def constrained(self, reply: Any) -> SchemaLLM:
         return SchemaLLM(reply=reply)
+
+    def set_to(self, reply: Any, own: dict[str, Any]) -> SetLLM:
+        further = {name: value for name, value in own.items() if name != "temperature"}
+        return SetLLM(reply=reply, temperature=own["temperature"], additional_kwargs=further)
 
     def said(self, text: str, rows: list[dict[str, Any]]) -> ChatResponse:
         choice = {"finish_reason": "stop", "logprobs": {"content": rows}}
@@ -102,6 +108,17 @@ def test_odd_raw_replies_are_passed_over(rows: Any) -> None:
     for raw in ({"choices": [{"logprobs": rows}]}, {"choices": []}, {"choices": rows}, rows, {"usage": rows}):
         llm = SchemaLLM(reply=always(ChatResponse(message=message, raw=raw)))
         assert ask(LLMRuntime(llm)).probability == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(
+    "raw", [{"choices": [{"finish_reason": "length"}]}, {"stop_reason": "max_tokens"}, {"done_reason": "length"}]
+)
+def test_how_a_reply_ended_is_told(raw: Any) -> None:
+    reply = ChatResponse(message=ChatMessage("Ada", role="assistant"), raw=raw)
+    chain = Tools(LLMRuntime(JudgeLLM(reply=always(reply))), retrieve=lambda query: ["Ada keeps it."])
+    question = [{"role": "user", "content": "Who keeps it?"}]
+    found = run(rag(question, rewrite=False, gate=False, cite=False, detect=False, answer="model"), chain)
+    assert (found.answer, found.degraded) == ("Ada", "the answer ended at the token limit")
 
 
 def test_braces_in_our_text_are_text() -> None:

@@ -123,7 +123,7 @@ def _rewritten(task: Task, replies: Sequence[Reply]) -> str | None:
         return None
     reply = readers.generated(replies)
     is_json = _REWRITE in reply.text or reply.text.lstrip().startswith(("{", "```"))
-    return readers.text_field(reply, _REWRITE) if is_json else readers.free_text(reply)
+    return readers.text_field(reply, _REWRITE) if is_json else readers.whole_text(reply)
 
 
 def _write_relevance(task: Task, value: AnswerRelevance) -> str:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from intrinsics_core.profiles import plain_text, sampling
+from intrinsics_core.profiles.granite.preferred import is_tie, preferred
 from intrinsics_core.profiles.turns import conversation, tagged
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.profile import Format
@@ -240,32 +241,22 @@ def certainty(task: Task, replies: Sequence[Reply]) -> Uncertainty:
     return readers.certainty(readers.first_line(reply), reply)
 
 
-_PREFERRED = re.compile(
-    r"\A[\W_]*+(?:(?:the\s++)?preferred\s++passage(?:\s++index)?(?:\s++is)?[\W_]*+)?(?:passage\s++)?([ab12])(?![a-z0-9])",
-    re.IGNORECASE,
-)
-# Published models say so of one pair in seven: a tie, and no failure.
-_NEITHER = re.compile(
-    r"\A[\W_]*+(?:(?:the\s++)?preferred\s++passage(?:\s++index)?(?:\s++is)?[\W_]*+)?(?:neither|none|both|n/a)\b",
-    re.IGNORECASE,
-)
-
-
 def comparison(task: Task, replies: Sequence[Reply]) -> float:
     """How strongly the first passage is preferred, in 0..1; exactly 0.5 is a tie.
 
     The letter decides, its probability says how clearly.
     """
     reply = readers.generated(replies)
-    if _NEITHER.match(reply.text):
+    if is_tie(reply.text):
         return 0.5
-    match = _PREFERRED.match(reply.text)
-    if not match:
+    place = preferred(reply.text)
+    if place is None:
         raise MalformedReply("the reply names no passage", expected="A or B first", got=repr(reply.text[:200]),
                              raw=reply.text)  # fmt: skip
-    first = match[1].upper() in "A1"
-    labels = ("1", "2") if match[1].isdigit() else ("a", "b") if match[1].islower() else ("A", "B")
-    measured = label_probabilities(reply.logprobs, labels, start=match.start(1)) or {}
+    letter = reply.text[place]
+    first = letter.upper() in "A1"
+    labels = ("1", "2") if letter.isdigit() else ("a", "b") if letter.islower() else ("A", "B")
+    measured = label_probabilities(reply.logprobs, labels, start=place) or {}
     share = measured.get(labels[0], float(first))
     return max(share, 0.51) if first else min(share, 0.49)
 

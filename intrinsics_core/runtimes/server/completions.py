@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from intrinsics_core.protocol.requests import Generated, TokenLogprob, Usage
@@ -22,7 +22,9 @@ class Unreadable(Exception):
 
 
 def read(body: bytes, seconds: float) -> Generated:
-    """The first choice of a completion or chat completion.
+    """The choice of a completion or chat completion that its index calls the first.
+
+    Log-probabilities of an odd shape are None, as if none had come: they cost no reply.
 
     Raises:
         Unreadable: there is none.
@@ -32,11 +34,11 @@ def read(body: bytes, seconds: float) -> Generated:
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"it is not JSON ({error})", _shown(body)) from None
     try:
-        (choice, *_others) = value["choices"]
-        said, tokens = _text(choice), _logprobs(choice.get("logprobs"))
+        choice = min(value["choices"], key=lambda choice: choice.get("index") != 0)  # the first where none says 0
+        said = _text(choice)
         return Generated(
             text=said,
-            logprobs=None if tokens is None else reasoning.of_text(tokens, said),
+            logprobs=_logprobs(choice.get("logprobs"), said),
             finish_reason=choice.get("finish_reason"),
             usage=_usage(value["usage"] if isinstance(value.get("usage"), dict) else {}, seconds),
             reasoning=_reasoning(choice.get("message") or {}),
@@ -54,14 +56,24 @@ def _text(choice: Mapping[str, Any]) -> str:
     text = choice["message"].get("content") if "message" in choice else choice["text"]
     if text is None:  # a refusal or a tool call: nothing was said
         return ""
+    if isinstance(text, list):
+        return _of_parts(text, "text")
     if not isinstance(text, str):
         raise TypeError(f"the text is {type(text).__name__}")
     return text
 
 
+def _of_parts(parts: Sequence[Any], kind: str) -> str:
+    """The text of a list of parts, of those of this type: a model of Mistral's lists what it thinks beside its text."""
+    found = (part.get(kind) for part in parts if isinstance(part, Mapping) and part.get("type") == kind)
+    return "".join(_of_parts(text, "text") if isinstance(text, list) else str(text or "") for text in found)
+
+
 def _reasoning(message: Mapping[str, Any]) -> str | None:
     """What the server took out of the text: vLLM, SGLang, llama.cpp and LiteLLM call it so, Ollama and others so."""
-    found = (message.get(key) for key in ("reasoning_content", "reasoning"))
+    content = message.get("content")
+    found = [message.get(key) for key in ("reasoning_content", "reasoning")]
+    found += [_of_parts(content, "thinking")] if isinstance(content, list) else []
     return next((text for text in found if isinstance(text, str) and text), None)
 
 
@@ -83,7 +95,16 @@ def _count(value: Any) -> int:
     return int(value) if known else 0
 
 
-def _logprobs(given: Mapping[str, Any] | None) -> tuple[TokenLogprob, ...] | None:
+def _logprobs(given: Any, said: str) -> tuple[TokenLogprob, ...] | None:
+    """The tokens of the text with their log-probabilities; None where there are none that can be read."""
+    try:
+        tokens = _tokens(given)
+        return None if tokens is None else reasoning.of_text(tokens, said)
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
+        return None
+
+
+def _tokens(given: Mapping[str, Any] | None) -> tuple[TokenLogprob, ...] | None:
     """Chat endpoints list ``content``; completion endpoints have parallel lists."""
     if not given:
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import openai
 
 _SHORTEST_KEY = 8  # characters; of shorter ones base64 is too little to know it by
+_LONGEST_WORD = 15  # characters; longer keys are hidden in replies even where they hold no digit
 _NO_KEY = "none"  # the client insists on a key; servers at home want none
 
 
@@ -57,7 +59,7 @@ class ConnectedRuntime(ConfiguredRuntime, AsyncRuntime):
 
         config = self.config
         return openai.AsyncOpenAI(
-            base_url=self.base_url, api_key=self._key.get_secret_value() if self._key else _NO_KEY,
+            base_url=self.base_url, api_key=self._key_text or _NO_KEY,
             timeout=config.timeout, max_retries=config.max_retries,
             http_client=http_client(config.max_reply_bytes, config.timeout),
         )  # fmt: skip
@@ -69,11 +71,32 @@ class ConnectedRuntime(ConfiguredRuntime, AsyncRuntime):
 
     def _clean(self, text: str) -> str:
         """Servers quote what they were sent: no key in a message, nor what looks like one in the address."""
+        key = self._key_text
+        return self._without(_forms(key) if len(key) >= _SHORTEST_KEY else (key,) if key else (), text)
+
+    def _clean_reply(self, text: str) -> str:
+        """The same for what a model says. A key that is a word (``test``, ``ollama``) stays: it is a part of the reply,
+        and without it labels, ids and answers would say something else.
+        """
+        key = self._key_text
+        return self._without(() if _is_word(key) else _forms(key), text)
+
+    @property
+    def _key_text(self) -> str:
+        return self._key.get_secret_value() if self._key else ""
+
+    def _without(self, forms: Sequence[str], text: str) -> str:
         text = hide(text, path_secrets(self.base_url))
-        key = self._key.get_secret_value() if self._key else ""
-        for form in _forms(key) if len(key) >= _SHORTEST_KEY else (key,) if key else ():
+        for form in forms:
             text = text.replace(form, "***")
         return text
+
+
+def _is_word(key: str) -> bool:
+    """Whether an ordinary text may hold the key by chance, as it does the names that local servers are given for one
+    (``1``, ``none``, ``lm-studio``).
+    """
+    return len(key) < _SHORTEST_KEY or (len(key) <= _LONGEST_WORD and not any(map(str.isdigit, key)))
 
 
 @lru_cache(maxsize=8)

@@ -203,7 +203,7 @@ class ServerRuntime(ConnectedRuntime):
         """A model may say the key again that a server put before it, in what it reasons too. Tokens no longer spell a
         text that was changed: their log-probabilities go.
         """
-        text, reasoning = self._clean(reply.text), reply.reasoning and self._clean(reply.reasoning)
+        text, reasoning = self._clean_reply(reply.text), reply.reasoning and self._clean_reply(reply.reasoning)
         if text == reply.text and reasoning == reply.reasoning:
             return reply
         return replace(reply, text=text, reasoning=reasoning, logprobs=reply.logprobs if text == reply.text else None)

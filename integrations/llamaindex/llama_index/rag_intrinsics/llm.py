@@ -17,7 +17,16 @@ from pydantic import BaseModel, ConfigDict
 from intrinsics_core import Profile
 from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, TokenLogprob, Usage
 from intrinsics_core.runtimes import register_chat_models
-from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, token_logprobs, turns
+from intrinsics_core.runtimes.chat import (
+    DRAWN_BY,
+    LOGPROBS,
+    SCHEMA,
+    TOP_LOGPROBS,
+    ChatRuntime,
+    drawing,
+    token_logprobs,
+    turns,
+)
 
 # Of an LLM's additional_kwargs: what its answers are to be made with, and no verdict.
 _WRITERS = frozenset(
@@ -43,7 +52,8 @@ class LLMRuntime(ChatRuntime):
     Args:
         llm: the LLM, which may be the one that writes the answers. Its own settings (temperature, retries, timeout) are
             kept, but for tools and a format of replies among its ``additional_kwargs``, and the class of a structured
-            LLM: these are the writer's. A judge does best at temperature 0.
+            LLM: these are the writer's. A judge does best at temperature 0. Samples and repeats are drawn at the
+            temperature of the request where the LLM is set to a lower one.
         profile: the profile its requests are rendered with; ``prompted`` where left out.
         concurrency: chats under way at once: those of asynchronous callers, and as many of synchronous ones.
         structured_output: whether to constrain replies by JSON schema. None: where the LLM says that it can, by
@@ -84,6 +94,7 @@ class LLMRuntime(ChatRuntime):
         }
         super().__init__(llm, features, profile=profile, concurrency=concurrency)
         self.llm = llm
+        self._drawn: dict[tuple[float, int | None], LLM] = {}  # by temperature and seed; each keeps its clients
 
     def ask(self, request: Generate, features: frozenset[str]) -> ChatResponse:
         asking = self._asking(request, features)
@@ -96,19 +107,20 @@ class LLMRuntime(ChatRuntime):
         return _generated(reply, seconds)
 
     def _asking(self, request: Generate, features: frozenset[str]) -> _Ask:
+        llm = self._drawn.setdefault((request.temperature, request.seed), _drawing(self.llm, request))
         messages = [ChatMessage(text, role=role) for role, text in turns(request)]
         options: dict[str, Any] = {"stop": list(request.stop)} if request.stop else {}
         if LOGPROBS in features:
             options |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
         if isinstance(request.constraint, JsonSchema) and SCHEMA in features:
             schema = dict(request.constraint.schema)
-            if not _takes_response_format(self.llm):
-                return _Ask(self.llm.as_structured_llm(_shape(schema)), messages, options)
+            if not _takes_response_format(llm):
+                return _Ask(llm.as_structured_llm(_shape(schema)), messages, options)
             name = re.sub(r"\W+", "_", str(schema.get("title", "reply")))
             strict = schema.get("additionalProperties") is False  # enforced only then, and only in this shape
             named = {"name": name, "schema": schema, "strict": strict}
             options["response_format"] = {"type": "json_schema", "json_schema": named}
-        return _Ask(self.llm, messages, options)
+        return _Ask(llm, messages, options)
 
 
 async def _chatted(llm: LLM, ask: _Ask) -> ChatResponse:
@@ -143,6 +155,20 @@ def _judging(llm: LLM) -> LLM:
         return llm
     kept = {name: value for name, value in options.items() if name not in _WRITERS}
     return llm.model_copy(update={"additional_kwargs": kept})
+
+
+def _drawing(llm: LLM, request: Generate) -> LLM:
+    """The LLM with the temperature and the seed that this request is drawn with; most often itself.
+
+    What stands in ``additional_kwargs`` goes before the fields.
+    """
+    fields = {name: getattr(llm, name) for name in DRAWN_BY if name in type(llm).model_fields}
+    options = getattr(llm, "additional_kwargs", None)
+    inside = dict(options) if isinstance(options, Mapping) else {}
+    changes, changed = drawing(request, fields), drawing(request, inside)
+    if changed:
+        changes["additional_kwargs"] = inside | changed
+    return llm.model_copy(update=changes) if changes else llm
 
 
 def _takes_response_format(llm: LLM) -> bool:
@@ -183,7 +209,7 @@ def _generated(got: ChatResponse, seconds: float) -> Generated:
     return Generated(
         text,
         logprobs=_logprobs(choice, got, text),
-        finish_reason=choice.get("finish_reason"),
+        finish_reason=choice.get("finish_reason") or raw.get("stop_reason") or raw.get("done_reason"),
         usage=Usage(
             requests=1,
             prompt_tokens=int(tokens.get("prompt_tokens") or 0),

@@ -19,7 +19,7 @@ from haystack.tracing.tracer import Span, tracer
 from intrinsics_core import Profile, RuntimeUnavailable
 from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, Outcome, Usage
 from intrinsics_core.runtimes import register_chat_models
-from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, token_logprobs, turns
+from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, drawing, token_logprobs, turns
 
 
 def _response_format(name: str, schema: dict[str, Any]) -> dict[str, Any]:
@@ -100,7 +100,8 @@ class ChatGeneratorRuntime(ChatRuntime):
         Make a runtime of a chat generator.
 
         :param chat_generator: Any component with `run(messages)` and `replies`. Its own settings are kept; a judge does
-            best at temperature 0.
+            best at temperature 0. Samples and repeats are drawn at the temperature of the request where its
+            `generation_kwargs` have a lower one.
         :param concurrency: Calls under way at once: those of asynchronous callers, and as many of synchronous ones.
         :param structured_output: Whether to constrain replies by JSON schema, in `generation_kwargs`. None: where the
             generator is Haystack's OpenAI, OpenAI Responses or Hugging Face API one, or derived from one of these.
@@ -110,7 +111,7 @@ class ChatGeneratorRuntime(ChatRuntime):
             states.
         :param profile: The profile its requests are rendered with; ``prompted`` where left out.
         """
-        takes = "generation_kwargs" in inspect.signature(chat_generator.run).parameters
+        self._takes_settings = takes = "generation_kwargs" in inspect.signature(chat_generator.run).parameters
         names = (kind.__name__ for kind in type(chat_generator).__mro__)
         self._dialect = next((_DIALECTS[name] for name in names if name in _DIALECTS), _UNKNOWN)
         wanted = {SCHEMA: structured_output, LOGPROBS: logprobs}
@@ -156,7 +157,7 @@ class ChatGeneratorRuntime(ChatRuntime):
         await _acalled(self.chat_generator, "close")
 
     def ask(self, request: Generate, features: frozenset[str]) -> Any:
-        inputs = _inputs(request, self._dialect, features)
+        inputs = _inputs(request, self._dialect, features, self._own())
         if changes := _not_of_judges(self.chat_generator):
             self.warm_up()  # makes the client, which is shared
         judge = _changed(self.chat_generator, changes)
@@ -166,7 +167,7 @@ class ChatGeneratorRuntime(ChatRuntime):
         return got
 
     async def aask(self, request: Generate, features: frozenset[str]) -> Any:
-        inputs = _inputs(request, self._dialect, features)
+        inputs = _inputs(request, self._dialect, features, self._own())
         if changes := _not_of_judges(self.chat_generator):
             await self.awarm_up()
         judge = _changed(self.chat_generator, changes)
@@ -177,6 +178,11 @@ class ChatGeneratorRuntime(ChatRuntime):
                 got = await asyncio.to_thread(judge.run, **inputs)
             span.set_content_tag("haystack.component.output", got)
         return got
+
+    def _own(self) -> Mapping[str, Any]:
+        """The settings of the generator, where a call may change them."""
+        own = getattr(self.chat_generator, "generation_kwargs", None) if self._takes_settings else None
+        return own if isinstance(own, Mapping) else {}
 
     def read(self, reply: Any, seconds: float) -> Outcome:
         return _generated(reply, seconds)
@@ -201,8 +207,8 @@ def _changed(generator: Any, changes: Mapping[str, Any]) -> Any:
     return judge
 
 
-def _inputs(request: Generate, dialect: Dialect, features: frozenset[str]) -> dict[str, Any]:
-    settings: dict[str, Any] = {}
+def _inputs(request: Generate, dialect: Dialect, features: frozenset[str], own: Mapping[str, Any]) -> dict[str, Any]:
+    settings = drawing(request, own)
     if SCHEMA in features and isinstance(request.constraint, JsonSchema):
         schema = dict(request.constraint.schema)
         settings |= dialect.schema(re.sub(r"\W", "_", str(schema.get("title") or request.intrinsic)), schema)
