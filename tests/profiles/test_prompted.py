@@ -81,7 +81,7 @@ def test_a_reply_that_is_no_text_is_malformed(name: str, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("confidence", "probability"),
-    [(0.8, 0.2), (1, 0.0), (0, 0.5), (0.3, 0.5), (None, 0.0), (True, 0.0), ("high", 0.0), (7, 0.0)],
+    [(0.8, 0.2), (1, 0.0), (0, 0.5), (0.3, 0.5), (None, 0.0), (True, 0.49), ("high", 0.1), (7, 0.49)],
 )
 def test_without_log_probabilities_the_stated_confidence_counts_or_the_label_alone(
     confidence: Any, probability: float
@@ -98,6 +98,14 @@ def test_log_probabilities_outweigh_what_the_model_states() -> None:
         for p in pieces
     )
     assert parsed("answerability", "".join(pieces), tokens).probability == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("listed", [(), (("un", math.log(0.51)),)])
+def test_log_probabilities_without_alternatives_leave_it_to_what_the_model_states(listed: Any) -> None:
+    pieces = ['{"answerability": "', "un", "answerable", '", "confidence": 0.55}']
+    tokens = tuple(TokenLogprob(p, math.log(0.51), listed if p == "un" else ()) for p in pieces)
+    found = parsed("answerability", "".join(pieces), tokens)
+    assert (found.label, found.probability) == ("unanswerable", pytest.approx(0.45))
 
 
 @pytest.mark.parametrize("digit", ["7", 7, "75%"])
