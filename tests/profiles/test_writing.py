@@ -604,6 +604,16 @@ def test_fields_and_their_order_are_the_file_s() -> None:
     text = profile.write("hallucination-detection", about, SOME)
     assert json.loads(text)[1] == {"why": "half", "verdict": "PARTIAL", "r": 1} and text.startswith('[{"why"')
     assert profile.formats["hallucination-detection"].parse(about, [Generated(text)]) == SOME  # type: ignore[union-attr]
+    alike = verdict(explanation="Faithful")  # the schema says which of the two is the label
+    text = profile.write("hallucination-detection", about, alike)
+    assert profile.formats["hallucination-detection"].parse(about, [Generated(text)]) == alike  # type: ignore[union-attr]
+
+
+def test_a_reason_that_reads_like_another_label_is_not_written_where_nothing_tells_them_apart() -> None:
+    record = {"why": {"type": "string"}, "verdict": {"type": "string"}, "r": {"type": "integer"}}
+    schema = {"type": "array", "items": {"type": "object", "properties": record, "required": list(record)}}
+    profile = spec("hallucination-detection", response_format=schema)
+    about = task("hallucination-detection", answered=True)
     with pytest.raises(InvalidInput, match=re.escape("sentences[1].explanation")):
         profile.write("hallucination-detection", about, verdict(explanation="Faithful"))
 
