@@ -450,6 +450,16 @@ def test_fact_check_over_adapters() -> None:
     assert run(fact_check(ANSWERED, DOCUMENTS), Scripted(script), profile=PROFILE).score == 0.5
 
 
+def test_a_fact_check_of_a_reply_without_a_verdict_has_no_score() -> None:
+    def script(request: Generate) -> str:
+        if request.adapter == "context-relevance":
+            return '{"context_relevance": "relevant"}'
+        return '[{"r": 1, "f": "unfaithful", "e": ""}]'  # one claim at a time, whose number is 0
+
+    with pytest.raises(MalformedReply, match="without a verdict"):
+        run(fact_check(ANSWERED, DOCUMENTS), Scripted(script), profile=PROFILE)
+
+
 # --- any adapter --------------------------------------------------------------------------------------------------
 
 
