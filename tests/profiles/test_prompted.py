@@ -50,6 +50,53 @@ def test_the_fact_checks_relevance_is_judged_without_the_answer_that_is_checked(
     assert seen == [ASKED, ASKED]
 
 
+MILL = [
+    {"role": "user", "content": "Who built the mill?"},
+    {"role": "assistant", "content": "Ada Brink built it. It opened in 1911."},
+]
+
+
+def checked(documents: list[str], judged: list[Any], **options: Any) -> Any:
+    """The fact check over documents that are judged so. A claim is supported by a document with a word of it."""
+
+    def script(request: Generate) -> dict[str, Any]:
+        assert request.messages
+        shown = data_of(request.messages[-1].content)
+        if "claim" in shown:
+            held = any(word in shown["claim"] and word in shown["source"]["text"] for word in ("Ada", "1911"))
+            return {"supported": "yes" if held else "no", "confidence": 1}
+        label, confidence = judged[documents.index(shown["document"]["text"])]
+        return {"context_relevance": label, "confidence": confidence}
+
+    return run(fact_check(MILL, documents, **options), Scripted(script))
+
+
+@pytest.mark.parametrize(
+    "confidences", [(0.99, 0.9), (1.0, 0.95), (0.95, 0.95), (0.6, 1.0), (0.99, "high"), ("quite", 1)]
+)
+def test_a_fact_check_reads_every_document_that_is_called_relevant(confidences: tuple[Any, Any]) -> None:
+    documents = ["The mill was built by Ada Brink.", "The mill opened in 1911."]
+    found = checked(documents, [("relevant", confidence) for confidence in confidences])
+    assert found.score == 1.0 and all(source.score is not None for source in found.sources)
+    assert checked(documents, [("relevant", c) for c in confidences], aggregate="weighted").score == pytest.approx(
+        0.5, abs=0.15
+    )
+
+
+@pytest.mark.parametrize("label", ["partially relevant", "irrelevant"])
+@pytest.mark.parametrize("confidence", [0.95, 0.5, 1.0, "quite"])
+def test_a_fact_check_does_not_read_what_is_less_relevant_than_the_best(label: str, confidence: Any) -> None:
+    documents = ["The mill was built by Ada Brink.", "The mill opened in 1911."]
+    found = checked(documents, [("relevant", 0.9), (label, confidence)])
+    assert [source.weight for source in found.sources] == [1.0, 0.0] and found.score == 0.5
+
+
+def test_of_documents_with_one_label_the_surer_one_comes_first() -> None:
+    documents = ["The mill was built by Ada Brink.", "The mill opened in 1911."]
+    found = checked(documents, [("relevant", 0.7), ("relevant", 0.9)], top_k=1)
+    assert [source.weight for source in found.sources] == [0.0, 1.0]
+
+
 def test_replies_by_sentence_grow_with_the_response_and_no_others_do() -> None:
     longer = [*ASKED, {"role": "assistant", "content": "It leaves at nine. " * 20}]
     for name in PROFILE.formats:
