@@ -1,9 +1,9 @@
 """How replies are understood: shared by all profiles that ask a language model.
 
-Documented repairs, beyond those of `json_reply` and after the reasoning (`reasoning`): a label is known by the
-first line of the reply; a certainty may be given as a digit d (0.05 + 0.1 d) or as the percentage it stands for; a
-confidence as a share, a percentage, a text of either, or a word (`confidence`); sentence ids may be numbers or tags
-(``7``, ``"7"``, ``"<c7>"``). Everything else is a :class:`~intrinsics_core.protocol.errors.MalformedReply`.
+Documented repairs, beyond those of `json_reply` and after the reasoning (`reasoning`): a label is known by the first
+line of the reply; a certainty may be given as a digit d (0.05 + 0.1 d) or as the percentage it stands for; a confidence
+as a share, a percentage, a text of either, or a word (`confidence`); sentence ids may be numbers or tags in any case
+(``7``, ``"7"``, ``"<c7>"``, ``"C7"``). Everything else is a :class:`~intrinsics_core.protocol.errors.MalformedReply`.
 
 Probabilities come from log-probabilities. Where the runtime gives none they are what the model states of itself, if the
 profile asks it to, else the label alone: exactly 1 for the label given and 0 for the others. That is no measurement. A
@@ -159,7 +159,7 @@ def sentence_number(value: Any, prefix: str) -> int | None:
         return value
     if not isinstance(value, str):
         return None
-    match = re.fullmatch(rf"<?\s*+(?:{re.escape(prefix)})?([0-9]{{1,9}})\s*+>?", value.strip())
+    match = re.fullmatch(rf"<?\s*+(?:{re.escape(prefix)})?([0-9]{{1,9}})\s*+>?", value.strip(), re.IGNORECASE)
     return int(match[1]) if match else None
 
 
