@@ -23,6 +23,7 @@ from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, reasoning
 from intrinsics_core.replies.confidence import in_label
 from intrinsics_core.replies.labels import label_probabilities
+from intrinsics_core.replies.placeholders import says_nothing
 from intrinsics_core.replies.sentence_ids import Verdict
 
 ANSWERABLE = ("answerable", "unanswerable")
@@ -94,8 +95,21 @@ def text_field(reply: Generated, name: str) -> str:
 
 
 def rewrite(task: Task, replies: Sequence[Reply]) -> QueryRewrite:
-    query = text_field(generated(replies), "rewritten_question")
-    return QueryRewrite(query=query, original=task.query, changed=query != task.query.strip())
+    reply = generated(replies)
+    return rewritten(task, text_field(reply, "rewritten_question"), reply)
+
+
+def rewritten(task: Task, query: str, reply: Generated) -> QueryRewrite:
+    """The question that a reply gives in place of the last user turn.
+
+    Raises:
+        MalformedReply: it says nothing ("N/A"), and the user turn is not the same.
+    """
+    changed = query != task.query.strip()
+    if changed and says_nothing(query):
+        raise MalformedReply("the rewritten question says nothing", expected="a question", got=repr(query),
+                             raw=reply.text)  # fmt: skip
+    return QueryRewrite(query=query, original=task.query, changed=changed)
 
 
 def probabilities(

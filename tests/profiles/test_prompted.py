@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from intrinsics_core import run
-from intrinsics_core.intrinsics import answerability, fact_check, uncertainty
+from intrinsics_core.intrinsics import (
+    answerability,
+    citations,
+    fact_check,
+    hallucination_detection,
+    query_rewrite,
+    uncertainty,
+)
 from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.profiles.prompted import PROFILE
 from intrinsics_core.protocol.errors import MalformedReply
@@ -153,6 +160,40 @@ def test_log_probabilities_without_alternatives_leave_it_to_what_the_model_state
     tokens = tuple(TokenLogprob(p, math.log(0.51), listed if p == "un" else ()) for p in pieces)
     found = parsed("answerability", "".join(pieces), tokens)
     assert (found.label, found.probability) == ("unanswerable", pytest.approx(0.45))
+
+
+@pytest.mark.parametrize("ids", [("R0", "C1"), ("<R0>", "<C1>"), ("r0", "c1"), (0, 1)])
+def test_the_case_of_an_id_does_not_matter(ids: tuple[Any, Any]) -> None:
+    first, source = ids
+    texts = ["The mill was built by Ada Brink. It opened in 1911."]
+    answer = [*MILL[:1], {"role": "assistant", "content": "It opened in 1911."}]
+    judged = run(
+        hallucination_detection(answer, texts),
+        Scripted([{"sentences": [{"id": first, "reason": "", "faithfulness": "faithful"}]}]),
+    )
+    assert (judged.label, judged.missing, judged.dropped) == ("faithful", 0, 0)
+    cited = run(citations(answer, texts), Scripted([{"citations": [{"response": first, "sources": [source]}]}]))
+    assert [c.document_text for c in cited.citations] == ["It opened in 1911."]
+
+
+@pytest.mark.parametrize("said", ["N/A", "n/a.", "None", "[null]", "...", "…", "Not applicable", "(empty)", "“NA”"])
+def test_a_rewritten_question_that_says_nothing_is_asked_again(said: str) -> None:
+    runtime = Scripted([{"rewritten_question": said}, {"rewritten_question": "When does the ferry to Holm leave?"}])
+    assert run(query_rewrite(ASKED), runtime).query == "When does the ferry to Holm leave?"
+    with pytest.raises(MalformedReply, match="says nothing"):
+        run(query_rewrite(ASKED), Scripted([{"rewritten_question": said}] * 2))
+    kept = run(query_rewrite(ASKED, on_error="fallback"), Scripted([{"rewritten_question": said}] * 2))
+    assert kept.query == ASKED[0]["content"] and kept.degraded
+
+
+@pytest.mark.parametrize("said", ["What does N/A mean?", "None of the ferries?", "Null values in SQL", "Why?", "🍕?"])
+def test_a_question_about_nothing_is_a_question(said: str) -> None:
+    assert run(query_rewrite(ASKED), Scripted([{"rewritten_question": said}])).query == said
+
+
+def test_a_user_who_says_nothing_is_left_alone() -> None:
+    found = run(query_rewrite([{"role": "user", "content": "n/a"}]), Scripted([{"rewritten_question": "n/a"}]))
+    assert (found.query, found.changed) == ("n/a", False)
 
 
 @pytest.mark.parametrize("digit", ["7", 7, "75%"])

@@ -38,6 +38,7 @@ from intrinsics_core.protocol.results import (
 )
 from intrinsics_core.protocol.task import Task, check
 from intrinsics_core.replies import sentence_ids, statements, writers
+from intrinsics_core.replies.placeholders import says_nothing
 from intrinsics_core.replies.rankings import ranking
 from tests.drawing import drawn
 from tests.profiles import adapters
@@ -84,7 +85,7 @@ def queries(task: Task) -> st.SearchStrategy[Any]:
     def made(text: str) -> QueryRewrite:
         return QueryRewrite(query=text.strip(), original=task.query, changed=text.strip() != task.query.strip())
 
-    return (words | st.just(task.query)).map(made)
+    return (words.filter(lambda text: not says_nothing(text)) | st.just(task.query)).map(made)
 
 
 def said(fmt: Format[Any], **labels: Any) -> Results:
@@ -462,6 +463,7 @@ def citation(**changes: Any) -> Citations:
 
 REFUSED = [
     ("query-rewrite", QueryRewrite(query=" ", original="Is tea hot?", changed=True), "query"),
+    ("query-rewrite", QueryRewrite(query="N/A", original="Is tea hot?", changed=True), "query"),
     ("query-rewrite", QueryRewrite(query="a", original="Is ice hot?", changed=True), "original"),
     ("query-rewrite", QueryRewrite(query="a", original="Is tea hot?", changed=True, degraded="down"), "degraded"),
     ("query-rewrite", {"query": "a"}, "value"),

@@ -69,7 +69,7 @@ def rewrite(spec: Spec, task: Task, reply: Generated) -> QueryRewrite:
     query = str(_text(read(spec, reply), reply)).strip()
     if not query:
         raise MalformedReply("the rewritten question is empty", expected="text", got=repr(reply.text), raw=reply.text)
-    return QueryRewrite(query=query, original=task.query, changed=query != task.query.strip())
+    return readers.rewritten(task, query, reply)
 
 
 def answerability(spec: Spec, task: Task, reply: Generated) -> Answerability:
