@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 
-_WORDS = re.compile(
-    r"none|null|nil|n/?a|not applicable|(?:an?\s+)?(?:empty|blank)(?:\s+(?:text|string|sentence))?|"
+from intrinsics_core.replies.placeholders import says_nothing
+
+_REMOVED = re.compile(
+    r"(?:an?\s+)?(?:empty|blank)(?:\s+(?:text|string|sentence))?|"
     r"(?:(?:this|the)\s+)?(?:(?:sentence|text|claim)\s+)?(?:(?:was|is|has been|to be)\s+)?"
     r"(?:removed|dropped|deleted|omitted)",
     re.IGNORECASE,
@@ -28,8 +30,8 @@ def without_placeholder(text: str, number: int, before: str) -> str:
         return ""
     core = text[words[0] : words[-1] + 1]
     bracketed = text[0] in "[(<{" and text[-1] in "])>}."
-    placeholder = _WORDS.fullmatch(core) and (bracketed or len(before.split()) > _SHORT)
-    return "" if placeholder else text
+    placeholder = says_nothing(core) or _REMOVED.fullmatch(core)
+    return "" if placeholder and (bracketed or len(before.split()) > _SHORT) else text
 
 
 def _without_id(text: str, number: int, before: str) -> str:

@@ -342,7 +342,7 @@ _FORMATS: dict[str, Format[Any]] = {
 }
 _FORMATS["audit"] = auditing.FORMAT
 _FORMATS["revise"] = revising.FORMAT
-_FORMATS["relevance"] = relevance.of_judgement(_FORMATS["context-relevance"])
+_FORMATS["relevance"] = relevance.of_label(_FORMATS["context-relevance"])
 _FORMATS.update({**judging.FORMATS, **sampling.FORMATS})
 
 

@@ -23,12 +23,11 @@ from intrinsics_core.protocol.profile import Format
 from intrinsics_core.protocol.requests import Generate, Reply
 from intrinsics_core.protocol.results import HypotheticalPassage
 from intrinsics_core.protocol.task import Task
-from intrinsics_core.replies import json_reply, readers, writers
+from intrinsics_core.replies import groupings, json_reply, readers, writers
+from intrinsics_core.replies.groupings import Groups
 from intrinsics_core.text.markup import defuse
 
 TEMPERATURE = 0.7  # of sampled answers: as Wang et al., *Self-Consistency* (2022), who found .5 to .7 alike
-
-Groups = tuple[tuple[int, ...], ...]  # numbers of answers that say the same, each once, in order of the first
 
 
 # --- a made-up passage ----------------------------------------------------------------------------------------------
@@ -78,29 +77,18 @@ def _write_answer(task: Task, value: str) -> str:
 # --- which of them agree --------------------------------------------------------------------------------------------
 
 
+def _texts(task: Task) -> list[str]:
+    return [defuse(text) for text in task.options.get("answers", ())]
+
+
 def _answers(task: Task) -> dict[str, Any]:
-    texts = {f"a{i}": defuse(text) for i, text in enumerate(task.options.get("answers", ()))}
-    return conversation_shown(task) | {"answers": texts}
+    return conversation_shown(task) | {"answers": {f"a{i}": text for i, text in enumerate(_texts(task))}}
 
 
 def _groups(task: Task, replies: Sequence[Reply]) -> Groups:
-    """What the reply groups. An answer counts in the first group that names it, and one that none names is alone.
-
-    Raises:
-        MalformedReply: a group is no list.
-    """
     value, reply = read_object(replies, '{"groups": [["a0", "a2"], ["a1"]]}')
-    count = len(task.options.get("answers", ()))
-    left = set(range(count))
-    groups = []
-    for row in json_reply.field(value, "groups", list, "a list of lists of ids", reply.text):
-        named = json_reply.field({"group": row}, "group", list, "a list of ids", reply.text)
-        numbers = dict.fromkeys(readers.sentence_number(name, "a") for name in named)
-        group = tuple(sorted(number for number in numbers if number in left))
-        left -= set(group)
-        if group:
-            groups.append(group)
-    return tuple(sorted([*groups, *((number,) for number in left)]))
+    rows = json_reply.field(value, "groups", list, "a list of lists of ids", reply.text)
+    return groupings.read(rows, _texts(task), reply)
 
 
 def _write_groups(task: Task, value: Groups) -> str:

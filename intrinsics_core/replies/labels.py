@@ -27,17 +27,20 @@ def label_probabilities(
         start: characters of the generated text to pass over, e.g. up to the value of a JSON field.
 
     Returns:
-        A probability per label, summing to 1, or None where the tokens do not tell.
+        A probability per label, summing to 1, or None where the tokens do not tell: as where a runtime gives the
+        generated tokens alone, of which nothing follows for the labels that were not chosen.
     """
     if not tokens:
         return None
     masses = dict.fromkeys(labels, 0.0)
+    compared = False  # with any alternative
     at, typed, reached = 0, "", 1.0  # `typed` of a label is generated already, with probability `reached`
     for token in tokens:
         begin, at = at, at + len(token.token)
         if at <= start:
             continue
         skipped, own = token.token[: max(0, start - begin)], token.token[max(0, start - begin) :]
+        compared = compared or any(text != token.token for text, _ in token.top)
         for text, probability in _alternatives(token).items():
             # An alternative that differs before `start` would have led to another text altogether.
             candidates = _leading_to(typed, text[len(skipped) :], labels) if text.startswith(skipped) else []
@@ -48,7 +51,7 @@ def label_probabilities(
             return None  # the generated text left every label
         if len(chosen) == 1:
             total = sum(masses.values())
-            return {name: mass / total for name, mass in masses.items()} if total > 0 else None
+            return {name: mass / total for name, mass in masses.items()} if compared and total > 0 else None
         reached *= _probability(token.logprob)
         typed = (typed + own).lstrip(_AROUND)
     return None

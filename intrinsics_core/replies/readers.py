@@ -1,12 +1,13 @@
 """How replies are understood: shared by all profiles that ask a language model.
 
-Documented repairs, beyond those of `json_reply` and after the reasoning (`reasoning`): a label is known by the
-first line of the reply; a certainty may be given as a digit d (0.05 + 0.1 d) or as the percentage it stands for; a
-confidence as a share, a percentage or a text of either (``0.8``, ``80``, ``"80%"``); sentence ids may be numbers or
-tags (``7``, ``"7"``, ``"<c7>"``). Everything else is a :class:`~intrinsics_core.protocol.errors.MalformedReply`.
+Documented repairs, beyond those of `json_reply` and after the reasoning (`reasoning`): a label is known by the first
+line of the reply; a certainty may be given as a digit d (0.05 + 0.1 d) or as the percentage it stands for; a confidence
+as a share, a percentage, a text of either, or a word (`confidence`); sentence ids may be numbers or tags in any case
+(``7``, ``"7"``, ``"<c7>"``, ``"C7"``). Everything else is a :class:`~intrinsics_core.protocol.errors.MalformedReply`.
 
 Probabilities come from log-probabilities. Where the runtime gives none they are what the model states of itself, if the
-profile asks it to, else the label alone: exactly 1 for the label given and 0 for the others. That is no measurement.
+profile asks it to, else the label alone: exactly 1 for the label given and 0 for the others. That is no measurement. A
+confidence that is stated and cannot be read is an even chance, with a little more for the label given.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from intrinsics_core.protocol.requests import Generated, Reply
 from intrinsics_core.protocol.results import Answerability, Faithfulness, Judgement, QueryRewrite, Uncertainty
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import endings, json_reply, literals, reasoning
+from intrinsics_core.replies.confidence import in_label
 from intrinsics_core.replies.labels import label_probabilities
+from intrinsics_core.replies.placeholders import says_nothing
 from intrinsics_core.replies.sentence_ids import Verdict
 
 ANSWERABLE = ("answerable", "unanswerable")
@@ -113,8 +116,21 @@ def text_field(reply: Generated, name: str) -> str:
 
 
 def rewrite(task: Task, replies: Sequence[Reply]) -> QueryRewrite:
-    query = text_field(generated(replies), "rewritten_question")
-    return QueryRewrite(query=query, original=task.query, changed=query != task.query.strip())
+    reply = generated(replies)
+    return rewritten(task, text_field(reply, "rewritten_question"), reply)
+
+
+def rewritten(task: Task, query: str, reply: Generated) -> QueryRewrite:
+    """The question that a reply gives in place of the last user turn.
+
+    Raises:
+        MalformedReply: it says nothing ("N/A"), and the user turn is not the same.
+    """
+    changed = query != task.query.strip()
+    if changed and says_nothing(query):
+        raise MalformedReply("the rewritten question says nothing", expected="a question", got=repr(query),
+                             raw=reply.text)  # fmt: skip
+    return QueryRewrite(query=query, original=task.query, changed=changed)
 
 
 def probabilities(
@@ -125,13 +141,11 @@ def probabilities(
     Args:
         chosen: the label that the reply gives, one of ``options``.
         start: where in the reply's text the label begins.
-        stated: the confidence in ``chosen`` that the model states (see :func:`share`).
+        stated: the confidence in ``chosen`` that the model states (`confidence`).
     """
     if measured := label_probabilities(reply.logprobs, options, start):
         return _favouring(chosen, measured)
-    confidence = share(stated)
-    # Less than an even chance in the label it chose contradicts itself; the label counts.
-    confidence = max(1.0 if confidence is None else confidence, 1 / len(options))
+    confidence = in_label(stated, len(options))
     rest = (1 - confidence) / (len(options) - 1)
     return {option: confidence if option == chosen else rest for option in options}
 
@@ -141,23 +155,6 @@ def _favouring(chosen: str, measured: dict[str, float]) -> dict[str, float]:
     likeliest = max(measured, key=measured.__getitem__)
     even = (measured[chosen] + measured[likeliest]) / 2
     return measured if measured[chosen] == measured[likeliest] else {**measured, chosen: even, likeliest: even}
-
-
-_SHARE = re.compile(r"\A(\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})\s*+(%?)")
-
-
-def share(stated: Any) -> float | None:
-    """A confidence in 0..1 as models state it: a share, a number above 10 up to 100, a text of either, or any with %.
-
-    None where it is none of these: such a confidence counts as unstated. So does 7, which may be 7% or 7 of 10.
-    """
-    percent = False
-    if isinstance(stated, str) and (match := _SHARE.fullmatch(stated.strip())):
-        stated, percent = float(match[1]), bool(match[2])
-    if isinstance(stated, bool) or not isinstance(stated, int | float):
-        return None
-    share = stated / 100 if percent or 10 < stated <= 100 else stated
-    return float(share) if 0 <= share <= 1 else None
 
 
 def answerability(label: str, reply: Generated, start: int = 0, stated: Any = None) -> Answerability:
@@ -204,7 +201,7 @@ def sentence_number(value: Any, prefix: str) -> int | None:
         return value
     if not isinstance(value, str):
         return None
-    match = re.fullmatch(rf"<?\s*+(?:{re.escape(prefix)})?([0-9]{{1,9}})\s*+>?", value.strip())
+    match = re.fullmatch(rf"<?\s*+(?:{re.escape(prefix)})?([0-9]{{1,9}})\s*+>?", value.strip(), re.IGNORECASE)
     return int(match[1]) if match else None
 
 

@@ -42,6 +42,7 @@ from intrinsics_core.protocol.results import (
 )
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import readers, sentence_ids
+from intrinsics_core.replies.placeholders import says_nothing
 from intrinsics_core.text.sentences import Span
 
 T = TypeVar("T")
@@ -128,6 +129,8 @@ def query(task: Task, value: QueryRewrite) -> str:
     text = value.query.strip()
     if not text:
         _wrong("query", "is blank", expected="text", got=value.query)
+    if says_nothing(text) and text != task.query.strip():
+        _wrong("query", "says nothing", expected="a question", got=value.query)
     return text
 
 

@@ -15,16 +15,22 @@ def audit(found: Audit) -> str:
     """Which sentences do not hold, and what else there is against the answer."""
     claims = [s for s in found.sentences if s.label != "NA"]
     wrong = [s for s in claims if s.label != "faithful"]
+    unjudged = [s for s in found.sentences if not s.judged]
     if found.reason and not claims:
         return _fitted([f"Nothing was judged: {found.reason}."])
-    if not claims:
+    if unjudged and not claims:
+        lines = ["The judge gave no verdict on the answer."]
+    elif not claims:
         lines = ["No sentence of the answer claims anything that the documents could support."]
     elif wrong:
         lines = [f"{len(wrong)} of {_sentences(len(claims))} not fully supported by the documents:"]
         lines += _listed(f"{s.label}: {_quoted(s.text)}" for s in wrong)
         lines.append("Remove or correct these, or search for sources that support them.")
     else:
-        lines = [f"All {_sentences(len(claims))} supported by the documents."]
+        lines = [f"{'' if unjudged else 'All '}{_sentences(len(claims))} supported by the documents."]
+    if unjudged and claims:
+        lines.append(f"The judge gave no verdict on {_counted(len(unjudged), 'sentence')}:")
+        lines += _listed(_quoted(s.text) for s in unjudged)
     if found.answerability and found.answerability.label == "unanswerable":
         lines.append("The documents do not seem to answer the question.")
     lines += [f"Note: {one}." for one in found.disagreements]
@@ -66,6 +72,8 @@ def citations(found: Citations) -> str:
     """Where each sentence of the answer stands."""
     if not found.citations:
         why = f": {found.reason}" if found.reason else ""
+        if found.degraded:
+            return _fitted([f"No citation was found{why}.", *_odd(found)])
         return _fitted([f"Nothing in the documents supports a sentence of the answer{why}.", *_odd(found)])
     rows = (
         f"{_quoted(c.response_text, 80)} rests on document {c.document_index}: {_quoted(c.document_text)}"
@@ -77,7 +85,8 @@ def citations(found: Citations) -> str:
 def facts(found: FactCheck) -> str:
     """How far the sources support the answer, the weakest claims first."""
     if found.score is None:
-        return _fitted([f"Nothing was judged: {found.reason or 'there is no claim'}.", *_odd(found)])
+        why = found.reason or ("no verdict was given" if found.degraded else "there is no claim")
+        return _fitted([f"Nothing was judged: {why}.", *_odd(found)])
     weak = sorted((claim for claim in found.claims if claim.score < 0.5), key=lambda claim: claim.score)
     over = _counted(len(found.claims), "claim")
     lines = [f"Probability that the sources support the answer, over {over}: {found.score:.2f}."]

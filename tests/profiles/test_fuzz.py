@@ -83,7 +83,7 @@ VALID: dict[str, list[Any]] = {
                        {"id": "r2", "reason": "", "faithfulness": "NA", "sources": []}]},
     ],
     "entailment": [{"supported": "yes", "confidence": 0.5}, [{"i": 0, "r": "why", "f": "partial"}],
-                   [{"r": 0, "f": "NA", "e": ""}]],
+                   [{"r": 0, "f": "unfaithful", "e": ""}]],
     "relevance": [{"context_relevance": "partially relevant", "confidence": 0.7}, {"context_relevance": "relevant"}],
     "evaluate": [
         {"explanation": "It \"is\".", "statements": [{"text": "Tea is hot.", "citations": [

@@ -486,6 +486,28 @@ def test_fact_check_over_3_3() -> None:
     assert [s.score for s in result.sources] == [1.0, 0.0] and result.score == 1.0
 
 
+@pytest.mark.parametrize("reply", [[], [{"i": 1, "r": "", "f": "unfaithful"}], [{"i": 7, "r": "", "f": "faithful"}]])
+def test_a_fact_check_of_a_reply_without_a_verdict_has_no_score(reply: list[dict[str, Any]]) -> None:
+    def script(request: Generate) -> Any:
+        return {"context_relevance": "relevant"} if request.adapter == "context-relevance" else reply
+
+    with pytest.raises(MalformedReply, match="without a verdict|numbered from 1"):
+        run(fact_check(ANSWERED, DOCUMENTS), Scripted(script), profile="granite-3.3")
+    found = run(fact_check(ANSWERED, DOCUMENTS, on_error="fallback"), Scripted(script), profile="granite-3.3")
+    assert found.score is None and found.degraded and "without a verdict" in found.degraded
+
+
+@pytest.mark.parametrize(("label", "score"), [("faithful", 1.0), ("partial", 0.5), ("unfaithful", 0.0), ("NA", 0.5)])
+def test_a_fact_check_reads_every_verdict_that_is_given(label: str, score: float) -> None:
+    def script(request: Generate) -> Any:
+        said = [{"i": 0, "r": "", "f": label}, {"i": 4, "r": "", "f": "unfaithful"}]  # a row too many is dropped
+        return {"context_relevance": "relevant"} if request.adapter == "context-relevance" else said
+
+    runtime = Scripted(script)
+    assert run(fact_check(ANSWERED, DOCUMENTS[:1]), runtime, profile="granite-3.3").score == score
+    assert all(request.attempt == 0 for request in runtime.requests if isinstance(request, Generate))
+
+
 def test_3_2_has_no_context_relevance() -> None:
     with pytest.raises(UnsupportedIntrinsic, match=r"granite-3\.2"):
         run(fact_check(ANSWERED, DOCUMENTS), Scripted(lambda request: ""), profile="granite-3.2")

@@ -355,6 +355,51 @@ def test_known_intrinsics_have_their_types() -> None:
     assert detected.dropped == 3
 
 
+TOLD = {"type": "string"}
+LABELS = {"type": "string", "enum": ["faithful", "partial", "unfaithful", "NA"]}
+
+
+def detected(reply: list[dict[str, Any]], **fields: Any) -> Any:
+    """What is read of a reply by a file whose records have these fields."""
+    record = {"type": "object", "properties": {"r": {"type": "integer"}, **fields}}
+    file = {"response_format": {"type": "array", "items": record} if fields else None,
+            "sentence_boundaries": {"last_message": "i"}}  # fmt: skip
+    profile = io_yaml.from_specs({"hallucination-detection": io_yaml.parse(file, "hallucination-detection", "own")})
+    return asked(hallucination_detection(ANSWERED, DOCUMENTS), reply, profile)[0]
+
+
+@pytest.mark.parametrize("reason", ["NA", "faithful", "Partial", " na ", "not in the documents"])
+@pytest.mark.parametrize(
+    ("fields", "why", "label"),
+    [({"e": TOLD, "f": TOLD}, "e", "f"), ({"f": LABELS, "e": TOLD}, "e", "f"), ({"f": TOLD, "e": TOLD}, "e", "f"),
+     ({"why": TOLD, "verdict": LABELS}, "why", "verdict"), ({"reason": TOLD, "label": TOLD}, "reason", "label"),
+     ({}, "e", "f")],
+)  # fmt: skip
+def test_a_reason_that_reads_like_a_label_is_a_reason(fields: Any, why: str, label: str, reason: str) -> None:
+    rows = [{"r": 0, label: "faithful", why: "in document 0"}, {"r": 1, why: reason, label: "unfaithful"}]
+    found = detected(rows, **fields)
+    assert found.label == "unfaithful"
+    assert [(s.label, s.explanation) for s in found.sentences] == [
+        ("faithful", "in document 0"), ("unfaithful", reason),
+    ]  # fmt: skip
+
+
+def test_fields_that_nothing_tells_apart_are_read_by_what_they_say() -> None:
+    fields = {"comment": TOLD, "outcome": TOLD}
+    rows = [{"r": 0, "comment": "in document 0", "outcome": "faithful"},
+            {"r": 1, "comment": "unfaithful", "outcome": "Unfaithful"}]  # fmt: skip
+    assert [s.label for s in detected(rows, **fields).sentences] == ["faithful", "unfaithful"]
+    with pytest.raises(MalformedReply, match="several labels"):
+        detected([rows[0], {"r": 1, "comment": "NA", "outcome": "unfaithful"}], **fields)
+    with pytest.raises(MalformedReply, match="no known label"):
+        detected([rows[0], {"r": 1, "comment": "It is not there.", "outcome": "wrong"}], **fields)
+
+
+def test_a_reason_does_not_stand_in_for_a_label_that_cannot_be_read() -> None:
+    with pytest.raises(MalformedReply, match="not a known label"):
+        detected([{"r": 0, "e": "NA", "f": "unsupported"}], e=TOLD, f=TOLD)
+
+
 def test_citations_are_exact_whatever_the_whitespace() -> None:
     reply = [{"r": 0, "c": [0, 1, 2, 9]}, {"r": 1, "c": [4, 3, 3, -1]}]
     result, _ = asked(citations(ANSWERED, DOCUMENTS), reply)
@@ -403,6 +448,16 @@ def test_fact_check_over_adapters() -> None:
         return '[{"r": 0, "f": "partial", "e": ""}]'  # one claim at a time
 
     assert run(fact_check(ANSWERED, DOCUMENTS), Scripted(script), profile=PROFILE).score == 0.5
+
+
+def test_a_fact_check_of_a_reply_without_a_verdict_has_no_score() -> None:
+    def script(request: Generate) -> str:
+        if request.adapter == "context-relevance":
+            return '{"context_relevance": "relevant"}'
+        return '[{"r": 1, "f": "unfaithful", "e": ""}]'  # one claim at a time, whose number is 0
+
+    with pytest.raises(MalformedReply, match="without a verdict|numbered from 1"):
+        run(fact_check(ANSWERED, DOCUMENTS), Scripted(script), profile=PROFILE)
 
 
 # --- any adapter --------------------------------------------------------------------------------------------------

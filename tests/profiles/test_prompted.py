@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from intrinsics_core import run
-from intrinsics_core.intrinsics import answerability, fact_check, uncertainty
+from intrinsics_core.intrinsics import (
+    answerability,
+    citations,
+    fact_check,
+    hallucination_detection,
+    query_rewrite,
+    uncertainty,
+)
 from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.profiles.prompted import PROFILE
 from intrinsics_core.protocol.errors import MalformedReply
@@ -50,6 +57,53 @@ def test_the_fact_checks_relevance_is_judged_without_the_answer_that_is_checked(
     assert seen == [ASKED, ASKED]
 
 
+MILL = [
+    {"role": "user", "content": "Who built the mill?"},
+    {"role": "assistant", "content": "Ada Brink built it. It opened in 1911."},
+]
+
+
+def checked(documents: list[str], judged: list[Any], **options: Any) -> Any:
+    """The fact check over documents that are judged so. A claim is supported by a document with a word of it."""
+
+    def script(request: Generate) -> dict[str, Any]:
+        assert request.messages
+        shown = data_of(request.messages[-1].content)
+        if "claim" in shown:
+            held = any(word in shown["claim"] and word in shown["source"]["text"] for word in ("Ada", "1911"))
+            return {"supported": "yes" if held else "no", "confidence": 1}
+        label, confidence = judged[documents.index(shown["document"]["text"])]
+        return {"context_relevance": label, "confidence": confidence}
+
+    return run(fact_check(MILL, documents, **options), Scripted(script))
+
+
+@pytest.mark.parametrize(
+    "confidences", [(0.99, 0.9), (1.0, 0.95), (0.95, 0.95), (0.6, 1.0), (0.99, "high"), ("quite", 1)]
+)
+def test_a_fact_check_reads_every_document_that_is_called_relevant(confidences: tuple[Any, Any]) -> None:
+    documents = ["The mill was built by Ada Brink.", "The mill opened in 1911."]
+    found = checked(documents, [("relevant", confidence) for confidence in confidences])
+    assert found.score == 1.0 and all(source.score is not None for source in found.sources)
+    assert checked(documents, [("relevant", c) for c in confidences], aggregate="weighted").score == pytest.approx(
+        0.5, abs=0.15
+    )
+
+
+@pytest.mark.parametrize("label", ["partially relevant", "irrelevant"])
+@pytest.mark.parametrize("confidence", [0.95, 0.5, 1.0, "quite"])
+def test_a_fact_check_does_not_read_what_is_less_relevant_than_the_best(label: str, confidence: Any) -> None:
+    documents = ["The mill was built by Ada Brink.", "The mill opened in 1911."]
+    found = checked(documents, [("relevant", 0.9), (label, confidence)])
+    assert [source.weight for source in found.sources] == [1.0, 0.0] and found.score == 0.5
+
+
+def test_of_documents_with_one_label_the_surer_one_comes_first() -> None:
+    documents = ["The mill was built by Ada Brink.", "The mill opened in 1911."]
+    found = checked(documents, [("relevant", 0.7), ("relevant", 0.9)], top_k=1)
+    assert [source.weight for source in found.sources] == [0.0, 1.0]
+
+
 def test_replies_by_sentence_grow_with_the_response_and_no_others_do() -> None:
     longer = [*ASKED, {"role": "assistant", "content": "It leaves at nine. " * 20}]
     for name in PROFILE.formats:
@@ -81,7 +135,7 @@ def test_a_reply_that_is_no_text_is_malformed(name: str, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("confidence", "probability"),
-    [(0.8, 0.2), (1, 0.0), (0, 0.5), (0.3, 0.5), (None, 0.0), (True, 0.0), ("high", 0.0), (7, 0.0)],
+    [(0.8, 0.2), (1, 0.0), (0, 0.5), (0.3, 0.5), (None, 0.0), (True, 0.49), ("high", 0.1), (7, 0.49)],
 )
 def test_without_log_probabilities_the_stated_confidence_counts_or_the_label_alone(
     confidence: Any, probability: float
@@ -98,6 +152,48 @@ def test_log_probabilities_outweigh_what_the_model_states() -> None:
         for p in pieces
     )
     assert parsed("answerability", "".join(pieces), tokens).probability == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("listed", [(), (("un", math.log(0.51)),)])
+def test_log_probabilities_without_alternatives_leave_it_to_what_the_model_states(listed: Any) -> None:
+    pieces = ['{"answerability": "', "un", "answerable", '", "confidence": 0.55}']
+    tokens = tuple(TokenLogprob(p, math.log(0.51), listed if p == "un" else ()) for p in pieces)
+    found = parsed("answerability", "".join(pieces), tokens)
+    assert (found.label, found.probability) == ("unanswerable", pytest.approx(0.45))
+
+
+@pytest.mark.parametrize("ids", [("R0", "C1"), ("<R0>", "<C1>"), ("r0", "c1"), (0, 1)])
+def test_the_case_of_an_id_does_not_matter(ids: tuple[Any, Any]) -> None:
+    first, source = ids
+    texts = ["The mill was built by Ada Brink. It opened in 1911."]
+    answer = [*MILL[:1], {"role": "assistant", "content": "It opened in 1911."}]
+    judged = run(
+        hallucination_detection(answer, texts),
+        Scripted([{"sentences": [{"id": first, "reason": "", "faithfulness": "faithful"}]}]),
+    )
+    assert (judged.label, judged.missing, judged.dropped) == ("faithful", 0, 0)
+    cited = run(citations(answer, texts), Scripted([{"citations": [{"response": first, "sources": [source]}]}]))
+    assert [c.document_text for c in cited.citations] == ["It opened in 1911."]
+
+
+@pytest.mark.parametrize("said", ["N/A", "n/a.", "None", "[null]", "...", "…", "Not applicable", "(empty)", "“NA”"])
+def test_a_rewritten_question_that_says_nothing_is_asked_again(said: str) -> None:
+    runtime = Scripted([{"rewritten_question": said}, {"rewritten_question": "When does the ferry to Holm leave?"}])
+    assert run(query_rewrite(ASKED), runtime).query == "When does the ferry to Holm leave?"
+    with pytest.raises(MalformedReply, match="says nothing"):
+        run(query_rewrite(ASKED), Scripted([{"rewritten_question": said}] * 2))
+    kept = run(query_rewrite(ASKED, on_error="fallback"), Scripted([{"rewritten_question": said}] * 2))
+    assert kept.query == ASKED[0]["content"] and kept.degraded
+
+
+@pytest.mark.parametrize("said", ["What does N/A mean?", "None of the ferries?", "Null values in SQL", "Why?", "🍕?"])
+def test_a_question_about_nothing_is_a_question(said: str) -> None:
+    assert run(query_rewrite(ASKED), Scripted([{"rewritten_question": said}])).query == said
+
+
+def test_a_user_who_says_nothing_is_left_alone() -> None:
+    found = run(query_rewrite([{"role": "user", "content": "n/a"}]), Scripted([{"rewritten_question": "n/a"}]))
+    assert (found.query, found.changed) == ("n/a", False)
 
 
 @pytest.mark.parametrize("digit", ["7", 7, "75%"])

@@ -38,6 +38,7 @@ from intrinsics_core.protocol.results import (
 )
 from intrinsics_core.protocol.task import Task, check
 from intrinsics_core.replies import sentence_ids, statements, writers
+from intrinsics_core.replies.placeholders import says_nothing
 from intrinsics_core.replies.rankings import ranking
 from tests.drawing import drawn
 from tests.profiles import adapters
@@ -84,7 +85,7 @@ def queries(task: Task) -> st.SearchStrategy[Any]:
     def made(text: str) -> QueryRewrite:
         return QueryRewrite(query=text.strip(), original=task.query, changed=text.strip() != task.query.strip())
 
-    return (words | st.just(task.query)).map(made)
+    return (words.filter(lambda text: not says_nothing(text)) | st.just(task.query)).map(made)
 
 
 def said(fmt: Format[Any], **labels: Any) -> Results:
@@ -462,6 +463,7 @@ def citation(**changes: Any) -> Citations:
 
 REFUSED = [
     ("query-rewrite", QueryRewrite(query=" ", original="Is tea hot?", changed=True), "query"),
+    ("query-rewrite", QueryRewrite(query="N/A", original="Is tea hot?", changed=True), "query"),
     ("query-rewrite", QueryRewrite(query="a", original="Is ice hot?", changed=True), "original"),
     ("query-rewrite", QueryRewrite(query="a", original="Is tea hot?", changed=True, degraded="down"), "degraded"),
     ("query-rewrite", {"query": "a"}, "value"),
@@ -604,6 +606,16 @@ def test_fields_and_their_order_are_the_file_s() -> None:
     text = profile.write("hallucination-detection", about, SOME)
     assert json.loads(text)[1] == {"why": "half", "verdict": "PARTIAL", "r": 1} and text.startswith('[{"why"')
     assert profile.formats["hallucination-detection"].parse(about, [Generated(text)]) == SOME  # type: ignore[union-attr]
+    alike = verdict(explanation="Faithful")  # the schema says which of the two is the label
+    text = profile.write("hallucination-detection", about, alike)
+    assert profile.formats["hallucination-detection"].parse(about, [Generated(text)]) == alike  # type: ignore[union-attr]
+
+
+def test_a_reason_that_reads_like_another_label_is_not_written_where_nothing_tells_them_apart() -> None:
+    record = {"why": {"type": "string"}, "verdict": {"type": "string"}, "r": {"type": "integer"}}
+    schema = {"type": "array", "items": {"type": "object", "properties": record, "required": list(record)}}
+    profile = spec("hallucination-detection", response_format=schema)
+    about = task("hallucination-detection", answered=True)
     with pytest.raises(InvalidInput, match=re.escape("sentences[1].explanation")):
         profile.write("hallucination-detection", about, verdict(explanation="Faithful"))
 

@@ -92,6 +92,23 @@ def test_odd_log_probabilities_do_no_harm(logprob: float) -> None:
     assert all(0 <= p <= 1 for p in found.values())
 
 
+@pytest.mark.parametrize("listed", [(), (("un", math.log(0.51)),)])
+def test_generated_tokens_alone_tell_nothing_of_the_other_labels(listed: tuple[tuple[str, float], ...]) -> None:
+    places = [TokenLogprob("un", math.log(0.51), listed), TokenLogprob("answerable", -0.01)]
+    assert label_probabilities(places, ANSWERABLE) is None
+    assert label_probabilities([TokenLogprob("7", -0.7, (("7", -0.7),))], tuple("0123456789")) is None
+
+
+def test_alternatives_of_no_label_show_that_others_were_considered() -> None:
+    found = label_probabilities(tokens({"un": 0.99, "Maybe": 0.01}, {"answerable": 1.0}), ANSWERABLE)
+    assert found == {"answerable": 0.0, "unanswerable": 1.0}
+
+
+def test_alternatives_behind_the_label_say_nothing_of_it() -> None:
+    places = [TokenLogprob("un", math.log(0.51)), *tokens({"answerable": 0.9, "clear": 0.1})]
+    assert label_probabilities(places, ANSWERABLE) is None
+
+
 def test_impossible_tokens_alone_tell_nothing() -> None:
     assert label_probabilities([TokenLogprob("answerable", float("-inf"))], ANSWERABLE) is None
 

@@ -91,17 +91,6 @@ def test_texts_are_without_their_reasoning() -> None:
     assert parse(task, [Generated("<think>Who?</think>\n\nAda Brink.")]) == "Ada Brink."
 
 
-@pytest.mark.parametrize(
-    ("stated", "probability"),
-    [("0.8", 0.8), ('"0.8"', 0.8), ('"80%"', 0.8), ("80", 0.8), ('" 80 %"', 0.8), ('"80"', 0.8), ("100", 1.0),
-     ("1", 1.0), ('"1%"', 0.5), ('".8"', 0.8), ("0", 0.5), ("true", 1.0), ('"high"', 1.0), ("101", 1.0), ("-1", 1.0),
-     ("NaN", 1.0), ("1e400", 1.0), ('"80%%"', 1.0), ("null", 1.0)],
-)  # fmt: skip
-def test_a_confidence_may_be_stated_in_several_ways(stated: str, probability: float) -> None:
-    found = judged(f'{{"answerability": "answerable", "confidence": {stated}}}')
-    assert found.probability == pytest.approx(probability)
-
-
 @pytest.mark.parametrize("pieces", [["<think>", NO, "</think>"], ["<think>" + NO + "</thi", "nk>"]])
 @pytest.mark.parametrize("glued", [False, True])
 def test_log_probabilities_are_those_of_the_answer(pieces: list[str], glued: bool) -> None:

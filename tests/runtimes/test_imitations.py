@@ -114,9 +114,8 @@ class Imitation:
         said = self.model(body)
         choice["message"] = {"role": "assistant", "content": said}
         if body.get("logprobs") and row.logprobs > 0:
-            choice["logprobs"] = {
-                "content": [{"token": said, "logprob": -0.1, "top_logprobs": [{"token": said, "logprob": -0.1}]}]
-            }
+            top = [{"token": said, "logprob": -0.1}, {"token": "{", "logprob": -3.0}]
+            choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
         tokens = max(len(self.seen[-1]) // 4, len(self.seen[-1].split())) + 10
         return Reply({"choices": [choice], "usage": {"prompt_tokens": tokens}})
 
@@ -315,6 +314,21 @@ def test_check_says_what_a_server_can_do(request, row, imitated):
     # The list; one request each for constraints, log-probabilities, documents, an intrinsic; the tokenizer; what is
     # learnt, one more.
     assert len(server.received) <= 7
+
+
+def test_check_says_that_log_probabilities_without_alternatives_do_not_score(serve):
+    imitation = Imitation(SERVERS["vLLM"])
+
+    def alone(received: Received) -> Reply:
+        reply = imitation(received)
+        for choice in reply.body.get("choices", ()):
+            for token in choice.get("logprobs", {}).get("content", ()):
+                token["top_logprobs"] = token["top_logprobs"][:1]
+        return reply
+
+    code, found = checked(serve(alone, models={"data": [{"id": "base", "owned_by": "vllm"}]}).url)
+    assert (code, found["log-probabilities"]["state"]) == (1, "degraded")
+    assert found["log-probabilities"]["seen"].startswith("no alternatives")
 
 
 def test_check_looks_for_the_profiles_adapters(serve, tmp_path):

@@ -265,12 +265,15 @@ def entailment(detect: Callable[[Task, Sequence[Reply]], Any]) -> Callable[[Task
     """How far one source supports the answer, read from a hallucination verdict on it.
 
     The adapter sees the question, the answer and this source alone; the answer is as true as its weakest claim. An
-    answer without a claim is neither supported nor contradicted: 0.5.
+    answer without a claim is neither supported nor contradicted: 0.5. An answer without a verdict is not such a one.
     """
 
     def parse(task: Task, replies: Sequence[Reply]) -> float:
-        score = detect(task, replies).score
-        return 0.5 if score is None else float(score)
+        found = detect(task, replies)
+        if found.score is None and found.missing:
+            raise MalformedReply("the reply leaves the claim without a verdict", expected="a verdict on every sentence",
+                                 got=found.degraded, raw=readers.generated(replies).text)  # fmt: skip
+        return 0.5 if found.score is None else float(found.score)
 
     return parse
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from intrinsics_core.profiles.io_yaml import fields
 from intrinsics_core.profiles.io_yaml.located import begin_in, label_text, plain, unplaced
 from intrinsics_core.profiles.io_yaml.reading import read
 from intrinsics_core.profiles.io_yaml.spec import Spec
@@ -68,7 +69,7 @@ def rewrite(spec: Spec, task: Task, reply: Generated) -> QueryRewrite:
     query = str(_text(read(spec, reply), reply)).strip()
     if not query:
         raise MalformedReply("the rewritten question is empty", expected="text", got=repr(reply.text), raw=reply.text)
-    return QueryRewrite(query=query, original=task.query, changed=query != task.query.strip())
+    return readers.rewritten(task, query, reply)
 
 
 def answerability(spec: Spec, task: Task, reply: Generated) -> Answerability:
@@ -97,25 +98,36 @@ def uncertainty(spec: Spec, task: Task, reply: Generated) -> Uncertainty:
 def hallucination(spec: Spec, task: Task, reply: Generated) -> HallucinationDetection:
     rows = _rows(read(spec, reply), reply)
     numbered = spec.sentence_fields("last_message") or ("r", "i")
+    record = fields.of_record(spec)
     verdicts = []
     for row in rows:
         number = next((row[name] for name in numbered if name in row), None)
-        label, reason = _verdict(row, reply)
+        label, reason = _verdict(record, row, reply)
         verdicts.append((number, (readers.faithfulness(label, reply), None, reason)))
     numbering.check([number for number, _ in verdicts], range(len(task.response_sentences)), reply)
     return sentence_ids.hallucination(task, verdicts)
 
 
-def _verdict(row: Mapping[str, Any], reply: Generated) -> tuple[str, str | None]:
-    """(label, reasoning) of a record: which text field is which shows in what it says."""
-    texts = [str(value) for value in row.values() if isinstance(value, str)]
+def _verdict(record: Mapping[str, fields.Schema], row: Mapping[str, Any], reply: Generated) -> tuple[str, str | None]:
+    """(label, reasoning) of a row: by the schema's labels, by the field's name, else by which text is a label."""
+    texts = {name: str(value) for name, value in row.items() if isinstance(value, str)}
+    name = fields.verdict(record, texts) or _reads_like_a_label(texts, reply)
+    return texts[name], next((text for other, text in texts.items() if other != name), None)
+
+
+def _reads_like_a_label(texts: Mapping[str, str], reply: Generated) -> str:
+    """The field whose text is a label.
+
+    Raises:
+        MalformedReply: there is none, or several that differ: one of them is a reason, and which is not known.
+    """
     known = {name.casefold() for name in readers.FAITHFULNESS}
-    label = next((text for text in texts if text.strip().casefold() in known), None)
-    if label is None:
-        raise MalformedReply("a record has no known label", expected=f"one of {', '.join(readers.FAITHFULNESS)}",
-                             got=repr(plain(dict(row))), raw=reply.text)  # fmt: skip
-    rest = [text for text in texts if text is not label]
-    return label, rest[0] if rest else None
+    labels = {name: said for name, text in texts.items() if (said := text.strip().casefold()) in known}
+    if len(set(labels.values())) != 1:
+        what = "several labels" if labels else "no known label"
+        raise MalformedReply(f"a record has {what}", expected=f"one of {', '.join(readers.FAITHFULNESS)}",
+                             got=repr(dict(texts)), raw=reply.text)  # fmt: skip
+    return next(iter(labels))
 
 
 def citations(spec: Spec, task: Task, reply: Generated) -> Citations:

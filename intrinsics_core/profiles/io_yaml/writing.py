@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from intrinsics_core.profiles.io_yaml import fields
+from intrinsics_core.profiles.io_yaml.fields import Schema
 from intrinsics_core.profiles.io_yaml.located import plain
 from intrinsics_core.profiles.io_yaml.reading import read
 from intrinsics_core.profiles.io_yaml.spec import Spec
@@ -30,7 +32,6 @@ from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import readers, writers
 
 Write = Callable[[Task, Any], str]
-Schema = Mapping[str, Any]
 
 
 def writer(spec: Spec, intrinsic: str | None) -> Write | None:
@@ -82,60 +83,27 @@ def _output(spec: Spec, value: Any) -> str:
 # --- where in a reply -------------------------------------------------------------------------------------------------
 
 
-def _resolved(schema: Any, root: Schema) -> Schema:
-    """A part of a schema, its reference followed; references of references are rare and bounded."""
-    for _ in range(8):
-        pointer = schema.get("$ref") if isinstance(schema, Mapping) else None
-        if not isinstance(pointer, str):
-            break
-        schema = root
-        for step in pointer.removeprefix("#").split("/")[1:]:
-            schema = schema.get(step, {}) if isinstance(schema, Mapping) else {}
-    return schema if isinstance(schema, Mapping) else {}
-
-
-def _fields(schema: Schema, root: Schema) -> dict[str, Schema]:
-    """The fields of an object, in the order in which constrained decoding writes them."""
-    properties = schema.get("properties")
-    if not isinstance(properties, Mapping):
-        return {}
-    return {str(name): _resolved(part, root) for name, part in properties.items()}
-
-
-def _admitted(schema: Schema, text: str) -> str | None:
-    """The text in the spelling of a field's own labels, None where the field is for something else."""
-    if "enum" in schema:
-        return next((e for e in schema["enum"] if isinstance(e, str) and e.casefold() == text.casefold()), None)
-    return text if schema.get("type", "string") == "string" else None
-
-
 def _placed(spec: Spec, *texts: str) -> Any:
     """The reply that says a text: itself, or in the first field that takes it. ``texts`` are spellings of one thing."""
     root = spec.schema
     if root is None:
         return texts[0]
-    schema = _resolved(root, root)
-    for name, part in _fields(schema, root).items():
+    schema = fields.resolved(root, root)
+    for name, part in fields.of_object(schema, root).items():
         for text in texts:
-            if (found := _admitted(part, text)) is not None:
+            if (found := fields.admitted(part, text)) is not None:
                 return {name: found}
-    return next((found for text in texts if (found := _admitted(schema, text)) is not None), texts[0])
+    return next((found for text in texts if (found := fields.admitted(schema, text)) is not None), texts[0])
 
 
-def _row(spec: Spec) -> dict[str, Schema]:
-    """The fields of one record of a reply."""
-    root = spec.schema or {}
-    return _fields(_resolved(_resolved(root, root).get("items"), root), root)
-
-
-def _numbered(spec: Spec, location: str, fields: Mapping[str, Schema], usual: tuple[str, ...]) -> str:
+def _numbered(spec: Spec, location: str, record: Mapping[str, Schema], usual: tuple[str, ...]) -> str:
     """The field of a record that holds sentence numbers of a location."""
     names = spec.sentence_fields(location) or usual
-    return next((name for name in names if name in fields), names[0])
+    return next((name for name in names if name in record), names[0])
 
 
-def _ordered(fields: Mapping[str, Schema], row: dict[str, Any]) -> dict[str, Any]:
-    return {name: row[name] for name in (*fields, *row) if name in row}
+def _ordered(record: Mapping[str, Schema], row: dict[str, Any]) -> dict[str, Any]:
+    return {name: row[name] for name in (*record, *row) if name in row}
 
 
 # --- results ----------------------------------------------------------------------------------------------------------
@@ -165,45 +133,42 @@ def hallucination(spec: Spec, task: Task, value: HallucinationDetection) -> Any:
     """A record per sentence. A reason goes into the text field that is not for labels, if there is one.
 
     Raises:
-        InvalidInput: a reason that stands before its label reads like one.
+        InvalidInput: a reason reads like another label, and no name or schema tells which of the two fields is which.
     """
-    fields = _row(spec)
-    number = _numbered(spec, "last_message", fields, ("r", "i"))
-    label, reason = _label_and_reason(fields)
+    record = fields.of_record(spec)
+    number = _numbered(spec, "last_message", record, ("r", "i"))
+    label, reason = _label_and_reason(record)
     rows = []
     for i, verdict in enumerate(writers.verdicts(task, value)):
         why = writers.explanation(verdict)
-        row: dict[str, Any] = {number: i, label: _admitted(fields.get(label, {}), verdict.label) or verdict.label}
+        row: dict[str, Any] = {number: i, label: fields.admitted(record.get(label, {}), verdict.label) or verdict.label}
         if reason is not None:
             row[reason] = why
-        row = _ordered(fields, row)
-        texts = [text for text in row.values() if isinstance(text, str)]
-        if texts[0] is why and why.strip().casefold() in _LABELS:
-            raise InvalidInput(f"sentences[{i}].explanation reads like a label and comes before the label",
+        others = _LABELS - {verdict.label.casefold()}
+        if reason and why.strip().casefold() in others and not fields.verdict(record, row):
+            raise InvalidInput(f"sentences[{i}].explanation reads like another label",
                                expected="a reason in words", got=repr(why))  # fmt: skip
-        rows.append(row)
+        rows.append(_ordered(record, row))
     return rows
 
 
 _LABELS = frozenset(name.casefold() for name in readers.FAITHFULNESS)
 
 
-def _label_and_reason(fields: Mapping[str, Schema]) -> tuple[str, str | None]:
+def _label_and_reason(record: Mapping[str, Schema]) -> tuple[str, str | None]:
     """(label, reason): the label has the known labels as its values, else a usual name."""
-    texts = [name for name, part in fields.items() if part.get("type", "string") == "string"]
-    known = [name for name in texts if "enum" in fields[name] and _admitted(fields[name], "faithful") is not None]
-    usual = [name for name in ("f", "faithfulness", "label") if name in texts]
-    label = next(iter((*known, *usual, *texts, "f")))
-    rest: Sequence[str] = [name for name in texts if name != label and "enum" not in fields[name]]
-    return label, next(iter(rest), None if fields else "e")
+    texts = [name for name, part in record.items() if part.get("type", "string") == "string"]
+    label = fields.verdict(record, texts) or next(iter((*texts, "f")))
+    rest: Sequence[str] = [name for name in texts if name != label and "enum" not in record[name]]
+    return label, next(iter(rest), None if record else "e")
 
 
 def citations(spec: Spec, task: Task, value: Citations) -> Any:
     """A record per response sentence, with an empty list where it rests on nothing."""
-    fields = _row(spec)
-    response = _numbered(spec, "last_message", fields, ("r",))
-    cited = _numbered(spec, "documents", fields, ("c",))
-    return [_ordered(fields, {response: i, cited: numbers}) for i, numbers in enumerate(writers.cited(task, value))]
+    record = fields.of_record(spec)
+    response = _numbered(spec, "last_message", record, ("r",))
+    cited = _numbered(spec, "documents", record, ("c",))
+    return [_ordered(record, {response: i, cited: numbers}) for i, numbers in enumerate(writers.cited(task, value))]
 
 
 WRITERS: Mapping[str, Callable[[Spec, Task, Any], Any]] = {

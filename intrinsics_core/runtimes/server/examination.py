@@ -102,10 +102,12 @@ def _constraints(runtime: ServerRuntime, profile: Profile) -> Finding:
 
 def _logprobs(runtime: ServerRuntime, profile: Profile) -> Finding:
     reply = _ask(runtime, profile, "Say yes or no.", logprobs=True, max_tokens=4)
-    if reply.logprobs:
-        return Finding("log-probabilities", "works", f"{max(len(t.top) for t in reply.logprobs)} alternatives a place")
-    return Finding("log-probabilities", "degraded", "none: scores rest on what the model states, where it does",
-                   "a server that gives logprobs, where scores matter")  # fmt: skip
+    tokens = reply.logprobs or ()
+    if any(text != token.token for token in tokens for text, _ in token.top):
+        return Finding("log-probabilities", "works", f"{max(len(token.top) for token in tokens)} alternatives a place")
+    missing = "no alternatives" if tokens else "none"
+    return Finding("log-probabilities", "degraded", f"{missing}: scores rest on what the model states, where it does",
+                   "a server that gives logprobs and top_logprobs, where scores matter")  # fmt: skip
 
 
 def _documents(runtime: ServerRuntime, profile: Profile) -> Finding:
