@@ -117,6 +117,27 @@ async def test_a_document_is_read_as_everywhere_else(service, documents):
         assert ranked.structured_content == run(reranking(asked, documents)).model_dump(mode="json")
 
 
+@pytest.mark.parametrize(
+    ("name", "given", "says"),
+    [
+        ("rerank", {"query": "?", "documents": ["", {"content": ""}]}, "documents.1.text is missing; expected a value"),
+        ("rerank", {"query": "?", "documents": [{"text": "x", "title": 3}]},
+         "documents.0.title does not fit; expected text"),
+        ("check_facts", {"question": "?", "answer": "x", "sources": [None]},
+         "sources.0 does not fit; expected text or an object"),
+        ("rewrite_question", {"question": "", "conversation": [""]}, "conversation.0 does not fit; expected an object"),
+        ("audit_answer", {"documents": []}, "answer is missing; expected a value"),
+        ("rerank", {"query": "?", "documents": ["x"], "topn": 1},
+         "an argument is unknown (did you mean 'top_n'?); "
+         "expected one of runtime, query, documents, top_n; got 'topn'"),
+    ],
+)  # fmt: skip
+async def test_a_misfit_is_named(service, name, given, says):
+    async with connected("http", service) as client:
+        told = await client.call_tool(name, given)
+        assert told.content[0].text == f"InvalidInput: {says}"
+
+
 async def test_a_runtime_by_name(service):
     async with connected("http", service) as client:
         told = await client.call_tool("is_answerable", CALLS["is_answerable"] | {"runtime": "fast"})
