@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from itertools import takewhile
 from typing import Any
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.protocol.validation import expected_by, located
 
 
-def misfit(errors: Sequence[Mapping[str, Any]], given: Any, whole: str) -> InvalidInput:
+def misfit(errors: Iterable[Mapping[str, Any]], given: Any, whole: str) -> InvalidInput:
     """The error for the first thing that does not fit.
 
     A document may be a text or an object, and pydantic then tells what each of them lacks. What is told here is of the
@@ -23,9 +24,11 @@ def misfit(errors: Sequence[Mapping[str, Any]], given: Any, whole: str) -> Inval
     Returns:
         The error.
     """
-    placed = [(located(one["loc"], given, lacking=one["type"] == "missing")[0], one) for one in errors]
-    first = placed[0][0]
-    within = [(place, one) for place, one in placed if place[: len(first)] == first]
+    placed = ((located(one["loc"], given, lacking=one["type"] == "missing")[0], one) for one in errors)
+    start = next(placed)
+    first = start[0]
+    # Those of one value come together. There may be as many more as there are documents.
+    within = [start, *takewhile(lambda each: each[0][: len(first)] == first, placed)]
     place, found = max(within, key=lambda each: len(each[0]))  # of equal ones the first
     alike = [found] if len(place) > len(first) else [one for where, one in within if where == place]
     what = ".".join(map(str, place)) or whole

@@ -96,7 +96,7 @@ def install(app: FastAPI, hide: Hide) -> None:
         found = error.errors()
         if found[0]["type"] == "json_invalid":
             return of_error(InvalidInput("the body is not JSON", expected=expected_by(found[0])))
-        return of_error(misfit([one | {"loc": one["loc"][1:]} for one in found], error.body, "the body"))
+        return of_error(misfit((one | {"loc": one["loc"][1:]} for one in found), error.body, "the body"))
 
     @app.exception_handler(HTTPException)
     async def plain(request: Request, error: HTTPException) -> Response:
