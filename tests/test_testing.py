@@ -85,6 +85,31 @@ def test_a_build_that_got_worse_fails_with_the_number(team: Run) -> None:
     assert "Traceback" not in done.stdout
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("dist", ["load", "each"])
+def test_the_values_are_told_where_several_processes_found_them(team: Run, tmp_path: Path, dist: str) -> None:
+    pytest.importorskip("xdist")
+    bounds = ("--intrinsics-min", "faithfulness=0.5", "--intrinsics-min", "answerability=0.9")
+    done = team({"cases.jsonl": GOOD}, "--intrinsics", "cases.jsonl", *bounds, "-p", "xdist", "-n", "2", "--dist", dist,
+                GITHUB_STEP_SUMMARY=str(tmp_path / "s.md"))  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    values = [line.split()[0] for line in done.stdout.splitlines() if line.endswith(": holds")]
+    assert values == ["faithfulness", "answerability"]
+    written = (tmp_path / "s.md").read_text("utf-8")
+    assert written.count("### Intrinsics: cases.jsonl") == 1
+    assert written.index("| faithfulness |") < written.index("| answerability |")
+
+
+@pytest.mark.slow
+def test_a_case_that_failed_in_another_process_is_named(team: Run, tmp_path: Path) -> None:
+    pytest.importorskip("xdist")
+    done = team({"cases.jsonl": GOOD, "conftest.py": CHAIN}, "--intrinsics", "cases.jsonl", "-p", "xdist", "-n", "2",
+                GITHUB_STEP_SUMMARY=str(tmp_path / "s.md"))  # fmt: skip
+    assert done.returncode == 1
+    written = (tmp_path / "s.md").read_text("utf-8")
+    assert written.count('- case "king" failed') == 1 and "| answerability |" in written
+
+
 CHAIN = """
 import pytest
 

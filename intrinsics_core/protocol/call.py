@@ -63,8 +63,7 @@ class Call(Generic[T]):
     @property
     def heavy(self) -> bool:
         """Whether advancing it takes long enough to be kept off an event loop."""
-        task = self.task
-        return sum(len(m.content) for m in task.messages) + sum(len(d.text) for d in task.documents) > _HEAVY
+        return sum(map(len, self.task.texts)) > _HEAVY
 
     def start(self, profile: Serving) -> Program[T]:
         """The generator of this call.

@@ -98,6 +98,18 @@ class Task:
         last = max((i for i, m in enumerate(self.messages) if m.role == "user"), default=-1)
         return tuple(call for m in self.messages[last + 1 :] for call in m.tool_calls)
 
+    @property
+    def texts(self) -> list[str]:
+        """All texts that a judge may have to read: how long they are is what the work depends on."""
+        calls = [call for m in self.messages for call in m.tool_calls]
+        return [
+            *(m.content for m in self.messages),
+            *(text for call in calls for text in (call.arguments, call.result)),
+            *(d.text for d in self.documents),
+            *(d.title for d in self.documents if d.title),
+            *self.arguments.values(),
+        ]
+
     @cached_property
     def response_sentences(self) -> tuple[Span, ...]:
         return self.split(self.response)

@@ -6,7 +6,7 @@ The views are templates, in which everything that is written is cleaned and esca
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -68,10 +68,9 @@ def response(
     Returns:
         HTML text.
     """
-    titles = {document.id: document.title for document in documents if document.title}
     citations = text.supporting(verdicts, citations)
     pieces = text.pieces(said, verdicts, citations)
-    return str(_views().response(pieces, verdicts, citations, titles, _safe("style.css")))
+    return str(_views().response(pieces, verdicts, citations, documents, _safe("style.css")))
 
 
 def tone(label: str | None) -> str | None:
@@ -102,7 +101,7 @@ def environment() -> Environment:
         return text.clean(value) if type(value) is str else value  # markup of a template's own is another type
 
     made = Environment(loader=PackageLoader(__package__), autoescape=True, finalize=shown, undefined=StrictUndefined)
-    own = (tone, text.supporting, _body, _fields, _numbered_sources, _cited_lines, text.pieces)
+    own = (tone, text.supporting, _body, _fields, text.numbered_sources, _cited_lines, text.pieces)
     made.globals |= {function.__name__.strip("_"): function for function in own}
     return made
 
@@ -127,12 +126,6 @@ def _body(value: Result) -> Any:
 def _fields(value: Result) -> list[tuple[str, str]]:
     fields = value.model_dump(mode="json", exclude={"schema_version"})
     return [(name, json.dumps(field, ensure_ascii=False)) for name, field in fields.items()]
-
-
-def _numbered_sources(citations: Sequence[Citation]) -> Iterator[tuple[int, Citation]]:
-    """Each cited passage once, with its number."""
-    cited = {text.spot(citation): citation for citation in citations}
-    return ((number, cited[spot]) for spot, number in text.numbered(citations).items())
 
 
 def _cited_lines(citations: Sequence[Citation]) -> list[tuple[str, list[int]]]:

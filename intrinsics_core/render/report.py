@@ -8,6 +8,7 @@ from typing import Any
 
 from intrinsics_core.protocol.task import Document
 from intrinsics_core.render import html, text
+from intrinsics_core.render.positions import positions
 from intrinsics_core.render.trace import Turn
 
 _SHOWN = 8  # documents in the picture of a ranking
@@ -43,39 +44,42 @@ def turn(t: Turn, number: int = 1) -> str:
 
 
 def _write(template: str, *styles: str, **values: Any) -> str:
-    html.environment().globals.update(ranked=ranked, relevance=relevance, titles=titles)
+    html.environment().globals.update(ranked=ranked, labels=labels)
     return html.write(template, *styles, **values)
 
 
 def ranked(t: Turn) -> dict[str, Any]:
     """What the picture of a ranking shows: where each retrieved document stood before and after."""
-    before = [d.id for d in t.retrieved]
-    after = [r.document_id for r in t.ranking.ranking] if t.ranking else before
-    shown = [i for i in before[:_SHOWN] if i in after]
-    names = {d.id: d.title or d.id or "" for d in t.retrieved}
-    ranking = t.ranking.ranking if t.ranking else ()
-    scores: dict[str | None, str] = {r.document_id: f" {r.score:.2f}" for r in ranking}
-    kept = {d.id for d in t.kept} or set(shown)
-    places = {identity: place for place, identity in enumerate([i for i in after if i in shown])}
+    rows_of = t.ranking.ranking if t.ranking else ()
+    found = positions(((r.document_id, r.index) for r in rows_of), t.retrieved)
+    scores = {at: f" {r.score:.2f}" for at, r in zip(found, rows_of, strict=True) if r.score is not None}
+    after = [at for at in found if at is not None] if t.ranking else list(range(len(t.retrieved)))
+    shown = sorted(at for at in after if at < _SHOWN)
+    names = [d.title or d.id or "" for d in t.retrieved]
+    kept = {_identity(d, t.retrieved) for d in t.kept}
+    order = [at for at in after if at in shown]
+    places = {at: place for place, at in enumerate(order)}
+    judged = labels(t)
     rows = []
-    for place, identity in enumerate(shown):
-        label = relevance(t, t.retrieved[place])
+    for line, at in enumerate(shown):
+        document, label = t.retrieved[at], judged[at]
         rows.append(
             {
-                "before": 40 + _ROW * place,
-                "after": 40 + _ROW * places[identity],
-                "place": places[identity] + 1,
-                "was": f"retrieved as number {place + 1};",
-                "name": _short(names[identity]),
+                "before": 40 + _ROW * line,
+                "after": 40 + _ROW * places[at],
+                "number": at + 1,
+                "place": places[at] + 1,
+                "was": f"retrieved as number {at + 1};",
+                "name": _short(names[at]),
                 "kind": label.split()[0] if label else "relevant",
-                "kept": identity in kept,
-                "score": scores.get(identity, ""),
+                "kept": not kept or _identity(document, t.retrieved) in kept,
+                "score": scores.get(at, ""),
                 "label": label,
             }
         )
     return {
         "rows": rows,
-        "order": ", ".join(names[i] for i in after if i in shown),
+        "order": ", ".join(names[at] for at in order),
         "left": _LEFT,
         "right": _RIGHT,
         "middle": (_LEFT + _RIGHT) // 2,
@@ -84,14 +88,17 @@ def ranked(t: Turn) -> dict[str, Any]:
     }
 
 
-def relevance(t: Turn, document: Document) -> str:
+def labels(t: Turn) -> list[str]:
+    """The label of each retrieved document, "" where it has none."""
     judgements = t.relevance.judgements if t.relevance else ()
-    return next((j.label for j in judgements if j.document_id == document.id), "")
+    found = positions(((j.document_id, j.index) for j in judgements), t.retrieved)
+    judged = dict(zip(found, (j.label for j in judgements), strict=True))
+    return [judged.get(at, "") for at in range(len(t.retrieved))]
 
 
-def titles(t: Turn) -> dict[str | None, str]:
-    """Titles of documents by id."""
-    return {d.id: d.title for d in (*t.kept, *t.retrieved) if d.title}
+def _identity(document: Document, among: Sequence[Document]) -> tuple[str | None, str]:
+    """What a document is known by in another list: its id, and its text too where others have that id."""
+    return document.id, document.text if sum(other.id == document.id for other in among) > 1 else ""
 
 
 def _short(name: str) -> str:

@@ -13,7 +13,9 @@ from rich.text import Text
 
 from intrinsics_core.protocol.results import Citation, QueryRewrite, SentenceVerdict
 from intrinsics_core.render.html import TONES, tone
-from intrinsics_core.render.text import clean, numbered, pieces, spot, supporting
+from intrinsics_core.render.positions import positions
+from intrinsics_core.render.report import labels
+from intrinsics_core.render.text import clean, numbered_sources, pieces, supporting
 from intrinsics_core.render.trace import Turn
 
 _STYLES = {"ok": "green", "warn": "yellow", "bad": "red", "na": "bright_black"}
@@ -98,23 +100,23 @@ def _label(label: str) -> Text:
 
 
 def _ranked(t: Turn) -> RenderableType:
-    before = {d.id: place for place, d in enumerate(t.retrieved, start=1)}
-    names = {d.id: d.title or d.id or "" for d in t.retrieved}
-    labels = {j.document_id: j.label for j in t.relevance.judgements} if t.relevance else {}
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for heading in ("rank", "retrieved as", "passage", "score", "relevance"):
         table.add_column(heading, justify="right" if heading in ("rank", "retrieved as", "score") else "left")
     rows = (
-        [(r.document_id, "" if r.score is None else f"{r.score:.2f}") for r in t.ranking.ranking]
+        [(r.document_id, r.index, r.score) for r in t.ranking.ranking]
         if t.ranking
-        else [(d.id or "", "" if d.score is None else f"{d.score:.2f}") for d in t.retrieved]
+        else [(d.id or str(at), at, d.score) for at, d in enumerate(t.retrieved)]
     )
-    for place, (identity, score) in enumerate(rows, start=1):
-        was = before.get(identity, place)
+    found = positions(((identity, index) for identity, index, _ in rows), t.retrieved)
+    judged = labels(t)
+    for place, (at, (identity, _, score)) in enumerate(zip(found, rows, strict=True), start=1):
+        was, name, label = place, identity, ""
+        if at is not None:
+            was, name, label = at + 1, t.retrieved[at].title or t.retrieved[at].id or "", judged[at]
         moved = "green" if was > place else "red" if was < place else "dim"
-        label = labels.get(identity, "")
-        table.add_row(Text(str(place)), Text(str(was), moved), Text(clean(names.get(identity, identity))),
-                      Text(score), _label(label))  # fmt: skip
+        table.add_row(Text(str(place)), Text(str(was), moved), Text(clean(name)),
+                      Text("" if score is None else f"{score:.2f}"), _label(label))  # fmt: skip
     return table
 
 
@@ -126,14 +128,11 @@ def _flags(t: Turn) -> list[RenderableType]:
 
 
 def _sources(t: Turn, citations: Sequence[Citation]) -> list[RenderableType]:
-    quotes = {spot(c): c.document_text for c in citations}
-    lines = []
-    for where, number in numbered(citations).items():
-        document = t.document(where[0])
-        name = document.title if document and document.title else where[0]
-        lines.append(
-            Text.assemble((f"[{number}] ", "bold blue"), (clean(name), "dim"), (f" “{clean(quotes[where])}”", "dim"))
-        )
+    lines = [
+        Text.assemble((f"[{number}] ", "bold blue"), (clean(title or c.document_id), "dim"),
+                      (f" “{clean(c.document_text)}”", "dim"))
+        for number, c, title in numbered_sources(citations, t.sources)
+    ]  # fmt: skip
     return [Text(), *lines] if lines else []
 
 

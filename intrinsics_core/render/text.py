@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
 
 from intrinsics_core.protocol.errors import UNSHOWABLE
 from intrinsics_core.protocol.results import Citation, SentenceVerdict
+from intrinsics_core.protocol.task import Document
+from intrinsics_core.render.positions import titles
 
-Spot = tuple[str, int, int]  # document id, begin, end
+Spot = tuple[int, str, int, int]  # document index and id, begin, end: two documents may have one id
 
 
 def clean(text: str) -> str:
@@ -19,7 +21,7 @@ def clean(text: str) -> str:
 
 
 def spot(citation: Citation) -> Spot:
-    return citation.document_id, citation.document_begin, citation.document_end
+    return citation.document_index, citation.document_id, citation.document_begin, citation.document_end
 
 
 def numbered(citations: Sequence[Citation]) -> dict[Spot, int]:
@@ -27,6 +29,23 @@ def numbered(citations: Sequence[Citation]) -> dict[Spot, int]:
     ordered = sorted(citations, key=lambda c: (c.response_end, c.response_begin))
     spots = dict.fromkeys(map(spot, ordered))
     return {where: number for number, where in enumerate(spots, start=1)}
+
+
+def numbered_sources(
+    citations: Sequence[Citation], documents: Sequence[Document]
+) -> Iterator[tuple[int, Citation, str | None]]:
+    """Each cited passage once: its number, a citation of it, and the title of its document.
+
+    Args:
+        citations: the citations of one answer.
+        documents: the documents that the answer was given.
+
+    Returns:
+        The passages, in the order of their numbers.
+    """
+    named = zip(citations, titles(citations, documents), strict=True)
+    cited = {spot(citation): (citation, title) for citation, title in named}
+    return ((number, *cited[where]) for where, number in numbered(citations).items())
 
 
 def supporting(verdicts: Sequence[SentenceVerdict], citations: Sequence[Citation]) -> list[Citation]:

@@ -49,9 +49,10 @@ class Turn:
     remark: str = ""
     seconds: float = 0.0
 
-    def document(self, identity: str) -> Document | None:
-        """The document of that id, where the chain saw it."""
-        return next((d for d in (*self.retrieved, *self.kept) if d.id == identity), None)
+    @property
+    def sources(self) -> tuple[Document, ...]:
+        """The documents that the answer was given, whose positions its citations have."""
+        return self.kept or self.retrieved
 
     @property
     def scores(self) -> list[tuple[str, float, str | None]]:

@@ -117,7 +117,7 @@ def json_object(line: bytes) -> dict[str, Any]:
         InvalidInput: they spell none, or a number that JSON does not have.
     """
     try:
-        value = strict_json.loads(line.decode("utf-8"))
+        value = strict_json.loads(line.removeprefix(BOM).decode("utf-8"))
     except UnicodeDecodeError as error:
         raise InvalidInput(f"not UTF-8: byte 0x{line[error.start]:02x} at {error.start}") from None
     except json.JSONDecodeError as error:

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
 from intrinsics_core import IntrinsicsError, RuntimeUnavailable, StreamChecker
+from intrinsics_core.protocol.task import Message, check
 from intrinsics_core.running.rows import written
 from intrinsics_core.service.answers import json_answer
 from intrinsics_core.service.problems import NotHere, name_of
@@ -82,7 +83,8 @@ class OpenAudits:
         self._forget()
         if len(self._open) >= limits.sessions:
             raise RuntimeUnavailable("too many audits are open", expected=f"at most {limits.sessions}; try again later")
-        given = [*map(_said, asked.messages), *map(_said, asked.documents)]
+        turns = [*asked.messages, Message("assistant", "")]
+        given = check("audit", turns, asked.documents, ends_with=["assistant"], blank_answer=True).texts
         await limits.check(given, len(asked.documents))
         on_error: Any = asked.on_error
         checker = StreamChecker(asked.messages, asked.documents, runtime=served.runtime, profile=served.profile,
@@ -161,9 +163,3 @@ def routes(serving: Service) -> APIRouter:
 
 def _line(**event: Any) -> bytes:
     return written({kind: value.model_dump(mode="json") for kind, value in event.items()})
-
-
-def _said(part: Any) -> str:
-    """The text of a message or document, as far as it has one; what it lacks is for the checker to tell."""
-    said = part.get("content", part.get("text", "")) if isinstance(part, dict) else part
-    return said if isinstance(said, str) else str(said)

@@ -188,4 +188,4 @@ def _settle(answer: asyncio.Future[Any], outcome: Any) -> None:
 
 
 def _size(call: Call[Any]) -> int:
-    return sum(len(m.content) for m in call.task.messages) + sum(len(d.text) for d in call.task.documents)
+    return sum(map(len, call.task.texts))

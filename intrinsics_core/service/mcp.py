@@ -20,6 +20,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from intrinsics_core import IntrinsicsError, InvalidInput, __version__
 from intrinsics_core.protocol.errors import as_intrinsics_error
+from intrinsics_core.protocol.names import unknown
+from intrinsics_core.service.misfits import misfit
 from intrinsics_core.service.problems import name_of
 from intrinsics_core.service.serving import Service, not_here
 from intrinsics_core.service.short_results import MOST
@@ -104,19 +106,16 @@ async def _called(serving: Service, name: str, arguments: dict[str, Any]) -> typ
     tool = _BY_NAME.get(name)
     if tool is None:
         raise not_here("tool", name, list(_BY_NAME))
+    for argument in arguments:
+        if argument not in tool.given.model_fields:
+            raise unknown("an argument is unknown", argument, list(tool.given.model_fields))
     try:
         given = tool.given.model_validate(arguments)
     except ValidationError as error:
-        raise _misfit(error) from None
+        raise misfit(error.errors(include_url=False, include_input=False), arguments, "the arguments") from None
     found = await serving.ask(serving.pick(given.runtime), tool.call(given))
     text = types.TextContent(type="text", text=tool.tell(found, given))
     return types.CallToolResult(content=[text], structured_content=structured(tool, found, given))
-
-
-def _misfit(error: ValidationError) -> InvalidInput:
-    first = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(map(str, first["loc"])) or "the arguments"
-    return InvalidInput(f"{place} is wrong", expected=first["msg"].removeprefix("Input should be "))
 
 
 def _refused(serving: Service, error: IntrinsicsError) -> types.CallToolResult:

@@ -20,6 +20,7 @@ from intrinsics_core import (
 )
 from intrinsics_core.protocol.validation import expected_by
 from intrinsics_core.running.rows import written
+from intrinsics_core.service.misfits import misfit
 
 TYPE = "application/problem+json"
 RETRY_AFTER = 1  # seconds that a client waits before it asks a full or absent runtime again
@@ -92,11 +93,10 @@ def install(app: FastAPI, hide: Hide) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def unfit(request: Request, error: RequestValidationError) -> Response:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"] if part != "body")
-        where = place or "the body"
-        what = {"json_invalid": "the body is not JSON", "missing": f"{where} is missing"}
-        return of_error(InvalidInput(what.get(first["type"], f"{where} does not fit"), expected=expected_by(first)))
+        found = error.errors()
+        if found[0]["type"] == "json_invalid":
+            return of_error(InvalidInput("the body is not JSON", expected=expected_by(found[0])))
+        return of_error(misfit((one | {"loc": one["loc"][1:]} for one in found), error.body, "the body"))
 
     @app.exception_handler(HTTPException)
     async def plain(request: Request, error: HTTPException) -> Response:

@@ -96,9 +96,7 @@ class Service:
         Raises:
             TooMuch, ContextTooLong: more than one request may ask for.
         """
-        task = call.task
-        texts = [message.content for message in task.messages] + [document.text for document in task.documents]
-        await self.limits.check(texts, len(task.documents))
+        await self.limits.check(call.task.texts, len(call.task.documents))
 
     async def begin(self) -> None:
         """Load the models, all at once, and let nobody wait for it."""

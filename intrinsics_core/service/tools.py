@@ -19,6 +19,8 @@ class GivenDocument(BaseModel):
     text: str
     id: str | None = None
     title: str | None = None
+    score: float | None = Field(None, strict=True, description="The retriever's own.")
+    metadata: dict[str, Any] | None = Field(None, description="A title in it is read.")
 
 
 class GivenTurn(BaseModel):
@@ -118,7 +120,7 @@ def _texts(documents: list[str | GivenDocument]) -> list[str]:
 
 
 def _shown(documents: list[str | GivenDocument]) -> list[Any]:
-    return [one if isinstance(one, str) else one.model_dump(exclude_none=True) for one in documents]
+    return [one if isinstance(one, str) else one.model_dump(exclude_unset=True) for one in documents]
 
 
 def _first(found: Ranking, given: Rerank) -> Ranking:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,8 @@ class _Gate:
             self.files = {name: read_cases(Path(name)) for name in config.getoption("--intrinsics")}
         except (IntrinsicsError, OSError) as error:
             raise pytest.UsageError(f"--intrinsics: {error}") from None
+        self.config = config
+        self.metrics = tuple(self.bounds or ("faithfulness", "answerability"))
         self.standings: dict[str, list[Standing]] = {}
         self.failed: dict[str, dict[str, str]] = {}
 
@@ -70,12 +73,29 @@ class _Gate:
                 terminalreporter.line(str(one))
 
     def pytest_sessionfinish(self) -> None:
+        if hasattr(self.config, "workeroutput"):  # one of several processes of pytest-xdist: the first one sums up
+            given = {name: [asdict(one) for one in found] for name, found in self.standings.items()}
+            self.config.workeroutput["intrinsics"] = {"standings": given, "failed": self.failed}
+            return
         if (target := os.environ.get("GITHUB_STEP_SUMMARY")) and self.standings:
             from intrinsics_core.testing.suite import summary
 
             with open(target, "a", encoding="utf-8") as stream:
                 for name, standings in self.standings.items():
                     stream.write(summary(name, standings, self.failed.get(name, {})) + "\n")
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take over what another process of pytest-xdist has found; one that died has told nothing."""
+        from intrinsics_core.testing.suite import Standing
+
+        found = getattr(node, "workeroutput", {}).get("intrinsics", {"standings": {}, "failed": {}})
+        for name, standings in found["standings"].items():
+            own = self.standings.setdefault(name, [])
+            own += [one for one in (Standing(**fields) for fields in standings) if one not in own]
+            own.sort(key=lambda one: self.metrics.index(one.metric))
+        for name, failed in found["failed"].items():
+            self.failed.setdefault(name, {}).update(failed)
 
 
 class _Suite(pytest.File):
@@ -93,7 +113,7 @@ class _Suite(pytest.File):
             item = _CaseItem.from_parent(self, name=f"case[{case.id}]")
             item.prepare(gate, i)
             found.append(item)
-        for metric in gate.bounds or ("faithfulness", "answerability"):
+        for metric in gate.metrics:
             whole = _MetricItem.from_parent(self, name=metric)
             whole.prepare(gate, metric)
             found.append(whole)

@@ -228,7 +228,7 @@ def test_citations_are_numbered_as_they_come_and_shared_sources_share_a_number()
         )
 
     cited = [cite(9, "a"), cite(3, "b"), cite(6, "a"), cite(3, "a")]
-    assert text.numbered(cited) == {("b", 0, 1): 1, ("a", 0, 1): 2}
+    assert text.numbered(cited) == {(0, "b", 0, 1): 1, (0, "a", 0, 1): 2}
     assert [piece.cited for piece in text.pieces("abcdefghi", (), cited)] == [(1, 2), (2,), (2,)]
 
 

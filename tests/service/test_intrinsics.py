@@ -97,6 +97,18 @@ def test_what_is_no_row(http, body, says):
     assert says in told.json()["detail"]
 
 
+def test_a_byte_order_mark_in_front_is_no_part_of_a_row(http):
+    """As files that Windows programs write have it: the command line reads them."""
+    own = http.post("/v1/intrinsics/answerability", json=QUESTION).json()
+    marked = b"\xef\xbb\xbf" + json.dumps(QUESTION).encode()
+    assert http.post("/v1/intrinsics/answerability", content=marked).json() == own
+    assert http.post("/v1/report", content=marked).status_code == 200
+    within = json.dumps(QUESTION | {"id": "\ufeffseven"}, ensure_ascii=False).encode()
+    assert http.post("/v1/intrinsics/answerability", content=within).json()["id"] == "\ufeffseven"
+    for twice in (b"\xef\xbb\xbf" + marked, b"\xef\xbb\xbf", b"\xff\xfe{}"):
+        assert http.post("/v1/intrinsics/answerability", content=twice).status_code == 400
+
+
 def test_odd_texts_and_ids_come_back(http):
     for identity in ("\ud800", None, 1.5, [1, {"a": "\u2028"}]):
         body = json.dumps(QUESTION | {"id": identity, "documents": ["\ud800 \u2028 \x00"]})

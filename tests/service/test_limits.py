@@ -87,6 +87,36 @@ def test_too_many_tokens_are_counted_not_guessed(small):
     assert (told.status_code, told.json()["title"], told.json()["got"]) == (413, "ContextTooLong", "105")
 
 
+LONG = "mill " * 110
+WHO = {"role": "user", "content": "Who built the mill?"}
+SAID = {"role": "assistant", "content": "Ada built it."}
+SEARCHED = {"role": "assistant", "content": None, "tool_calls": [{"name": "search", "arguments": LONG}]}
+
+
+@pytest.mark.parametrize(
+    ("path", "asked"),
+    [
+        ("/v1/rerank", ASKED | {"documents": [{"text": "Ada built it.", "title": LONG}]}),
+        ("/v1/rerank", ASKED | {"documents": [{"text": "Ada built it.", "metadata": {"title": LONG}}]}),
+        ("/v1/intrinsics/answerability", {"messages": [WHO], "documents": [{"text": "Ada.", "title": LONG}]}),
+        ("/v1/intrinsics/hallucination-detection", {"messages": [WHO, SEARCHED, SAID], "documents": ["Ada."]}),
+        ("/v1/report", {"messages": [WHO, SAID], "documents": [{"text": "Ada.", "metadata": {"title": LONG}}]}),
+        ("/v1/audit/stream", {"messages": [WHO], "documents": [{"text": "Ada.", "title": LONG}]}),
+        ("/v1/audit/stream", {"messages": [WHO], "documents": [{"text": "Ada.", "metadata": {"title": LONG}}]}),
+    ],
+)  # fmt: skip
+def test_all_that_is_read_counts(small, path, asked):
+    told = small.post(path, json=asked)
+    assert (told.status_code, told.json()["title"]) == (413, "ContextTooLong"), told.text
+
+
+@pytest.mark.parametrize("document", [{"title": "The mill"}, {"id": LONG}, {"metadata": {"page": LONG}}])
+def test_what_is_not_read_does_not_count(small, document):
+    row = {"messages": [WHO], "documents": [document | {"text": "Ada built it."}]}
+    assert small.post("/v1/intrinsics/answerability", json=row).status_code == 200
+    assert small.post("/v1/audit/stream", json=row).status_code == 201
+
+
 def test_a_request_that_takes_too_long_is_told_and_the_next_one_served():
     slow = Slow()
     slow.below.warm_up()  # loading is not what takes too long here

@@ -11,7 +11,7 @@ import mcp
 import pytest
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from intrinsics_core import audit, run
+from intrinsics_core import audit, reranking, run
 from intrinsics_core.service.short_results import MOST
 from tests.service.running import PATIENCE, command
 
@@ -87,6 +87,55 @@ async def test_every_tool_and_every_misfit(service, transport):
         own = run(audit([{"role": "user", "content": QUESTION}, {"role": "assistant", "content": ANSWER}], DOCUMENTS))
         told = await client.call_tool("audit_answer", CALLS["audit_answer"])
         assert told.structured_content == own.model_dump(mode="json")
+
+
+BAR = "When does the bar of the Hotel Alba open?"
+HOURS = (("Hotel Alba", 6, 8), ("Hotel Bella", 9, 7))
+
+
+def hotels(**given: Any) -> list[dict[str, Any]]:
+    """Two documents of which only the title tells which is meant; each value is made of it."""
+    return [{"text": f"The bar opens at {evening} pm. Breakfast is at {morning} am.",
+             **{name: made(title) for name, made in given.items()}} for title, evening, morning in HOURS]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [hotels(metadata=lambda title: {"title": title, "page": 3}), hotels(title=str), hotels(),
+     hotels(title=str, metadata=lambda title: {"title": "Prices"}),
+     hotels(title=lambda _: None, metadata=lambda title: {"title": title}),
+     hotels(metadata=lambda _: None), hotels(score=lambda title: 0.9 if "Bella" in title else 0.4)],
+)  # fmt: skip
+async def test_a_document_is_read_as_everywhere_else(service, documents):
+    said = "The bar of the Hotel Alba opens at 6 pm."
+    asked = [{"role": "user", "content": BAR}]
+    async with connected("http", service) as client:
+        told = await client.call_tool("audit_answer", {"question": BAR, "answer": said, "documents": documents})
+        own = run(audit([*asked, {"role": "assistant", "content": said}], documents))
+        assert told.structured_content == own.model_dump(mode="json")
+        ranked = await client.call_tool("rerank", {"query": BAR, "documents": documents})
+        assert ranked.structured_content == run(reranking(asked, documents)).model_dump(mode="json")
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "says"),
+    [
+        ("rerank", {"query": "?", "documents": ["", {"content": ""}]}, "documents.1.text is missing; expected a value"),
+        ("rerank", {"query": "?", "documents": [{"text": "x", "title": 3}]},
+         "documents.0.title does not fit; expected text"),
+        ("check_facts", {"question": "?", "answer": "x", "sources": [None]},
+         "sources.0 does not fit; expected text or an object"),
+        ("rewrite_question", {"question": "", "conversation": [""]}, "conversation.0 does not fit; expected an object"),
+        ("audit_answer", {"documents": []}, "answer is missing; expected a value"),
+        ("rerank", {"query": "?", "documents": ["x"], "topn": 1},
+         "an argument is unknown (did you mean 'top_n'?); "
+         "expected one of runtime, query, documents, top_n; got 'topn'"),
+    ],
+)  # fmt: skip
+async def test_a_misfit_is_named(service, name, given, says):
+    async with connected("http", service) as client:
+        told = await client.call_tool(name, given)
+        assert told.content[0].text == f"InvalidInput: {says}"
 
 
 async def test_a_runtime_by_name(service):

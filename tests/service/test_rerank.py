@@ -96,6 +96,15 @@ def test_what_does_not_fit_is_told_in_our_own_words(http):
         (b'{"query": "Who?"}', "documents is missing; expected a value"),
         (b'{"query": ["Who?"], "documents": ["Ada."]}', "query does not fit; expected text"),
         (b"{", "the body is not JSON; expected a JSON object"),
+        (b"[]", "the body does not fit; expected an object"),
+        # A document is a text or an object: what is told is of the one that it nearly is.
+        (
+            b'{"query": "Who?", "documents": ["", {"content": "Fog."}]}',
+            "documents.1.text is missing; expected a value",
+        ),
+        (b'{"query": "Who?", "documents": [{"text": null}]}', "documents.0.text does not fit; expected text"),
+        (b'{"query": "Who?", "documents": ["Ada.", 1]}', "documents.1 does not fit; expected text or an object"),
+        (b'{"query": "Who?", "documents": [["Ada."]]}', "documents.0 does not fit; expected text or an object"),
     ):
         told = http.post("/v1/rerank", content=body, headers={"content-type": "application/json"})
         assert (told.status_code, told.json()["detail"]) == (400, says)

@@ -82,3 +82,18 @@ def test_what_has_no_vector(http, asked):
 def test_another_models_name_has_no_vector(http):
     """Vectors are stored: those of another model than was named would spoil an index in silence."""
     assert http.post("/v1/embeddings", json={"model": "text-embedding-3-small", "input": "x"}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "asked", "says"),
+    [
+        ("/v1/score", {"text_1": 3, "text_2": "b"}, "text_1 does not fit; expected text or a list"),
+        ("/v1/score", {"queries": ["a", 3], "documents": "b"}, "queries.1 does not fit; expected text"),
+        ("/v1/score", {"text_1": "a"}, "text_2 is missing; expected a value"),
+        ("/v1/embeddings", {"input": {"text": "a"}}, "input does not fit; expected text or a list"),
+        ("/v1/embeddings", {"input": ["a", None]}, "input.1 does not fit; expected text"),
+    ],
+)
+def test_what_does_not_fit_is_named_as_it_was_given(http, path, asked, says):
+    told = http.post(path, json=asked)
+    assert (told.status_code, told.json()["detail"]) == (400, says)

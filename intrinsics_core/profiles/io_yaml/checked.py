@@ -23,7 +23,7 @@ from pydantic import ValidationError as _ValidationError
 from pydantic_core import PydanticCustomError
 
 from intrinsics_core.protocol.errors import InvalidInput
-from intrinsics_core.protocol.validation import expected_by
+from intrinsics_core.protocol.validation import expected_by, located
 
 T = TypeVar("T")
 
@@ -82,7 +82,7 @@ def _refuse(error: _ValidationError, kind: Any, value: Any, where: str) -> NoRet
     first = error.errors(include_url=False, include_input=False)[0]
     # A union that its tag decides has no place of its own for an error of the tag.
     tag = ("type",) if first["type"].startswith("union_tag") else ()
-    key, got = _located((*first["loc"], *tag), value)
+    key, got = located((*first["loc"], *tag), value, lacking=bool(tag) or first["type"] == "missing")
     what, expected = _said(first)
     if first["type"] == "extra_forbidden":
         expected = f"one of {', '.join(_keys(kind, first['loc'][:-1]))}"
@@ -102,20 +102,6 @@ def _keys(kind: Any, loc: tuple[int | str, ...]) -> list[str]:
 
 def _is_kind(value: Any) -> bool:
     return get_args(value) != () or (isinstance(value, type) and issubclass(value, Part))
-
-
-def _located(loc: tuple[int | str, ...], value: Any) -> tuple[list[int | str], Any]:
-    """The steps that are the file's (pydantic adds the names of types it tried), and what is there."""
-    steps: list[int | str] = []
-    for i, step in enumerate(loc):
-        last = i == len(loc) - 1
-        if isinstance(value, Mapping) and isinstance(step, str) and (step in value or last):
-            steps.append(step)
-            value = value.get(step)
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-            steps.append(step)
-            value = value[step]
-    return steps, value
 
 
 def _named(where: str, steps: list[int | str]) -> str:
