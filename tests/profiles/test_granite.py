@@ -494,7 +494,8 @@ def test_a_fact_check_of_a_reply_without_a_verdict_has_no_score(reply: list[dict
     with pytest.raises(MalformedReply, match="without a verdict|numbered from 1"):
         run(fact_check(ANSWERED, DOCUMENTS), Scripted(script), profile="granite-3.3")
     found = run(fact_check(ANSWERED, DOCUMENTS, on_error="fallback"), Scripted(script), profile="granite-3.3")
-    assert found.score is None and found.degraded and "without a verdict" in found.degraded
+    assert found.score is None and found.degraded
+    assert "without a verdict" in found.degraded or "numbered from 1" in found.degraded
 
 
 @pytest.mark.parametrize(("label", "score"), [("faithful", 1.0), ("partial", 0.5), ("unfaithful", 0.0), ("NA", 0.5)])
