@@ -11,6 +11,9 @@ from intrinsics_core.protocol.errors import InvalidInput
 
 Row = Mapping[str, Any]
 
+# What tables read of a row.
+COLUMNS = ("question", "messages", "answer", "documents", "label", "relevant")
+
 
 def conversation(row: Row, *, answered: bool) -> list[dict[str, str]]:
     """``messages``, or ``question`` (and ``answer``).
