@@ -111,9 +111,15 @@ def test_a_chain_of_ones_own_and_one_case_that_it_cannot_do(team: Run) -> None:
     assert "1 failed" in done.stdout and "4 passed" in done.stdout
 
 
-def judged(documents: Any, answer: str | None, *, answerable: bool | None = None) -> Outcome:
+def judged(
+    documents: Any,
+    answer: str | None,
+    *,
+    answerable: bool | None = None,
+    question: str = "What does the entry to the museum cost?",
+) -> Outcome:
     """One question of which the user's chain makes this."""
-    asked = {"role": "user", "content": "What does the entry to the museum cost?"}
+    asked = {"role": "user", "content": question}
     case = Gated("entry", (asked,), None, None, answerable)
     (outcome,) = judge([case], chain=lambda messages: {"documents": documents, "answer": answer})
     return outcome
@@ -156,6 +162,14 @@ def test_an_answer_that_claims_nothing_is_left_out(
     outcome = judged(documents, answer, answerable=answerable)
     assert "faithfulness" not in outcome.values and outcome.reasons["faithfulness"] == why
     assert outcome.error is None
+
+
+@pytest.mark.parametrize("documents", [["Der Eintritt in das Museum kostet vier Euro."], []])
+def test_an_answer_without_a_probability_is_left_out_with_the_reason(documents: list[str]) -> None:
+    """A calibration on examples of one's own gives it one."""
+    question = "Was kostet der Eintritt in das Museum am Sonntag?"
+    outcome = judged(documents, "Das weiß ich leider nicht, dazu steht nichts in den Unterlagen.", question=question)
+    assert "faithfulness" not in outcome.values and "looks like German" in outcome.reasons["faithfulness"]
 
 
 def test_an_answer_of_which_the_judge_left_a_sentence_out_is_an_error() -> None:

@@ -11,7 +11,7 @@ from intrinsics_core.intrinsics.calling import NO_TEXT, NOTHING_RETRIEVED, NOTHI
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import IntrinsicsError
 from intrinsics_core.protocol.results import HallucinationDetection
-from intrinsics_core.protocol.verdicts import NO_SOURCE, claims_nothing, required_whole
+from intrinsics_core.protocol.verdicts import NO_SOURCE, required_whole
 from intrinsics_core.running.execution import ProfileLike, RuntimeLike, run_many
 
 NO_CLAIM = "no claim"
@@ -31,7 +31,8 @@ def counts(
     """What each answer counts for.
 
     An answer counts the score of its verdict. An answer without words counts 0. An answer that claims something counts
-    0 if no document has text. An answer that claims nothing is left out, with documents or without.
+    0 if no document has text. An answer that claims nothing is left out, with documents or without, and so is an answer
+    that the judge has no probability of.
 
     Args:
         judged: conversations that end with an answer, each with its verdict.
@@ -61,6 +62,7 @@ def _count(
         required_whole(unsourced or verdict)
     except IntrinsicsError as error:
         return error
-    if unsourced is not None and not claims_nothing(unsourced):
+    if unsourced is not None and unsourced.score is not None:
         return Count(0.0, verdict.reason)
-    return Count(None, verdict.degraded or NO_CLAIM)
+    # Without a score there is no claim, or none that the judge has a probability of.
+    return Count(None, (unsourced or verdict).degraded or NO_CLAIM)

@@ -253,7 +253,11 @@ def test_examples_without_documents_are_refused_where_an_intrinsic_judges_by_the
 def test_examples_without_documents_are_taken_where_none_are_needed_or_the_list_is_empty() -> None:
     answered = [
         {"messages": [*ASKED, {"role": "assistant", "content": said}], "label": right}
-        for said, right in (("Ada Brink built it in 1911.", True), ("Fog is common on the coast of the island in May.", False)) * 6
+        for said, right in (
+            ("Ada Brink built it in 1911.", True),
+            ("Fog is common on the coast of the island in May.", False),
+        )
+        * 6
     ]
     assert calibrate("answer-relevance", answered).examples == 12
     lost = [row if row["label"] else row | {"documents": []} for row in MILLS]
