@@ -13,6 +13,11 @@ from typing import Any
 
 import pytest
 
+from intrinsics_core import hallucination_detection, run
+from intrinsics_core.protocol.errors import MalformedReply
+from intrinsics_core.testing.counting import counts
+from intrinsics_core.testing.suite import Gated, Outcome, judge, notes, standing, summary
+
 MILL = "The tide mill was built in 1911 by Ada Brink. It ground flour until 1958."
 GOOD: list[dict[str, Any]] = [
     {
@@ -131,6 +136,130 @@ def test_a_chain_of_ones_own_and_one_case_that_it_cannot_do(team: Run) -> None:
     assert "1 failed" in done.stdout and "4 passed" in done.stdout
 
 
+def judged(
+    documents: Any,
+    answer: str | None,
+    *,
+    answerable: bool | None = None,
+    question: str = "What does the entry to the museum cost?",
+) -> Outcome:
+    """One question of which the user's chain makes this."""
+    asked = {"role": "user", "content": question}
+    case = Gated("entry", (asked,), None, None, answerable)
+    (outcome,) = judge([case], chain=lambda messages: {"documents": documents, "answer": answer})
+    return outcome
+
+
+ENTRY = "The entry to the museum costs four euros."
+
+
+@pytest.mark.parametrize(
+    ("documents", "answer", "why"),
+    [
+        ([], "The entry costs nine euros.", "nothing retrieved"),
+        ([], "It is free of charge on Mondays.", "nothing retrieved"),
+        ([" "], "The entry costs four euros.", "the documents have no text"),
+        ([ENTRY], "", "nothing said"),
+        ([ENTRY], " \n", "nothing said"),
+        ([ENTRY], "<think>Four euros, I read.</think>", "nothing said"),
+    ],
+)
+def test_a_lost_retrieval_and_a_lost_answer_count_0(documents: list[str], answer: str, why: str) -> None:
+    outcome = judged(documents, answer)
+    assert (outcome.values["faithfulness"], outcome.reasons["faithfulness"]) == (0, why)
+    assert outcome.error is None
+
+
+@pytest.mark.parametrize(
+    ("documents", "answer", "answerable", "why"),
+    [
+        ([], "I don't know.", None, "no claim"),
+        ([], "I'm sorry, the documents do not say what the entry costs.", None, "no claim"),
+        ([""], "Hello! How can I help?", None, "no claim"),
+        ([ENTRY], "I could not find any information about this.", None, "no claim"),
+        ([ENTRY], "", False, "nothing said"),  # no answer is wanted
+        ([ENTRY], None, True, "no answer"),
+    ],
+)
+def test_an_answer_that_claims_nothing_is_left_out(
+    documents: list[str], answer: str | None, answerable: bool | None, why: str
+) -> None:
+    outcome = judged(documents, answer, answerable=answerable)
+    assert "faithfulness" not in outcome.values and outcome.reasons["faithfulness"] == why
+    assert outcome.error is None
+
+
+@pytest.mark.parametrize("documents", [["Der Eintritt in das Museum kostet vier Euro."], []])
+def test_an_answer_without_a_probability_is_left_out_with_the_reason(documents: list[str]) -> None:
+    """A calibration on examples of one's own gives it one."""
+    question = "Was kostet der Eintritt in das Museum am Sonntag?"
+    outcome = judged(documents, "Das weiß ich leider nicht, dazu steht nichts in den Unterlagen.", question=question)
+    assert "faithfulness" not in outcome.values and "looks like German" in outcome.reasons["faithfulness"]
+
+
+def test_an_answer_of_which_the_judge_left_a_sentence_out_is_an_error() -> None:
+    turns = [{"role": "user", "content": "What does it cost?"}, {"role": "assistant", "content": "Four euros."}]
+    whole = run(hallucination_detection(turns, [ENTRY]))
+    cut = whole.model_copy(update={"label": "NA", "score": None, "missing": 1})
+    (error,) = counts([(turns, cut)], None)
+    assert isinstance(error, MalformedReply)
+
+
+@pytest.mark.parametrize("documents", [ENTRY, [ENTRY], (ENTRY,), iter([ENTRY]), [{"text": ENTRY, "id": "prices"}]])
+def test_the_documents_of_a_chain_are_a_list_or_one_text(documents: Any) -> None:
+    assert judged(documents, ENTRY).values["faithfulness"] > 0.8
+
+
+@pytest.mark.parametrize("documents", [None, 5, {"text": ENTRY}])
+def test_documents_of_a_chain_that_are_no_list_are_named(documents: Any) -> None:
+    assert "intrinsics_chain: documents is not a list" in (judged(documents, ENTRY).error or "")
+
+
+def test_the_line_says_how_many_cases_count_0_and_how_many_are_left_out() -> None:
+    outcomes = [
+        Outcome({"faithfulness": 0.9}),
+        Outcome({"faithfulness": 0}, reasons={"faithfulness": "nothing retrieved"}),
+        Outcome({"faithfulness": 0}, reasons={"faithfulness": "nothing retrieved"}),
+        Outcome(reasons={"faithfulness": "no claim"}),
+    ]
+    told = notes("faithfulness", outcomes)
+    assert told == ("2 cases count 0: nothing retrieved", "1 case is left out: no claim")
+    line = standing("faithfulness", [0.9, 0, 0], 0.5, told)
+    assert str(line).endswith("of 3 cases, bound 0.5: holds; " + "; ".join(told))
+    assert "- faithfulness: 1 case is left out: no claim" in summary("cases.jsonl", [line], {})
+
+
+LOSING = """
+import pytest
+
+@pytest.fixture(scope="session")
+def intrinsics_chain():
+    def chain(messages):
+        built = "built" in messages[-1]["content"]
+        found = ["Ada Brink built the tide mill in 1911."] if built else []
+        return {"documents": found, "answer": "Ada Brink built it."}
+    return chain
+"""
+
+
+@pytest.mark.slow
+def test_a_build_that_lost_its_retrieval_fails(team: Run) -> None:
+    asked = ["Who built the tide mill?", *(f"Who ran the mill in 19{year}?" for year in range(12, 21))]
+    cases = [{"question": question} for question in asked]
+    bound = ("--intrinsics-min", "faithfulness=0.5")
+    done = team({"cases.jsonl": cases, "conftest.py": LOSING}, "--intrinsics", "cases.jsonl", *bound)
+    assert done.returncode == 1
+    assert "of 10 cases, bound 0.5: FAILS; 9 cases count 0: nothing retrieved" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_case_of_which_nothing_is_judged_does_not_pass(team: Run) -> None:
+    misspelt = {"id": "typo", "question": "Who built it?", "documents": [MILL], "anwser": LIE, "answereable": True}
+    done = team({"cases.jsonl": [*GOOD, misspelt]}, "--intrinsics", "cases.jsonl")
+    assert done.returncode == 1
+    assert "1 failed" in done.stdout and "case typo has nothing to judge" in done.stdout
+
+
 TESTS = """
 import pytest
 
@@ -148,13 +277,19 @@ def test_gate(intrinsics):
 @pytest.mark.intrinsics(faithfulness=0.1)
 def test_judges_nothing():
     pass
+
+@pytest.mark.intrinsics(faithfulness=0.6)
+@pytest.mark.parametrize("found", [[MILL], []])
+def test_retrieval(intrinsics, found):
+    intrinsics.faithfulness("Ada Brink built the tide mill.", found, question="Who built the tide mill?")
 """
 
 
 def test_the_marker_and_the_fixture_in_tests_of_ones_own(team: Run) -> None:
     done = team({"test_ours.py": TESTS}, "--strict-markers")
     assert done.returncode == 1
-    assert "2 passed" in done.stdout and "2 failed" in done.stdout
+    assert "3 passed" in done.stdout and "3 failed" in done.stdout
+    assert "faithfulness 0.000 [0.000, 0.000] of 1 cases, bound 0.6: FAILS" in done.stdout
     assert "bound 0.5: FAILS" in done.stdout
     assert "judged nothing with the fixture" in done.stdout
 

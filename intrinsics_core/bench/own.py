@@ -11,6 +11,9 @@ from intrinsics_core.protocol.errors import InvalidInput
 
 Row = Mapping[str, Any]
 
+# What tables read of a row.
+COLUMNS = ("question", "messages", "answer", "documents", "label", "relevant")
+
 
 def conversation(row: Row, *, answered: bool) -> list[dict[str, str]]:
     """``messages``, or ``question`` (and ``answer``).
@@ -25,9 +28,9 @@ def conversation(row: Row, *, answered: bool) -> list[dict[str, str]]:
 
 
 def documents(row: Row) -> list[Any]:
-    """``documents``: texts, or objects with a ``text``; one text is a list of one."""
+    """``documents``: texts, or objects with a ``text``; one text or object is a list of one."""
     given = needed(row, "documents")
-    return [given] if isinstance(given, str) else list(given)
+    return [given] if isinstance(given, str | Mapping) else list(given)
 
 
 def texts(row: Row) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from intrinsics_core.bench import own
 from intrinsics_core.bench.base import Case, Observed, Table
 from intrinsics_core.bench.folder import DataFolder, MissingSet, read_rows, some
 from intrinsics_core.protocol.call import Call
@@ -20,6 +21,7 @@ from intrinsics_core.protocol.errors import (
     as_intrinsics_error,
     within,
 )
+from intrinsics_core.protocol.names import unknown
 from intrinsics_core.protocol.requests import Generated, Program
 from intrinsics_core.running.execution import ProfileLike, run_many
 from intrinsics_core.runtimes import Runtime
@@ -58,13 +60,15 @@ def cases_of(
         data: the folder or the file; a folder that is open already keeps what other tables have read and indexed.
         limit: most cases a set, drawn, always the same.
         sets: those wanted; all that the folder has where left out.
-        columns: for a file: by the name that the table knows, the column's own.
+        columns: for a file: by the name that the table knows, the column's own. A row without that column has no such
+            value.
 
     Returns:
         The cases, and by name of each missing set the reason.
 
     Raises:
-        InvalidInput: a set is unknown or asked for and missing, nothing is there at all, or a row cannot be read.
+        InvalidInput: a set is unknown or asked for and missing, nothing is there at all, a row cannot be read, no table
+            reads a column of that name, or no row has the column.
     """
     if not isinstance(data, DataFolder) and Path(data).is_file():
         return _own(table, Path(data), columns or {}, limit), {}
@@ -94,14 +98,33 @@ def _own(table: Table, file: Path, columns: Mapping[str, str], limit: int | None
             expected="a data folder",
             got=file.name,
         )
+    rows = read_rows(file)
+    _check_columns(table, rows, columns, file.name)
     found = []
-    for number, row in enumerate(read_rows(file), start=1):
-        named = row | {name: row[column] for name, column in columns.items() if column in row}
+    for number, row in enumerate(rows, start=1):
         with within(f"{file.name}, row {number}"):
-            found.append(table.own(named))
+            found.append(table.own(_named(row, columns)))
     if not found:
         raise InvalidInput(f"{file.name} has no rows", expected=f"rows with {', '.join(table.columns)}")
     return some(found, limit)
+
+
+def _check_columns(table: Table, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], file: str) -> None:
+    known = dict.fromkeys((*own.COLUMNS, *(name for names in table.columns for name in names.split(" or "))))
+    for name, column in columns.items():
+        if name not in known:
+            raise unknown("no table reads a column of this name", name, known)
+        if rows and not any(column in row for row in rows):
+            there = dict.fromkeys(key for row in rows for key in row)
+            raise unknown(f"no row of {file} has this column", column, there)
+
+
+def _named(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
+    """The row under the names that a table knows. A row without a column that was named has no such value: what stands
+    under the table's own name is another column.
+    """
+    others = {name: value for name, value in row.items() if name not in columns}
+    return others | {name: row[column] for name, column in columns.items() if column in row}
 
 
 def run_cases(

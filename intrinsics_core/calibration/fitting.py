@@ -68,6 +68,7 @@ class Calibration:
         examples, positives: how many the fit saw.
         before, after: quality of the raw scores and of the probabilities, on the same examples.
         promise: what the threshold promises on further data; None where it was fitted to an objective.
+        intrinsic: whose scores it is fitted to; None where that is not known.
     """
 
     slope: float
@@ -79,8 +80,10 @@ class Calibration:
     positives: int
     before: Quality
     after: Quality
-    band: tuple[float, float] | None = None  # none in files of before there was one
+    # Older files have none of these.
+    band: tuple[float, float] | None = None
     promise: Promise | None = None
+    intrinsic: str | None = None
 
     def __post_init__(self) -> None:
         if self.promise is not None and self.promise.threshold != self.threshold:
@@ -124,6 +127,8 @@ class Calibration:
             numbers = (found.slope, found.intercept, found.threshold, *(found.band or ()))
             if not all(isinstance(n, int | float) and not isinstance(n, bool) and math.isfinite(n) for n in numbers):
                 raise TypeError("slope, intercept and threshold (and a band) must be finite numbers")
+            if not isinstance(found.intrinsic, str | None):
+                raise TypeError("intrinsic must be a name")
             if found.slope < 0 or not 0 <= found.threshold <= 1:
                 raise ValueError("the slope must not be negative, and the threshold must lie between 0 and 1")
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from intrinsics_core.protocol.errors import InvalidInput
-from intrinsics_core.protocol.names import keyed
+from intrinsics_core.protocol.names import find, keyed
 
 if TYPE_CHECKING:
     from intrinsics_core.calibration.fitting import Calibration
@@ -27,12 +27,20 @@ def loaded(given: Mapping[str, Any]) -> dict[str, Calibration]:
     """Calibrations by intrinsic, from objects, their JSON objects, or the paths of their files.
 
     Raises:
-        InvalidInput: an intrinsic has none, or a calibration cannot be read; the message names it.
+        InvalidInput: an intrinsic has none, or a calibration cannot be read or is one of another intrinsic; the message
+            names it.
     """
     if not isinstance(given, Mapping):
         raise InvalidInput("calibrations is not a mapping", expected="{intrinsic: calibration}", got=repr(given))
     known = keyed("calibrations", given, CALIBRATED)
-    return {name: _one(name, value) for name, value in known.items()}
+    return {name: _its_own(name, _one(name, value)) for name, value in known.items()}
+
+
+def _its_own(name: str, found: Calibration) -> Calibration:
+    if found.intrinsic is not None and find(found.intrinsic, [name]) is None:
+        raise InvalidInput(f"calibrations.{name} was fitted to the scores of another intrinsic",
+                           expected=f"a calibration of {name}", got=f"one of {found.intrinsic}")  # fmt: skip
+    return found
 
 
 def _one(name: str, value: Any) -> Calibration:

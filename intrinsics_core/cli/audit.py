@@ -24,9 +24,14 @@ def audit(
     profile: options.ProfileName = None,
     date: options.DateText = None,
     concurrency: options.Concurrency = None,
+    row_timeout: options.RowTimeout = None,
     on_error: options.OnError = "raise",
+    option: options.Options = None,
     resume: options.Resume = False,
     overwrite: options.Overwrite = False,
+    ray: options.Ray = None,
+    actors: options.Actors = None,
+    gpus: options.Gpus = None,
 ) -> None:
     """Run every check on each answer: answerability, hallucination, citations, certainty and relevance."""
     run(
@@ -37,7 +42,12 @@ def audit(
         profile=profile,
         date=date,
         concurrency=concurrency,
+        row_timeout=row_timeout,
         on_error=on_error,
+        option=option,
         resume=resume,
         overwrite=overwrite,
+        ray=ray,
+        actors=actors,
+        gpus=gpus,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
@@ -20,7 +20,7 @@ from intrinsics_core.bench.picture import draw
 from intrinsics_core.bench.reporting import Report, markdown, report
 from intrinsics_core.bench.running import Seen, cases_of, encode, run_cases, seen
 from intrinsics_core.cli import journal, settings
-from intrinsics_core.cli.run import one_line_errors, progress, set_up, stopping
+from intrinsics_core.cli.run import one_line_errors, progress, set_up, stopping, survey
 from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.runtimes.configs import KINDS
 
@@ -96,7 +96,7 @@ def bench(
         if name == "all" and set_:
             raise InvalidInput("--set can be used with one table only", expected="one TABLE")
         wanted = [table(one) for one in (NAMES if name == "all" else (name,))]
-        columns = dict(_column(pair) for pair in column or ())
+        columns = _columns(column or ())
         configs = [settings.runtime_config(text) for text in (runtime, against)]
         if Path(output).is_file():
             raise InvalidInput(f"--output {output} is a file", expected="a folder")
@@ -112,7 +112,7 @@ def bench(
         if name == "all" and isinstance(rows, Path):
             wanted = _fillable(wanted, cases_for)
         cases_for(wanted[0].name)  # what is wrong with the data is told before a model is loaded
-        how = (Path(data), output, concurrency, resume, overwrite, hidden)
+        how = (Path(data), columns, output, concurrency, resume, overwrite, hidden)
         runs = [_BenchRun(configs[0], profile, ".jsonl", *how)]
         if against is not None:
             runs.append(_BenchRun(configs[1], None, ".against.jsonl", *how))
@@ -150,6 +150,7 @@ class _BenchRun:
     profile: str | None
     ending: str
     data: Path
+    columns: dict[str, str]
     output: Path
     concurrency: int | None
     resume: bool
@@ -173,6 +174,7 @@ class _BenchRun:
             "profile": settings.profile_mark(self.profile, self.chosen),
             "runtime": settings.fingerprint(self.config),
             "input": _digest(self.data, cases),
+            "columns": self.columns or None,
         }
         if self.resume:
             kept = journal.resumed(target, described)
@@ -234,16 +236,26 @@ def _write(filled: Report, output: Path, picture: bool) -> None:
             typer.echo(f"no picture: {error}", err=True)
 
 
-def _column(pair: str) -> tuple[str, str]:
-    name, equals, column = pair.partition("=")
-    if not (name and equals and column):
-        raise InvalidInput("--column is not of the form NAME=COLUMN", got=repr(pair))
-    return name, column
+def _columns(pairs: Sequence[str]) -> dict[str, str]:
+    """The columns' own names, by the name that a table knows."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, column = pair.partition("=")
+        if not (name and equals and column):
+            raise InvalidInput("--column is not of the form NAME=COLUMN", got=repr(pair))
+        if name in found:
+            raise InvalidInput(f"--column names a column for {name!r} twice", expected="one column for each name")
+        found[name] = column
+    return found
 
 
 def _digest(data: Path, cases: list[Case]) -> str:
-    """What tells one set of cases from another: the files by name and size, and how many cases of each set."""
-    files = [data] if data.is_file() else sorted(data.iterdir())
-    sizes = [[file.name, file.stat().st_size] for file in files if file.suffix in (".gz", ".jsonl")]
+    """What tells one set of cases from another: the bytes of a user's own file, or the name and size of each file of a
+    folder, which may be large; and how many cases of each set.
+    """
+    if data.is_file():
+        files: Any = survey(data)
+    else:
+        files = [[f.name, f.stat().st_size] for f in sorted(data.iterdir()) if f.suffix in (".gz", ".jsonl")]
     counts = [[name, sum(case.set == name for case in cases)] for name in dict.fromkeys(case.set for case in cases)]
-    return f"sha256:{hashlib.sha256(json.dumps([sizes, counts]).encode()).hexdigest()}"
+    return f"sha256:{hashlib.sha256(json.dumps([files, counts]).encode()).hexdigest()}"

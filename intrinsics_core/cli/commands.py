@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -21,6 +22,7 @@ from intrinsics_core.cli import (
     training_rows,
     vllm,
 )
+from intrinsics_core.cli.single_values import SingleValues
 
 app = typer.Typer(
     name="intrinsics",
@@ -47,15 +49,16 @@ def _root(
     pass
 
 
-app.command("run", epilog=run.EPILOG)(run.run)
-app.command("bench", epilog=bench.EPILOG)(bench.bench)
-app.command("audit", epilog=audit.EPILOG)(audit.audit)
-app.command("calibrate", epilog=calibrate.EPILOG)(calibrate.calibrate)
-app.command("demo")(demo.demo)
-app.command("serve", epilog=serve.EPILOG)(serve.serve)
-app.command("mcp", epilog=mcp.EPILOG)(mcp.mcp)
-app.command("vllm", epilog=vllm.EPILOG)(vllm.vllm)
-app.command("check", epilog=check.EPILOG)(check.check)
-app.command("train", epilog=train.EPILOG)(train.train)
-app.command("training-rows", epilog=training_rows.EPILOG)(training_rows.training_rows)
-app.command("adapters", epilog=adapters.EPILOG)(adapters.adapters)
+command = partial(app.command, cls=SingleValues)
+command("run", epilog=run.EPILOG)(run.run)
+command("bench", epilog=bench.EPILOG)(bench.bench)
+command("audit", epilog=audit.EPILOG)(audit.audit)
+command("calibrate", epilog=calibrate.EPILOG)(calibrate.calibrate)
+command("demo")(demo.demo)
+command("serve", epilog=serve.EPILOG)(serve.serve)
+command("mcp", epilog=mcp.EPILOG)(mcp.mcp)
+command("vllm", epilog=vllm.EPILOG)(vllm.vllm)
+command("check", epilog=check.EPILOG)(check.check)
+command("train", epilog=train.EPILOG)(train.train)
+command("training-rows", epilog=training_rows.EPILOG)(training_rows.training_rows)
+command("adapters", epilog=adapters.EPILOG)(adapters.adapters)

@@ -113,7 +113,7 @@ def run(
             share = batch.shared(concurrency, workers) if ray else None
             if concurrency:
                 engine.concurrency = concurrency  # a row may ask for many things at once: the bound is on requests
-            digest, total = _survey(source) if source else ("standard input", None)
+            digest, total = survey(source) if source else ("standard input", None)
             recorded = journal.note(target) if target and resume else None
             day = date or (recorded or {}).get("date") or today()  # a run that goes on tomorrow keeps its day
             settings.check_served(intrinsic, chosen_options, chosen)
@@ -307,7 +307,7 @@ def _journal(
     return journal.fresh(target, described, overwrite=overwrite)
 
 
-def _survey(path: Path) -> tuple[str, int]:
+def survey(path: Path) -> tuple[str, int]:
     """(digest, number of rows) of an input file, in one pass."""
     digest, count = hashlib.sha256(), 0
     with path.open("rb") as lines:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,7 @@ def calibrate(
     data = _data(calls, labels, file)
     fitted = fit(_scores(intrinsic, calls, engine, profile), labels, objective=objective,
                  false_acceptance=false_acceptance, at_most=at_most, confidence=confidence, data=data)  # fmt: skip
+    fitted = replace(fitted, intrinsic=intrinsic)
     if path is not None:
         Path(path).write_text(fitted.to_json(), encoding="utf-8")
     return fitted
@@ -139,12 +141,13 @@ _EXAMPLE = '{"messages": ..., "documents": ..., "label": ...}'
 
 
 def _labelled(intrinsic: str, examples: Iterable[Mapping[str, Any]]) -> tuple[list[Call[Any]], list[bool]]:
+    keys = ("messages", "documents") if TABLE[intrinsic].needs_documents else ("messages",)
     calls, labels = [], []
     for number, example in enumerate(examples):
         if not isinstance(example, Mapping):
             raise InvalidInput(f"examples[{number}] is not an example", expected=_EXAMPLE, got=repr(example))
         label = label_of(example)
-        if missing := [key for key in ("messages",) if key not in example] + ["label"] * (label is None):
+        if missing := [key for key in keys if key not in example] + ["label"] * (label is None):
             raise InvalidInput(f"examples[{number}] has no {' and no '.join(map(repr, missing))}", expected=_EXAMPLE,
                                got=f"the keys {', '.join(map(str, example)) or '(none)'}")  # fmt: skip
         try:

@@ -161,9 +161,12 @@ class _CaseItem(_Item):
     def runtest(self) -> None:
         outcome = self.parent.outcomes(self._request)[self.index]
         self.user_properties += [*outcome.values.items(), *((f"{name} label", v) for name, v in outcome.labels.items())]
+        self.user_properties += [(f"{name} reason", why) for name, why in outcome.reasons.items()]
         if outcome.error:
             self.gate.failed.setdefault(self.path.name, {})[self.parent.cases[self.index].id] = outcome.error
             raise _Failed(outcome.error)
+        if not outcome.labels:
+            pytest.skip("nothing is judged: the chain gave no answer, and the case has no label answerable")
 
 
 class _MetricItem(_Item):
@@ -171,16 +174,18 @@ class _MetricItem(_Item):
         self.gate, self.metric = gate, metric
 
     def runtest(self) -> None:
-        from intrinsics_core.testing.suite import standing
+        from intrinsics_core.testing.suite import notes, standing
 
         outcomes = self.parent.outcomes(self._request)
         values = [outcome.values[self.metric] for outcome in outcomes if self.metric in outcome.values]
+        remarks = notes(self.metric, outcomes)
         if not values:
-            needs = "an answer" if self.metric == "faithfulness" else "the label answerable"
+            needs = "an answer to judge" if self.metric == "faithfulness" else "the label answerable"
+            why = "; ".join((f"no case has {needs}", *remarks))
             if self.metric in self.gate.bounds:
-                raise _Failed(f"{self.metric}: no case has {needs}, which its bound needs")
-            pytest.skip(f"no case has {needs}")
-        found = standing(self.metric, values, self.gate.bounds.get(self.metric))
+                raise _Failed(f"{self.metric} cannot be held against its bound: {why}")
+            pytest.skip(why)
+        found = standing(self.metric, values, self.gate.bounds.get(self.metric), remarks)
         self.gate.standings.setdefault(self.path.name, []).append(found)
         self.user_properties += [("value", found.value), ("low", found.low), ("high", found.high), ("n", found.n)]
         if not found.holds:
@@ -201,6 +206,8 @@ class Judge:
     def faithfulness(self, answer: str, documents: Sequence[Any], *, question: str = "?") -> HallucinationDetection:
         """The verdict on an answer, counted under ``faithfulness``.
 
+        It counts 0 if it has no words, or if it claims something and no document has text.
+
         Args:
             answer: the answer to judge.
             documents: texts or documents that the answer should rest on.
@@ -210,11 +217,14 @@ class Judge:
             The result of the intrinsic ``hallucination-detection``.
         """
         from intrinsics_core import hallucination_detection, run
+        from intrinsics_core.protocol.errors import raised
+        from intrinsics_core.testing.counting import counts
 
         turns = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
         verdict = run(hallucination_detection(turns, documents), self.runtime)
-        if verdict.score is not None:
-            self.values.setdefault("faithfulness", []).append(verdict.score)
+        (count,) = map(raised, counts([(turns, verdict)], self.runtime))
+        if count.value is not None:
+            self.values.setdefault("faithfulness", []).append(count.value)
         return verdict
 
     def answerability(self, question: str, documents: Sequence[Any], *, expected: bool | None = None) -> Answerability:

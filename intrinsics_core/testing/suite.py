@@ -11,6 +11,7 @@ A case is a question, or a conversation, with what is known of it:
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,11 +22,16 @@ from intrinsics_core.bench.base import Observed
 from intrinsics_core.bench.folder import read_rows
 from intrinsics_core.bench.intervals import interval, mean_of
 from intrinsics_core.intrinsics import answerability, hallucination_detection
+from intrinsics_core.intrinsics.calling import NOTHING_SAID
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, within
+from intrinsics_core.protocol.task import documents_of
 from intrinsics_core.running.execution import ProfileLike, RuntimeLike, run_many
+from intrinsics_core.testing.counting import Count, counts
 
 Chain = Callable[[Sequence[Mapping[str, str]]], Any]
+
+_MISSING = {"faithfulness": "no answer", "answerability": "no label"}
 
 # What a bound may be set on, and what it is.
 METRICS = {
@@ -48,25 +54,30 @@ class Gated:
         """With what the chain gives now.
 
         Raises:
-            InvalidInput: it is no mapping with ``documents`` and ``answer``.
+            InvalidInput: it is no mapping with ``documents`` and ``answer``, or the documents cannot be read.
         """
         given = chain(self.messages)
         if not isinstance(given, Mapping) or "documents" not in given or "answer" not in given:
             got = f"keys {list(given)}" if isinstance(given, Mapping) else type(given).__name__
             expected = "a mapping with documents and answer"
             raise InvalidInput("intrinsics_chain returned the wrong type", expected=expected, got=got)
-        answer = given["answer"]
+        answer, found = given["answer"], given["documents"]
         text = answer if isinstance(answer, str) or answer is None else str(getattr(answer, "text", answer))
-        return Gated(self.id, self.messages, tuple(given["documents"]), text, self.answerable)
+        documents = documents_of("intrinsics_chain", [found] if isinstance(found, str) else found)
+        return Gated(self.id, self.messages, documents, text, self.answerable)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one case: values by metric, the labels behind them, or the error."""
+    """What became of one case: values by metric, the labels behind them, or the error.
+
+    ``reasons`` say by metric why the value is 0 without a verdict, or why there is none.
+    """
 
     values: Mapping[str, float] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     error: str | None = None
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -74,6 +85,7 @@ class Standing:
     """A metric over all cases: the mean, its 95% interval, the bound, and whether it holds.
 
     A bound fails where the whole interval lies below it: a few unlucky cases do not break a build, a loss does.
+    ``notes`` say how many cases count 0 without a verdict, how many are left out, and why.
     """
 
     metric: str
@@ -82,6 +94,7 @@ class Standing:
     low: float
     high: float
     bound: float | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -89,7 +102,8 @@ class Standing:
 
     def __str__(self) -> str:
         bound = "" if self.bound is None else f", bound {self.bound:g}: {'holds' if self.holds else 'FAILS'}"
-        return f"{self.metric} {self.value:.3f} [{self.low:.3f}, {self.high:.3f}] of {self.n} cases{bound}"
+        found = f"{self.metric} {self.value:.3f} [{self.low:.3f}, {self.high:.3f}] of {self.n} cases{bound}"
+        return "; ".join((found, *self.notes))
 
 
 def read_cases(file: Path) -> list[Gated]:
@@ -129,43 +143,89 @@ def judge(
     Returns:
         One outcome for each case, in order.
     """
-    outcomes: list[dict[str, Any]] = [{"values": {}, "labels": {}, "error": None} for _ in cases]
+    outcomes: list[dict[str, Any]] = [{"values": {}, "labels": {}, "reasons": {}, "error": None} for _ in cases]
     calls: list[Call[Any]] = []
     about: list[tuple[int, str]] = []
     for i, case in enumerate(cases):
         try:
             given = case.through(chain) if chain else case
-            if given.documents is None:
-                raise InvalidInput(f"case {case.id} has no documents", expected="documents, or a chain that finds some")
-            if case.answerable is not None:
-                calls.append(answerability(list(case.messages), given.documents))
-                about.append((i, "answerability"))
-            if given.answer is not None:
-                turns = [*case.messages, {"role": "assistant", "content": given.answer}]
-                calls.append(hallucination_detection(turns, given.documents))
-                about.append((i, "faithfulness"))
+            asked = _asked(given, recorded=chain is None)
         except Exception as error:  # the chain is the user's: whatever it raises is this case's own
-            outcomes[i]["error"] = f"{type(error).__name__}: {error}"
-    results = run_many(calls, runtime, profile=profile)
-    for (i, metric), result in zip(about, results, strict=True):
+            outcomes[i]["error"] = _told(error)
+            continue
+        calls += asked.values()
+        about += [(i, metric) for metric in asked]
+        outcomes[i]["reasons"] = {metric: why for metric, why in _MISSING.items() if metric not in asked}
+    answered: list[tuple[int, Call[Any], Any]] = []
+    for (i, metric), call, result in zip(about, calls, run_many(calls, runtime, profile=profile), strict=True):
         if isinstance(result, IntrinsicsError):
-            outcomes[i]["error"] = f"{type(result).__name__}: {result}"
+            outcomes[i]["error"] = _told(result)
             continue
         outcomes[i]["labels"][metric] = result.label
         if metric == "answerability":
             outcomes[i]["values"][metric] = float((result.label == "answerable") == cases[i].answerable)
-        elif result.score is not None:
-            outcomes[i]["values"][metric] = result.score
+        else:
+            answered.append((i, call, result))
+    counted = counts([(call.task.messages, verdict) for _, call, verdict in answered], runtime, profile)
+    for (i, _, _), count in zip(answered, counted, strict=True):
+        _put(outcomes[i], count, wanted=cases[i].answerable is not False)
     return [Outcome(**outcome) for outcome in outcomes]
 
 
-def standing(metric: str, values: Sequence[float], bound: float | None = None) -> Standing:
+def _put(outcome: dict[str, Any], count: Count | IntrinsicsError, *, wanted: bool) -> None:
+    """What an answer counts for; to say nothing is no loss where no answer is ``wanted``."""
+    if isinstance(count, IntrinsicsError):
+        outcome["error"] = _told(count)
+        return
+    if count.value is not None and (wanted or count.why != NOTHING_SAID):
+        outcome["values"]["faithfulness"] = count.value
+    if count.why:
+        outcome["reasons"]["faithfulness"] = count.why
+
+
+def _asked(case: Gated, *, recorded: bool) -> dict[str, Call[Any]]:
+    """What is asked about a case, by metric.
+
+    Raises:
+        InvalidInput: there are no documents, or nothing of a recorded case can be judged.
+    """
+    if case.documents is None:
+        raise InvalidInput(f"case {case.id} has no documents", expected="documents, or a chain that finds some")
+    found: dict[str, Call[Any]] = {}
+    if case.answerable is not None:
+        found["answerability"] = answerability(list(case.messages), case.documents)
+    if case.answer is not None:
+        turns = [*case.messages, {"role": "assistant", "content": case.answer}]
+        found["faithfulness"] = hallucination_detection(turns, case.documents)
+    if recorded and not found:
+        raise InvalidInput(f"case {case.id} has nothing to judge",
+                           expected="an answer, the label answerable, or a chain that answers")  # fmt: skip
+    return found
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def notes(metric: str, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    """How many cases count 0 without a verdict, how many are left out, and why, as a sentence for each reason."""
+    why = Counter((metric in one.values, one.reasons[metric]) for one in outcomes if metric in one.reasons)
+    found = []
+    for (valued, reason), n in sorted(why.items(), reverse=True):
+        one = n == 1
+        what = ("counts 0" if one else "count 0") if valued else ("is left out" if one else "are left out")
+        found.append(f"{n} case{'' if one else 's'} {what}: {reason}")
+    return tuple(found)
+
+
+def standing(metric: str, values: Sequence[float], bound: float | None = None, notes: tuple[str, ...] = ()) -> Standing:
     """A metric over the values of the cases that have it.
 
     Args:
         metric: name of the metric.
         values: the values of the cases that have it, at least one, each 0 to 1.
         bound: the bound on the metric, 0 to 1, or None.
+        notes: what is said of the cases behind the number.
 
     Returns:
         The mean with its 95% interval and the bound.
@@ -173,7 +233,7 @@ def standing(metric: str, values: Sequence[float], bound: float | None = None) -
     observed = [Observed({metric: value}) for value in values]
     mean = sum(values) / len(values)
     low, high = interval(observed, mean_of(metric)) or (mean, mean)
-    return Standing(metric, len(values), mean, low, high, bound)
+    return Standing(metric, len(values), mean, low, high, bound, notes)
 
 
 def bounds(texts: Sequence[str]) -> dict[str, float]:
@@ -212,5 +272,7 @@ def summary(file: str, standings: Sequence[Standing], failed: Mapping[str, str])
         bound, holds = "" if one.bound is None else f"{one.bound:g}", "holds" if one.holds else "**fails**"
         interval_ = f"{one.low:.3f} .. {one.high:.3f}"
         lines.append(f"| {one.metric} | {one.value:.3f} | {interval_} | {one.n} | {bound} | {holds} |")
-    lines += ["", *(f"- case {json.dumps(name)} failed" for name in failed)] if failed else []
+    remarks = [f"- {one.metric}: {note}" for one in standings for note in one.notes]
+    remarks += [f"- case {json.dumps(name)} failed" for name in failed]
+    lines += ["", *remarks] if remarks else []
     return "\n".join(lines) + "\n"

@@ -202,6 +202,68 @@ def test_configs_of_every_kind_take_them(tmp_path: Path) -> None:
         assert again.profile.calibrations == {"answerability": STERN} == again.calibrations
 
 
+MILLS = [
+    {
+        "messages": [{"role": "user", "content": f"Who built the {'tide mill' if n % 2 else 'moon'}?"}],
+        "documents": ["Ada Brink built the tide mill in 1911."],
+        "label": bool(n % 2),
+    }
+    for n in range(12)
+]
+
+
+def test_a_calibration_of_another_intrinsic_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "fitted.json"
+    fitted = calibrate("answerability", MILLS, path=file)
+    assert fitted.intrinsic == "answerability" == Calibration.from_json(file.read_text()).intrinsic
+    for given in (str(file), json.loads(file.read_text()), fitted):
+        assert as_runtime({"kind": "embedded", "calibrations": {"answerability": given}})
+        for other in (name for name in CALIBRATED if name != "answerability"):
+            with pytest.raises(InvalidInput, match=rf"calibrations\.{other} was fitted .* got one of answerability"):
+                as_runtime({"kind": "embedded", "calibrations": {other: given}})
+            with pytest.raises(InvalidInput, match="another intrinsic"):
+                server().calibrate_by({other: given})
+
+
+def test_a_calibration_that_names_no_intrinsic_is_taken(tmp_path: Path) -> None:
+    """Files of before there was the name, and what was fitted to scores alone."""
+    older = {key: value for key, value in json.loads(STERN.to_json()).items() if key != "intrinsic"}
+    file = tmp_path / "older.json"
+    file.write_text(json.dumps(older))
+    for name in CALIBRATED:
+        for given in (str(file), older, STERN):
+            assert server().calibrate_by({name: given}).calibrations == {name: STERN}
+    with pytest.raises(InvalidInput, match="intrinsic must be a name"):
+        server().calibrate_by({"uncertainty": older | {"intrinsic": 5}})
+
+
+@pytest.mark.parametrize("name", ["answerability", "context_relevance", "fact-check", "hallucination-detection"])
+@pytest.mark.parametrize("key", ["document", "contexts", "Documents"])
+def test_examples_without_documents_are_refused_where_an_intrinsic_judges_by_them(name: str, key: str) -> None:
+    answered = (
+        [{"role": "assistant", "content": "Ada Brink built it."}]
+        if name in ("fact-check", "hallucination-detection")
+        else []
+    )
+    rows = [{"messages": row["messages"] + answered, key: row["documents"], "label": row["label"]} for row in MILLS]
+    with pytest.raises(InvalidInput, match=rf"examples\[0\] has no 'documents'.* got the keys messages, {key}, label"):
+        calibrate(name, rows)
+
+
+def test_examples_without_documents_are_taken_where_none_are_needed_or_the_list_is_empty() -> None:
+    answered = [
+        {"messages": [*ASKED, {"role": "assistant", "content": said}], "label": right}
+        for said, right in (
+            ("Ada Brink built it in 1911.", True),
+            ("Fog is common on the coast of the island in May.", False),
+        )
+        * 6
+    ]
+    assert calibrate("answer-relevance", answered).examples == 12
+    lost = [row if row["label"] else row | {"documents": []} for row in MILLS]
+    assert calibrate("answerability", lost).examples == 12
+
+
 def test_a_profile_that_is_named_later_is_calibrated_too() -> None:
     runtime = server().calibrate_by({"answerability": STERN})
     plain = run(answerability(ASKED, DOCUMENTS), server(), profile=PROMPTED).probability
@@ -393,7 +455,7 @@ def test_a_bad_example_is_named_by_its_number(tmp_path: Path) -> None:
         ("nonsense", "line 1"),
         ("[]", "line 1"),
         ('{"label": true}', "examples[0] has no 'messages'"),
-        ('{"messages": []}', "examples[0] has no 'label'"),
+        ('{"messages": []}', "examples[0] has no 'documents' and no 'label'"),
     ):
         given.write_text(line + "\n")
         ran = CliRunner().invoke(app, ["calibrate", "answerability", "-i", str(given), "-o", str(tmp_path / "o.json")])

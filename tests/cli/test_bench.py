@@ -92,6 +92,64 @@ def test_a_file_of_ones_own_and_a_column_by_another_name(
     assert done.exit_code == 0 and "| own | AUROC | 2 | 0 |" in done.output
     assert "row 1: the row has no 'label'" in invoke(*arguments, "--overwrite").output
     assert "NAME=COLUMN" in invoke(*arguments, "--overwrite", "--column", "label").output
+    twice = ("--column", "label=is_ok", "--column", "label=other")
+    assert "a column for 'label' twice" in invoke(*arguments, "--overwrite", *twice).output
+
+
+@pytest.fixture
+def own(invoke: Callable[..., Any], write: Callable[..., Path], tmp_path: Path) -> Callable[..., Any]:
+    """Bench a file of four answers about an entry: ``own("--resume", price="nine")``."""
+
+    def bench(*arguments: str, price: str = "four") -> Any:
+        rows = [{"question": "What is the entry?", "documents": [f"The entry costs {price} euros."], "label": right,
+                 "answer": f"The entry costs {'four' if right else 'five'} euros.", "reply": "Four euros."}
+                for right in (True, False, True, False)]  # fmt: skip
+        fixed = ("hallucination-detection", "--data", write(rows), "-o", tmp_path / "t", "--no-picture")
+        return invoke("bench", *fixed, *arguments)
+
+    return bench
+
+
+def test_it_goes_on_with_the_same_rows_and_columns_alone(own: Callable[..., Any]) -> None:
+    assert own().exit_code == 0
+    assert own("--resume").exit_code == 0
+    edited = own("--resume", price="nine")  # as many bytes
+    assert edited.exit_code == 2 and "it was started with other input" in edited.output
+    mapped = own("--resume", "--column", "answer=reply")
+    assert mapped.exit_code == 2 and "it was started with other columns" in mapped.output
+    assert own("--overwrite", "--column", "answer=reply").exit_code == 0
+    assert own("--resume", "--column", "answer=reply").exit_code == 0
+    assert own("--resume").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("pair", "told"),
+    [
+        ("answer=replly", "no row of in.jsonl has this column (did you mean 'reply'?)"),
+        ("answer=zzz", "no row of in.jsonl has this column; expected one of question, documents, label, answer"),
+        ("anwser=reply", "no table reads a column of this name (did you mean 'answer'?)"),
+        ("doc=documents", "no table reads a column of this name (did you mean 'documents'?)"),
+        ("question or messages=question", "no table reads a column of this name"),
+    ],
+)
+def test_a_column_that_is_not_there_is_refused(own: Callable[..., Any], pair: str, told: str) -> None:
+    done = own("--column", pair)
+    assert done.exit_code == 2 and told in " ".join(done.output.split()), done.output
+
+
+@pytest.mark.parametrize("pair", ["answer=reply", "answer=answer", "question=reply", "relevant=label"])
+def test_a_column_that_is_there_is_taken(own: Callable[..., Any], pair: str) -> None:
+    assert own("--column", pair).exit_code == 0
+
+
+def test_a_row_without_the_column_is_not_read_by_another_one(
+    invoke: Callable[..., Any], write: Callable[..., Path], tmp_path: Path
+) -> None:
+    row = {"question": "Who?", "documents": ["It was Ada."], "label": True}
+    rows = [row | {"answer": "Bob.", "reply": "Ada."}, row | {"answer": "Bob."}]
+    arguments = ("bench", "fact-check", "--data", write(rows), "-o", tmp_path / "t", "--column", "answer=reply")
+    done = invoke(*arguments)
+    assert done.exit_code == 2 and "row 2: the row has no 'answer'" in done.output
 
 
 def test_all_tables_of_a_file_of_ones_own_are_those_that_it_can_fill(

@@ -191,3 +191,52 @@ def test_profiles_that_serve_every_intrinsic_are_taken(intrinsic: str) -> None:
 
     for name in SERVED_BY.get(intrinsic, ("embedded", "prompted", "granite-3.3")):
         settings.check_served(intrinsic, {}, profile(name))
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (("run", "reranking", "-i", "one.jsonl", "-i", "two.jsonl", "-o", "out"), "--input"),
+        (("run", "reranking", "-i", "one.jsonl", "-o", "out", "--input", "two.jsonl"), "--input"),
+        (("run", "reranking", "-i", "one.jsonl", "-o", "out", "--output=other"), "--output"),
+        (("audit", "-i", "one.jsonl", "-o", "out", "--date", "April 1, 2025", "--date", "today"), "--date"),
+        (("bench", "all", "--data", "one.jsonl", "--data", "two.jsonl", "-o", "out"), "--data"),
+        (("calibrate", "answerability", "-i", "one.jsonl", "-i", "two.jsonl", "-o", "out"), "--input"),
+        (("check", "-r", "embedded", "--runtime", "server"), "--runtime"),
+    ],
+)
+def test_a_second_value_of_an_option_that_takes_one_is_refused(
+    command: tuple[str, ...], name: str, invoke: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for file in ("one.jsonl", "two.jsonl"):
+        Path(file).write_text(json.dumps(ROW) + "\n", encoding="utf-8")
+    ran = invoke(*command)
+    assert ran.exit_code == 2 and f"{name} is given more than once" in ran.stderr
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--overwrite", "--overwrite"),  # a flag says the same twice
+        ("--option", "both_orders=true", "--option", "mode=listwise"),  # may be given more than once
+        ("--date", "April 1, 2025", "--concurrency", "1"),
+        ("--input", "in.jsonl", "--help"),  # who asks for help gets it
+    ],
+)
+def test_what_may_be_given_more_than_once(
+    flags: tuple[str, ...], invoke: Any, write: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = invoke("run", "reranking", "-i", write([ROW]), "-o", "out", *flags)
+    assert "more than once; expected" not in ran.output
+
+
+def test_audit_takes_what_run_audit_takes() -> None:
+    from inspect import signature
+
+    from intrinsics_core.cli import audit, run
+
+    of_run = signature(run.run).parameters.keys() - {"intrinsic", "citations", "citations_as"}  # not for an audit
+    assert signature(audit.audit).parameters.keys() == of_run
