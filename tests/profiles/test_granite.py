@@ -491,7 +491,7 @@ def test_a_fact_check_of_a_reply_without_a_verdict_has_no_score(reply: list[dict
     def script(request: Generate) -> Any:
         return {"context_relevance": "relevant"} if request.adapter == "context-relevance" else reply
 
-    with pytest.raises(MalformedReply, match="without a verdict|numbered from 1"):
+    with pytest.raises(MalformedReply, match=r"without a verdict|numbered from 1"):
         run(fact_check(ANSWERED, DOCUMENTS), Scripted(script), profile="granite-3.3")
     found = run(fact_check(ANSWERED, DOCUMENTS, on_error="fallback"), Scripted(script), profile="granite-3.3")
     assert found.score is None and found.degraded
