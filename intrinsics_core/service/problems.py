@@ -93,6 +93,8 @@ def install(app: FastAPI, hide: Hide) -> None:
     @app.exception_handler(RequestValidationError)
     async def unfit(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
+        if isinstance(own := first.get("ctx", {}).get("error"), IntrinsicsError):
+            return of_error(own, hide)
         place = ".".join(str(part) for part in first["loc"] if part != "body")
         where = place or "the body"
         what = {"json_invalid": "the body is not JSON", "missing": f"{where} is missing"}
