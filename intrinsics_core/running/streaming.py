@@ -26,6 +26,7 @@ from intrinsics_core.protocol.results import Audit, AuditedSentence, Frozen
 from intrinsics_core.protocol.task import Message, Split, Task, check
 from intrinsics_core.running.execution import ProfileLike, RuntimeLike, arun, run
 from intrinsics_core.running.leaning import leans, shortened
+from intrinsics_core.running.line_breaks import readable_alone, split_behind, would_be_heading
 from intrinsics_core.runtimes import as_runtime
 from intrinsics_core.text.fences import fenced
 from intrinsics_core.text.reasoning import blanked, unended
@@ -90,6 +91,7 @@ class AnswerStream:
         self._length = 0  # of both together
         self._begin = 0  # where it begins in the answer
         self._before = ""  # what was said before it: its end, and the headings above that
+        self._over: Sequence[Span] = ()  # the sentences in it that have closed
         self._taken = ("", "")  # what was taken last, and what was said before that
         self._titles = tuple(dict.fromkeys(d.title for d in self._task.documents if d.title))
         self._last = -1  # where in it the last character is that may end a sentence
@@ -144,16 +146,22 @@ class AnswerStream:
         if not end:
             return None
         said = self._open[:end] if self._begin == 0 else self._open[:end].lstrip()  # as in the whole answer
-        spaces, before = self._open[: end - len(said)], self._before
+        skipped = end - len(said)
+        spaces, before = self._open[:skipped], self._before
+        read = readable_alone(said, [Span(b - skipped, e - skipped, t) for b, e, t in self._over], self._split)
         self._taken = (self._open[:end], before)
         self._open, self._begin = self._open[end:], self._begin + end
         self._length, self._last = self._length - end, self._last - end
         self._before = shortened(before + spaces + blanked(said).lstrip(), _BEFORE, self._titles)
         begin, before = self._begin - len(said), before + spaces
         turns = [*self._task.messages[:-1], *([Message("assistant", before)] if before.strip() else [])]
-        turns.append(Message("assistant", said))
+        turns.append(Message("assistant", read))
         return begin, audit_of(_OF_A_SENTENCE, turns, self._task.documents, on_error=self._on_error,
                                date=self._task.date)  # fmt: skip
+
+    def written(self, begin: int) -> str:
+        """What was taken last, from a place of the answer on, with the line breaks that a judge does not see."""
+        return self._taken[0][begin - self._begin :]
 
     def put_back(self) -> None:
         """What was taken last could not be judged: it is open again, and is taken with what closes next."""
@@ -186,7 +194,7 @@ class AnswerStream:
             self._tried = self._length
             return 0
         shown = blanked(self._open)
-        spans, code = self._split(shown), _code(shown)
+        spans, code = split_behind(self._before, shown, self._split), _code(shown)
         over = len(spans) - 2
         # It takes a whole word behind to know that a sentence is over.
         while over >= 0 and (
@@ -195,6 +203,7 @@ class AnswerStream:
             or not _followed(self._open[spans[over].end :], spans[over].text)
         ):
             over -= 1
+        self._over = spans[: over + 1]
         end, last = spans[over].end if over >= 0 else 0, self._last
         self._tried = 0 if end else self._length
         self._hopeful = last >= end and not _followed(self._open[last + 1 :], self._open[: last + 1])
@@ -202,6 +211,8 @@ class AnswerStream:
 
     def _leans(self, spans: Sequence[Span], i: int) -> bool:
         before = spans[i - 1].text if i else self._before
+        if would_be_heading(self._open, spans[i], spans[i + 1]):
+            return True
         return leans(spans[i].text, spans[i + 1].text, before, self._titles)
 
 
@@ -299,7 +310,7 @@ class StreamChecker:
         if (taken := self._stream.take()) is None:
             return []
         with self._judging():
-            return _placed(taken[0], run(taken[1], self._runtime, profile=self._profile))
+            return self._placed(taken[0], run(taken[1], self._runtime, profile=self._profile))
 
     async def afeed(self, chunk: str) -> list[AuditedSentence]:
         """Like :meth:`feed`, without ever blocking the event loop."""
@@ -385,7 +396,10 @@ class StreamChecker:
 
     async def _ajudged(self, begin: int, call: Call[Audit]) -> list[AuditedSentence]:
         with self._judging():
-            return _placed(begin, await arun(call, self._runtime, profile=self._profile))
+            return self._placed(begin, await arun(call, self._runtime, profile=self._profile))
+
+    def _placed(self, begin: int, judged: Audit) -> list[AuditedSentence]:
+        return _placed(begin, judged, self._stream.written(begin))
 
     @contextmanager
     def _judging(self) -> Iterator[None]:
@@ -413,13 +427,19 @@ def _splitter(profile: Profile) -> Split:
         return profile.split
 
 
-def _placed(begin: int, judged: Audit) -> list[AuditedSentence]:
-    """The sentences with offsets in the whole answer, and why where there is no verdict."""
+def _placed(begin: int, judged: Audit, said: str) -> list[AuditedSentence]:
+    """The sentences with offsets in the whole answer and as they were ``said``, and why where there is no verdict."""
     placed = []
     for sentence in judged.sentences:
         update: dict[str, Any] = {
             "spans": tuple(_moved(span, begin, "begin", "end") for span in sentence.spans),
-            "citations": tuple(_moved(c, begin, "response_begin", "response_end") for c in sentence.citations),
+            "citations": tuple(
+                _moved(c, begin, "response_begin", "response_end").model_copy(
+                    update={"response_text": said[c.response_begin : c.response_end]}
+                )
+                for c in sentence.citations
+            ),
+            "text": said[sentence.begin : sentence.end],
         }
         unsaid = sentence.label == "NA" and sentence.explanation is None
         if judged.degraded and unsaid and (not sentence.judged or not judged.missing):

@@ -597,6 +597,59 @@ def test_a_block_of_code_costs_work_in_proportion(unit: str) -> None:
     assert growth(work, 100) < LINEAR
 
 
+# --- lines that ran out of room ---------------------------------------------------------------------------------------
+
+HOTEL = [
+    "Dogs are welcome in all rooms for 12 euros a night. Parking is free of charge. The sauna opens at noon. "
+    "Breakfast is served from 7 a.m. to 10 a.m. on weekdays. The pool is closed in winter. "
+    "To restart the lift: lift --reset # twice."
+]
+WRAPPED = {
+    "a short end of a line": "Dogs are welcome in all of the rooms of the hotel. Parking is\nfree of charge. "
+                             "The sauna opens\nat noon. The pool is closed in winter.",
+    "line ends of Windows": "Dogs are welcome in all rooms for 12 euros a night. Parking is\r\nfree of charge. The "
+                            "sauna opens at noon. Breakfast is\r\nserved from 7 a.m. to 10 a.m. on weekdays. Bye.",
+    "items": "- Dogs are welcome for 12 euros a night. Parking is\n  free of charge. The sauna opens at noon.\n"
+             "- The pool is closed in winter. Breakfast is served from\n  7 a.m. to 10 a.m. on weekdays.",
+    "a word that is cut": "Dogs are welcome for 12 euros a night. Break-\nfast is served from 7 a.m. to 10 a.m. on "
+                          "weekdays. Park-\ning is free.",
+    "code by indentation": "Do:\n\n    lift --reset the lift now. # twice\n    lift --check. Fine.\n\nParking is free.",
+    "lines of their own": "Parking is free. No fee\nDogs are welcome. 12 euros\nThe pool is closed. Winter\nGood. Bye",
+    "a verse": "Parking is free. Dogs bark\nLoud is the sea\nThe sauna opens at noon. Gold\nIs the pool.",
+    "a list of times": "Breakfast: 7 a.m.\nSauna: noon\nPool: closed. In winter\nDogs: 12 euros",
+    "one line": "Dogs are welcome in all rooms. Parking is free of charge. The sauna opens at noon. It is so.",
+    "two paragraphs": "Dogs are welcome. Parking is free\n\nof charge there. The sauna opens at noon.\n\nIt is so.",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [1, 5, 17])
+@pytest.mark.parametrize("answer", WRAPPED.values(), ids=WRAPPED)
+def test_a_line_that_is_judged_in_part_is_read_as_in_the_whole_answer(answer: str, size: int) -> None:
+    checker = StreamChecker(asks("Tell me about the hotel."), HOTEL)
+    told = [s for chunk in chunked(answer, range(0, len(answer), size)) for s in checker.feed(chunk)]
+    last = checker.close()
+    told += checker.left(last)
+    assert [(s.begin, s.text, s.label) for s in told] == [(s.begin, s.text, s.label) for s in last.sentences]
+    for cited in (citation for s in told for citation in s.citations):
+        assert cited.response_text == answer[cited.response_begin : cited.response_end]
+
+
+@pytest.mark.parametrize(
+    "unit", ["It is {}\n", *(pytest.param(t, marks=pytest.mark.slow) for t in ("a {}. # b ", "It is so. It\nis {}. "))]
+)
+def test_lines_that_go_on_cost_work_in_proportion(unit: str) -> None:
+    def work(n: int) -> Any:
+        def feed() -> None:
+            stream = AnswerStream(ASKED, DOCUMENTS, split=laid_out)
+            for i in range(n):  # no two lines alike, as what was split before is remembered
+                stream.push(unit.format(f"{n}/{i}"))
+                stream.take()
+
+        return feed
+
+    assert growth(work, 200) < LINEAR
+
+
 # --- a judge that fails once ------------------------------------------------------------------------------------------
 
 
