@@ -258,6 +258,23 @@ def test_thresholds_are_the_callers():
             as_runtime({"kind": "embedded", "thresholds": wrong})
 
 
+REPEATED = "The ferry to the mainland takes forty minutes."
+
+
+@pytest.mark.parametrize("said", [REPEATED, f"{REPEATED} Saturn painted it gold in 1812.", TRUE, "It was Otto Lang."])
+@pytest.mark.parametrize("reader", [{}, {"reader": False}], ids=["reader", "no reader"])
+def test_a_threshold_moves_labels_and_no_score(said: str, reader: dict[str, bool]):
+    found = []
+    for limits in ({}, {"faithful": 0.5, "unfaithful": 0.05}, {"faithful": 0.96}, {"faithful": 1.0, "unfaithful": 0.9}):
+        runtime = {"kind": "embedded", "thresholds": {"hallucination-detection": limits}, **reader}
+        found.append(run(hallucination_detection(answered(said), DOCUMENTS), runtime))
+    assert len({(one.score, *(row.score for row in one.sentences)) for one in found}) == 1
+    if said.startswith(REPEATED):
+        assert {one.sentences[0].label for one in found} == {"faithful"}
+    if said == REPEATED:
+        assert {one.label for one in found} == {"faithful"}
+
+
 def test_the_label_of_an_answer_is_read_from_its_score():
     answers = [TRUE, "Ada Brink painted it gold.", f"{TRUE} Saturn's rings consist of ice.", "Hello! " + TRUE]
     for answer in answers:

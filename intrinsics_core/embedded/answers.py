@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from intrinsics_core.embedded.asking import read, vectors_of
@@ -173,14 +174,16 @@ def entailed(own: Overrides, task: Task) -> Program[float]:
 
 
 def support_of(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[ResponseSupport]:
-    """The verdicts on a response, from the vectors of its sentences and of the documents'."""
-    from intrinsics_core.embedded.scoring.support import look_up, support
+    """The verdicts on a response, from the vectors of its sentences and of the documents'.
+
+    A caller's thresholds choose the labels. The numbers are those of the head that ships, so that no threshold moves
+    what is compared with it.
+    """
+    from intrinsics_core.embedded.scoring.support import look_up, support, with_numbers_of
     from intrinsics_core.embedded.scoring.support_head import load_head
 
     response, documents = vectors_of(replies)
     head = load_head(reads=bool(own.reads))
-    if thresholds := own.thresholds.get("hallucination-detection"):
-        head = replace(head, thresholds={**head.thresholds, **thresholds})
     (before, claims, sentence_of), sources = said_in(task), _sources(task, documents)
     evidence = look_up(claims, response, sources, task.query, before, earlier_turns(task))
     logits = (
@@ -188,11 +191,16 @@ def support_of(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[
         if own.reads
         else None
     )
-    return support(
-        claims, response, sources, head, given=task.query, told=told_earlier(task), before=before, evidence=evidence,
+    judge = partial(
+        support, claims, response, sources, given=task.query, told=told_earlier(task), before=before, evidence=evidence,
         logits=logits,
         reported=_reported(own, task, sentence_of, response), sentence_of=sentence_of, own_encoder=own.own_encoder,
     )  # fmt: skip
+    judged = judge(head)
+    thresholds = own.thresholds.get("hallucination-detection")
+    if not thresholds:
+        return judged
+    return with_numbers_of(judged, judge(replace(head, thresholds={**head.thresholds, **thresholds})))
 
 
 def _reported(own: Overrides, task: Task, sentence_of: Sequence[int], vectors: Sequence[Any]) -> Collection[int]:

@@ -2,16 +2,19 @@
 
 `AnswerStream` finds the sentences that have closed and says what to ask; it does no I/O. `StreamChecker` asks: blocking
 or on an event loop. A line that says nothing without the next one closes with that one: a heading, an introduction, the
-first rows of a table, a bare "No.". What is said of a sentence is provisional in two ways only: it is judged with what
-was said before it and not with what else follows, and a splitter that changes its mind later is not followed. The last
-result is the audit of the whole answer, the same as without a stream.
+first rows of a table, a bare "No.". A block of code closes as a whole. What is said of a sentence is provisional in two
+ways only: it is judged with what was said before it and not with what else follows, and a splitter that changes its
+mind later is not followed. The last result is the audit of the whole answer, the same as without a stream.
 """
 
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_left
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from intrinsics_core.intrinsics.audit import NAME, audit, audit_of
@@ -23,7 +26,9 @@ from intrinsics_core.protocol.results import Audit, AuditedSentence, Frozen
 from intrinsics_core.protocol.task import GOES_ON, Message, Split, Task, check
 from intrinsics_core.running.execution import ProfileLike, RuntimeLike, arun, run
 from intrinsics_core.running.leaning import leans, shortened
+from intrinsics_core.running.line_breaks import readable_alone, split_behind, would_be_heading
 from intrinsics_core.runtimes import as_runtime
+from intrinsics_core.text.fences import fenced
 from intrinsics_core.text.reasoning import blanked, unended
 from intrinsics_core.text.sentences import Span, punkt
 
@@ -86,6 +91,8 @@ class AnswerStream:
         self._length = 0  # of both together
         self._begin = 0  # where it begins in the answer
         self._before = ""  # what was said before it: its end, and the headings above that
+        self._over: Sequence[Span] = ()  # the sentences in it that have closed
+        self._taken = ("", "")  # what was taken last, and what was said before that
         self._titles = tuple(dict.fromkeys(d.title for d in self._task.documents if d.title))
         self._last = -1  # where in it the last character is that may end a sentence
         self._hopeful = False  # whether a sentence may have ended in it
@@ -139,17 +146,33 @@ class AnswerStream:
         if not end:
             return None
         said = self._open[:end] if self._begin == 0 else self._open[:end].lstrip()  # as in the whole answer
-        spaces, before = self._open[: end - len(said)], self._before
+        skipped = end - len(said)
+        spaces, before = self._open[:skipped], self._before
+        read = readable_alone(said, [Span(b - skipped, e - skipped, t) for b, e, t in self._over], self._split)
+        self._taken = (self._open[:end], before)
         self._open, self._begin = self._open[end:], self._begin + end
         self._length, self._last = self._length - end, self._last - end
         self._before = shortened(before + spaces + blanked(said).lstrip(), _BEFORE, self._titles)
         begin, before = self._begin - len(said), before + spaces
         turns = [*self._task.messages[:-1], *([Message("assistant", before)] if before.strip() else [])]
-        turns.append(Message("assistant", said))
+        turns.append(Message("assistant", read))
         made = audit_of(_OF_A_SENTENCE, turns, self._task.documents, on_error=self._on_error, date=self._task.date)
         if before.strip():
             made = replace(made, task=replace(made.task, options={**made.task.options, GOES_ON: True}))
         return begin, made
+
+    def written(self, begin: int) -> str:
+        """What was taken last, from a place of the answer on, with the line breaks that a judge does not see."""
+        return self._taken[0][begin - self._begin :]
+
+    def put_back(self) -> None:
+        """What was taken last could not be judged: it is open again, and is taken with what closes next."""
+        said, self._before = self._taken
+        self._taken = ("", self._before)
+        self._open, self._begin = said + self._open, self._begin - len(said)
+        self._length, self._last = self._length + len(said), self._last + len(said)
+        self._hopeful = self._word_ended = True
+        self._tried = 0
 
     def finish(self) -> Call[Audit]:
         """The audit of the whole answer."""
@@ -172,13 +195,17 @@ class AnswerStream:
         if self._begin == 0 and unended(self._open):
             self._tried = self._length
             return 0
-        spans = self._split(blanked(self._open))
+        shown = blanked(self._open)
+        spans, code = split_behind(self._before, shown, self._split), _code(shown)
         over = len(spans) - 2
         # It takes a whole word behind to know that a sentence is over.
         while over >= 0 and (
-            self._leans(spans, over) or not _followed(self._open[spans[over].end :], spans[over].text)
+            _is_within(code, spans[over].end)
+            or self._leans(spans, over)
+            or not _followed(self._open[spans[over].end :], spans[over].text)
         ):
             over -= 1
+        self._over = spans[: over + 1]
         end, last = spans[over].end if over >= 0 else 0, self._last
         self._tried = 0 if end else self._length
         self._hopeful = last >= end and not _followed(self._open[last + 1 :], self._open[: last + 1])
@@ -186,12 +213,25 @@ class AnswerStream:
 
     def _leans(self, spans: Sequence[Span], i: int) -> bool:
         before = spans[i - 1].text if i else self._before
+        if would_be_heading(self._open, spans[i], spans[i + 1]):
+            return True
         return leans(spans[i].text, spans[i + 1].text, before, self._titles)
 
 
 def _listed(messages: Any) -> bool:
     """Whether there can be a turn more; what is no list is for `check` to name."""
     return isinstance(messages, Iterable) and not isinstance(messages, str | bytes | Mapping)
+
+
+def _code(text: str) -> list[tuple[int, int]]:
+    """Where blocks of code begin, and where their last lines end. They close as a whole."""
+    return [(begin, begin + len(text[begin:end].rstrip())) for begin, end in fenced(text, so_far=True)]
+
+
+def _is_within(code: Sequence[tuple[int, int]], place: int) -> bool:
+    """Whether a place lies behind the beginning of a block of code and before its end."""
+    i = bisect_left(code, place, key=itemgetter(0)) - 1
+    return i >= 0 and place < code[i][1]
 
 
 def _followed(rest: str, sentence: str) -> bool:
@@ -243,7 +283,8 @@ class StreamChecker:
         self._profile = self._runtime.profile_of(profile)
         self._stream = AnswerStream(messages, documents, split=_splitter(self._profile), on_error=on_error, date=date)
         self._hold = hold
-        self._released = 0  # characters that `release` gave
+        self._judged = 0  # characters of the answer that have a verdict
+        self._released = 0  # those of them that `release` gave
         self._ended = False
 
     @property
@@ -256,7 +297,7 @@ class StreamChecker:
 
         For those who hold an answer back: what was released adds up to the answer.
         """
-        begin, self._released = self._released, len(self.text) if self._ended else self._stream.taken
+        begin, self._released = self._released, self._judged
         return self.text[begin : self._released]
 
     def feed(self, chunk: str) -> list[AuditedSentence]:
@@ -264,11 +305,14 @@ class StreamChecker:
 
         Raises:
             InvalidInput: the chunk is no text, or the answer was closed.
-            IntrinsicsError: the sentences could not be judged; with ``on_error="fallback"`` none of these.
+            IntrinsicsError: the sentences could not be judged; with ``on_error="fallback"`` none of these. The chunk is
+                part of the answer all the same: its sentences are judged with the next chunk, which may be ``""``.
         """
         self._push(chunk)
-        taken = self._stream.take()
-        return [] if taken is None else _placed(taken[0], run(taken[1], self._runtime, profile=self._profile))
+        if (taken := self._stream.take()) is None:
+            return []
+        with self._judging():
+            return self._placed(taken[0], run(taken[1], self._runtime, profile=self._profile))
 
     async def afeed(self, chunk: str) -> list[AuditedSentence]:
         """Like :meth:`feed`, without ever blocking the event loop."""
@@ -279,19 +323,24 @@ class StreamChecker:
     def close(self) -> Audit:
         """The answer is whole: everything about it, as :func:`intrinsics_core.audit` says it."""
         self._ended = True
-        return run(self._stream.finish(), self._runtime, profile=self._profile)
+        whole = run(self._stream.finish(), self._runtime, profile=self._profile)
+        self._judged = len(self.text)
+        return whole
 
     async def aclose(self) -> Audit:
         """Like :meth:`close`, without ever blocking the event loop."""
         self._ended = True
-        return await arun(self._stream.finish(), self._runtime, profile=self._profile)
+        whole = await arun(self._stream.finish(), self._runtime, profile=self._profile)
+        self._judged = len(self.text)
+        return whole
 
     def left(self, whole: Audit) -> tuple[AuditedSentence, ...]:
         """The sentences of the whole answer's audit that closed with the end alone: the last one, at least.
 
-        With those that :meth:`feed` gave, they are all sentences, each once.
+        With those that :meth:`feed` gave, they are all sentences, each once. One that goes on in the whole, behind
+        where it ended for :meth:`feed`, is told again with its end.
         """
-        return tuple(sentence for sentence in whole.sentences if sentence.begin >= self._stream.taken)
+        return tuple(sentence for sentence in whole.sentences if sentence.end > self._stream.taken)
 
     def check(self, chunks: Iterable[str]) -> Iterator[StreamEvent]:
         """A whole stream: each chunk, then the sentences that closed with it, those left at the end, and the audit.
@@ -348,7 +397,22 @@ class StreamChecker:
         yield StreamEvent(audit=whole)
 
     async def _ajudged(self, begin: int, call: Call[Audit]) -> list[AuditedSentence]:
-        return _placed(begin, await arun(call, self._runtime, profile=self._profile))
+        with self._judging():
+            return self._placed(begin, await arun(call, self._runtime, profile=self._profile))
+
+    def _placed(self, begin: int, judged: Audit) -> list[AuditedSentence]:
+        return _placed(begin, judged, self._stream.written(begin))
+
+    @contextmanager
+    def _judging(self) -> Iterator[None]:
+        """Counts what was taken as judged; puts it back where it could not be."""
+        end = self._stream.taken
+        try:
+            yield
+        except BaseException:  # a caller that was cancelled may go on, too
+            self._stream.put_back()
+            raise
+        self._judged = end
 
     def _push(self, chunk: str) -> None:
         if self._ended:
@@ -365,13 +429,19 @@ def _splitter(profile: Profile) -> Split:
         return profile.split
 
 
-def _placed(begin: int, judged: Audit) -> list[AuditedSentence]:
-    """The sentences with offsets in the whole answer, and why where there is no verdict."""
+def _placed(begin: int, judged: Audit, said: str) -> list[AuditedSentence]:
+    """The sentences with offsets in the whole answer and as they were ``said``, and why where there is no verdict."""
     placed = []
     for sentence in judged.sentences:
         update: dict[str, Any] = {
             "spans": tuple(_moved(span, begin, "begin", "end") for span in sentence.spans),
-            "citations": tuple(_moved(c, begin, "response_begin", "response_end") for c in sentence.citations),
+            "citations": tuple(
+                _moved(c, begin, "response_begin", "response_end").model_copy(
+                    update={"response_text": said[c.response_begin : c.response_end]}
+                )
+                for c in sentence.citations
+            ),
+            "text": said[sentence.begin : sentence.end],
         }
         unsaid = sentence.label == "NA" and sentence.explanation is None
         if judged.degraded and unsaid and (not sentence.judged or not judged.missing):

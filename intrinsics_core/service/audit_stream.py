@@ -10,18 +10,21 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from secrets import token_urlsafe
 from typing import Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.responses import Response
 
-from intrinsics_core import IntrinsicsError, RuntimeUnavailable, StreamChecker
+from intrinsics_core import IntrinsicsError, InvalidInput, RuntimeUnavailable, StreamChecker
+from intrinsics_core.protocol.results import Audit
 from intrinsics_core.protocol.task import Message, check
 from intrinsics_core.running.rows import written
 from intrinsics_core.service.answers import json_answer
+from intrinsics_core.service.intrinsics import has_only
 from intrinsics_core.service.problems import NotHere, name_of
 from intrinsics_core.service.serving import Served, Service
 
@@ -33,7 +36,16 @@ _EXAMPLE: dict[str, Any] = {
 }
 
 
-class Opening(BaseModel):
+class _Fields(BaseModel):
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, row: Any) -> Any:
+        if isinstance(row, Mapping):
+            has_only(row, list(cls.model_fields))
+        return row
+
+
+class Opening(_Fields):
     """What is answered, and what the answer rests on: as in a row of the command line."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
@@ -44,23 +56,64 @@ class Opening(BaseModel):
     runtime: str | None = None
 
 
-class AnswerPiece(BaseModel):
-    """What was written next; ``last`` closes the answer."""
+class AnswerPiece(_Fields):
+    """What was written next; ``last`` closes the answer.
+
+    ``at`` is where the piece begins in the answer, in characters. With it a piece that is sent again counts once, also
+    where the first one was taken and its answer got lost.
+    """
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"text": "Ada Brink built it. "}, {"last": True}]})
 
     text: str = ""
     last: bool = False
+    at: int | None = Field(None, ge=0)
 
 
 @dataclass
 class _OpenAudit:
     checker: StreamChecker
     served: Served
-    given: list[str]  # all texts that were sent, for the limit
+    given: list[str]  # the texts that it was opened with, for the limit
     documents: int
     heard: float
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # pieces are judged in the order that they came
+    untold: list[bytes] = field(default_factory=list)  # lines that no answer held yet
+    ending: bool = False  # whether the last piece is in the answer
+
+    def new_in(self, piece: AnswerPiece) -> str:
+        """What of a piece is not in the answer yet.
+
+        Raises:
+            InvalidInput: the piece begins behind the answer, or says something else than what stands there.
+        """
+        if piece.at is None:
+            again = self.ending and self.checker.text.endswith(piece.text)
+            return "" if again else piece.text
+        said = self.checker.text[piece.at :]
+        if piece.at > len(self.checker.text):
+            raise InvalidInput("at lies behind the answer", intrinsic="audit",
+                               expected=f"at most {len(self.checker.text)}", got=str(piece.at))  # fmt: skip
+        if not (piece.text.startswith(said) or said.startswith(piece.text)):
+            raise InvalidInput("text is another than what was sent for this place", intrinsic="audit",
+                               expected="the same text again, or what follows it", got=f"at {piece.at}")  # fmt: skip
+        return piece.text[len(said) :]
+
+    async def hear(self, text: str, last: bool) -> Audit | None:
+        """Judge what is new, and keep the lines to tell; the audit where the answer was closed."""
+        self.ending = self.ending or last
+        if text or not last:
+            self.untold += [_line(sentence=s) for s in await self.checker.afeed(text)]
+        if not last:
+            return None
+        audit = await self.checker.aclose()
+        self.untold += [*(_line(sentence=s) for s in self.checker.left(audit)), _line(audit=audit)]
+        return audit
+
+    def told(self) -> list[bytes]:
+        """The lines that were kept, once."""
+        lines, self.untold = self.untold, []
+        return lines
 
 
 class OpenAudits:
@@ -132,24 +185,20 @@ def routes(serving: Service) -> APIRouter:
         found = sessions.find(session)
         async with found.turn:
             sessions.find(session)  # it may have been closed meanwhile
-            found.given.append(piece.text)
-            await serving.limits.check(found.given, found.documents)
-            lines: list[bytes] = []
+            text = found.new_in(piece)
+            await serving.limits.check([*found.given, found.checker.text + text], found.documents)
+            problem: list[bytes] = []
             try:
                 async with found.served.batcher.place():
-                    if piece.text:
-                        lines += [_line(sentence=s) for s in await found.checker.afeed(piece.text)]
-                    if piece.last:
-                        audit = await found.checker.aclose()
-                        serving.metrics.judged("audit", audit)
-                        lines += [*(_line(sentence=s) for s in found.checker.left(audit)), _line(audit=audit)]
-            except IntrinsicsError as error:
-                if not lines:
-                    raise
-                lines.append(written({"error": {"type": name_of(error), "message": serving.hide(str(error))}}))
-            finally:
-                if piece.last:
+                    audit = await found.hear(text, piece.last)
+                if audit is not None:
+                    serving.metrics.judged("audit", audit)
                     sessions.drop(session)
+            except IntrinsicsError as error:
+                if not found.untold:
+                    raise
+                problem = [_line_of(error, serving)]
+            lines = [*found.told(), *problem]
         return Response(b"".join(lines), media_type=LINES)
 
     @router.delete(f"{_PATH}/{{session}}", summary="Give an audit up", status_code=204)
@@ -159,6 +208,10 @@ def routes(serving: Service) -> APIRouter:
         return Response(status_code=204)
 
     return router
+
+
+def _line_of(error: IntrinsicsError, serving: Service) -> bytes:
+    return written({"error": {"type": name_of(error), "message": serving.hide(str(error))}})
 
 
 def _line(**event: Any) -> bytes:

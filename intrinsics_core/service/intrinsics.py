@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -70,9 +70,7 @@ def routes(serving: Service) -> APIRouter:
         row = json_object(await request.body())
         identity = row.get("id")
         try:
-            for field in row:
-                if field not in _FIELDS:
-                    raise unknown(f"{field[:_SHOWN]!r} is an unknown field", field, _FIELDS)
+            has_only(row, _FIELDS)
             record = TABLE[known]
             options = from_json(record, given(row, "options", Mapping, {}), called="option")
             on_error = given(row, "on_error", str, "raise")
@@ -85,6 +83,17 @@ def routes(serving: Service) -> APIRouter:
         return Response(encode(identity, found), media_type=JSON)
 
     return router
+
+
+def has_only(row: Mapping[str, Any], fields: Sequence[str]) -> None:
+    """Refuse a field that is none of these.
+
+    Raises:
+        InvalidInput: there is one; the message has the nearest name.
+    """
+    for field in row:
+        if field not in fields:
+            raise unknown(f"{field[:_SHOWN]!r} is an unknown field", field, fields)
 
 
 def given(row: Mapping[str, Any], key: str, kind: type, otherwise: Any) -> Any:

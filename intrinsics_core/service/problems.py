@@ -94,6 +94,8 @@ def install(app: FastAPI, hide: Hide) -> None:
     @app.exception_handler(RequestValidationError)
     async def unfit(request: Request, error: RequestValidationError) -> Response:
         found = error.errors()
+        if isinstance(own := found[0].get("ctx", {}).get("error"), IntrinsicsError):
+            return of_error(own, hide)
         if found[0]["type"] == "json_invalid":
             return of_error(InvalidInput("the body is not JSON", expected=expected_by(found[0])))
         return of_error(misfit((one | {"loc": one["loc"][1:]} for one in found), error.body, "the body"))

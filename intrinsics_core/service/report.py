@@ -22,7 +22,7 @@ from intrinsics_core.protocol.results import Audit, Uncertainty
 from intrinsics_core.render.report import report as page_of
 from intrinsics_core.render.trace import Turn
 from intrinsics_core.running.rows import checked, json_object
-from intrinsics_core.service.intrinsics import ANSWERED, DOCUMENTS, given
+from intrinsics_core.service.intrinsics import ANSWERED, DOCUMENTS, given, has_only
 from intrinsics_core.service.serving import Service
 
 _TITLE = "What holds of this answer"
@@ -48,6 +48,8 @@ _ROW = {
     "responses": {"200": {"content": {"text/html": {"schema": {"type": "string"}}}}},
 }
 
+_FIELDS = ("id", "messages", "documents", "runtime")
+
 
 def routes(serving: Service) -> APIRouter:
     """The route of the report."""
@@ -56,6 +58,7 @@ def routes(serving: Service) -> APIRouter:
     @router.post("/v1/report", summary="Everything about one row, as an HTML page", openapi_extra=_ROW)
     async def report(request: Request) -> Response:
         row = json_object(await request.body())
+        has_only(row, _FIELDS)
         served = serving.pick(given(row, "runtime", str, None))
         calls = _calls(row)
         await serving.bounded(next(iter(calls.values())))

@@ -18,17 +18,17 @@ def is_fence(line: str) -> bool:
     return _FENCE.match(line.strip()) is not None
 
 
-def fenced(text: str) -> list[tuple[int, int]]:
+def fenced(text: str, *, so_far: bool = False) -> list[tuple[int, int]]:
     """(begin, end) of each block of code between two fences, with the fences and the end of the last line.
 
     One that is not closed goes on to the end of the text. One whose first fence is not there begins with the text
-    (`begins_in_code`).
+    (`begins_in_code`), unless the text is still written: ``so_far`` it does not show that.
     """
     if "```" not in text and "~~~" not in text:
         return []
     lines = text.splitlines(keepends=True)
     begins = [0, *accumulate(map(len, lines))]
-    return [(begins[first], begins[last]) for first, last in blocks(lines)]
+    return [(begins[first], begins[last]) for first, last in blocks(lines, so_far=so_far)]
 
 
 def coded(lines: Sequence[str]) -> frozenset[int]:
@@ -38,9 +38,9 @@ def coded(lines: Sequence[str]) -> frozenset[int]:
     return frozenset(i for first, last in blocks(lines) for i in range(first, last))
 
 
-def blocks(lines: Sequence[str]) -> list[tuple[int, int]]:
+def blocks(lines: Sequence[str], *, so_far: bool = False) -> list[tuple[int, int]]:
     """(first, behind the last) line or sentence of each block of code (`fenced`)."""
-    found, opened = list[tuple[int, int]](), 0 if begins_in_code(lines) else -1
+    found, opened = list[tuple[int, int]](), 0 if not so_far and begins_in_code(lines) else -1
     for i, line in enumerate(lines):
         if is_fence(line):
             if opened >= 0:

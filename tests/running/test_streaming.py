@@ -398,7 +398,7 @@ def test_a_sentence_that_is_held_back_is_seen_after_its_verdict(text: str, cuts:
     events = events_of(text, cuts, asynchronous)
     for event in events:
         for sentence in event.sentences:
-            assert len(shown) <= sentence.begin, "its text was seen before its verdict"
+            assert len(shown) < sentence.end, "its text was seen before its verdict"
             judged = max(judged, sentence.end)
         shown += event.text
         assert not text[judged : len(shown)].strip()
@@ -537,3 +537,194 @@ def test_what_is_said_further_down_keeps_what_it_stands_under(above: str, betwee
         assert (above + between).endswith(said[len(kept) :])
     assert kept or said[0].isalpha()
     assert shortened("# Short\n", 2_000) == "# Short\n"
+
+
+# --- blocks of code, and what the whole cuts otherwise ----------------------------------------------------------------
+
+MANUAL = [
+    "To restart the server run:\n\n```bash\nsudo systemctl restart alba. # not reload\nalba --check\n```\n"
+    "The port is 8010. Backups are kept for 30 days. The log is /var/log/alba.log."
+]
+CODE = {
+    "in the middle": "Run this:\n\n```bash\nsudo systemctl restart alba. # not reload\nalba --check\n```\n\n"
+                     "The port is 8010.",
+    "tildes": "Run this:\n~~~\nsudo systemctl restart alba. # not reload\nalba --check. Done.\n~~~\nThe port is 8010.",
+    "at the end": "The port is 8010.\n\n```\nsudo systemctl restart alba. # it was painted gold by forty sailors\n```",
+    "all of it": "```bash\nsudo systemctl restart alba. # not reload\n```",
+    "not closed": "Run this:\n\n```bash\nsudo systemctl restart alba. # gold. The port is 8010.",
+    "two blocks": "First:\n```\nalba --check. # fine\n```\nThe port is 8010. Then:\n```\nalba --stop. # Or\n```\nBye.",
+    "in an item": "1. Run this:\n   ```sh\n   sudo systemctl restart alba. # not reload\n   ```\n2. The port is 8010.",
+    "with prose": "Set x=1\n```\nThe server is restarted by this.\nIt waits. It stops.\n```\nThe port is 8010. Is it?",
+    "line ends of Windows": "Run this:\r\n\r\n```\r\nalba --check. # fine\r\n```\r\n\r\nThe port is 8010. Is it?",
+    "none": "Run `sudo systemctl restart alba.` and then `alba --check`. The port is 8010. Is it?",
+    "a mark in prose": "The mark ``` begins a block. The port is 8010. Backups are kept for 30 days.",
+}  # fmt: skip
+MANUALS_QUESTION = "What does the manual say?"
+
+
+@pytest.mark.parametrize("size", [1, 5, 17, 1000])
+@pytest.mark.parametrize("answer", CODE.values(), ids=CODE)
+def test_code_is_judged_as_in_the_whole_answer_wherever_chunks_are_cut(answer: str, size: int) -> None:
+    told, shown = list[Any](), 0
+    checker = StreamChecker(asks(MANUALS_QUESTION), MANUAL, hold=True)
+    for event in checker.check(chunked(answer, range(0, len(answer), size))):
+        told += event.sentences
+        shown += len(event.text)
+        assert not answer[told[-1].end if told else 0 : shown].strip()
+        if event.audit:
+            assert [(s.text, s.label, s.begin) for s in told] == [
+                (s.text, s.label, s.begin) for s in event.audit.sentences
+            ]
+    assert shown == len(answer)
+
+
+def test_the_lines_of_a_block_of_code_close_when_it_ends() -> None:
+    stream, taken = AnswerStream(ASKED, DOCUMENTS, split=laid_out), list[str]()
+    for chunk in words_of(
+        "Ada Brink built the mill. Do:\n```\na = 1. b = 2.\n\nc = 3.\n```\nFog is common. It ends. Good "
+    ):
+        stream.push(chunk)
+        if (found := stream.take()) is not None:
+            taken.append(found[1].task.response)
+    assert taken == [
+        "Ada Brink built the mill.",
+        "Do:\n```\na = 1. b = 2.\n\nc = 3.\n```",
+        "Fog is common.",
+        "It ends.",
+    ]
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_sentence_that_goes_on_behind_what_was_judged_is_told_before_its_end_is_shown(asynchronous: bool) -> None:
+    text = "It ground flour until 1958. <!-- Fog is common in May. It was painted gold by forty sailors -->"
+    told, shown = list[Any](), ""
+    for event in events_of(text, range(0, len(text), 5), asynchronous):
+        told += event.sentences
+        shown += event.text
+        assert not text[max((s.end for s in told), default=0) : len(shown)].strip()
+    assert told[-1] == whole(text).sentences[-1] and told[-1].text.startswith("<!-- Fog") and shown == text
+
+
+@pytest.mark.parametrize("unit", ["x = 1;\n", "a. b. ", "```\n", "~~~ a. b\n"])
+def test_a_block_of_code_costs_work_in_proportion(unit: str) -> None:
+    def work(n: int) -> Any:
+        def feed() -> None:
+            stream = AnswerStream(ASKED, DOCUMENTS, split=laid_out)
+            for chunk in [f"{n} words.\n\n```\n", *[unit] * n]:
+                stream.push(chunk)
+                stream.take()
+
+        return feed
+
+    assert growth(work, 100) < LINEAR
+
+
+# --- lines that ran out of room ---------------------------------------------------------------------------------------
+
+HOTEL = [
+    "Dogs are welcome in all rooms for 12 euros a night. Parking is free of charge. The sauna opens at noon. "
+    "Breakfast is served from 7 a.m. to 10 a.m. on weekdays. The pool is closed in winter. "
+    "To restart the lift: lift --reset # twice."
+]
+WRAPPED = {
+    "a short end of a line": "Dogs are welcome in all of the rooms of the hotel. Parking is\nfree of charge. "
+                             "The sauna opens\nat noon. The pool is closed in winter.",
+    "line ends of Windows": "Dogs are welcome in all rooms for 12 euros a night. Parking is\r\nfree of charge. The "
+                            "sauna opens at noon. Breakfast is\r\nserved from 7 a.m. to 10 a.m. on weekdays. Bye.",
+    "items": "- Dogs are welcome for 12 euros a night. Parking is\n  free of charge. The sauna opens at noon.\n"
+             "- The pool is closed in winter. Breakfast is served from\n  7 a.m. to 10 a.m. on weekdays.",
+    "a word that is cut": "Dogs are welcome for 12 euros a night. Break-\nfast is served from 7 a.m. to 10 a.m. on "
+                          "weekdays. Park-\ning is free.",
+    "code by indentation": "Do:\n\n    lift --reset the lift now. # twice\n    lift --check. Fine.\n\nParking is free.",
+    "lines of their own": "Parking is free. No fee\nDogs are welcome. 12 euros\nThe pool is closed. Winter\nGood. Bye",
+    "a verse": "Parking is free. Dogs bark\nLoud is the sea\nThe sauna opens at noon. Gold\nIs the pool.",
+    "a list of times": "Breakfast: 7 a.m.\nSauna: noon\nPool: closed. In winter\nDogs: 12 euros",
+    "one line": "Dogs are welcome in all rooms. Parking is free of charge. The sauna opens at noon. It is so.",
+    "two paragraphs": "Dogs are welcome. Parking is free\n\nof charge there. The sauna opens at noon.\n\nIt is so.",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [1, 5, 17])
+@pytest.mark.parametrize("answer", WRAPPED.values(), ids=WRAPPED)
+def test_a_line_that_is_judged_in_part_is_read_as_in_the_whole_answer(answer: str, size: int) -> None:
+    checker = StreamChecker(asks("Tell me about the hotel."), HOTEL)
+    told = [s for chunk in chunked(answer, range(0, len(answer), size)) for s in checker.feed(chunk)]
+    last = checker.close()
+    told += checker.left(last)
+    assert [(s.begin, s.text, s.label) for s in told] == [(s.begin, s.text, s.label) for s in last.sentences]
+    for cited in (citation for s in told for citation in s.citations):
+        assert cited.response_text == answer[cited.response_begin : cited.response_end]
+
+
+@pytest.mark.parametrize(
+    "unit", ["It is {}\n", *(pytest.param(t, marks=pytest.mark.slow) for t in ("a {}. # b ", "It is so. It\nis {}. "))]
+)
+def test_lines_that_go_on_cost_work_in_proportion(unit: str) -> None:
+    def work(n: int) -> Any:
+        def feed() -> None:
+            stream = AnswerStream(ASKED, DOCUMENTS, split=laid_out)
+            for i in range(n):  # no two lines alike, as what was split before is remembered
+                stream.push(unit.format(f"{n}/{i}"))
+                stream.take()
+
+        return feed
+
+    assert growth(work, 200) < LINEAR
+
+
+# --- a judge that fails once ------------------------------------------------------------------------------------------
+
+
+def failing(times: int) -> Any:
+    left = [times]
+
+    def reply(request: Any) -> Any:
+        left[0] -= 1
+        return RuntimeUnavailable("busy") if left[0] >= 0 else judge(request)
+
+    return reply
+
+
+@pytest.mark.parametrize("times", [0, 1, 2])
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_sentences_that_could_not_be_judged_are_judged_with_the_next_chunk(times: int, asynchronous: bool) -> None:
+    checker = StreamChecker(ASKED, DOCUMENTS, runtime=Scripted(failing(times)), hold=True)
+    told, released = list[Any](), ""
+
+    def feed(chunk: str) -> Any:
+        return asyncio.run(checker.afeed(chunk)) if asynchronous else checker.feed(chunk)
+
+    for chunk in ("She painted it gold. ", "", "Ada Brink built the tide mill in 1911. ", "And it ", "ground flour."):
+        try:
+            told += feed(chunk)
+        except RuntimeUnavailable:
+            assert checker.release() == ""
+        released += checker.release()
+        assert not checker.text[told[-1].end if told else 0 : len(released)].strip()
+    last = checker.close()
+    assert [*told, *checker.left(last)] == list(last.sentences)
+    assert len(told) == 2 and released + checker.release() == checker.text
+
+
+def test_a_close_that_failed_releases_nothing_and_can_be_tried_again() -> None:
+    checker = StreamChecker(ASKED, DOCUMENTS, runtime=Scripted(failing(1)))
+    checker.feed("She painted")
+    with pytest.raises(RuntimeUnavailable):
+        checker.close()
+    assert checker.release() == ""
+    assert [s.text for s in checker.left(checker.close())] == [checker.release()]
+
+
+def test_what_a_cancelled_feed_took_is_taken_again() -> None:
+    async def main() -> None:
+        runtime = Held()
+        checker = StreamChecker(ASKED, DOCUMENTS, runtime=runtime)
+        feeding = asyncio.create_task(checker.afeed(ANSWER))
+        await asyncio.wait([feeding], timeout=0.1)
+        assert runtime.asked
+        feeding.cancel()
+        await asyncio.gather(feeding, return_exceptions=True)
+        runtime.free.set()
+        assert [s.text for s in await checker.afeed("")] == [s.text for s in whole(ANSWER).sentences[:-1]]
+
+    asyncio.run(main())

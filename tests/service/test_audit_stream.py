@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 
-from intrinsics_core import StreamChecker, audit, run
+import pytest
+
+from intrinsics_core import RuntimeUnavailable, StreamChecker, as_runtime, audit, run
+from intrinsics_core.runtimes.base import BlockingRuntime
 from intrinsics_core.service.app import create_app
 from intrinsics_core.service.limits import Limits
 from tests.service.running import in_thread
@@ -79,3 +83,88 @@ def test_one_that_hears_nothing_is_forgotten():
         feed = opened(http).headers["location"]
         assert http.post(feed, json={"text": "x"}).status_code == 404
         assert opened(http).status_code == 201
+
+
+# --- pieces that are sent again ---------------------------------------------------------------------------------------
+
+SAID = "Ada Brink built the tide mill in 1911. She painted it gold. "
+
+
+class Flaky(BlockingRuntime):
+    """The embedded runtime, which is down for its first requests."""
+
+    def __init__(self, down: int) -> None:
+        self.below = as_runtime({"kind": "embedded", "reader": False})
+        self.profile, self.down = self.below.profile, down
+
+    def handle(self, requests):
+        self.down -= 1
+        return [RuntimeUnavailable("busy")] * len(requests) if self.down >= 0 else self.below.handle(requests)
+
+
+@contextmanager
+def flaky(down=0, **limits):
+    import httpx
+
+    app = create_app(Flaky(down), limits=Limits(**limits))
+    with in_thread(app) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as http:
+        yield http, opened(http).headers["location"]
+
+
+def ended(told):
+    """What was said, and the sentences that were told."""
+    *sentences, last = told
+    whole = last["audit"]["sentences"]
+    assert [line["sentence"]["text"] for line in sentences] == [one["text"] for one in whole]
+    return [one["text"] for one in whole]
+
+
+def test_a_last_piece_that_found_no_place_can_be_sent_again():
+    with flaky(waiting=0) as (http, feed):
+        for _ in range(3):
+            told = http.post(feed, json={"text": SAID, "last": True})
+            assert (told.status_code, told.headers["retry-after"]) == (503, "1")
+        assert http.delete(feed).status_code == 204
+
+
+@pytest.mark.parametrize("down", [0, 1, 2])
+def test_a_last_piece_that_could_not_be_judged_can_be_sent_again(down):
+    with flaky(down) as (http, feed):
+        for _ in range(down):
+            assert http.post(feed, json={"text": SAID, "last": True}).status_code == 503
+        assert len(ended(lines(http.post(feed, json={"text": SAID, "last": True})))) == 2
+        assert http.post(feed, json={"last": True}).status_code == 404
+
+
+def test_a_piece_with_its_place_counts_once():
+    with flaky(1) as (http, feed):
+        assert http.post(feed, json={"text": SAID, "at": 0}).status_code == 503
+        told = lines(http.post(feed, json={"text": SAID + "It stands ", "at": 0}))
+        assert lines(http.post(feed, json={"text": "It stands ", "at": len(SAID)})) == []
+        told += lines(http.post(feed, json={"text": "still.", "at": len(SAID) + 10, "last": True}))
+        assert len(ended(told)) == 3
+
+
+@pytest.mark.parametrize("piece", [{"text": "x", "at": 99}, {"text": "Otto", "at": 0}, {"at": -1}, {"at": "end"}])
+def test_a_piece_at_a_wrong_place_is_refused(http, piece):
+    feed = opened(http).headers["location"]
+    lines(http.post(feed, json={"text": "Ada "}))
+    assert http.post(feed, json=piece).status_code == 400
+    assert ended(lines(http.post(feed, json={"text": "Brink did.", "last": True}))) == ["Ada Brink did."]
+
+
+def test_a_piece_that_is_too_long_is_not_in_the_answer():
+    with flaky(tokens=100) as (http, feed):
+        assert http.post(feed, json={"text": "x " * 500}).status_code == 413
+        assert len(ended(lines(http.post(feed, json={"text": SAID, "last": True})))) == 2
+
+
+def test_a_field_that_is_not_known_is_refused(http):
+    told = opened(http, on_eror="fallback")
+    assert told.status_code == 400 and "did you mean 'on_error'?" in told.text
+    feed = opened(http).headers["location"]
+    for field, meant in (("txt", "text"), ("lst", "last"), ("final", None)):
+        told = http.post(feed, json={"text": "Ada Brink did.", field: "x"})
+        assert told.status_code == 400 and f"'{field}' is an unknown field" in told.text
+        assert meant is None or f"did you mean '{meant}'?" in told.text
+    assert ended(lines(http.post(feed, json={"text": "Ada did.", "last": True}))) == ["Ada did."]

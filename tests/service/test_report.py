@@ -87,3 +87,12 @@ def test_where_nothing_could_be_judged_there_is_no_report():
             f"{url}/v1/report", json={"messages": [ASKED], "documents": DOCUMENTS}, timeout=60, trust_env=False
         )
     assert (told.status_code, told.json()["title"]) == (503, "RuntimeUnavailable")
+
+
+def test_a_field_that_a_report_does_not_read_is_refused(http):
+    for field, meant in (("runtme", "runtime"), ("on_error", None), ("document", "documents")):
+        told = http.post("/v1/report", json={"messages": [ASKED, SAID], "documents": DOCUMENTS, field: "fast"})
+        assert told.status_code == 400 and f"'{field}' is an unknown field" in told.text
+        assert meant is None or f"did you mean '{meant}'?" in told.text
+    asked = {"id": 7, "messages": [ASKED], "documents": DOCUMENTS, "runtime": "fast"}
+    assert http.post("/v1/report", json=asked).status_code == 200

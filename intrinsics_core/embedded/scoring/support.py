@@ -314,6 +314,13 @@ def support(
     return ResponseSupport(tuple(verdict for verdict, _ in whole), 1.0 if faithfulness is None else faithfulness, label)
 
 
+def with_numbers_of(numbers: ResponseSupport, labels: ResponseSupport) -> ResponseSupport:
+    """The verdicts ``labels`` with the probabilities of the same claims as other thresholds left them."""
+    pairs = zip(labels.sentences, numbers.sentences, strict=True)
+    sentences = tuple(replace(label, probability=number.probability) for label, number in pairs)
+    return replace(labels, sentences=sentences, faithfulness=numbers.faithfulness)
+
+
 def _names_or_repeats(sentences: Sequence[str], i: int, sources: Sources, told: str) -> bool:
     """Whether a sentence is the number of an item, names what follows, or tells the user what the user said."""
     sentence, following = sentences[i], next(filter(None, sentences[i + 1 :]), "")
