@@ -193,6 +193,25 @@ def test_the_report_of_an_action_is_not_blocked(found: list[Document]) -> None:
     assert left(hook, asked, *mailed("refused", error=True), documents=documents()).text == "No."
 
 
+@pytest.mark.parametrize(
+    ("asked", "mailed_before", "blocked"),
+    [
+        ("Did you send it?", True, False),
+        ("Thanks!", True, False),
+        ("Did you send it?", False, True),
+        ("Send it again.", True, True),
+    ],
+)
+def test_the_report_of_an_action_of_an_earlier_turn_is_not_blocked(
+    asked: str, mailed_before: bool, blocked: bool
+) -> None:
+    hook = RagIntrinsicsGroundednessHook(mode="block", answer="No.")
+    earlier = [*(mailed()[:2] if mailed_before else ()), ChatMessage.from_assistant("Done.")]
+    said = [ChatMessage.from_user(asked), ChatMessage.from_assistant(SENT)]
+    last = left(hook, "Mail that to Anna.", *earlier, *said, documents=documents())
+    assert last.text == ("No." if blocked else SENT)
+
+
 def test_a_judge_is_shown_the_calls_and_no_text_twice() -> None:
     runtime = judging_runtime()
     hook = RagIntrinsicsGroundednessHook(runtime)

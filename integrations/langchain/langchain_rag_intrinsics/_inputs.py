@@ -22,6 +22,7 @@ from pydantic import BaseModel
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.protocol.earlier_calls import EarlierCalls, asks, with_earlier_calls
 from intrinsics_core.protocol.stale import judged_turn
 from intrinsics_core.text.fields import as_lines
 from langchain_rag_intrinsics._documents import as_document, passages
@@ -58,7 +59,7 @@ class ChainInput:
     documents: tuple[Document, ...] = ()
     fields: tuple[str, ...] = ()
     calls: tuple[Mapping[str, Any], ...] = ()
-    earlier: Mapping[int, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    earlier: EarlierCalls = field(default_factory=dict)
 
     @property
     def answer(self) -> AIMessage | None:
@@ -67,13 +68,8 @@ class ChainInput:
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """The turns as the core takes them; the first of the assistant's to a question has the calls made for it."""
-        turns: list[dict[str, Any]] = [{"role": _role(turn), "content": str(turn.text)} for turn in self.turns]
-        asked, left = -1, dict(self.earlier)
-        for turn in turns[:-1]:
-            asked += _asks(turn["role"], turn["content"])
-            if turn["role"] == "assistant" and asked in left:
-                turn["tool_calls"] = list(left.pop(asked))
+        """The turns as the core takes them, with the calls that were made for them."""
+        turns = with_earlier_calls([{"role": _role(t), "content": str(t.text)} for t in self.turns], self.earlier)
         if self.calls and self.answer is not None:
             turns[-1]["tool_calls"] = list(self.calls)
         return turns
@@ -148,13 +144,9 @@ def calls_made(turns: Sequence[BaseMessage]) -> list[dict[str, Any]]:
 
 def earlier_calls(turns: Sequence[BaseMessage]) -> dict[int, list[dict[str, Any]]]:
     """The tool calls of earlier turns that did not fail, by the number of the user's turn before them, from 0."""
-    asked = [i for i, turn in enumerate(turns) if _asks(_role(turn), str(turn.text))]
+    asked = [i for i, turn in enumerate(turns) if asks(_role(turn), str(turn.text))]
     found = {n: _calls(turns[one:following]) for n, (one, following) in enumerate(pairwise(asked))}
     return {n: calls for n, calls in found.items() if calls}
-
-
-def _asks(role: str, text: str) -> bool:
-    return role == "user" and bool(text.strip())
 
 
 def _calls(made: Sequence[BaseMessage]) -> list[dict[str, Any]]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from haystack import Document
 from haystack.dataclasses import ChatMessage, TextContent, ToolCallResult
 
 from intrinsics_core import InvalidInput
+from intrinsics_core.protocol.earlier_calls import EarlierCalls, asks, with_earlier_calls
 from intrinsics_core.protocol.results import Result
 from intrinsics_core.protocol.verdicts import digest, verdict_in, with_verdicts
 from intrinsics_core.text.fields import as_lines, object_in
@@ -23,18 +25,19 @@ class PipelineInput:
     """One input: turns that end with the question or with an answer to it, and documents.
 
     ``shown`` names the fields of `meta` that the answering model is shown beside the text; ``calls`` are the tool calls
-    that were made for the answer, as `calls_made` gives them.
+    that were made for the answer, as `calls_made` gives them, and ``earlier`` those of earlier turns (`earlier_calls`).
     """
 
     turns: tuple[ChatMessage, ...]
     documents: tuple[Document, ...]
     shown: tuple[str, ...] = ()
     calls: tuple[dict[str, Any], ...] = ()
+    earlier: EarlierCalls = field(default_factory=dict)
 
     @property
     def messages(self) -> list[dict[str, Any]]:
         """The turns as the core takes them, the answer with the calls that were made for it."""
-        turns: list[dict[str, Any]] = [{"role": t.role.value, "content": said_in(t)} for t in self.turns]
+        turns = with_earlier_calls([{"role": t.role.value, "content": said_in(t)} for t in self.turns], self.earlier)
         if self.calls:
             turns[-1]["tool_calls"] = list(self.calls)
         return turns
@@ -128,6 +131,13 @@ def calls_made(turns: Iterable[ChatMessage], documents: Sequence[Document] = ())
         said = text_of_result(result)
         calls.append(call if any(text in said for text in texts) else {**call, "result": said})
     return calls
+
+
+def earlier_calls(turns: Sequence[ChatMessage]) -> dict[int, list[dict[str, Any]]]:
+    """The tool calls before the last question that did not fail, by the number of the question, from 0."""
+    asked = [i for i, turn in enumerate(turns) if asks(turn.role.value, text_of(turn))]
+    found = {n: calls_made(turns[one:following]) for n, (one, following) in enumerate(pairwise(asked))}
+    return {n: calls for n, calls in found.items() if calls}
 
 
 def as_replies(replies: Sequence[str] | Sequence[ChatMessage] | None, intrinsic: str) -> list[ChatMessage]:

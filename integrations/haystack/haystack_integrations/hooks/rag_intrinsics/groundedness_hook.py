@@ -13,6 +13,7 @@ from haystack_integrations.common.rag_intrinsics.base import Intrinsic, listed
 from haystack_integrations.common.rag_intrinsics.pipeline_input import (
     PipelineInput,
     calls_made,
+    earlier_calls,
     read,
     signed,
     text_of,
@@ -166,7 +167,8 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
             documents = self._found(messages)
         history = [m for m in messages[:at] if m.role in _SHOWN and text_of(m).strip()]
         given = read(NAME, text_of(messages[at]), documents, history, messages[-1], self.meta_fields_to_embed)
-        return replace(given, calls=tuple(calls_made(messages[at + 1 :], given.documents)))
+        calls = tuple(calls_made(messages[at + 1 :], given.documents))
+        return replace(given, calls=calls, earlier=earlier_calls(messages[: at + 1]))
 
     def _asked(self, given: PipelineInput) -> Call[HallucinationDetection] | None:
         """The judgement that is needed; None where there is nothing to judge by and that is not to be blocked."""
