@@ -97,7 +97,8 @@ class AnswerStream:
         self._last = -1  # where in it the last character is that may end a sentence
         self._hopeful = False  # whether a sentence may have ended in it
         self._word_ended = False  # whether a word behind such an end was finished since it was split
-        self._tried = 0  # its length when it was split in vain
+        self._tried = 0  # its length when it was split in vain, or when what closed in it could not be judged
+        self._failed = False  # whether that could not be judged
         self._previous = ""  # its last character
         self._previous_word = ""  # the last character of it that is no space
         self.finish()  # checks on_error, before the first chunk
@@ -108,7 +109,7 @@ class AnswerStream:
         return "".join(self._chunks)
 
     def push(self, chunk: str) -> None:
-        """Take what was written next.
+        """Take what was written next. An empty chunk asks again for what could not be judged.
 
         Raises:
             InvalidInput: the chunk is not text.
@@ -117,6 +118,8 @@ class AnswerStream:
             raise InvalidInput(
                 "a chunk of the answer is not text", intrinsic=NAME, expected="a string", got=repr(chunk)
             )
+        if not chunk and self._failed:
+            self._failed, self._tried = False, 0
         self._chunks.append(chunk)
         self._coming.append(chunk)
         for i, c in enumerate(chunk, self._length):
@@ -166,13 +169,15 @@ class AnswerStream:
         return self._taken[0][begin - self._begin :]
 
     def put_back(self) -> None:
-        """What was taken last could not be judged: it is open again, and is taken with what closes next."""
+        """What was taken last could not be judged: it is open again. It is taken once more when the open text has grown
+        by an eighth, or when an empty chunk comes. So a judge that stays down is not asked at every chunk.
+        """
         said, self._before = self._taken
         self._taken = ("", self._before)
         self._open, self._begin = said + self._open, self._begin - len(said)
         self._length, self._last = self._length + len(said), self._last + len(said)
-        self._hopeful = self._word_ended = True
-        self._tried = 0
+        self._hopeful = self._word_ended = self._failed = True
+        self._tried = self._length
 
     def finish(self) -> Call[Audit]:
         """The audit of the whole answer."""
@@ -183,12 +188,14 @@ class AnswerStream:
     def _closed(self) -> int:
         """The end of the last sentence that has closed; 0 where none has. One that leans on the next closes with it.
 
-        The tail is split only when a word was finished behind what may be an end. A long one that did not close is
-        split again when it has grown by an eighth. So the work is in proportion to what is written.
+        The tail is split only when a word was finished behind what may be an end. A long one that did not close, and
+        one that could not be judged, is split again when it has grown by an eighth. So the work is in proportion to
+        what is written.
         """
         if not (self._hopeful and self._word_ended):
             return 0
-        if self._length > _LONG and self._length - self._tried < self._tried // _GROWN:
+        patient = self._failed or self._length > _LONG
+        if patient and self._length - self._tried < self._tried // _GROWN:
             return 0
         self._open, self._coming = "".join((self._open, *self._coming)), []
         self._word_ended = False
@@ -205,7 +212,7 @@ class AnswerStream:
             or not _followed(self._open[spans[over].end :], spans[over].text)
         ):
             over -= 1
-        self._over = spans[: over + 1]
+        self._over, self._failed = spans[: over + 1], False
         end, last = spans[over].end if over >= 0 else 0, self._last
         self._tried = 0 if end else self._length
         self._hopeful = last >= end and not _followed(self._open[last + 1 :], self._open[: last + 1])
@@ -306,7 +313,8 @@ class StreamChecker:
         Raises:
             InvalidInput: the chunk is no text, or the answer was closed.
             IntrinsicsError: the sentences could not be judged; with ``on_error="fallback"`` none of these. The chunk is
-                part of the answer all the same: its sentences are judged with the next chunk, which may be ``""``.
+                part of the answer all the same. Its sentences are judged when the text that has no verdict has grown by
+                an eighth, or at once with ``feed("")``.
         """
         self._push(chunk)
         if (taken := self._stream.take()) is None:
@@ -385,6 +393,8 @@ class StreamChecker:
             for task in left:
                 task.cancel()
             await asyncio.gather(*left, return_exceptions=True)
+            if self._stream.taken > self._judged:  # the task was cancelled before its first step
+                self._stream.put_back()
 
     def _events(self, judged: Sequence[AuditedSentence]) -> Iterator[StreamEvent]:
         if judged:

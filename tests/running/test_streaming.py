@@ -6,6 +6,7 @@ import asyncio
 import re
 import threading
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
@@ -706,6 +707,44 @@ def test_sentences_that_could_not_be_judged_are_judged_with_the_next_chunk(times
     assert len(told) == 2 and released + checker.release() == checker.text
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_judge_that_stays_down_is_asked_as_much_as_the_answer_is_long(asynchronous: bool) -> None:
+    """An application that catches the error and feeds on, word by word: not one request for each word."""
+
+    def asked(sentences: int) -> tuple[int, int]:
+        runtime = Scripted(failing(10_000))
+        checker = StreamChecker(ASKED, DOCUMENTS, runtime=runtime)
+        for word in re.findall(r"\S+ ", "The mill ground flour for the town. " * sentences):
+            with suppress(RuntimeUnavailable):
+                asyncio.run(checker.afeed(word)) if asynchronous else checker.feed(word)
+        read = sum(len(str(request.messages)) for request in runtime.requests if isinstance(request, Generate))
+        return len(runtime.requests), read
+
+    (few, read), (more, read_of_more) = asked(20), asked(80)
+    assert few < 40 and more < 60  # of 140 and 560 words
+    assert read_of_more < 5 * read
+
+
+def test_a_judge_that_is_back_tells_all_sentences_once() -> None:
+    checker = StreamChecker(ASKED, DOCUMENTS, runtime=Scripted(failing(3)), hold=True)
+    told, released = list[Any](), ""
+    for word in re.findall(r"\S+ ?", "The mill ground flour for the town. " * 6):
+        with suppress(RuntimeUnavailable):
+            told += checker.feed(word)
+        released += checker.release()
+    assert len(told) == 5 and released == checker.text[: told[-1].end]
+    last = checker.close()
+    assert [*told, *checker.left(last)] == list(last.sentences)
+
+
+def test_an_empty_chunk_asks_again_at_once() -> None:
+    checker = StreamChecker(ASKED, DOCUMENTS, runtime=Scripted(failing(1)))
+    with pytest.raises(RuntimeUnavailable):
+        checker.feed("The mill ground flour for the town. It was red. In")
+    assert checker.feed(" a") == []  # too little to ask again for
+    assert len(checker.feed("")) == 2 and checker.feed("") == []
+
+
 def test_a_close_that_failed_releases_nothing_and_can_be_tried_again() -> None:
     checker = StreamChecker(ASKED, DOCUMENTS, runtime=Scripted(failing(1)))
     checker.feed("She painted")
@@ -728,3 +767,26 @@ def test_what_a_cancelled_feed_took_is_taken_again() -> None:
         assert [s.text for s in await checker.afeed("")] == [s.text for s in whole(ANSWER).sentences[:-1]]
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("steps", range(8))
+def test_what_was_taken_when_the_event_loop_ended_is_not_released_unjudged(steps: int) -> None:
+    """The loop may end before the task that judges has begun. An application may go on in another loop."""
+
+    async def chunks() -> AsyncIterator[str]:
+        yield ANSWER
+        await asyncio.Event().wait()
+
+    async def left(checker: StreamChecker) -> None:
+        stream = aiter(checker.acheck(chunks()))
+        reading = asyncio.create_task(anext(stream))  # type: ignore[arg-type]
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        assert not reading.done()
+
+    checker = StreamChecker(ASKED, DOCUMENTS, runtime=(runtime := Held()), hold=True)
+    asyncio.run(left(checker))
+    runtime.free.set()
+    told = asyncio.run(checker.afeed("" if checker.text else ANSWER))
+    assert [s.text for s in told] == [s.text for s in whole(ANSWER).sentences[:-1]]
+    assert checker.release() == checker.text[: told[-1].end]
