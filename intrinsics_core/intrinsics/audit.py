@@ -96,7 +96,8 @@ def audit(
 
     Returns:
         A call whose result holds it all, with exact offsets. ``result.hallucination`` and ``result.citations`` are its
-        verdicts and citations as those intrinsics give them.
+        verdicts and citations as results of those intrinsics. These citations leave unfaithful sentences out, and their
+        ``missing`` is always 0.
 
     Raises:
         InvalidInput: if the input is invalid. It is raised by this function, not by `run`.

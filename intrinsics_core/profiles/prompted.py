@@ -148,6 +148,11 @@ def _hallucination(task: Task, replies: Sequence[Reply]) -> HallucinationDetecti
     return sentence_ids.hallucination(task, verdicts)
 
 
+def _citation_of_each(task: Task) -> dict[str, Any]:
+    sources = array_of(id_of("c"))
+    return object_of(citations=sentence_verdicts.one_each(task, sentence="response", sources=sources))
+
+
 def _citations(task: Task, replies: Sequence[Reply]) -> Citations:
     value, reply = read_object(replies, '{"citations": [{...}, ...]}')
     rows = sentence_verdicts.rows_of(value, reply, "citations")
@@ -319,7 +324,7 @@ _FORMATS: dict[str, Format[Any]] = {
             "ids of the document sentences that it rests on: as few as carry all of its claims, none if there are "
             "none.",
             '{"citations": [{"response": "r0", "sources": ["c3", "c4"]}, ...]}, one entry per response sentence.',
-            object_of(citations=array_of(object_of(response=id_of("r"), sources=array_of(id_of("c"))))),
+            _citation_of_each,
             _all_by_sentence,
             64,
             per_sentence=True,

@@ -46,10 +46,17 @@ def asked_about(task: Task, numbers: Sequence[int], **options: Any) -> Task:
     return replace(task, options={**task.options, **options, _ONLY: numbers})
 
 
-def one_each(task: Task, **fields: Any) -> dict[str, Any]:
-    """The schema of a list with one entry for each sentence that is asked about: none is left out, none made up."""
+def one_each(task: Task, *, sentence: str = "id", **fields: Any) -> dict[str, Any]:
+    """The schema of a list with one entry for each sentence that is asked about: none is left out, none made up.
+
+    Args:
+        task: what is asked.
+        sentence: the field that names the sentence.
+        fields: the schemas of the others.
+    """
     numbers = wanted(task)
-    return array_of(object_of(id=enum_of([f"r{i}" for i in numbers] or ["r0"]), **fields), len(numbers))
+    ids = enum_of([f"r{i}" for i in numbers] or ["r0"])
+    return array_of(object_of(**{sentence: ids}, **fields), len(numbers))
 
 
 def _schema(task: Task) -> dict[str, Any]:

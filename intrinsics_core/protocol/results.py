@@ -512,7 +512,11 @@ class Audit(Result):
 
     @property
     def citations(self) -> Citations:
-        """The citations alone, in response order, then document order."""
+        """The citations alone, in response order, then document order.
+
+        An unfaithful sentence has none. ``missing`` is 0: an audit does not say of which sentences the sources are not
+        known. ``degraded`` is that of the whole audit.
+        """
         found = tuple(citation for sentence in self.sentences for citation in sentence.citations)
         return Citations(citations=found, reason=self.reason, degraded=self.degraded)
 

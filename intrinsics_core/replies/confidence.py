@@ -16,7 +16,7 @@ _WORDS: Mapping[str, float] = {
 }
 _NUMBER = r"(?:\d{1,20}(?:[.,]\d{0,20})?|[.,]\d{1,20})"
 _SHARE = re.compile(rf"(?P<part>{_NUMBER}) ?(?:(?P<percent>%|per ?cent)|(?:/|(?:out )?of\b) ?(?P<whole>{_NUMBER}))?")
-_ABOVE_EVEN = 0.01  # the least that a label says of itself: just enough that it still decides
+_ABOVE_EVEN = 0.01  # what a label is above an even chance where no confidence counts: it still decides
 
 
 def share(stated: Any) -> float | None:
@@ -48,11 +48,11 @@ def _number(text: str) -> float:
 def in_label(stated: Any, options: int) -> float:
     """The probability of the label that a model chose of so many ``options``, by the confidence that it states.
 
-    Nothing stated leaves the label alone: 1. What is stated and cannot be read is hardly more than an even chance.
+    Nothing stated leaves the label alone: 1. What is stated and cannot be read is hardly more than an even chance. So
+    is less than an even chance: it contradicts the label, and the label counts.
     """
     even = 1 / options
     if stated is None:
         return 1.0
     confidence = share(stated)
-    # Less than an even chance in the label it chose contradicts itself; the label counts.
-    return even + _ABOVE_EVEN if confidence is None else max(confidence, even)
+    return even + _ABOVE_EVEN if confidence is None or confidence < even else confidence

@@ -196,7 +196,7 @@ def confidence(wanted: float, options: int, read: Callable[[float], float]) -> f
 
     Args:
         wanted: the score; the nearest that the label allows counts.
-        options: how many labels there are: a confidence below an even chance says no more than an even chance.
+        options: how many labels there are: what is read is never below an even chance.
         read: from a confidence to the score, linear above an even chance; what the parser does.
     """
     even = 1 / options

@@ -78,6 +78,18 @@ def checked(documents: list[str], judged: list[Any], **options: Any) -> Any:
     return run(fact_check(MILL, documents, **options), Scripted(script))
 
 
+def test_a_model_that_is_held_to_the_schema_tells_of_each_sentence_what_it_rests_on() -> None:
+    def shortest(request: Generate) -> Any:
+        """The least that the schema admits."""
+        constraint: Any = request.constraint
+        listed = constraint.schema["properties"]["citations"]
+        names = listed["items"]["properties"]["response"]["enum"][: listed["minItems"]]
+        return {"citations": [{"response": name, "sources": []} for name in names]}
+
+    found = run(citations(ANSWERED, DOCUMENTS), Scripted(shortest), profile="prompted")
+    assert (found.citations, found.missing, found.degraded) == ((), 0, None)
+
+
 @pytest.mark.parametrize(
     "confidences", [(0.99, 0.9), (1.0, 0.95), (0.95, 0.95), (0.6, 1.0), (0.99, "high"), ("quite", 1)]
 )
@@ -135,7 +147,7 @@ def test_a_reply_that_is_no_text_is_malformed(name: str, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("confidence", "probability"),
-    [(0.8, 0.2), (1, 0.0), (0, 0.5), (0.3, 0.5), (None, 0.0), (True, 0.49), ("high", 0.1), (7, 0.49)],
+    [(0.8, 0.2), (1, 0.0), (0.5, 0.5), (0, 0.49), (0.3, 0.49), (None, 0.0), (True, 0.49), ("high", 0.1), (7, 0.49)],
 )
 def test_without_log_probabilities_the_stated_confidence_counts_or_the_label_alone(
     confidence: Any, probability: float

@@ -25,10 +25,9 @@ def judged(label: str, stated: str) -> Answerability:
 @pytest.mark.parametrize(
     ("stated", "probability"),
     [("0.8", 0.8), ('"0.8"', 0.8), ('"80%"', 0.8), ("80", 0.8), ('" 80 %"', 0.8), ('"80"', 0.8), ("100", 1.0),
-     ("1", 1.0), ('"1%"', 0.5), ('".8"', 0.8), ("0", 0.5), ('"0,8"', 0.8), ('"80 percent"', 0.8),
+     ("1", 1.0), ("0.5", 0.5), ('"50%"', 0.5), ('".8"', 0.8), ('"0,8"', 0.8), ('"80 percent"', 0.8),
      ('"80 Per cent"', 0.8), ('"8/10"', 0.8), ('"4 out of 5"', 0.8), ('"4 of 5"', 0.8), ('"0.8 / 1.0"', 0.8),
-     ('"2/10"', 0.5), ('"80%."', 0.8), ('"very high"', 0.95), ('"High"', 0.9), ('"medium."', 0.7), ('"moderate"', 0.7),
-     ('"low"', 0.5), ('"very low"', 0.5)],
+     ('"80%."', 0.8), ('"very high"', 0.95), ('"High"', 0.9), ('"medium."', 0.7), ('"moderate"', 0.7)],
 )  # fmt: skip
 def test_a_confidence_may_be_stated_in_several_ways(stated: str, probability: float) -> None:
     assert judged("answerable", stated).probability == pytest.approx(probability)
@@ -38,9 +37,9 @@ def test_a_confidence_may_be_stated_in_several_ways(stated: str, probability: fl
 @pytest.mark.parametrize(
     "stated",
     ["7", "-1", "101", "true", "NaN", "1e400", '""', '"80%%"', '"8/0"', '"12/10"', '"7 stars"', '"quite"',
-     '{"value": 0.55}', "[0.55]"],
+     '{"value": 0.55}', "[0.55]", "0", "0.3", '"2/10"', '"1%"', '"low"', '"very low"'],
 )  # fmt: skip
-def test_a_confidence_that_cannot_be_read_is_hardly_more_than_an_even_chance(stated: str) -> None:
+def test_a_confidence_that_is_unread_or_too_low_is_hardly_more_than_an_even_chance(stated: str) -> None:
     for label, probability in (("answerable", 0.51), ("unanswerable", 0.49)):
         found = judged(label, stated)
         assert (found.label, found.probability) == (label, pytest.approx(probability))
@@ -51,21 +50,24 @@ def test_without_a_confidence_the_label_stands_alone() -> None:
     assert run(answerability(ASK, DOCUMENTS), Scripted(['{"answerability": "answerable"}'])).probability == 1.0
 
 
-@pytest.mark.parametrize(("stated", "score"), [("quite sure", 0.51), ("low", 0.5), ("2 out of 5", 0.5), (0.55, 0.55)])
+@pytest.mark.parametrize(
+    ("stated", "score"), [("quite sure", 0.51), ("low", 0.51), ("2 out of 5", 0.51), (0.5, 0.5), (0.55, 0.55)]
+)
 def test_a_rating_is_as_sure_as_it_says(stated: Any, score: float) -> None:
     said = {"explanation": "", "statements": [], "rating": "yes", "confidence": stated}
     (rated,) = run(evaluate(ANSWERED, DOCUMENTS, metrics="faithfulness"), Scripted([said])).metrics
     assert (rated.rating, rated.score) == ("yes", pytest.approx(score))
 
 
-def test_the_label_still_decides_where_a_number_alone_is_kept() -> None:
-    """Rankings and fact checks keep the number: an unread confidence must not make *yes* and *no* equal."""
+@pytest.mark.parametrize("stated", ["quite sure", "low", 0.1])
+def test_the_label_still_decides_where_a_number_alone_is_kept(stated: Any) -> None:
+    """Rankings and fact checks keep the number: no confidence must make *yes* and *no* equal."""
 
     def script(request: Generate) -> Any:
         said = str(request.messages)
         if "supported" in said:
-            return {"supported": "no" if "1958" in said else "yes", "confidence": "quite sure"}
-        return {"context_relevance": "irrelevant" if "Fog" in said else "relevant", "confidence": "quite sure"}
+            return {"supported": "no" if "1958" in said else "yes", "confidence": stated}
+        return {"context_relevance": "irrelevant" if "Fog" in said else "relevant", "confidence": stated}
 
     ranked = run(reranking(ASK, list(reversed(DOCUMENTS)), mode="pointwise"), Scripted(script)).ranking
     assert [row.index for row in ranked] == [1, 0] and ranked[0].score == pytest.approx(0.5075, abs=1e-3)
