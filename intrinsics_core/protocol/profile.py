@@ -25,7 +25,7 @@ from intrinsics_core.text.sentences import punkt
 T = TypeVar("T")
 
 _REPEAT_TEMPERATURE = 0.3  # enough to leave a malformed reply, not enough to leave the task
-_AT_THE_LIMIT = "the reply ended at the token limit (the runtime's reasoning_tokens raises it)"
+_TOLD_AT_THE_LIMIT = "the reply ended at the token limit (the runtime's reasoning_tokens raises it)"
 _SERVING = (
     'a runtime with a language model, e.g. {"kind": "server", "base_url": ...}, and a profile that serves it: '
     '"prompted" serves every intrinsic'
@@ -267,7 +267,7 @@ class Profile:
         except IntrinsicsError as error:
             if isinstance(error, MalformedReply):
                 if _cut_off(error, replies):
-                    error.message = f"{_AT_THE_LIMIT}: {error.message}"
+                    error.message = f"{_TOLD_AT_THE_LIMIT}: {error.message}"
                 error.raw = _whole(error.raw, replies)
             raise error.named(intrinsic)  # noqa: B904  (the same error)
         except ValidationError as error:  # a value that the result cannot hold
@@ -286,7 +286,7 @@ class Profile:
 def _cut_off(error: MalformedReply, replies: Sequence[Reply]) -> bool:
     """Whether the reply at fault ended at the token limit, which is then told, once."""
     texts = [r.text for r in replies if isinstance(r, Generated) and r.ended_at_limit]
-    return not error.message.startswith(_AT_THE_LIMIT) and any((error.raw or "") in text for text in texts)
+    return not error.message.startswith(_TOLD_AT_THE_LIMIT) and any((error.raw or "") in text for text in texts)
 
 
 def calibrated(profile: Profile, calibrations: Calibrations) -> Profile:

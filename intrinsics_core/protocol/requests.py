@@ -191,7 +191,12 @@ class Usage:
         return Usage(*(getattr(self, field) + getattr(other, field) for field in self.__slots__))
 
 
-_AT_THE_LIMIT = ("length", "max_tokens", "max_output_tokens", "model_length")
+# How a reply ended, by the names that servers and frameworks have for it.
+_AT_THE_LIMIT = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
+_BY_A_FILTER = frozenset({
+    "content_filter", "content_filtered", "guardrail_intervened", "prohibited_content", "recitation", "refusal",
+    "safety",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,8 +214,15 @@ class Generated:
 
     @property
     def ended_at_limit(self) -> bool:
-        """Whether the text ended at the token limit, by the names that servers and frameworks have for it."""
+        """Whether the text ended at the token limit."""
         return (self.finish_reason or "").lower() in _AT_THE_LIMIT
+
+    @property
+    def cut_off(self) -> str | None:
+        """What ended the text before it was whole, as the end of a sentence; None where the model ended it."""
+        if self.ended_at_limit:
+            return "ended at the token limit"
+        return "was ended by a content filter" if (self.finish_reason or "").lower() in _BY_A_FILTER else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

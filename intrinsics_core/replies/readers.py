@@ -21,7 +21,7 @@ from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.requests import Generated, Reply
 from intrinsics_core.protocol.results import Answerability, Faithfulness, Judgement, QueryRewrite, Uncertainty
 from intrinsics_core.protocol.task import Task
-from intrinsics_core.replies import endings, json_reply, literals, reasoning
+from intrinsics_core.replies import json_reply, literals, reasoning
 from intrinsics_core.replies.confidence import in_label
 from intrinsics_core.replies.labels import label_probabilities
 from intrinsics_core.replies.placeholders import says_nothing
@@ -88,7 +88,7 @@ def whole_text(reply: Generated) -> str:
     Raises:
         MalformedReply: it was cut off, is empty, or is no text.
     """
-    if cut := endings.cut_off(reply):
+    if cut := reply.cut_off:
         raise MalformedReply(f"the reply {cut}", expected="a whole text", got=repr(reply.text), raw=reply.text)
     return free_text(reply)
 

@@ -40,7 +40,6 @@ from intrinsics_core.protocol.results import (
     Uncertainty,
 )
 from intrinsics_core.protocol.task import Document, Message, Task, check
-from intrinsics_core.replies.endings import cut_off
 
 T = TypeVar("T")
 
@@ -210,7 +209,7 @@ def _program(task: Task, profile: Profile, *, options: _Options) -> Program[RagR
                            reason=why, **found)  # fmt: skip
         return _with_disagreements(result, missing)
     best = max(passed, key=lambda i: _worth(checked[i]))
-    if cut := cut_off(answers[best]):
+    if cut := answers[best].cut_off:
         missing.append(f"the answer {cut}")
     result = RagResult(
         answer=texts[best], answered=True, documents=tuple(documents), samples=len(texts), **found, **checked[best]

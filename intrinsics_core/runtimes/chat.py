@@ -13,6 +13,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from enum import Enum
 from typing import Any, ClassVar, Literal
 
 from intrinsics_core._support.cancellation import result_of
@@ -35,6 +36,8 @@ TOP_LOGPROBS = 20  # the most that common servers give; a judge's label competes
 SCHEMA, LOGPROBS = "JSON schema", "log-probabilities"
 
 DRAWN_BY: tuple[str, ...] = ("temperature", "seed")  # settings of chat models, see `drawing`
+
+_ENDS = ("finish_reason", "stop_reason", "done_reason")  # of most providers, of Anthropic, of Ollama
 
 _QUOTED = 12  # characters beside a word by which a quotation is known
 
@@ -193,8 +196,9 @@ class ChatRuntime(Runtime):
 
 
 def _says(words: re.Pattern[str], said: str, asked: str) -> bool:
-    """Whether an error says one of these words itself. It quotes those that stand in what was asked as they stand here,
-    together with what stands before or behind them: a filter's error may repeat a document.
+    """Whether an error says one of these words itself, and does not quote them: a filter's error may repeat a document.
+
+    A word counts as quoted if the request has it with the same 12 characters before or behind it.
     """
     for match in words.finditer(said):
         begin, end = max(0, match.start() - _QUOTED), match.end() + _QUOTED
@@ -228,6 +232,12 @@ def drawing(request: Generate, own: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(seed, int) and request.temperature > 0 and request.seed is not None:
         changes["seed"] = seed + request.seed
     return changes
+
+
+def ended(*told: Mapping[str, Any]) -> str | None:
+    """How a reply ended, from what a provider tells about it, under whichever name; None where it does not say."""
+    found = next((about[name] for name in _ENDS for about in told if about.get(name)), None)
+    return found.name if isinstance(found, Enum) else found if found is None else str(found)
 
 
 def token_logprobs(given: Any, text: str) -> tuple[TokenLogprob, ...] | None:

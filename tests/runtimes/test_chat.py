@@ -9,6 +9,7 @@ import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -25,9 +26,10 @@ from intrinsics_core import (
 )
 from intrinsics_core.protocol.requests import Embed, Generate, Generated, JsonSchema, Outcome
 from intrinsics_core.protocol.results import Answerability
-from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, ChatRuntime, token_logprobs
+from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, ChatRuntime, ended, token_logprobs
 
 BOTH = frozenset({SCHEMA, LOGPROBS})
+LIMIT, FILTER = "ended at the token limit", "was ended by a content filter"
 
 
 class Script(ChatRuntime):
@@ -242,6 +244,26 @@ def test_errors_of_frameworks_find_their_place(error: Exception, kind: type[Intr
     (got,) = Script(failing).handle([asking("a")])
     assert type(got) is kind
     assert got is error or got.__cause__ is error
+
+
+class Finish(Enum):
+    """As Google's clients tell it."""
+
+    MAX_TOKENS = 2
+    SAFETY = 3
+
+
+@pytest.mark.parametrize(
+    ("told", "cut"),
+    [({"finish_reason": "length"}, LIMIT), ({"stop_reason": "max_tokens"}, LIMIT),
+     ({"done_reason": "length"}, LIMIT), ({"finish_reason": Finish.MAX_TOKENS}, LIMIT),
+     ({"finish_reason": None, "stop_reason": "refusal"}, FILTER),
+     ({"finish_reason": Finish.SAFETY}, FILTER), ({"finish_reason": "stop"}, None),
+     ({"stop_reason": "end_turn"}, None), ({"finish_reason": 7}, None), ({"finish_reason": None}, None), ({}, None)],
+)  # fmt: skip
+def test_how_a_reply_ended_is_told_under_many_names(told: dict[str, Any], cut: str | None) -> None:
+    assert Generated("Ada", finish_reason=ended(told)).cut_off == cut
+    assert Generated("Ada", finish_reason=ended({}, told)).cut_off == cut
 
 
 def test_log_probabilities_must_spell_the_reply() -> None:

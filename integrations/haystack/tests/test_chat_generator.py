@@ -28,6 +28,8 @@ from intrinsics_core import (
     self_consistency,
 )
 from intrinsics_core.profiles.asking import data_of
+from intrinsics_core.running.flows import rag
+from intrinsics_core.runtimes.tools import Tools
 from tests.contract.chat_model import DOCUMENTS as TEXTS
 from tests.contract.chat_model import QUESTION as TURNS
 from tests.contract.chat_model import YES, ChatModelTests, always
@@ -60,6 +62,18 @@ def test_turns_reach_the_generator_with_their_roles() -> None:
     system, user = generator.seen[0]["messages"]
     assert (system.role.value, user.role.value) == ("system", "user")
     assert data_of(user.text)["documents"][0]["text"] == TEXTS[0]
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [{"finish_reason": "length"}, {"stop_reason": "max_tokens"}, {"done_reason": "length"},
+     {"finish_reason": None, "done_reason": "length"}],
+)  # fmt: skip
+def test_how_a_reply_ended_is_told(meta: dict[str, Any]) -> None:
+    reply = ChatMessage.from_assistant("1911", meta=meta)
+    chain = Tools(ChatGeneratorRuntime(SyncGenerator(always(reply))), retrieve=lambda query: TEXTS)
+    found = run(rag(TURNS, rewrite=False, gate=False, cite=False, detect=False, answer="model"), chain)
+    assert (found.answer, found.degraded) == ("1911", "the answer ended at the token limit")
 
 
 def test_no_reply_is_an_error() -> None:

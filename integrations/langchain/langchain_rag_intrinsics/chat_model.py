@@ -24,6 +24,7 @@ from intrinsics_core.runtimes.chat import (
     TOP_LOGPROBS,
     ChatRuntime,
     drawing,
+    ended,
     token_logprobs,
     turns,
 )
@@ -192,7 +193,7 @@ def _generated(got: Any, seconds: float) -> Generated:
     return Generated(
         text,
         logprobs=token_logprobs(metadata.get("logprobs"), text),
-        finish_reason=metadata.get("finish_reason") or metadata.get("stop_reason") or metadata.get("done_reason"),
+        finish_reason=ended(metadata),
         usage=Usage(
             requests=1,
             prompt_tokens=tokens.get("input_tokens", 0),

@@ -17,11 +17,12 @@ from intrinsics_core import (
     RuntimeUnavailable,
     answerability,
     run,
+    self_consistency,
 )
 from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.running.flows import rag
 from intrinsics_core.runtimes.tools import Tools
-from tests.contract.chat_model import DOCUMENTS, YES, ChatModelTests, always, ask, tokens_of
+from tests.contract.chat_model import DOCUMENTS, QUESTION, YES, ChatModelTests, always, ask, tokens_of
 
 
 class TestLLM(ChatModelTests):
@@ -119,6 +120,37 @@ def test_how_a_reply_ended_is_told(raw: Any) -> None:
     question = [{"role": "user", "content": "Who keeps it?"}]
     found = run(rag(question, rewrite=False, gate=False, cite=False, detect=False, answer="model"), chain)
     assert (found.answer, found.degraded) == ("Ada", "the answer ended at the token limit")
+
+
+def test_an_llm_is_copied_when_a_sample_changes_it_and_again_when_its_settings_change(monkeypatch: Any) -> None:
+    copied, copy = list[Any](), SetLLM.model_copy
+
+    def counted(self: SetLLM, **options: Any) -> Any:
+        copied.append(options["update"])
+        return copy(self, **options)
+
+    monkeypatch.setattr(SetLLM, "model_copy", counted)
+    topics = list[Any]()
+
+    def reply(_: Any, settings: Any) -> Any:
+        topics.append(settings.get("topic"))
+        return {"reasoning": "", "answer": "1911"} | YES
+
+    llm = SetLLM(reply=reply, temperature=0.0)
+    runtime = LLMRuntime(llm)
+    for _ in range(3):
+        ask(runtime)
+    assert copied == []
+    for _ in range(2):
+        run(self_consistency(QUESTION, samples=3), runtime)
+    assert len(copied) == 3  # one for each sample's seed
+    llm.additional_kwargs = {"topic": "mills"}
+    topics.clear()
+    run(self_consistency(QUESTION, samples=3), runtime)
+    assert topics == ["mills"] * 3 and len(copied) == 6
+    runtime.llm = SetLLM(reply=reply, temperature=1.0)
+    run(self_consistency(QUESTION, samples=3), runtime)
+    assert topics[3:] == [None] * 3 and len(copied) == 6
 
 
 def test_braces_in_our_text_are_text() -> None:

@@ -24,6 +24,7 @@ from intrinsics_core.runtimes.chat import (
     TOP_LOGPROBS,
     ChatRuntime,
     drawing,
+    ended,
     token_logprobs,
     turns,
 )
@@ -95,6 +96,7 @@ class LLMRuntime(ChatRuntime):
         super().__init__(llm, features, profile=profile, concurrency=concurrency)
         self.llm = llm
         self._drawn: dict[tuple[float, int | None], LLM] = {}  # by temperature and seed; each keeps its clients
+        self._settings: tuple[Any, ...] = ()  # of the LLM, when these were copied
 
     def ask(self, request: Generate, features: frozenset[str]) -> ChatResponse:
         asking = self._asking(request, features)
@@ -107,7 +109,7 @@ class LLMRuntime(ChatRuntime):
         return _generated(reply, seconds)
 
     def _asking(self, request: Generate, features: frozenset[str]) -> _Ask:
-        llm = self._drawn.setdefault((request.temperature, request.seed), _drawing(self.llm, request))
+        llm = self._drawing(request)
         messages = [ChatMessage(text, role=role) for role, text in turns(request)]
         options: dict[str, Any] = {"stop": list(request.stop)} if request.stop else {}
         if LOGPROBS in features:
@@ -121,6 +123,19 @@ class LLMRuntime(ChatRuntime):
             named = {"name": name, "schema": schema, "strict": strict}
             options["response_format"] = {"type": "json_schema", "json_schema": named}
         return _Ask(llm, messages, options)
+
+    def _drawing(self, request: Generate) -> LLM:
+        """The LLM that this request is drawn with; most often itself. A copy is kept until a setting is changed."""
+        changes = _changes(self.llm, request)
+        if not changes:
+            return self.llm
+        settings = (self.llm, *vars(self.llm).values())
+        if [*map(id, settings)] != [*map(id, self._settings)]:
+            self._drawn, self._settings = {}, settings
+        key = (request.temperature, request.seed)
+        if key not in self._drawn:
+            self._drawn[key] = self.llm.model_copy(update=changes)
+        return self._drawn[key]
 
 
 async def _chatted(llm: LLM, ask: _Ask) -> ChatResponse:
@@ -157,8 +172,8 @@ def _judging(llm: LLM) -> LLM:
     return llm.model_copy(update={"additional_kwargs": kept})
 
 
-def _drawing(llm: LLM, request: Generate) -> LLM:
-    """The LLM with the temperature and the seed that this request is drawn with; most often itself.
+def _changes(llm: LLM, request: Generate) -> dict[str, Any]:
+    """The fields of an LLM that this request changes, for its temperature and its seed; most often none.
 
     What stands in ``additional_kwargs`` goes before the fields.
     """
@@ -168,7 +183,7 @@ def _drawing(llm: LLM, request: Generate) -> LLM:
     changes, changed = drawing(request, fields), drawing(request, inside)
     if changed:
         changes["additional_kwargs"] = inside | changed
-    return llm.model_copy(update=changes) if changes else llm
+    return changes
 
 
 def _takes_response_format(llm: LLM) -> bool:
@@ -209,7 +224,7 @@ def _generated(got: ChatResponse, seconds: float) -> Generated:
     return Generated(
         text,
         logprobs=_logprobs(choice, got, text),
-        finish_reason=choice.get("finish_reason") or raw.get("stop_reason") or raw.get("done_reason"),
+        finish_reason=ended(choice, raw),
         usage=Usage(
             requests=1,
             prompt_tokens=int(tokens.get("prompt_tokens") or 0),

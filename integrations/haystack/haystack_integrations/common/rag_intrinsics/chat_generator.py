@@ -19,7 +19,16 @@ from haystack.tracing.tracer import Span, tracer
 from intrinsics_core import Profile, RuntimeUnavailable
 from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, Outcome, Usage
 from intrinsics_core.runtimes import register_chat_models
-from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime, drawing, token_logprobs, turns
+from intrinsics_core.runtimes.chat import (
+    LOGPROBS,
+    SCHEMA,
+    TOP_LOGPROBS,
+    ChatRuntime,
+    drawing,
+    ended,
+    token_logprobs,
+    turns,
+)
 
 
 def _response_format(name: str, schema: dict[str, Any]) -> dict[str, Any]:
@@ -228,7 +237,7 @@ def _generated(got: Any, seconds: float) -> Outcome:
     return Generated(
         text,
         logprobs=token_logprobs(reply.meta.get("logprobs"), text),
-        finish_reason=reply.meta.get("finish_reason"),
+        finish_reason=ended(reply.meta),
         usage=Usage(
             requests=1,
             prompt_tokens=_count(usage, "prompt_tokens", "input_tokens"),

@@ -14,9 +14,7 @@ from intrinsics_core import Profile, StreamChecker
 from intrinsics_core.protocol.results import Audit, AuditedSentence
 from intrinsics_core.protocol.verdicts import KEY
 from intrinsics_core.running.steps import Steps, arun_steps, run_steps
-
-# By what generators end a stream, beside `finish_reason`: Haystack's older ones, Ollama, Anthropic.
-_ENDS = ("finish_reason", "done_reason", "done", "stop_reason")
+from intrinsics_core.runtimes.chat import ended
 
 
 @component
@@ -296,7 +294,7 @@ def _ends(chunk: StreamingChunk) -> bool:
     """Whether a chunk says that it is the last one with text; what follows, such as the usage, says nothing of it."""
     if chunk.finish_reason in ("tool_calls", "tool_call_results"):
         return False  # the answer comes when the tools have been called
-    return bool(chunk.finish_reason or any(chunk.meta.get(name) for name in _ENDS))
+    return bool(chunk.finish_reason or ended(chunk.meta) or chunk.meta.get("done"))  # "done": older ones of Ollama
 
 
 def _sentences(given: PipelineInput, judged: Sequence[AuditedSentence]) -> StreamingChunk:
