@@ -80,7 +80,6 @@ class Calibration:
     positives: int
     before: Quality
     after: Quality
-    # Older files have none of these.
     band: tuple[float, float] | None = None
     promise: Promise | None = None
     intrinsic: str | None = None

@@ -12,6 +12,8 @@ from typing import Any
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.requests import Generated
 
+_MOST = 10  # numbers in an error
+
 
 def check(named: Iterable[Any], shown: Sequence[int], reply: Generated) -> None:
     """Refuse a reply whose numbers are those that were shown, moved up by one or down.
@@ -30,5 +32,16 @@ def check(named: Iterable[Any], shown: Sequence[int], reply: Generated) -> None:
     moved_up = last + 1 in numbers and first not in numbers
     moved_down = last not in numbers and any(0 <= number < first for number in numbers)
     if moved_up or moved_down:
-        raise MalformedReply(f"the ids in the reply are numbered from {min(numbers)}", got=repr(sorted(numbers)),
+        raise MalformedReply(_told(sorted(numbers), shown), got=repr(sorted(numbers)),
                              expected=f"ids from {first} to {last}, as they were shown", raw=reply.text)  # fmt: skip
+
+
+def _told(named: Sequence[int], shown: Sequence[int]) -> str:
+    if shown[0] == 0:
+        return f"the ids in the reply are numbered from {named[0]}"
+    # A model that is asked again is shown those alone that have no verdict.
+    return f"the ids in the reply are {_listed(named)} in place of {_listed(shown)}"
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers[:_MOST])) + (", …" if len(numbers) > _MOST else "")

@@ -30,7 +30,7 @@ def split_behind(before: str, rest: str, split: Split) -> Sequence[Span]:
         return split(rest)
     begin = len(above)
     spans = [span for span in split(above + rest) if span.end > begin]
-    if spans and spans[0].begin < begin:  # it sees other sentences now, and is not followed
+    if spans and spans[0].begin < begin:  # with the line above it there are other sentences: that split does not count
         return split(rest)
     return [Span(first - begin, last - begin, text) for first, last, text in spans]
 

@@ -29,6 +29,7 @@ from intrinsics_core.service.problems import NotHere, name_of
 from intrinsics_core.service.serving import Served, Service
 
 LINES = "application/x-ndjson"
+_SHOWN = 60  # characters of a piece, in an error
 _PATH = "/v1/audit/stream"
 _EXAMPLE: dict[str, Any] = {
     "messages": [{"role": "user", "content": "Who built the tide mill?"}],
@@ -92,11 +93,12 @@ class _OpenAudit:
             return "" if again else piece.text
         said = self.checker.text[piece.at :]
         if piece.at > len(self.checker.text):
-            raise InvalidInput("at lies behind the answer", intrinsic="audit",
+            raise InvalidInput("at is larger than the answer is long", intrinsic="audit",
                                expected=f"at most {len(self.checker.text)}", got=str(piece.at))  # fmt: skip
         if not (piece.text.startswith(said) or said.startswith(piece.text)):
-            raise InvalidInput("text is another than what was sent for this place", intrinsic="audit",
-                               expected="the same text again, or what follows it", got=f"at {piece.at}")  # fmt: skip
+            raise InvalidInput("text differs from what was sent at this place before", intrinsic="audit",
+                               expected="the same text again, or that text and what follows it",
+                               got=f"{piece.text[:_SHOWN]!r} at {piece.at}")  # fmt: skip
         return piece.text[len(said) :]
 
     async def hear(self, text: str, last: bool) -> Audit | None:

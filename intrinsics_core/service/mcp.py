@@ -20,7 +20,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from intrinsics_core import IntrinsicsError, InvalidInput, __version__
 from intrinsics_core.protocol.errors import as_intrinsics_error
-from intrinsics_core.protocol.names import unknown
+from intrinsics_core.service.intrinsics import has_only
 from intrinsics_core.service.misfits import misfit
 from intrinsics_core.service.problems import name_of
 from intrinsics_core.service.serving import Service, not_here
@@ -106,9 +106,7 @@ async def _called(serving: Service, name: str, arguments: dict[str, Any]) -> typ
     tool = _BY_NAME.get(name)
     if tool is None:
         raise not_here("tool", name, list(_BY_NAME))
-    for argument in arguments:
-        if argument not in tool.given.model_fields:
-            raise unknown("an argument is unknown", argument, list(tool.given.model_fields))
+    has_only(arguments, list(tool.given.model_fields))
     try:
         given = tool.given.model_validate(arguments)
     except ValidationError as error:

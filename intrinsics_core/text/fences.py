@@ -22,7 +22,11 @@ def fenced(text: str, *, so_far: bool = False) -> list[tuple[int, int]]:
     """(begin, end) of each block of code between two fences, with the fences and the end of the last line.
 
     One that is not closed goes on to the end of the text. One whose first fence is not there begins with the text
-    (`begins_in_code`), unless the text is still written: ``so_far`` it does not show that.
+    (`begins_in_code`).
+
+    Args:
+        text: the text.
+        so_far: the text is still being written. Then a first fence is never taken for the end of a block.
     """
     if "```" not in text and "~~~" not in text:
         return []

@@ -89,8 +89,8 @@ def test_a_second_request_that_fails_costs_nothing_that_was_judged(second: objec
     [
         (RuntimeUnavailable("too many requests (429)"), "RuntimeUnavailable: too many requests (429)"),
         ("no JSON at all", "MalformedReply: "),
-        (one(2, "faithful"), "MalformedReply: the ids in the reply are numbered from 2"),
-        (one(0, "unfaithful"), "MalformedReply: the ids in the reply are numbered from 0"),
+        (one(2, "faithful"), "MalformedReply: the ids in the reply are 2 in place of 1"),
+        (one(0, "unfaithful"), "MalformedReply: the ids in the reply are 0 in place of 1"),
     ],
 )
 def test_what_failed_when_the_missing_ones_were_asked_for_is_told(second: object, told: str) -> None:

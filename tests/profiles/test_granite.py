@@ -486,16 +486,22 @@ def test_fact_check_over_3_3() -> None:
     assert [s.score for s in result.sources] == [1.0, 0.0] and result.score == 1.0
 
 
-@pytest.mark.parametrize("reply", [[], [{"i": 1, "r": "", "f": "unfaithful"}], [{"i": 7, "r": "", "f": "faithful"}]])
-def test_a_fact_check_of_a_reply_without_a_verdict_has_no_score(reply: list[dict[str, Any]]) -> None:
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        ([], "without a verdict"),
+        ([{"i": 1, "r": "", "f": "unfaithful"}], "numbered from 1"),
+        ([{"i": 7, "r": "", "f": "faithful"}], "without a verdict"),
+    ],
+)
+def test_a_fact_check_of_a_reply_without_a_verdict_has_no_score(reply: list[dict[str, Any]], told: str) -> None:
     def script(request: Generate) -> Any:
         return {"context_relevance": "relevant"} if request.adapter == "context-relevance" else reply
 
-    with pytest.raises(MalformedReply, match=r"without a verdict|numbered from 1"):
+    with pytest.raises(MalformedReply, match=told):
         run(fact_check(ANSWERED, DOCUMENTS), Scripted(script), profile="granite-3.3")
     found = run(fact_check(ANSWERED, DOCUMENTS, on_error="fallback"), Scripted(script), profile="granite-3.3")
-    assert found.score is None and found.degraded
-    assert "without a verdict" in found.degraded or "numbered from 1" in found.degraded
+    assert found.score is None and told in (found.degraded or "")
 
 
 @pytest.mark.parametrize(("label", "score"), [("faithful", 1.0), ("partial", 0.5), ("unfaithful", 0.0), ("NA", 0.5)])

@@ -456,7 +456,7 @@ def test_a_fact_check_of_a_reply_without_a_verdict_has_no_score() -> None:
             return '{"context_relevance": "relevant"}'
         return '[{"r": 1, "f": "unfaithful", "e": ""}]'  # one claim at a time, whose number is 0
 
-    with pytest.raises(MalformedReply, match=r"without a verdict|numbered from 1"):
+    with pytest.raises(MalformedReply, match="numbered from 1"):
         run(fact_check(ANSWERED, DOCUMENTS), Scripted(script), profile=PROFILE)
 
 

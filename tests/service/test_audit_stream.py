@@ -145,11 +145,18 @@ def test_a_piece_with_its_place_counts_once():
         assert len(ended(told)) == 3
 
 
-@pytest.mark.parametrize("piece", [{"text": "x", "at": 99}, {"text": "Otto", "at": 0}, {"at": -1}, {"at": "end"}])
-def test_a_piece_at_a_wrong_place_is_refused(http, piece):
+@pytest.mark.parametrize(
+    ("piece", "says"),
+    [({"text": "x", "at": 99}, "at is larger than the answer is long; expected at most 4; got 99"),
+     ({"text": "Otto", "at": 0}, "text differs from what was sent at this place before; expected the same text again, "
+      "or that text and what follows it; got 'Otto' at 0"),
+     ({"at": -1}, "at does not fit"), ({"at": "end"}, "at does not fit")],
+)  # fmt: skip
+def test_a_piece_at_a_wrong_place_is_refused(http, piece, says):
     feed = opened(http).headers["location"]
     lines(http.post(feed, json={"text": "Ada "}))
-    assert http.post(feed, json=piece).status_code == 400
+    refused = http.post(feed, json=piece)
+    assert refused.status_code == 400 and says in refused.json()["detail"]
     assert ended(lines(http.post(feed, json={"text": "Brink did.", "last": True}))) == ["Ada Brink did."]
 
 

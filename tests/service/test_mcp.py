@@ -128,7 +128,7 @@ async def test_a_document_is_read_as_everywhere_else(service, documents):
         ("rewrite_question", {"question": "", "conversation": [""]}, "conversation.0 does not fit; expected an object"),
         ("audit_answer", {"documents": []}, "answer is missing; expected a value"),
         ("rerank", {"query": "?", "documents": ["x"], "topn": 1},
-         "an argument is unknown (did you mean 'top_n'?); "
+         "'topn' is an unknown field (did you mean 'top_n'?); "
          "expected one of runtime, query, documents, top_n; got 'topn'"),
     ],
 )  # fmt: skip
