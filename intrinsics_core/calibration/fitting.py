@@ -64,7 +64,7 @@ class Calibration:
         threshold: on the calibrated probability, best by `objective` on the examples.
         objective: what the threshold maximises; `objective_value` is what it reached there (optimistic: same data).
         band: probabilities, the threshold among them, between which a verdict is `unsure`: at most a tenth of the true
-            examples lie below, a fifth of the false ones above.
+            examples lie below, a fifth of the false ones above. None: the file does not say.
         examples, positives: how many the fit saw.
         before, after: quality of the raw scores and of the probabilities, on the same examples.
         promise: what the threshold promises on further data; None where it was fitted to an objective.

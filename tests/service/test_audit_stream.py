@@ -145,6 +145,26 @@ def test_a_piece_with_its_place_counts_once():
         assert len(ended(told)) == 3
 
 
+def test_a_piece_that_is_sent_again_is_judged_at_once():
+    with flaky(2) as (http, feed):
+        piece = {"text": SAID + "It ", "at": 0}
+        assert [http.post(feed, json=piece).status_code for _ in range(2)] == [503, 503]
+        told = lines(http.post(feed, json=piece))
+        assert len(told) == 2
+        assert len(ended(told + lines(http.post(feed, json={"text": "stands.", "last": True})))) == 3
+
+
+@pytest.mark.parametrize("down", [1, 2, 5])
+def test_words_go_on_while_the_judge_is_down_and_each_sentence_is_told_once(down):
+    with flaky(down) as (http, feed):
+        told = []
+        for word in (SAID * 3).split():
+            answer = http.post(feed, json={"text": f"{word} "})
+            told += lines(answer) if answer.status_code == 200 else []
+        assert told
+        assert len(ended(told + lines(http.post(feed, json={"last": True})))) == 6
+
+
 @pytest.mark.parametrize(
     ("piece", "says"),
     [({"text": "x", "at": 99}, "at is larger than the answer is long; expected at most 4; got 99"),
