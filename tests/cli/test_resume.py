@@ -156,7 +156,7 @@ def test_control_c_leaves_an_output_that_can_be_resumed(kind: str, process: Any,
     assert 0 < len(written) < count + 1, "it was interrupted in the middle"
     assert told.startswith(f"intrinsics: interrupted after {len(written)} rows") and told.count("\n") == 1
     if scripted:
-        rest = [*arguments[len(command(True)) :], "--resume", "--concurrency", "200"]
+        rest = [*arguments[len(command(True)) : -1], "200", "--resume"]
         assert process(*rest, scripted=True).returncode == 1
         assert [row["id"] for row in read(out)] == [0, 1, 2, None, *range(3, count)]
     else:  # that many rows would take long: what was written is what an uninterrupted run writes
