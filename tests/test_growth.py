@@ -181,6 +181,33 @@ def test_what_the_attack_found():
     assert growth(lambda n: lambda: readers.sentence_number(" " * n + "x", "r"), 2_000) < LINEAR
 
 
+def test_who_answers_is_read_once_for_all_sentences():
+    def work(n):
+        told = " ".join(f"You are Luna, the assistant of the lido in {letters(i)}." for i in range(n))
+        said = " ".join(f"I am Luna, a helper of the lido in {letters(i)}." for i in range(n))
+        turns = [{"role": "system", "content": told}, {"role": "user", "content": "Who are you?"}]
+        made = INTRINSICS["citations"]([*turns, {"role": "assistant", "content": said}], ["Ada Brink."])
+        return lambda: run(made, Vectors())
+
+    assert growth(work, 40) < LINEAR
+
+
+def test_calls_are_read_once_for_all_sentences():
+    def work(n):
+        turns = []
+        for i in range(n):
+            function = {"name": "send_mail", "arguments": f'{{"to": "{letters(i)}"}}'}
+            turns.append({"role": "user", "content": f"Mail it to {letters(i).title()}."})
+            turns.append({"role": "assistant", "content": "", "tool_calls": [{"id": "1", "function": function}]})
+            turns.append({"role": "tool", "content": f"The mail to {letters(i)} is sent."})
+        said = " ".join(f"I have sent the email to Bob{letters(i)}." for i in range(n))
+        turns += [{"role": "user", "content": "Did you send it?"}, {"role": "assistant", "content": said}]
+        made = INTRINSICS["citations"](turns, ["Ada Brink."])
+        return lambda: run(made, Vectors())
+
+    assert growth(work, 20) < LINEAR
+
+
 @pytest.mark.parametrize("shape", ['{"a": "{}"}', '[1, "{}" so]', '{"a": "{}'])
 @pytest.mark.parametrize("unit", ["\\U\n", '"\n'])
 def test_json_with_raw_characters_is_repaired_in_proportion(shape, unit):

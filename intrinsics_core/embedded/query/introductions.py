@@ -1,6 +1,6 @@
 """What users say of who they are: "My name is Tom", "I have two kids", "I'm a nurse from Leeds", "We live in Hull".
 
-What has happened to them is none: "I lost my ticket" and "I am locked out" ask for help.
+What has happened to users is no introduction: "I lost my ticket" and "I am locked out" ask for help.
 """
 
 from __future__ import annotations
