@@ -183,29 +183,30 @@ def test_what_the_attack_found():
 
 def test_who_answers_is_read_once_for_all_sentences():
     def work(n):
-        told = " ".join(f"You are Luna, the assistant of the lido in {letters(i)}." for i in range(n))
-        said = " ".join(f"I am Luna, a helper of the lido in {letters(i)}." for i in range(n))
-        turns = [{"role": "system", "content": told}, {"role": "user", "content": "Who are you?"}]
-        made = INTRINSICS["citations"]([*turns, {"role": "assistant", "content": said}], ["Ada Brink."])
-        return lambda: run(made, Vectors())
+        turns = [
+            {"role": "system", "content": "You are Luna, the assistant of the lido. " * (9 * n)},
+            {"role": "user", "content": "Who are you?"},
+            {"role": "assistant", "content": "I am Luna, a helper of the lido. " * n},
+        ]
+        return lambda: run(INTRINSICS["citations"](turns, ["Ada Brink."]), Vectors())
 
-    assert growth(work, 40) < LINEAR
+    assert growth(work, 25) < LINEAR
 
 
 def test_calls_are_read_once_for_all_sentences():
-    def work(n):
-        turns = []
-        for i in range(n):
-            function = {"name": "send_mail", "arguments": f'{{"to": "{letters(i)}"}}'}
-            turns.append({"role": "user", "content": f"Mail it to {letters(i).title()}."})
-            turns.append({"role": "assistant", "content": "", "tool_calls": [{"id": "1", "function": function}]})
-            turns.append({"role": "tool", "content": f"The mail to {letters(i)} is sent."})
-        said = " ".join(f"I have sent the email to Bob{letters(i)}." for i in range(n))
-        turns += [{"role": "user", "content": "Did you send it?"}, {"role": "assistant", "content": said}]
-        made = INTRINSICS["citations"](turns, ["Ada Brink."])
-        return lambda: run(made, Vectors())
+    call = {"id": "1", "function": {"name": "send_mail", "arguments": '{"to": "Anna"}'}}
 
-    assert growth(work, 20) < LINEAR
+    def work(n):
+        mailed = [
+            {"role": "user", "content": "Mail it to Anna."},
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "content": "The mail to Anna is sent."},
+        ]
+        answer = {"role": "assistant", "content": "I have sent the email to Bob. " * n}
+        turns = [*mailed * n, {"role": "user", "content": "Did you send it?"}, answer]
+        return lambda: run(INTRINSICS["citations"](turns, ["Ada Brink."]), Vectors())
+
+    assert growth(work, 40) < LINEAR
 
 
 @pytest.mark.parametrize("shape", ['{"a": "{}"}', '[1, "{}" so]', '{"a": "{}'])
