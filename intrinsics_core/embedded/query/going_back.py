@@ -38,7 +38,7 @@ _DOUBTED = re.compile(
 )
 _SENTENCE = re.compile(r"[^.!?]++[.!?]*+")
 # What the assistant asks about the talk: "How can I help?", "What is your name?", "Anything else?".
-_OF_THE_TALK = re.compile(
+_POLITE_QUESTION = re.compile(
     r"\b(?:help|assist|do for you|your (?:\w+ )?name|call you|anything else|something else|how are you|and you"
     r"|like to know|brings you|(?:talking|speaking) (?:to|with)|another question|(?:other|more|further) questions?"
     r"|is (?:that|this) (?:clear|all|ok(?:ay)?))\b",
@@ -95,7 +95,7 @@ def _answers_the_assistant(turns: Sequence[Turn]) -> bool:
     if role != "assistant" or not introduces_somebody(turns[-1][1]):
         return False
     asking = [sentence[0] for sentence in _SENTENCE.finditer(said) if "?" in sentence[0]]
-    return any(not _OF_THE_TALK.search(sentence) for sentence in asking)
+    return any(not _POLITE_QUESTION.search(sentence) for sentence in asking)
 
 
 def _is_about_its_own_question(turn: str) -> bool:

@@ -16,7 +16,7 @@ from intrinsics_core.text.words import word_set
 
 # What is added to a question begins so: "For adults", "please be quick", "and with a dog".
 _BEGINS = ADDED | word_set("of about as if because since per please and or but also only just not no yes so well sorry")
-_OF_THE_USER = re.compile(
+_TELLS_MORE = re.compile(
     r"\A\W*(?:(?:i|we)\b|(?:i|we)['’]|(?:it|that|this|they|he|she)(?:['’]s|['’]re|\s(?:is|are|was|were|has|have|can|should"
     rf"|must)\b)|(?:my|our|the)\s(?:\w+\s){{1,3}}{FINITE})",
     re.IGNORECASE,
@@ -61,4 +61,4 @@ def _stands_for_itself(text: str) -> bool:
     if is_question(text) or tells(text) or _WANTS.match(text):
         return True
     first = text.split()[0].casefold().strip(",.!")
-    return not (first in _BEGINS or _OF_THE_USER.match(text) or counts_people(text.strip(" .,!")))
+    return not (first in _BEGINS or _TELLS_MORE.match(text) or counts_people(text.strip(" .,!")))
