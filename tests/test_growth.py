@@ -181,6 +181,34 @@ def test_what_the_attack_found():
     assert growth(lambda n: lambda: readers.sentence_number(" " * n + "x", "r"), 2_000) < LINEAR
 
 
+def test_who_answers_is_read_once_for_all_sentences():
+    def work(n):
+        turns = [
+            {"role": "system", "content": "You are Luna, the assistant of the lido. " * (9 * n)},
+            {"role": "user", "content": "Who are you?"},
+            {"role": "assistant", "content": "I am Luna, a helper of the lido. " * n},
+        ]
+        return lambda: run(INTRINSICS["citations"](turns, ["Ada Brink."]), Vectors())
+
+    assert growth(work, 25) < LINEAR
+
+
+def test_calls_are_read_once_for_all_sentences():
+    call = {"id": "1", "function": {"name": "send_mail", "arguments": '{"to": "Anna"}'}}
+
+    def work(n):
+        mailed = [
+            {"role": "user", "content": "Mail it to Anna."},
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "content": "The mail to Anna is sent."},
+        ]
+        answer = {"role": "assistant", "content": "I have sent the email to Bob. " * n}
+        turns = [*mailed * n, {"role": "user", "content": "Did you send it?"}, answer]
+        return lambda: run(INTRINSICS["citations"](turns, ["Ada Brink."]), Vectors())
+
+    assert growth(work, 40) < LINEAR
+
+
 @pytest.mark.parametrize("shape", ['{"a": "{}"}', '[1, "{}" so]', '{"a": "{}'])
 @pytest.mark.parametrize("unit", ["\\U\n", '"\n'])
 def test_json_with_raw_characters_is_repaired_in_proportion(shape, unit):

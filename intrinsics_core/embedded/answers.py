@@ -57,8 +57,9 @@ class ClaimsMade(NamedTuple):
 
 
 def said_in(task: Task) -> ClaimsMade:
-    """The sentences of the answer without the marks of their form, apologies before a claim, the user's name and the
-    numbers that they deny. A comparison is cut into what it says of each document.
+    """The sentences of the answer without the marks of their form, the user's name, a yes that their question does not
+    ask for, apologies before a claim, and the numbers that they deny. A comparison is cut into what it says of each
+    document.
 
     Of a stream, the sentences that were judged earlier stand in a turn before the rest (`Task.begun`). A heading may be
     among them.
@@ -207,17 +208,18 @@ def _reported(own: Overrides, task: Task, sentence_of: Sequence[int], vectors: S
     """The claims of the response that report what a tool call has done, or say who answers. ``sentence_of``: each
     one's sentence.
     """
-    from intrinsics_core.embedded.scoring.reports import reports_a_call
-    from intrinsics_core.embedded.scoring.who_answers import says_who_answers
+    from intrinsics_core.embedded.scoring.reports import CallsMade
+    from intrinsics_core.embedded.scoring.short_answers import asked_of_each
+    from intrinsics_core.embedded.scoring.who_answers import WhoAnswers
 
-    texts = [task.response_sentences[i].text for i in sentence_of]
+    texts = [sentence.text for sentence in task.response_sentences]
     spoken: Task = task.options.get(AS_SPOKEN, task)
-    called = any(message.tool_calls for message in spoken.messages)
+    asked = asked_of_each(texts, spoken.query, whole=not task.begun)
+    who, calls = WhoAnswers(spoken), CallsMade(spoken)
     return {
-        i
-        for i, (text, rows) in enumerate(zip(texts, vectors, strict=True))
-        if says_who_answers(text, spoken)
-        or (called and reports_a_call(text, spoken, None if own.own_encoder else rows))
+        claim
+        for claim, (i, rows) in enumerate(zip(sentence_of, vectors, strict=True))
+        if who.says(texts[i], asked[i]) or calls.reported(texts[i], asked[i], None if own.own_encoder else rows)
     }
 
 

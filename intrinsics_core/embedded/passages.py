@@ -110,12 +110,11 @@ def relevance(own: Overrides, task: Task) -> Program[list[float]]:
 
 
 def answerability_of(own: Overrides, task: Task) -> Program[Answerability]:
-    from intrinsics_core.embedded.query.corrections import accepted_offer
-    from intrinsics_core.embedded.query.nothing_asked import asks_nothing
+    from intrinsics_core.embedded.query.going_back import asks_nothing_of_documents
     from intrinsics_core.embedded.scoring.chunks import carried_on
 
     turns = turns_of(task)
-    if turns and asks_nothing(turns[-1][1]) and not accepted_offer(turns):
+    if turns and asks_nothing_of_documents(turns):
         return Answerability(label="answerable", probability=None, reason="the last turn asks nothing of the documents")
     task = replace(task, documents=carried_on(task.documents))
     found = yield from answerable_by(own, task, (yield from _looked_up(own, task)))

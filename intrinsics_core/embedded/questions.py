@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from intrinsics_core.embedded.query.rewriting import Rewrite
 
 AS_SPOKEN = "as spoken"
+"""The option of a task whose question was made to stand alone: the task as it was (`standing_alone`)."""
 _SAID = 400  # characters of an earlier turn of the user's that an answer may say back
 
 
@@ -30,16 +31,11 @@ def question_by_rules(task: Task) -> str:
 
 def turns_of(task: Task) -> tuple[tuple[str, str], ...]:
     """(role, text) up to the last user turn, which may be several messages in a row."""
+    from intrinsics_core.embedded.query.one_turn import as_one_turn
+
     turns = [(m.role, m.content) for m in task.messages]
     while turns and turns[-1][0] != "user":
         turns.pop()
-    return _joined(tuple(turns))
-
-
-@lru_cache(maxsize=32)
-def _joined(turns: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    from intrinsics_core.embedded.query.one_turn import as_one_turn
-
     return as_one_turn(turns)
 
 

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from intrinsics_core import audit, run
-from intrinsics_core.embedded.scoring.addressing import unaddressed
+from intrinsics_core.embedded.scoring.addressing import names_of_the_user, unaddressed
 from intrinsics_core.embedded.scoring.claims import without_apology
+from intrinsics_core.protocol.task import Message
 
 LIDO = [
     "The lido is open from 9 a.m. to 8 p.m. on weekdays. A day ticket costs 6 euros for adults and 3 euros for children"
@@ -71,10 +72,39 @@ def test_a_name_that_says_who_is_meant_is_judged(answer: str) -> None:
         ("By the way, Tom, it is free.", "By the way, Tom, it is free."),
         ("Our manager is the owner, Tom.", "Our manager is the owner, Tom."),
         ("It opens at 9, Tom Hale.", "It opens at 9, Tom Hale."),  # which nobody has said
+        # a list that has the name, too
+        ("These work on Monday: Ada, Ben, Tom.", "These work on Monday: Ada, Ben, Tom."),
+        ("The winners are: Ada, Tom.", "The winners are: Ada, Tom."),
+        ("It is run by Ada and Ben, Tom.", "It is run by Ada and Ben, Tom."),
+        ("Tom, Ben and Ada work on Monday.", "Tom, Ben and Ada work on Monday."),
+        ("It is open on Saturdays and Sundays, Tom.", "It is open on Saturdays and Sundays."),
+        ("For adults, it costs 6 euros, Tom.", "For adults, it costs 6 euros."),
     ],
 )
 def test_a_name_is_left_out_at_the_ends_of_a_sentence(sentence: str, left: str) -> None:
     assert unaddressed(sentence, frozenset({"Tom"})) == left
+
+
+@pytest.mark.parametrize(
+    ("said", "names"),
+    [
+        ("I'm Tom and I have a dog.", {"Tom"}),
+        ("This is Ada Brink from Leeds.", {"Ada", "Brink"}),
+        ("Good morning, this is Tom.", {"Tom"}),
+        ("I am German.", set()),
+        ("I'm Swiss, and I need a room.", set()),
+        ("This is Paris calling.", set()),
+    ],
+)
+def test_what_else_a_user_is_is_no_name(said: str, names: set[str]) -> None:
+    assert names_of_the_user([Message("user", said)], []) == names
+
+
+def test_what_the_user_is_supports_no_list() -> None:
+    turns = talk("I am German.", "Hello!")
+    menu = "The menu is in English and French."
+    answer = "The menu is in English and French, German."
+    assert run(audit([*turns, *talk("Which languages is the menu in?", answer)], [menu])).label != "faithful"
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,8 @@ def said(*texts: str) -> list[dict[str, str]]:
         (PRICE, "Please be quick"),
         (PRICE, "??"),
         (PRICE, "For adults"),
+        (PRICE, "two adults"),
+        (PRICE, "My kids are small"),
         (PRICE, "I'm in a hurry", "Thanks!"),
         (PRICE, "Hello?"),
         ("Hi", "Please be quick", PRICE),
@@ -45,6 +47,16 @@ def test_the_answer_is_one_to_the_question() -> None:
 def test_a_message_that_asks_stands_for_itself() -> None:
     found = run(answerability(said("How many cats live in the town hall?", "When is the lido open?"), LIDO))
     assert found.label == "answerable"
+
+
+@pytest.mark.parametrize(
+    "search", ["lido opening hours", "opening hours lido", "day ticket price", "parking near lido", "I need a sauna"]
+)
+@pytest.mark.parametrize("before", ["How many cats live in the town hall?", "mayor of norwich"])
+def test_a_search_in_keywords_stands_for_itself(before: str, search: str) -> None:
+    alone, behind = (run(answerability(said(*texts), LIDO)) for texts in ((search,), (before, search)))
+    assert alone.label == behind.label
+    assert before not in run(query_rewrite(said(before, search))).query
 
 
 def test_messages_with_an_answer_between_are_two_turns() -> None:

@@ -1,6 +1,6 @@
 """What users say of who they are: "My name is Tom", "I have two kids", "I'm a nurse from Leeds", "We live in Hull".
 
-What has happened to them is none: "I lost my ticket" and "I am locked out" ask for help.
+What has happened to users is no introduction: "I lost my ticket" and "I am locked out" ask for help.
 """
 
 from __future__ import annotations
@@ -27,9 +27,15 @@ _INTRODUCES = re.compile(
     r")",
     re.IGNORECASE,
 )
+_COUNTED = re.compile(rf"(?:for )?(?={_COUNT} ){_SOME}(?: (?:and|with) {_SOME}){{0,3}}(?: only)?", re.IGNORECASE)
 _NAMED = re.compile(r"(?:(?:[Hh]i|[Hh]ello|[Hh]ey) )?(?:I am|I'm|[Tt]his is) [A-Z]\w+(?: [A-Z]\w+)?")
 
 
 def introduces(part: str) -> bool:
     """Whether a part of a turn, with straight apostrophes and no mark at its end, says who the user is."""
     return bool(_INTRODUCES.fullmatch(part) or _NAMED.fullmatch(part))
+
+
+def counts_people(part: str) -> bool:
+    """Whether a part of a turn says no more than how many they are: "two adults and a child"."""
+    return _COUNTED.fullmatch(part) is not None

@@ -85,6 +85,12 @@ LANGUAGES = word_set(
     "english german french spanish italian dutch polish portuguese russian ukrainian czech turkish greek arabic hindi"
     " chinese japanese korean swedish danish norwegian finnish"
 )
+NATIONS = word_set(
+    "american british scottish welsh irish canadian australian austrian swiss belgian brazilian mexican indian african"
+    " asian european romanian hungarian croatian serbian bulgarian syrian afghan iranian israeli egyptian vietnamese"
+    " thai"
+)
+"""What people are, too, that is no language: "I am Swiss."."""
 # "for now", "in short", "with sources"
 HOW_TO = LANGUAGES | word_set(
     "sure now example instance fact short general detail details sentence sentences words bullet bullets points"

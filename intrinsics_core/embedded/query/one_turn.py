@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+from intrinsics_core.embedded.query.introductions import counts_people
+from intrinsics_core.embedded.query.lexicon import ADDED
 from intrinsics_core.embedded.query.nothing_asked import asks_nothing
 from intrinsics_core.embedded.query.salience import Turn
 from intrinsics_core.embedded.scoring.claims import tells
 from intrinsics_core.embedded.scoring.short_answers import is_question
+from intrinsics_core.embedded.scoring.verbs import FINITE
+from intrinsics_core.text.words import word_set
+
+# What is added to a question begins so: "For adults", "please be quick", "and with a dog".
+_BEGINS = ADDED | word_set("of about as if because since per please and or but also only just not no yes so well sorry")
+_TELLS_MORE = re.compile(
+    r"\A\W*(?:(?:i|we)\b|(?:i|we)['’]|(?:it|that|this|they|he|she)(?:['’]s|['’]re|\s(?:is|are|was|were|has|have|can|should"
+    rf"|must)\b)|(?:my|our|the)\s(?:\w+\s){{1,3}}{FINITE})",
+    re.IGNORECASE,
+)
+_WANTS = re.compile(
+    r"\A\W*(?:i|we)(?:['’](?:d|m|re)|\s(?:would|am|are))?\s(?:like|want|need|look(?:ing)?\sfor|search(?:ing)?\sfor)\b",
+    re.IGNORECASE,
+)
 
 
 def as_one_turn(turns: Sequence[Turn]) -> tuple[Turn, ...]:
-    """The turns with the user's last messages as one, from the newest that asks on.
+    """The turns with the user's last messages as one, from the newest that stands for itself on.
 
-    A message that asks stands for itself: the user may have asked another question, and the answer to the one before
-    may be missing because nobody kept it.
+    A question or a search in keywords stands for itself: the user may have asked another question, and the answer to
+    the one before may be missing because nobody kept it.
 
     Args:
         turns: (role, text), the user's last turn last.
     """
     begin = len(turns) - 1
-    while begin > 0 and not _asks(turns[begin][1]):
+    while begin > 0 and not _stands_for_itself(turns[begin][1]):
         before = begin - 1
         while before >= 0 and turns[before][0] != "user" and not _answers(turns[before]):
             before -= 1
@@ -38,5 +55,10 @@ def _answers(turn: Turn) -> bool:
     return turn[0] == "assistant" and bool(turn[1].strip())
 
 
-def _asks(text: str) -> bool:
-    return any(map(str.isalpha, text)) and (is_question(text) or tells(text)) and not asks_nothing(text)
+def _stands_for_itself(text: str) -> bool:
+    if not any(map(str.isalpha, text)) or asks_nothing(text):
+        return False
+    if is_question(text) or tells(text) or _WANTS.match(text):
+        return True
+    first = text.split()[0].casefold().strip(",.!")
+    return not (first in _BEGINS or _TELLS_MORE.match(text) or counts_people(text.strip(" .,!")))

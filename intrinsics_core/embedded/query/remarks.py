@@ -26,7 +26,7 @@ _SMALL = word_set(
     " ah um hmm hm exactly quickly back there here today later soon tomorrow let go going get got come make makes"
     " made please say said right by any else ok okay alright"
 )
-# A remark may begin with these words of the talk, of praise and of taking leave,
+# Words of the talk, of praise and of taking leave, with which a remark may begin.
 _OPENING = word_set(
     "thanks thank thx ty cheers appreciate appreciated grateful sorry apologies oops hello hi hey welcome bye"
     " goodbye good great nice fine perfect excellent awesome amazing wonderful brilliant fantastic lovely super cool"
@@ -34,7 +34,8 @@ _OPENING = word_set(
     " talk speak never enough forget ignore continue wait hold understood wrong kind friendly quick helpful"
     " impressive done solved settled"
 )
-# and have these, too, which may be what somebody looks for where they come first: "best time", "answer to question 5".
+# All words of the talk that a remark may have. Those added here may be what somebody looks for where they come first:
+# "best time", "answer to question 5".
 OF_TALK = _OPENING | word_set(
     "help helps helped helping useful answer answers answered reply replies response explanation explains question"
     " questions ask asked asking something sense clear clearer clearly understand see think thinking thought know"
@@ -63,15 +64,24 @@ _ASKS = re.compile(
 
 def is_remark(turn: str) -> bool:
     """Whether each part of a turn is a remark, and one of them is more than words that say nothing ("Yes, it is.")."""
+    kinds = [_says(piece, asks) for piece, asks in _pieces(turn)]
+    return None not in kinds and True in kinds
+
+
+def introduces_somebody(turn: str) -> bool:
+    """Whether a turn is a remark of which a part says who the user is: "Sure, we are two adults and a child."."""
+    return is_remark(turn) and any(introduces(piece) for piece, _ in _pieces(turn))
+
+
+def _pieces(turn: str) -> list[tuple[str, bool]]:
+    """The parts of a turn, each with whether a question mark stands behind it."""
     text = " ".join(turn.replace("’", "'").split())
-    said = [
+    return [
         (piece.strip(), "?" in part["mark"])
         for part in _PART.finditer(text)
         for piece in _AND.split(part["said"])
         if _WORD.search(piece)
     ]
-    kinds = [_says(piece, asks) for piece, asks in said]
-    return None not in kinds and True in kinds
 
 
 def _says(part: str, asks: bool) -> bool | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from intrinsics_core.embedded.query.lexicon import LANGUAGES, NATIONS, TIMES
 from intrinsics_core.protocol.task import Message
 
 _TITLE = r"(?:mrs?|ms|miss|dr|prof|professor)\b\.?\s"
@@ -20,7 +21,8 @@ _GREETING = r"(?:good\s(?:morning|afternoon|evening|day)|hello|hi|hey|dear|welco
 _USER = r"(?:user|customer|guest|client|caller|member|visitor)"
 _GIVEN = {
     "user": re.compile(
-        rf"\b(?:this\sis|(?:my\s)?name(?:\sis|['’]s|:)|i\sam|i['’]m|call\sme|(?:regards|wishes|sincerely|cheers),)\s+{_NAME}",
+        r"\b(?:(?P<here>this\sis)|(?:my\s)?name(?:\sis|['’]s|:)|(?P<am>i\sam|i['’]m)|call\sme"
+        rf"|(?:regards|wishes|sincerely|cheers),)\s+{_NAME}",
         re.IGNORECASE,
     ),
     "assistant": re.compile(rf"\A\W*(?:{_GREETING}|nice\sto\smeet\syou),?\s{_NAME}(?=\s?[,.!])", re.IGNORECASE),
@@ -40,6 +42,10 @@ _SAYS_WHO = re.compile(
     r"\s(?:[\w’'-]+\s)?[\w’'-]+\Z",
     re.IGNORECASE,
 )
+# What may stand behind a name on its own, and no noun that it names: "This is Paris calling" may be about a town.
+_NAME_ENDS = re.compile(r"\s*(?:[^\w\s]|\Z|\n|(?:and|speaking|here|again|from|with|i|we)\b)", re.IGNORECASE)
+_NO_NAMES = LANGUAGES | NATIONS
+_PARTS = re.compile(r"[,:;]\s")
 _LONGEST_TURN = 400  # characters of a turn in which somebody gives a name, and no pasted text
 
 
@@ -55,9 +61,17 @@ def names_of_the_user(turns: Iterable[Message], texts: Sequence[str]) -> frozens
         for turn in turns
         if turn.role in _GIVEN and (turn.role == "system" or len(turn.content) <= _LONGEST_TURN)
         for found in _GIVEN[turn.role].finditer(turn.content)
-        for word in in_capitals(found["name"])
+        for word in _name_in(found)
     }
     return frozenset(word for word in given if not any(word in text for text in texts))
+
+
+def _name_in(found: re.Match[str]) -> list[str]:
+    """The words of the name that a turn gives; none where they say something else: "I am German", "This is Tuesday"."""
+    words, given = in_capitals(found["name"]), found.groupdict()
+    if given.get("here") and not _NAME_ENDS.match(found.string, found.start("name") + len(" ".join(words))):
+        return []
+    return [] if given.get("am") and words and words[0].casefold() in _NO_NAMES else words
 
 
 def in_capitals(name: str) -> list[str]:
@@ -77,11 +91,41 @@ def unaddressed(sentence: str, names: frozenset[str]) -> str:
     if not names or "," not in sentence:
         return sentence
     front = _IN_FRONT.match(sentence)
-    if front and names.issuperset(front["name"].split()):
+    if front and names.issuperset(front["name"].split()) and not _begins_a_list(sentence[front.end() :]):
         rest = sentence[front.end() :]
         said = front["said"] or ""
         return f"{front['mark'] or ''}{said}{rest if said else rest[0].upper() + rest[1:]}"
     behind = _BEHIND.search(sentence)
-    if behind and names.issuperset(behind["name"].split()) and not _SAYS_WHO.search(sentence[: behind.start()]):
-        return sentence[: behind.start()] + sentence[behind.end() :]
+    if behind and names.issuperset(behind["name"].split()):
+        before = sentence[: behind.start()]
+        if not (_SAYS_WHO.search(before) or _ends_a_list(before)):
+            return before + sentence[behind.end() :]
     return sentence
+
+
+def _ends_a_list(text: str) -> bool:
+    """Whether a text may go on with one more name of a list: "... work: Ada, Ben", "It is run by Ada and Ben"."""
+    *others, last = _PARTS.split(text)
+    return bool(others and _is_name(last.split())) or _joins_names(last.split()[-3:])
+
+
+def _begins_a_list(text: str) -> bool:
+    """Whether a text goes on with names of a list: "Ben and Ada work on Monday."."""
+    return _joins_names(text.split(maxsplit=3)[:3]) or (
+        "," in text and _is_name(_PARTS.split(text, maxsplit=1)[0].split())
+    )
+
+
+def _joins_names(words: list[str]) -> bool:
+    return len(words) == 3 and words[1] in ("and", "or", "&") and _is_name([words[0], words[2]])
+
+
+def _is_name(words: list[str]) -> bool:
+    """Whether some words all begin with capital letters, and say no time: "Monday" is none."""
+    said = " ".join(words)
+    return 0 < len(words) <= 3 and in_capitals(said) == words and not any(_is_time(word) for word in words)
+
+
+def _is_time(word: str) -> bool:
+    plain = word.strip(".,!?").casefold()
+    return plain in TIMES or plain.removesuffix("s") in TIMES

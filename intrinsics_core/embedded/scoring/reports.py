@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 
 from intrinsics_core.embedded.lexical import stem, terms, tokens
 from intrinsics_core.embedded.scoring.claims import asks
 from intrinsics_core.embedded.scoring.keys import Floats, Unit, claim, keys_of
-from intrinsics_core.embedded.scoring.short_answers import yes_or_no
+from intrinsics_core.embedded.scoring.short_answers import asked_of_each, yes_or_no
 from intrinsics_core.embedded.scoring.small_talk import is_report
 from intrinsics_core.protocol.task import Task, ToolCall
 from intrinsics_core.text.layout import ends_in_question, laid_out
@@ -61,57 +61,91 @@ _THANKS = word_set("thank thanks")
 _CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\W_]+")
 
 
-class _TurnWithCalls(NamedTuple):
+@dataclass
+class _TurnWithCalls:
     """A user's turn, the calls that were made for it and did something, and what tools said."""
 
     asked: str
-    calls: list[ToolCall]
-    outputs: list[str]
+    calls: list[ToolCall] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """Those of the turn, of its calls and of what tools said."""
+        told = (f"{call.name} {call.arguments} {call.result}" for call in self.calls)
+        known = " ".join([self.asked, *told, *self.outputs])
+        return keys_of(_CASE.sub(" ", known)) | keys_of(known)
+
+    @cached_property
+    def tools(self) -> frozenset[frozenset[str]]:
+        """The words of the name of each tool that was called."""
+        return frozenset(map(_name, self.calls))
+
+
+class CallsMade:
+    """The tool calls of a conversation. They are read once for all sentences of a response."""
+
+    def __init__(self, task: Task) -> None:
+        *earlier, self._last = _turns(task)
+        self._earlier = [turn for turn in earlier if turn.calls]
+
+    @cached_property
+    def _asked_what_was_done(self) -> bool:
+        return _asks_what_was_done(self._last.asked)
+
+    @cached_property
+    def _details_asked(self) -> list[Unit]:
+        return [unit for span in laid_out(self._last.asked) for unit in claim(span.text).units if unit.is_detail]
+
+    def reported(self, sentence: str, question: str, vectors: Floats | None = None) -> bool:
+        """Whether a sentence of the response says no more than what a call has done.
+
+        Args:
+            sentence: one sentence of the response.
+            question: the user's last turn, or that of its questions which the sentence answers, or "" where nobody can
+                tell which it answers (`asked_of_each`).
+            vectors: the sentence's vectors by the encoder that ships; None: the words alone decide.
+        """
+        if not (self._last.calls or self._earlier):
+            return False
+        said = yes_or_no(sentence)
+        if said == "Yes." and _DID_YOU.search(question):
+            sentence = question
+        elif (said and not question) or not is_report(sentence, vectors):
+            return False
+        details = [unit for unit in claim(sentence).units if unit.is_detail]
+        if _tells_of(sentence, details, [self._last]):
+            return True
+        if not self._earlier or not self._asked_what_was_done:
+            return False
+        return _tells_of(sentence, [*details, *self._details_asked], self._earlier)
 
 
 def reports_a_call(sentence: str, task: Task, vectors: Floats | None = None) -> bool:
-    """Whether a sentence of the response says no more than what a tool call has done.
-
-    Args:
-        sentence: one sentence of the response.
-        task: the conversation, with its tool calls.
-        vectors: the sentence's vectors by the encoder that ships; None: the words alone decide.
-    """
-    *earlier, last = _turns(task)
-    if not (last.calls or any(turn.calls for turn in earlier)):
-        return False
-    if yes_or_no(sentence) == "Yes." and _DID_YOU.search(last.asked):
-        sentence = last.asked
-    elif not is_report(sentence, vectors):
-        return False
-    details = [unit for unit in claim(sentence).units if unit.is_detail]
-    if _tells_of(sentence, details, last):
-        return True
-    if not any(turn.calls for turn in earlier) or not _asks_what_was_done(last.asked):
-        return False
-    details += [unit for span in laid_out(last.asked) for unit in claim(span.text).units if unit.is_detail]
-    return any(_tells_of(sentence, details, turn) for turn in earlier)
+    """Whether a sentence of a response, looked at without the others, says no more than what a tool call has done."""
+    (question,) = asked_of_each([sentence], task.query)
+    return CallsMade(task).reported(sentence, question, vectors)
 
 
 def _turns(task: Task) -> list[_TurnWithCalls]:
-    turns = [_TurnWithCalls("", [], [])]
+    turns = [_TurnWithCalls("")]
     for message in task.messages:
         if message.role == "user":
-            turns.append(_TurnWithCalls(message.content, [], []))
+            turns.append(_TurnWithCalls(message.content))
         elif message.role == "tool":
             turns[-1].outputs.append(message.content)
         turns[-1].calls.extend(call for call in message.tool_calls if not _only_reads(call))
     return turns
 
 
-def _tells_of(sentence: str, details: Sequence[Unit], turn: _TurnWithCalls) -> bool:
-    """Whether a call of a turn has the effect that a sentence reports, and the turn has the names and numbers."""
-    if not turn.calls:
-        return False
-    told = (f"{call.name} {call.arguments} {call.result}" for call in turn.calls)
-    known = " ".join([turn.asked, *told, *turn.outputs])
-    keys = keys_of(_CASE.sub(" ", known)) | keys_of(known)
-    return all(unit.keys & keys for unit in details) and any(_effects_agree(sentence, call) for call in turn.calls)
+def _tells_of(sentence: str, details: Sequence[Unit], turns: Sequence[_TurnWithCalls]) -> bool:
+    """Whether a call of one of the turns has the effect that a sentence reports, and the turn has its names and
+    numbers."""
+    said = frozenset(terms(sentence, stopwords=True))
+    tools = frozenset[frozenset[str]]().union(*(turn.tools for turn in turns))
+    agree = frozenset(tool for tool in tools if _effects_agree(sentence, said, tool))
+    of_effect = (turn for turn in turns if not agree.isdisjoint(turn.tools))
+    return any(all(unit.keys & turn.keys for unit in details) for turn in of_effect)
 
 
 def _asks_what_was_done(turn: str) -> bool:
@@ -136,9 +170,8 @@ def _only_reads(call: ToolCall) -> bool:
     return bool(words) and words[0] in _stems(_READS)
 
 
-def _effects_agree(sentence: str, call: ToolCall) -> bool:
-    said = frozenset(terms(sentence, stopwords=True))
-    named = _name(call)
+def _effects_agree(sentence: str, said: frozenset[str], named: frozenset[str]) -> bool:
+    """Whether a tool has the effect that a sentence reports, from the stems of both."""
     theirs, mine = _effects(named), _effects(said)
     if (_UNDOING in mine) != (_UNDOING in theirs):
         return _only_done(sentence)

@@ -156,7 +156,7 @@ def own_questions(sentences: Sequence[str], question: str) -> list[str]:
     """
     if len(sentences) < 2 or question.count("?") + len(_AND.findall(question)) < 2 or not any(map(is_bare, sentences)):
         return []
-    asked = _each_question(question)
+    asked = _each_question(question) if len(question) <= 2 * LONGEST_QUESTION else ()
     if len(asked) != len(sentences):
         return []
     full = [f"{before} {one}" if _POINTS.search(one) else one for before, one in zip(["", *asked], asked, strict=False)]
@@ -165,11 +165,21 @@ def own_questions(sentences: Sequence[str], question: str) -> list[str]:
     ]
 
 
+def asked_of_each(sentences: Sequence[str], question: str, *, whole: bool = True) -> list[str]:
+    """For each sentence of an answer the turn that a yes or a no of it answers, or its own question of a turn that asks
+    several; "" where nobody can tell which of them it answers. ``whole``: whether the sentences are all of the answer.
+    """
+    if question.count("?") + len(_AND.findall(question)) < 2:
+        return [question] * len(sentences)
+    asked = _each_question(question) if len(question) <= 2 * LONGEST_QUESTION else ()
+    if len(asked) == 1:
+        return [question] * len(sentences)
+    return list(asked) if whole and len(asked) == len(sentences) else [""] * len(sentences)
+
+
 @lru_cache(maxsize=64)
 def _each_question(turn: str) -> tuple[str, ...]:
     """The questions of a turn: "Is it open? Is it free?" and "Is it open, and is it free?" are two each."""
-    if len(turn) > 2 * LONGEST_QUESTION:
-        return ()
     asking = [text for span in laid_out(turn) if (text := span.text.strip()).endswith("?")]
     return tuple(f"{part.rstrip('?')}?" for each in asking for part in _AND.split(each))
 

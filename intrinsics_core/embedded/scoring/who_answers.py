@@ -9,13 +9,15 @@ in 1911." claims something.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
+from intrinsics_core.embedded.query.asking_the_bot import true_answer
 from intrinsics_core.embedded.scoring.addressing import NAME, in_capitals
 from intrinsics_core.embedded.scoring.keys import claim, keys_of
-from intrinsics_core.embedded.scoring.short_answers import yes_or_no
+from intrinsics_core.embedded.scoring.short_answers import is_question, yes_or_no
 from intrinsics_core.embedded.scoring.verbs import FINITE
 from intrinsics_core.protocol.task import Task
-from intrinsics_core.text.layout import laid_out
+from intrinsics_core.text.layout import ends_in_question, laid_out
 
 _AHEAD = r"(?:(?:hi|hello|hey|yes|no|yeah|nope|well|sure|of\scourse|good\s(?:morning|afternoon|evening|day))\b[,.!]?\s)"
 _OPENS = re.compile(
@@ -35,11 +37,7 @@ _OF_A_PROGRAM = keys_of(
     " robot voice program computer software agent machine helper trained help helping assist answer answering questions"
     " support happy glad ready here"
 )
-_ARE_YOU = re.compile(
-    r"\bare\syou\s(?:(?:really|actually|just|only|maybe)\s)?(?:an?\s)?(?:real\s|actual\s)?"
-    r"(?:(?P<human>human(?:\sbeing)?|person|man|woman)|(?:chat)?bot|robot|machine|ai|computer|program|language\smodel)\?\W*\Z",
-    re.IGNORECASE,
-)
+_SENTENCE_END = re.compile(r"[.!?]\s")
 _GIVES_A_ROLE = re.compile(
     r"\b(?:you(?:['’]re|\sare)|your\sname|act\sas|call\syourself|your\s(?:role|job))\b", re.IGNORECASE
 )
@@ -50,47 +48,58 @@ _WORKS_FOR = re.compile(
 )
 
 
-def says_who_answers(sentence: str, task: Task) -> bool:
-    """Whether a sentence of the response says no more than who answers."""
-    opened = _OPENS.match(sentence)
-    if opened is None:
-        return _says_what_it_is(sentence, task.query)
-    told, role = sentence[opened.end() :], _role(task)
-    named = _NAME.match(told)
-    name = in_capitals(named["name"]) if named else []
-    if named and len(name) == len(named["name"].split()) and not _is_somebody_else(name, role, task):
-        told = told[named.end() :]
-    else:
-        name = []
-    told = _OF_ITS_OWN.sub("", _NO_PERSON.sub("", told))
-    units = claim(told).units
-    if _OTHERWISE.search(told) or not (name or units or _NO_PERSON.search(sentence)):
-        return False
-    known = _OF_A_PROGRAM | keys_of(role)
-    if all(unit.keys & known for unit in units):
-        return True
-    whom = _WORKS_FOR.search(told)
-    among = " ".join(f"{document.title or ''} {document.text}" for document in task.documents) if whom else ""
-    known |= keys_of(whom["whom"]) & keys_of(among) if whom else frozenset()
-    return all(unit.keys & known for unit in units)
+class WhoAnswers:
+    """What a conversation and its documents tell of who answers. It is read once for all sentences of a response."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._role = _role(task)
+        self._of_the_role = keys_of(self._role)
+        self._role_has_a_name = any(unit.is_name for unit in claim(self._role).units)
+
+    @cached_property
+    def _of_the_documents(self) -> frozenset[str]:
+        return keys_of(" ".join(f"{document.title or ''} {document.text}" for document in self._task.documents))
+
+    def says(self, sentence: str, question: str) -> bool:
+        """Whether a sentence of the response says no more than who answers. ``question``: what it answers."""
+        opened = _OPENS.match(sentence)
+        if opened is None:
+            return _says_what_it_is(sentence, question)
+        told = sentence[opened.end() :]
+        named = _NAME.match(told)
+        name = in_capitals(named["name"]) if named else []
+        if named and len(name) == len(named["name"].split()) and not self._is_somebody_else(name):
+            told = told[named.end() :]
+        else:
+            name = []
+        told = _OF_ITS_OWN.sub("", _NO_PERSON.sub("", told))
+        units = claim(told).units
+        if _OTHERWISE.search(told) or not (name or units or _NO_PERSON.search(sentence)):
+            return False
+        unknown = [unit.keys for unit in units if not (unit.keys & _OF_A_PROGRAM or unit.keys & self._of_the_role)]
+        whom = _WORKS_FOR.search(told) if unknown else None
+        known = keys_of(whom["whom"]) & self._of_the_documents if whom else frozenset()
+        return all(keys & known for keys in unknown)
+
+    def _is_somebody_else(self, name: list[str]) -> bool:
+        """Whether the system's turn gives another name, or a document has this one."""
+        if keys_of(" ".join(name)) <= self._of_the_role:
+            return False
+        return self._role_has_a_name or any(word in document.text for word in name for document in self._task.documents)
 
 
 def _says_what_it_is(sentence: str, question: str) -> bool:
     """Whether a bare yes or no tells truly whether a program answers: "Yes." to "Are you a bot?"."""
-    asked = _ARE_YOU.search(question)
-    return asked is not None and yes_or_no(sentence) == ("No." if asked["human"] else "Yes.")
+    said = yes_or_no(sentence)
+    if said is None or not ends_in_question(question):
+        return False
+    text = " ".join(question.replace("’", "'").split()).rstrip("?!. ")
+    lead, _, asked = _SENTENCE_END.split(text)[-1].rpartition(", ")
+    return not is_question(lead) and true_answer(asked) == said
 
 
 def _role(task: Task) -> str:
     """The sentences of the system's turns that tell the assistant who it is."""
     told = [span.text for m in task.messages if m.role == "system" for span in laid_out(m.content)]
     return " ".join(sentence for sentence in told if _GIVES_A_ROLE.search(sentence))
-
-
-def _is_somebody_else(name: list[str], role: str, task: Task) -> bool:
-    """Whether the system's turn gives another name, or a document has this one."""
-    keys = keys_of(" ".join(name))
-    if keys <= keys_of(role):
-        return False
-    given = any(unit.is_name for unit in claim(role).units)
-    return given or any(word in document.text for word in name for document in task.documents)
