@@ -148,3 +148,10 @@ def test_a_polite_no_to_a_user_by_name_is_judged_as_a_no(right: str, wrong: str)
     turns = talk("Good morning, this is Ada Brink.", "Good morning!")
     assert judged(turns, "Are dogs admitted?", right).label == "faithful"
     assert judged(turns, "Are dogs admitted?", wrong).label != "faithful"
+
+
+def test_an_apology_to_the_user_by_name_hides_no_claim() -> None:
+    turns = talk("Hi, I'm Tom.", "How can I help?")
+    for answer in ("I'm sorry Tom, a day ticket costs {} euros for adults.", "No Tom, a day ticket costs {} euros."):
+        assert judged(turns, PRICE, answer.format(60)).label == "unfaithful"
+    assert judged(turns, PRICE, "I'm sorry Tom, a day ticket costs 6 euros for adults.").label == "faithful"

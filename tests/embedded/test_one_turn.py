@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from intrinsics_core import answerability, audit, query_rewrite, run
+from intrinsics_core.embedded.query.one_turn import as_one_turn
 
 LIDO = ["The lido is open from 9 a.m. to 8 p.m. A day ticket costs 6 euros for adults and 3 euros for children."]
 PRICE = "What does a day ticket cost?"
@@ -47,6 +48,34 @@ def test_the_answer_is_one_to_the_question() -> None:
 def test_a_message_that_asks_stands_for_itself() -> None:
     found = run(answerability(said("How many cats live in the town hall?", "When is the lido open?"), LIDO))
     assert found.label == "answerable"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "ok when is the lido open",
+        "I'm Tom, when does the lido open",
+        "great. when do you open",
+        "I have a question about the lido",
+    ],
+)
+def test_a_question_without_its_mark_stands_for_itself(asked: str) -> None:
+    before = "How many cats live in the town hall?"
+    assert before not in run(query_rewrite(said(before, asked))).query
+    assert run(answerability(said(before, asked), LIDO)).label == "answerable"
+
+
+@pytest.mark.parametrize("told", ["I love swimming", "My dog is called Rex", "I'm Tom by the way"])
+def test_what_is_told_beside_a_question_makes_its_answer_no_worse(told: str) -> None:
+    for answer, label in (("A day ticket costs 6 euros for adults.", "faithful"), ("It costs 60 euros.", "unfaithful")):
+        turns = [*said(PRICE, told), {"role": "assistant", "content": answer}]
+        assert run(audit(turns, LIDO)).label == label
+
+
+def test_messages_are_read_as_one_up_to_a_length() -> None:
+    turns = tuple(("user", f"and for group {i} of the school") for i in range(500))
+    joined = as_one_turn((("user", PRICE), *turns))
+    assert len(joined[-1][1]) < 3_000
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,7 @@ def test_a_report_is_na_only_where_its_call_was_made() -> None:
 
 BOOKED = {"name": "book_table", "arguments": {"people": 2, "time": "19:30"}}
 BOOK = "Book a table for two at 19:30."
+CANCELLED = {"name": "cancel_subscription", "arguments": {"what": "newsletter"}}
 
 
 def said_later(asked: str, said: str, call: dict[str, Any], task: str) -> str:
@@ -150,6 +151,9 @@ def test_a_call_of_an_earlier_turn_is_reported_where_the_user_asks_what_was_done
         ("Did you cancel it?", "Yes, I have cancelled the table.", BOOKED, BOOK),
         ("Was the table booked?", "Yes, I booked a table for four at 21:00.", BOOKED, BOOK),
         ("Did you send it?", "I sent it to Anna, and the mill burned in 1940.", SENT, "Please mail that to Anna."),
+        ("Did you send the house rules?", "Yes, I have sent the house rules.", SENT, "Please mail that to Anna."),
+        ("Thanks!", "You're welcome! I have also sent the invoice to your boss.", SENT, "Please mail that to Anna."),
+        ("Did you cancel the booking?", "Yes, I have cancelled the booking.", CANCELLED, "Cancel my newsletter."),
     ],
 )
 def test_a_call_of_an_earlier_turn_is_no_reason_to_believe_another_report(

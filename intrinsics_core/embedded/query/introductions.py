@@ -8,6 +8,10 @@ from __future__ import annotations
 import re
 
 _WORDS = r"\w++(?:[ -]\w++){0,2}"
+_PLACE = r"\w++(?:[ -]\w++)?"
+_TROUBLE = r"(?:missing|wrong|not|gone|spel(?:led|t)|misspel(?:led|t)|listed|there|on|in)\b"
+_WHEN = r"(?:later|back|now|to(?:day|morrow|night)|when|if|at|on|in|before|after)\b"
+_LITTLE = r"(?:bit|little|few|day|week|minute|hour|lot)\b"
 _PEOPLE = (
     r"(?:kids?|child|children|sons?|daughters?|bab(?:y|ies)|toddlers?|teenagers?|twins?|wife|husband|partner|girlfriend"
     r"|boyfriend|brothers?|sisters?|parents|mother|father|grandchildren|family|people|persons?|adults?|couple|friends?"
@@ -17,13 +21,13 @@ _COUNT = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,3}|no|so
 _SOME = rf"(?:{_COUNT} )?(?:(?:small|little|young|old|grown|big|married|retired) )?{_PEOPLE}(?: of \w{{2,8}})?"
 _INTRODUCES = re.compile(
     r"(?:(?:hi|hello|hey|so|well) )?(?:"
-    rf"(?:my|our) (?:first |last |full )?name(?: is|'s) {_WORDS}"
-    r"|(?:please |you can )?call me \w+"
-    rf"|this is (?:(?:mr|ms|mrs|dr) )?(?:\w+ ){{1,2}}(?:speaking|here|again|from {_WORDS})"
+    rf"(?:my|our) (?:first |last |full )?name(?: is|'s) (?!{_TROUBLE}){_WORDS}"
+    rf"|(?:please |you can )?call me (?!{_WHEN})\w+"
+    rf"|this is (?:(?:mr|ms|mrs|dr) )?(?:\w+ ){{1,2}}(?:speaking|from {_WORDS})"
     rf"|(?:i am|i'm|we are|we're) (?:{_SOME}(?: (?:and|with) {_SOME}){{0,3}}|\d{{1,3}}(?: years old)?"
-    rf"|an? {_WORDS}(?: (?:from|in|at) {_WORDS})?|(?:\w+ ){{0,2}}from {_WORDS}|(?:new|back) here)"
-    rf"|(?:i|we)(?:'ve got| have(?: got)?) {_SOME}(?: (?:aged?|and|with) [\w ]{{1,30}})?"
-    rf"|(?:i|we) (?:live|work|study|teach|come) (?:in|at|for|as|near|from) {_WORDS}"
+    rf"|an? (?!{_LITTLE}){_WORDS}(?: (?:from|in|at) {_WORDS})?|(?:\w+ ){{0,2}}from {_WORDS}|(?:new|back) here)"
+    rf"|(?:i|we)(?:'ve got| have(?: got)?) {_SOME}(?: (?:aged?|and) [\w ]{{1,30}})?"
+    rf"|(?:i|we) (?:(?:live|work|study|teach) (?:in|at|for|as|near)|come from) {_PLACE}"
     r")",
     re.IGNORECASE,
 )

@@ -22,13 +22,19 @@ _TELLS_MORE = re.compile(
     re.IGNORECASE,
 )
 _WANTS = re.compile(
-    r"\A\W*(?:i|we)(?:['’](?:d|m|re)|\s(?:would|am|are))?\s(?:like|want|need|look(?:ing)?\sfor|search(?:ing)?\sfor)\b",
+    r"\A\W*(?:i|we)(?:['’](?:d|m|re)|\s(?:would|am|are))?\s(?:like|want|need|look(?:ing)?\sfor|search(?:ing)?\sfor"
+    r"|have\s(?:an?(?:other)?|one(?:\smore)?|some)\s(?:\w+\s)?questions?)\b",
     re.IGNORECASE,
 )
 
 
+_PARTS = re.compile(r"[,.;:!]\s+|\A\W*(?:ok|okay|so|and|but|great|thanks|well|yes|no|sorry)\s+", re.IGNORECASE)
+_LONGEST = 2_000  # characters of messages that are read as one
+
+
 def as_one_turn(turns: Sequence[Turn]) -> tuple[Turn, ...]:
-    """The turns with the user's last messages as one, from the newest that stands for itself on.
+    """The turns with the user's last messages as one, from the newest that stands for itself on. What the user tells
+    beside ("I love swimming") stays in a turn of its own before it.
 
     A question or a search in keywords stands for itself: the user may have asked another question, and the answer to
     the one before may be missing because nobody kept it.
@@ -36,19 +42,20 @@ def as_one_turn(turns: Sequence[Turn]) -> tuple[Turn, ...]:
     Args:
         turns: (role, text), the user's last turn last.
     """
-    begin = len(turns) - 1
+    begin, length = len(turns) - 1, len(turns[-1][1])
     while begin > 0 and not _stands_for_itself(turns[begin][1]):
         before = begin - 1
         while before >= 0 and turns[before][0] != "user" and not _answers(turns[before]):
             before -= 1
-        if before < 0 or _answers(turns[before]):
+        if before < 0 or _answers(turns[before]) or length + len(turns[before][1]) > _LONGEST:
             break
-        begin = before
+        begin, length = before, length + len(turns[before][1])
     if begin >= len(turns) - 1:
         return tuple(turns)
-    said = "\n".join(text for role, text in turns[begin:] if role == "user")
-    others = [turn for turn in turns[begin:] if turn[0] != "user"]
-    return (*turns[:begin], *others, ("user", said))
+    first, *behind = turns[begin:]
+    told = [turn for turn in behind if turn[0] != "user" or _TELLS_MORE.match(turn[1])]
+    added = [text for role, text in behind if role == "user" and not _TELLS_MORE.match(text)]
+    return (*turns[:begin], *told, ("user", "\n".join([first[1], *added])))
 
 
 def _answers(turn: Turn) -> bool:
@@ -58,7 +65,7 @@ def _answers(turn: Turn) -> bool:
 def _stands_for_itself(text: str) -> bool:
     if not any(map(str.isalpha, text)) or asks_nothing(text):
         return False
-    if is_question(text) or tells(text) or _WANTS.match(text):
+    if tells(text) or _WANTS.match(text) or any(map(is_question, [text, *filter(None, _PARTS.split(text))])):
         return True
     first = text.split()[0].casefold().strip(",.!")
     return not (first in _BEGINS or _TELLS_MORE.match(text) or counts_people(text.strip(" .,!")))

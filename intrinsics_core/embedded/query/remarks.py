@@ -56,6 +56,14 @@ _THANKS = re.compile(
     r"(?:(?:ok|okay|many|no) )?(?:thanks|thank (?:you|u)|thx|cheers)"
     r"(?: (?:a|so|very|tons|loads|again|everyone|anyway|all|to|in advance)\b[a-z ]{0,20}?)?(?: for .{1,60})?",
 )
+# "so it works on the weekend" and "thanks and in the evening" may ask; "have a nice evening" does not.
+_ABOUT_A_TIME = re.compile(
+    r"\b(?:on|in|at|for|by|until|before|after|during) (?:the |a |this |my )?"
+    r"(?:weekend|evening|morning|night|day|two|one)\b"
+)
+_FAILS = re.compile(
+    r"\b(?:nothing|(?:not|n't|never) \w+) works?\b|\b(?:not|n't|never) works?\b|\bhave you (?:got|any)\b"
+)
 _ASKS = re.compile(
     r"\b(?:who|whose|what|which|when|where|why|how|if|whether|tell(?:ing)?|show(?:ing)?|find(?:ing)?|look(?:ing)?"
     r"|search(?:ing)?|want(?:ed)?|need(?:ed)?|wonder(?:ing)?|wish|hope|problem|trouble|issue|lost|broken|stuck)\b"
@@ -93,6 +101,8 @@ def _says(part: str, asks: bool) -> bool | None:
         return True
     words = _WORD.findall(said)
     if words[0] not in _BEGINS or not (_SMALL | OF_TALK).issuperset(words):
+        return None
+    if _ABOUT_A_TIME.search(said) or _FAILS.search(said):
         return None
     return not _SMALL.issuperset(words)
 

@@ -93,8 +93,8 @@ def unaddressed(sentence: str, names: frozenset[str]) -> str:
     front = _IN_FRONT.match(sentence)
     if front and names.issuperset(front["name"].split()) and not _begins_a_list(sentence[front.end() :]):
         rest = sentence[front.end() :]
-        said = front["said"] or ""
-        return f"{front['mark'] or ''}{said}{rest if said else rest[0].upper() + rest[1:]}"
+        mark, said = front["mark"] or "", (front["said"] or "").rstrip(" ,")
+        return f"{mark}{said}, {rest}" if said else f"{mark}{rest[0].upper()}{rest[1:]}"
     behind = _BEHIND.search(sentence)
     if behind and names.issuperset(behind["name"].split()):
         before = sentence[: behind.start()]

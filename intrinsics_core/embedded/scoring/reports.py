@@ -58,6 +58,7 @@ _DID_YOU = re.compile(
 )
 _REQUESTS = re.compile(r"\b(?:please|kindly|(?:can|could|would|will) you|do (?:it|that|so)|again)\b", re.IGNORECASE)
 _THANKS = word_set("thank thanks")
+_OF_TALK = _DONE | _THANKS | word_set("sure certain welcome great perfect already yet")
 _CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\W_]+")
 
 
@@ -94,8 +95,21 @@ class CallsMade:
         return _asks_what_was_done(self._last.asked)
 
     @cached_property
-    def _details_asked(self) -> list[Unit]:
-        return [unit for span in laid_out(self._last.asked) for unit in claim(span.text).units if unit.is_detail]
+    def _things_asked(self) -> list[Unit]:
+        return [unit for span in laid_out(self._last.asked) for unit in self._things(span.text)]
+
+    @cached_property
+    def _words_of_reports(self) -> frozenset[str]:
+        """The stems of the words for what the tools of earlier turns do, and of thanks and talk."""
+        effects = frozenset[int]().union(*(_effects(tool) for turn in self._earlier for tool in turn.tools))
+        return _stems(_OF_TALK.union(*(_EFFECTS[i] for i in effects)))
+
+    def _things(self, sentence: str) -> list[Unit]:
+        """What a sentence names beside what was done. That the price list was sent is no reason to believe that the
+        invoice was.
+        """
+        known = self._words_of_reports
+        return [unit for unit in claim(sentence).units if unit.is_detail or known.isdisjoint(map(stem, unit.keys))]
 
     def reported(self, sentence: str, question: str, vectors: Floats | None = None) -> bool:
         """Whether a sentence of the response says no more than what a call has done.
@@ -118,7 +132,7 @@ class CallsMade:
             return True
         if not self._earlier or not self._asked_what_was_done:
             return False
-        return _tells_of(sentence, [*details, *self._details_asked], self._earlier)
+        return _tells_of(sentence, [*self._things(sentence), *self._things_asked], self._earlier)
 
 
 def reports_a_call(sentence: str, task: Task, vectors: Floats | None = None) -> bool:

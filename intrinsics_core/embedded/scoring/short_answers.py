@@ -36,7 +36,9 @@ _FEW = 3  # words of an answer that is read behind the user's turn even if that 
 CLEARLY = 2.2
 """By so much the contrary wins where a yes or no is clearly wrong; it does for 5% of right ones."""
 
-_POLAR = re.compile(rf"(?:\A|[.!?,;:]\s+|\b(?:and|so|but|or|then)\s+)(?:{AUXILIARY})\b(?!\s+you\b)", re.IGNORECASE)
+_INVERTED = rf"(?:\A|[.!?,;:]\s+|\b(?:and|so|but|or|then)\s+)(?:{AUXILIARY})\b"
+_POLAR = re.compile(rf"{_INVERTED}(?!\s+you\b)", re.IGNORECASE)
+_TAKES_YES = re.compile(_INVERTED, re.IGNORECASE)  # "Did you cancel it?", too, which asks for no favour
 _ASKS = re.compile(
     r"\A\W*(?:(?:and|so|but|please|until|since|from|at|in|to|by|for|hi|hello),? )*+(?:(?:tell|let) me (?:know )?)?"
     rf"(?:who|whom|whose|what|which|when|where|why|how|if|whether|{AUXILIARY})\b",
@@ -84,7 +86,7 @@ def without_yes(answer: str, question: str) -> str:
     """A sentence without the yes in front that its question does not ask for: "When is it open?" "Yes, it is open from
     nine." Behind a doubt ("Are you sure?") an answer often begins so.
     """
-    if _ahead(answer) != "Yes." or "?" not in question or is_polar(question):
+    if _ahead(answer) != "Yes." or "?" not in question or _TAKES_YES.search(question):
         return answer
     rest = answer.lstrip("\"'“‘( *_").partition(" ")[2]
     return rest if re.search(rf"\b{FINITE}", rest, re.IGNORECASE) else answer
