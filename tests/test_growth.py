@@ -196,10 +196,12 @@ def test_json_with_raw_characters_is_repaired_in_proportion(shape, unit):
     assert growth(work, 400) < LINEAR
 
 
-@pytest.mark.parametrize("unit", ['{"a": 1} ', '{"a": 1}, {"b": [', "[{}] ", "` ", "<|channel|>final", "[THINK]"])
-def test_the_answer_among_drafts_is_found_in_proportion(unit):
+@pytest.mark.parametrize("unit", ['{"a": 1} ', '{"a": 1}, {"b": [', "[{}] ", "` ", "<|channel|>final", "[THINK]",
+                                  "if ", "\n", ". "])  # fmt: skip
+@pytest.mark.parametrize("before", ["So ", "", "Here it is:\n"])
+def test_the_answer_among_drafts_is_found_in_proportion(unit, before):
     def work(n):
-        said = 'So {"a": 2} ' + unit * n
+        said = before + '{"a": 2} ' + unit * n + ' {"a": 3}'
 
         def attempt():
             with suppress(MalformedReply):
