@@ -25,10 +25,10 @@ _AGAINST = (
 _GOES_ON = (
     r"(?:(?:[a-z]{1,20}ly|also|best|better|even|just|more|most|only|still)[^\S\n]++){0,3}"
     r"(?!(?:news|series|species|lens|gas)\b)(?:[a-z]{1,20}(?<![sui])s|is|was|can|will|would|may|might|because|since|as|"
-    r"for|over|due|but|while|though|although|by|could|did|gave|had|said|should|told|with|"
+    r"for|over|due|it|but|while|though|although|by|could|did|gave|had|said|should|told|with|"
     r"[a-z]{2,20}ed[^\S\n]++(?:all|her|his|how|it|its|that|the|their|this|what|when|where|who)|"
     r"[a-z]{2,8}n['’]t|must[^\S\n]++be|not[^\S\n]++(?:passage[^\S\n]++)?[b12]|"
-    r"(?:certainly|clearly|definitely|obviously|probably)(?=[^\S\n]*+(?:[^\w\s]|\n|\Z))|"
+    r"(?:certainly|clearly|definitely|likely|obviously|only|probably)(?=[^\S\n]*+(?:[^\w\s]|\n|\Z))|"
     r"(?:explanation|rationale|reason|reasoning)(?=[^\S\n]*+:))\b"
 )
 # What "A" or "a" is followed by where it is no article.
