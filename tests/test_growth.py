@@ -22,7 +22,7 @@ from intrinsics_core.intrinsics import INTRINSICS, TABLE
 from intrinsics_core.profiles import profile
 from intrinsics_core.profiles.granite.granite_3_3 import PROFILE as GRANITE_3_3
 from intrinsics_core.protocol.errors import MalformedReply
-from intrinsics_core.protocol.requests import Embed, Embedded, Generate, Generated, Outcome, Request
+from intrinsics_core.protocol.requests import Embed, Embedded, Generate, Generated, Outcome, Request, TokenLogprob
 from intrinsics_core.protocol.results import Citation, SentenceVerdict
 from intrinsics_core.render import html, text
 from intrinsics_core.replies import json_reply, readers, reasoning
@@ -224,16 +224,18 @@ def test_json_with_raw_characters_is_repaired_in_proportion(shape, unit):
     assert growth(work, 400) < LINEAR
 
 
-@pytest.mark.parametrize("unit", ['{"a": 1} ', '{"a": 1}, {"b": [', "[{}] ", "` ", "<|channel|>final", "[THINK]"])
-def test_the_answer_among_drafts_is_found_in_proportion(unit):
+@pytest.mark.parametrize("unit", ['{"a": 1} ', '{"a": 1}, {"b": [', "[{}] ", "` ", "<|channel|>final", "[THINK]",
+                                  "if ", "\n", ". "])  # fmt: skip
+@pytest.mark.parametrize("before", ["So ", "", "Here it is:\n"])
+def test_the_answer_among_drafts_is_found_in_proportion(unit, before):
     def work(n):
-        said = 'So {"a": 2} ' + unit * n
+        said = before + '{"a": 2} ' + unit * n + ' {"a": 3}'
 
         def attempt():
             with suppress(MalformedReply):
                 readers.parsed(reasoning.answer(Generated(said, finish_reason="length")), dict, "an object")
             with suppress(MalformedReply):
-                readers.value_start(said, "a")
+                readers.value_start(Generated(said, (TokenLogprob("{", 0.0),)), "a")
 
         return attempt
 

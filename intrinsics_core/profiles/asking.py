@@ -151,7 +151,7 @@ class Labelled:
     def read(cls, replies: Sequence[Reply], name: str, options: Sequence[str]) -> Labelled:
         value, reply = read_object(replies, f'{{"{name}": one of {", ".join(options)}, ...}}')
         text = json_reply.field(value, name, str, "a string", reply.text)
-        return cls(text, reply, readers.value_start(reply.text, name), value.get("confidence"))
+        return cls(text, reply, readers.value_start(reply, name), value.get("confidence"))
 
     def probabilities(self, options: tuple[str, ...]) -> tuple[str, dict[str, float]]:
         """The label as one of ``options``, and a probability for each."""

@@ -165,9 +165,7 @@ _MISSING: Mapping[str, Callable[[Task], HallucinationDetection | Citations]] = {
 
 def _answerability(task: Task, value: dict[str, Any], reply: Generated) -> Any:
     label = json_reply.field(value, "answerability", str, "a label", reply.text)
-    return readers.answerability(
-        label, reply, readers.value_start(reply.text, "answerability"), value.get("confidence")
-    )
+    return readers.answerability(label, reply, readers.value_start(reply, "answerability"), value.get("confidence"))
 
 
 def _hallucination(task: Task, value: dict[str, Any], reply: Generated) -> HallucinationDetection:
@@ -182,13 +180,13 @@ def _citations(task: Task, value: dict[str, Any], reply: Generated) -> Citations
 def _addresses(task: Task, value: dict[str, Any], reply: Generated) -> float:
     text = json_reply.field(value, "answers_question", str, "yes or no", reply.text)
     chosen = json_reply.label(text, _ADDRESSES, reply.text)
-    start = readers.value_start(reply.text, "answers_question")
+    start = readers.value_start(reply, "answers_question")
     return min(1.0, readers.probabilities(chosen, _ADDRESSES, reply, start)["yes"])
 
 
 def _certainty(task: Task, value: dict[str, Any], reply: Generated) -> Any:
     digit = json_reply.field(value, "certainty", (str, int), '"0" … "9"', reply.text)
-    return readers.certainty(str(digit), reply, readers.value_start(reply.text, "certainty"))
+    return readers.certainty(str(digit), reply, readers.value_start(reply, "certainty"))
 
 
 _READ: Mapping[str, Callable[[Task, dict[str, Any], Generated], Any]] = {

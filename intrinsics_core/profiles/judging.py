@@ -71,7 +71,7 @@ def _evaluation(task: Task, replies: Sequence[Reply]) -> Evaluation:
     spelled = json_reply.field(value, name, str, "yes or no", reply.text)
     options = rec.RATINGS if spelled.strip()[:1].isupper() else _RATINGS  # as its tokens are spelled
     chosen = json_reply.label(spelled, options, reply.text)
-    start = readers.value_start(reply.text, name)
+    start = readers.value_start(reply, name)
     share = readers.probabilities(chosen, options, reply, start, value.get("confidence"))[options[0]]
     found, dropped = statements.read(task, rows)
     rated = {

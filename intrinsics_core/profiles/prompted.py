@@ -139,7 +139,7 @@ def _entailment(task: Task, replies: Sequence[Reply]) -> float:
 def _certainty(task: Task, replies: Sequence[Reply]) -> Uncertainty:
     value, reply = read_object(replies, '{"certainty": "0" … "9"}')
     digit = json_reply.field(value, "certainty", (str, int), '"0" … "9"', reply.text)
-    return readers.certainty(str(digit), reply, readers.value_start(reply.text, "certainty"))
+    return readers.certainty(str(digit), reply, readers.value_start(reply, "certainty"))
 
 
 def _hallucination(task: Task, replies: Sequence[Reply]) -> HallucinationDetection:

@@ -7,8 +7,10 @@ kind counts, but nothing inside a value of another kind. A truncated reply is ma
 is unknown, and a list inside it is not the list that was asked for.
 
 Of several values with the same keys that differ, the first ones are drafts: the last one counts where the reply ends
-with it, and else the reply contradicts itself. In a reply that ended at its limit, a value with text before and behind
-it may be a draft whose correction was cut off: it does not count.
+with it, and else the reply contradicts itself. A value that the reply opens with is a draft only where the words behind
+it correct it (`drafts`); it stays where they tell of another case, and else the reply contradicts itself. The form
+repeated with its blanks is no value. In a reply that ended at its limit, a value with text before and behind it may be
+a draft whose correction was cut off: it does not count, unless one line announces it.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from intrinsics_core.protocol.errors import MalformedReply
-from intrinsics_core.replies import literals
+from intrinsics_core.replies import drafts, literals
 
 _OPENER = re.compile(r"[\[{]")
 _FENCE = re.compile(r"[\s`]*+(?:json[\s`]*+)?", re.IGNORECASE)
@@ -60,7 +62,7 @@ def parse(text: str, kind: type, expected: str, decoder: json.JSONDecoder = _DEC
         MalformedReply: there is none, or the reply contradicts itself.
     """
     found = find(text, kind, expected, decoder)
-    if cut_off and amid_prose(found):
+    if cut_off and may_be_draft(found):
         raise MalformedReply("the reply was cut off before it came to its answer", expected=expected, got=repr(text),
                              raw=text)  # fmt: skip
     return writable(found.value, found.text, expected)
@@ -75,6 +77,7 @@ def find(text: str, kind: type, expected: str, decoder: json.JSONDecoder = _DECO
     if whole := _whole(text, kind, decoder):
         return whole
     values = list(_values(text, kind, decoder))
+    values = [found for found in values if not drafts.is_blank_form(found.value)] or values
     # {} in prose; the answer may follow.
     first = next((found for found in values if found.value != {}), values[0] if values else None)
     if first is None:
@@ -83,15 +86,33 @@ def find(text: str, kind: type, expected: str, decoder: json.JSONDecoder = _DECO
     alike = [found for found in values if found is first or _same_form(first.value, found.value)]
     if all(_agree(first.value, found.value) for found in alike):
         return first
-    if alike[-1].closes:
-        return alike[-1]
+    if stands := _that_opens(alike) if first.opens else alike[-1] if alike[-1].closes else None:
+        return stands
     raise MalformedReply("the reply contradicts itself: it gives several answers, and goes on after the last",
                          expected=f"one of them: {expected}", got=repr(text), raw=text)  # fmt: skip
 
 
-def amid_prose(found: ReadValue) -> bool:
-    """Whether text stands both before and behind a value."""
-    return not found.opens and not found.closes
+def _that_opens(alike: list[ReadValue]) -> ReadValue | None:
+    """The first value, which opens the reply, or the last one, where the words before it correct the others.
+
+    None where the words tell neither.
+    """
+    stands, before, told = alike[0], alike[0], True
+    for found in alike[1:]:
+        between = found.text[before.end : found.begin]
+        before = found
+        if drafts.corrects(between):
+            stands, told = found, True
+        elif not (_agree(stands.value, found.value) or drafts.of_another_case(between)):
+            told = told and drafts.is_part(found.value, stands.value)
+    return stands if told and (stands is alike[0] or stands.closes) else None
+
+
+def may_be_draft(found: ReadValue) -> bool:
+    """Whether text stands both before and behind a value, and does not announce the value."""
+    if found.opens or found.closes:
+        return False
+    return not drafts.is_announced(found.text[: found.begin], found.text[found.end :])
 
 
 def cut_off_before(text: str, kind: type) -> bool:
@@ -102,7 +123,8 @@ def cut_off_before(text: str, kind: type) -> bool:
     if text[_FENCE.match(text).end() :][:1] in ("", "{", "[", '"'):  # type: ignore[union-attr]  # it matches anything
         return False
     try:
-        return not find(text, kind, "JSON").closes
+        found = find(text, kind, "JSON")
+        return not found.closes and may_be_draft(found)
     except MalformedReply:
         return True
 

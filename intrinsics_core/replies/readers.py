@@ -60,10 +60,15 @@ def parsed(reply: Generated, kind: type, expected: str, decoder: json.JSONDecode
     return json_reply.parse(reply.text, kind, expected, decoder or json.JSONDecoder(), cut_off=reply.ended_at_limit)
 
 
-def value_start(text: str, name: str) -> int:
-    """Where in a reply the value of field ``name`` begins, in the object that is read; 0 where it has none."""
-    found = json_reply.find(text, dict, f'an object with "{name}"')
-    return literals.value_place(text, found.begin, name) if found.text == text else 0
+def value_start(reply: Generated, name: str) -> int:
+    """Where in a reply the value of field ``name`` begins, in the object that is read; 0 where it has none.
+
+    Only log-probabilities are looked up by it. It is 0 where the reply has none, and the reply is not read again.
+    """
+    if not reply.logprobs:
+        return 0
+    found = json_reply.find(reply.text, dict, f'an object with "{name}"')
+    return literals.value_place(reply.text, found.begin, name) if found.text == reply.text else 0
 
 
 def free_text(reply: Generated) -> str:

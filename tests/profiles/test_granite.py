@@ -396,6 +396,13 @@ A_IS_PREFERRED = [
     "A has the year, and B has not.", "A provides a direct answer, unlike passage B.", "A would be better.",
     "Passage A is better because passage B does not name her.", "I prefer passage A.", "1. It names the builder.",
     "The answer stands in passage A.", "Passage B does not answer it, but passage A does.", "1) Passage A names her.",
+    "A more directly answers the question.", "A better answers it.", "A also gives the hour.", "A answered it.",
+    "A should be preferred, because it names the hour.", "A definitely.", "A not B", "A Explanation: it names her.",
+    "A with more detail.", "A and B are alike, but A is clearer.", "A still more clearly names her.", "A by far",
+    "A gave the year.", "A must be preferred.", "A most likely", "A only", "A it names her",
+    "A could be better, but B is about fog.",
+    "A is not perfect but the best one.",
+    "Passage A and passage B name her. However, passage A is shorter.", "A doesn't date it, but it names her.",
     "Passage A is not only shorter, it names her.", '"A"', "A\n\nExplanation: a direct answer stands in passage A.",
 ]  # fmt: skip
 B_IS_PREFERRED = [
@@ -403,12 +410,18 @@ B_IS_PREFERRED = [
     "A 1911 date is named in passage B.", "1. Passage B answers the query.", "1. The builder is named in passage B.",
     "1) B\n2) A", "Passage B is better.", "I prefer passage B.", "B because A is about fog.", "B names her",
     "Passage A doesn't answer the query, passage B does.", "Passage A is irrelevant. Passage B names her.",
+    "B isn't perfect but the better one.", "B is not perfect, but better than A.", "B lacks a date but names the hour.",
+    "A more direct answer stands in passage B.", "A better one is passage B.", "A detailed answer stands in passage B.",
+    "A related sentence of passage B names her.", "A reason for it stands in passage B.", "B not A",
+    "Passage A does not name her, but passage B does.", "A and B name her, but B also says when.",
     "The query is answered by passage **B**.", "2", "B. A direct answer stands there.",
     "Preferred passage: B\nA is fog.",
 ]  # fmt: skip
 NO_PASSAGE = [
     "A direct answer is in both.", "A sentence of passage A agrees with one of passage B.", "A and B are alike.",
     "A or B", "A/B", "B and A", "Passage A and passage B name her.", "A passage names her.", "Absolutely",
+    "A is not better", "A is not relevant, but mentions fog.", "A better answer is in both.", "A, B",
+    "A and B are alike, but a mill is named.", "A limited answer.",
     "Passage A does not name her.", "1. Both passage A and passage B name her.",
 ]  # fmt: skip
 

@@ -27,7 +27,12 @@ def judged(label: str, stated: str) -> Answerability:
     [("0.8", 0.8), ('"0.8"', 0.8), ('"80%"', 0.8), ("80", 0.8), ('" 80 %"', 0.8), ('"80"', 0.8), ("100", 1.0),
      ("1", 1.0), ("0.5", 0.5), ('"50%"', 0.5), ('".8"', 0.8), ('"0,8"', 0.8), ('"80 percent"', 0.8),
      ('"80 Per cent"', 0.8), ('"8/10"', 0.8), ('"4 out of 5"', 0.8), ('"4 of 5"', 0.8), ('"0.8 / 1.0"', 0.8),
-     ('"80%."', 0.8), ('"very high"', 0.95), ('"High"', 0.9), ('"medium."', 0.7), ('"moderate"', 0.7)],
+     ('"80%."', 0.8), ('"very high"', 0.95), ('"High"', 0.9), ('"medium."', 0.7), ('"moderate"', 0.7),
+     ('"0.9-1.0"', 0.9), ('"between 80 and 90%"', 0.8), ('"80% to 90%"', 0.8),
+     ('"80-95"', 0.8), ('">0.9"', 0.9), ('"~ 0.9"', 0.9), ('"about 90%"', 0.9), ('"at least .9"', 0.9), ('"0.9+"', 0.9),
+     ('"0.95 (high)"', 0.95), ('"Confidence: 0.9"', 0.9), ('"90% confident"', 0.9), ('"High confidence"', 0.9),
+     ('"certain"', 0.95), ('"very confident"', 0.95), ('"confident."', 0.9), ('"confidence of about 8/10"', 0.8),
+     ("10", 1.0), ('"10"', 1.0)],
 )  # fmt: skip
 def test_a_confidence_may_be_stated_in_several_ways(stated: str, probability: float) -> None:
     assert judged("answerable", stated).probability == pytest.approx(probability)
@@ -37,7 +42,9 @@ def test_a_confidence_may_be_stated_in_several_ways(stated: str, probability: fl
 @pytest.mark.parametrize(
     "stated",
     ["7", "-1", "101", "true", "NaN", "1e400", '""', '"80%%"', '"8/0"', '"12/10"', '"7 stars"', '"quite"',
-     '{"value": 0.55}', "[0.55]", "0", "0.3", '"2/10"', '"1%"', '"low"', '"very low"'],
+     '"1-100"', '"7-9"', '"<0.9"', '"not 0.9"', '"0.9 or less"', '"not sure"', '"1000%"', '"0.9-0.1"', '"0.8, 0.9"',
+     '"(0.9)"', '"confidence"',
+     '{"value": 0.55}', "[0.55]", "0", "0.3", '"2/10"', '"1%"', '"10%"', '"low"', '"very low"'],
 )  # fmt: skip
 def test_a_confidence_that_is_unread_or_too_low_is_hardly_more_than_an_even_chance(stated: str) -> None:
     for label, probability in (("answerable", 0.51), ("unanswerable", 0.49)):

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
+from intrinsics_core import answerability, run
 from intrinsics_core.profiles.io_yaml import located
 from intrinsics_core.protocol.errors import MalformedReply
+from intrinsics_core.protocol.requests import Generated
 from intrinsics_core.replies import json_reply
+from intrinsics_core.runtimes.scripted import Scripted
 
 
 @pytest.mark.parametrize(
@@ -73,8 +76,53 @@ def test_the_answer_that_a_reply_ends_with_counts_and_not_its_drafts(text: str, 
 
 
 @pytest.mark.parametrize(
+    "behind",
+    [
+        f"\n\nIf the documents were empty it would be: {NO}",
+        f"\n```\nWithout document 1 it would be:\n```json\n{NO}\n```",
+        f"\n\nHad the document spoken of fog, the verdict could only be {NO}.",
+        f" (With no date, it might have been {NO}.)",
+        f"\nThe mill is named. Hypothetically, for the windmill:\n{NO}",
+        # the form, or a part of the answer, once more
+        '\n\nThis follows the form {"label": "...", "sure": 0.0}.',
+        '\n\nForm: {"label": "yes|no", "sure": 0}',
+        ' as in {"label": "<your label>", "sure": 0.5}',
+        '\n\n(My confidence is also {"sure": 0.8}.)',
+        f"\n\nIf it were foggy it would be {NO}. Once more: {YES}",
+    ],
+)
+def test_an_answer_that_opens_a_reply_stays_where_another_case_or_the_form_follows(behind: str) -> None:
+    assert json_reply.parse(YES + behind, dict, "JSON")["label"] == "yes"
+
+
+@pytest.mark.parametrize(
+    "between",
+    ["\nWait, that is another mill.\n", "\nCorrection:\n```json\n", "\nI was mistaken. If I read on, it is\n",
+     "\nIf the mill were old it would matter. But no:\n", " was a draft. ", "\n\nOn reflection:\n"],
+)  # fmt: skip
+def test_an_answer_that_is_corrected_does_not_stay(between: str) -> None:
+    assert json_reply.parse(YES + between + NO, dict, "JSON")["label"] == "no"
+    part = '{"label": "no"}'
+    assert json_reply.parse(YES + between + part, dict, "JSON")["label"] == "no"
+
+
+def test_a_shorter_list_in_the_same_order_is_no_other_answer() -> None:
+    said = '["d2", "d0", "d1"]'
+    for behind in ('\nThe most relevant are ["d2", "d0"].', '\nIn short: ["d2", "d1"]'):
+        assert json_reply.parse(said + behind, list, "JSON") == ["d2", "d0", "d1"]
+        row = f'{{"ranking": {said}}}' + behind.replace("[", '{"ranking": [').replace("]", "]}")
+        assert json_reply.parse(row, dict, "JSON") == {"ranking": ["d2", "d0", "d1"]}
+    assert json_reply.parse(f'{said} Corrected: ["d0", "d1"]', list, "JSON") == ["d0", "d1"]
+    assert json_reply.parse(f'Of ["d0", "d1"] the order is {said}', list, "JSON") == ["d2", "d0", "d1"]
+
+
+@pytest.mark.parametrize(
     ("text", "kind"),
     [
+        (f"{YES}\n\nThe document speaks of fog without a date:\n{NO}", dict),
+        (f"{YES}\n\nWait, if it were foggy it would be: {NO}.", dict),
+        (f"{YES}\n{NO}", dict),
+        ('["d1", "d0", "d2"] The best: ["d0", "d1"]', list),
         (f"{YES} It would be {NO} if the document spoke of fog.", dict),
         (f"Either {YES} or {NO}, I cannot tell.", dict),
         ('["d1", "d0"] or ["d0", "d1"]?', list),
@@ -86,8 +134,11 @@ def test_a_reply_that_contradicts_itself_is_malformed(text: str, kind: type) -> 
 
 
 @pytest.mark.parametrize(
-    "text", [f"Okay. I might say {YES}. But wait, the", f"Sure. <think>Or {YES}? Hm", f"So {YES} is"]
-)
+    "text",
+    [f"Okay. I might say {YES}. But wait, the", f"Sure. <think>Or {YES}? Hm", f"So {YES} is",
+     f"A first draft:\n{YES}\nThe",
+     f"Okay, who built it. Ada did:\n{YES}\nThe", f"My verdict:\n{YES}\nWait, the", f"I think:\n```\n{YES}\n```\nThe"],
+)  # fmt: skip
 def test_a_draft_in_thoughts_that_were_cut_off_is_no_answer(text: str) -> None:
     assert json_reply.parse(text, dict, "JSON")["label"] == "yes"
     with pytest.raises(MalformedReply, match="cut off"):
@@ -95,8 +146,11 @@ def test_a_draft_in_thoughts_that_were_cut_off_is_no_answer(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [YES, f"```json\n{YES}\n```", f"It is {YES}", f"So:\n```\n{YES}```\n\n", f"{YES}\n\nThe document says that"]
-)
+    "text",
+    [YES, f"```json\n{YES}\n```", f"It is {YES}", f"So:\n```\n{YES}```\n\n", f"{YES}\n\nThe document says that",
+     f"Here is my verdict:\n```json\n{YES}\n```\nThe document says that", f"**Result:**\n{YES}\n\nI chose this because",
+     f"Sure, here it is\n```\n{YES}\n```\nDocument 1"],
+)  # fmt: skip
 def test_an_answer_that_ends_or_opens_a_reply_was_not_cut_off(text: str) -> None:
     assert json_reply.parse(text, dict, "JSON", cut_off=True)["label"] == "yes"
     assert not json_reply.cut_off_before(text, dict)
@@ -204,3 +258,17 @@ def test_values_nested_as_deeply_as_can_be_read_are_compared(depth: int) -> None
     one, other = ('{"a":' * depth + value + "}" * depth for value in ("1", "2"))
     with suppress(MalformedReply):
         json_reply.parse(f"Either {one} or {other}", dict, "JSON")
+
+
+def test_a_judge_that_explains_itself_is_asked_once() -> None:
+    ask = [{"role": "user", "content": "When does the lido open?"}]
+    verdict = '{"answerability": "answerable", "confidence": 0.9}'
+    other = '{"answerability": "unanswerable", "confidence": 0.9}'
+    for said in (
+        f"{verdict}\n\nIf the documents were empty it would be: {other}",
+        f'{verdict}\n\nThis follows the form {{"answerability": "...", "confidence": 0.0}}.',
+        Generated(f"Here is my verdict:\n{verdict}\n\nDocument 1 says that the lido", finish_reason="length"),
+    ):
+        runtime = Scripted([said])
+        assert run(answerability(ask, ["The lido opens at 7 am."]), runtime).probability == 0.9
+        assert len(runtime.requests) == 1

@@ -65,7 +65,8 @@ def test_a_field_before_it_may_spell_its_name() -> None:
     ],
 )
 def test_where_a_value_begins(text: str, rest: str) -> None:
-    assert text[readers.value_start(text, "b") :] == rest
+    assert text[readers.value_start(Generated(text, (TokenLogprob(text, 0.0),)), "b") :] == rest
+    assert readers.value_start(Generated(text), "b") == 0  # nothing is looked up there
 
 
 def test_a_label_that_was_drawn_against_the_odds_gets_an_even_chance() -> None:

@@ -107,7 +107,7 @@ def _relevance(task: Task, replies: Sequence[Reply]) -> AnswerRelevance:
     judged = json_reply.field(value, _JUDGMENT, bool, "true or false", reply.text)
     category = json_reply.field(value, _CATEGORY, str, "a category", reply.text).strip()
     analysis = json_reply.field(value, _ANALYSIS, str, "a text", reply.text).strip()
-    start = readers.value_start(reply.text, _JUDGMENT)
+    start = readers.value_start(reply, _JUDGMENT)
     share = readers.probabilities(_FLAGS[not judged], _FLAGS, reply, start)[_FLAGS[0]]
     return AnswerRelevance(
         label="relevant" if judged else "irrelevant",

@@ -123,7 +123,7 @@ def _relevance(task: Task, replies: Sequence[Reply]) -> Judgement:
     reply, name = readers.generated(replies), "context_relevance"
     value = readers.parsed(reply, dict, f'{{"{name}": one of {", ".join(readers.RELEVANCE)}}}')
     label = json_reply.field(value, name, str, "a string", reply.text)
-    return readers.judgement(task, label, reply, readers.value_start(reply.text, name))
+    return readers.judgement(task, label, reply, readers.value_start(reply, name))
 
 
 def _detect(task: Task, replies: Sequence[Reply]) -> HallucinationDetection:

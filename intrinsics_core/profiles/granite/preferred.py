@@ -2,7 +2,8 @@
 
 The letter stands first, with or without "preferred passage" before it. "A" before another word is the choice where that
 word goes on about a passage ("A is better", "A clearly names her"), and else an article. A digit with a stop before
-words is a number of a list. Where the beginning does not tell, the one passage that the reply names counts.
+words is a number of a list. Where the beginning does not tell, the one passage that the reply names counts, or the one
+behind "but".
 """
 
 from __future__ import annotations
@@ -10,13 +11,25 @@ from __future__ import annotations
 import re
 
 _SAID = r"(?:(?:the\s++)?preferred\s++passage(?:\s++index)?(?:\s++is)?[\W_]*+)"
+# What says after all that a passage is preferred: "not perfect, but better than A", "lacks a date but names the hour".
+_STILL_PREFERRED = (
+    r"[^.\n]{0,120}?\b(?:but|yet)[^\S\n]++(?:(?:it|is|still|the|much|far)[^\S\n]++){0,3}"
+    r"(?:(?:answers|gives|has|names|provides|says|states|tells)\b|(?:better|best|clearer|closer|closest|preferable|preferred)"
+    r"(?=[^\w\s]|\Z|[^\S\n]++(?:choice|fit|match|of|one|option|passage|than)\b))"
+)
 _AGAINST = (
     r"(?![^\S\n]++(?:\w{1,8}n['’]t\b|(?:\w++[^\S\n]++)?"
-    r"(?:not\b(?!\s++only)|no\b(?!\s++doubt)|never|less|worse|irrelevant|unrelated|fails|lacks)\b))"
+    r"(?:not\b(?!\s++(?:only|passage|[AB12]\b))|no\b(?!\s++doubt)|never|less|worse|irrelevant|unrelated|fails|lacks)\b)"
+    rf"(?!{_STILL_PREFERRED}))"
 )
 _GOES_ON = (
-    r"(?:[a-z]{1,20}ly[^\S\n]++)?(?!(?:news|series|species|lens|gas)\b)(?:[a-z]{1,20}(?<![sui])s|is|was|can|will|would|may|might|because|since|as|for|over|due|"
-    r"but|while|though|although)\b"
+    r"(?:(?:[a-z]{1,20}ly|also|best|better|even|just|more|most|only|still)[^\S\n]++){0,3}"
+    r"(?!(?:news|series|species|lens|gas)\b)(?:[a-z]{1,20}(?<![sui])s|is|was|can|will|would|may|might|because|since|as|"
+    r"for|over|due|it|but|while|though|although|by|could|did|gave|had|said|should|told|with|"
+    r"[a-z]{2,20}ed[^\S\n]++(?:all|her|his|how|it|its|that|the|their|this|what|when|where|who)|"
+    r"[a-z]{2,8}n['’]t|must[^\S\n]++be|not[^\S\n]++(?:passage[^\S\n]++)?[b12]|"
+    r"(?:certainly|clearly|definitely|likely|obviously|only|probably)(?=[^\S\n]*+(?:[^\w\s]|\n|\Z))|"
+    r"(?:explanation|rationale|reason|reasoning)(?=[^\S\n]*+:))\b"
 )
 # What "A" or "a" is followed by where it is no article.
 _NO_ARTICLE = rf"(?=[^\S\n]*+(?:[^\w\s]|\n|\Z)|[^\S\n]++(?:{_GOES_ON}))"
@@ -30,6 +43,9 @@ _FIRST = re.compile(
 )
 _NUMBERED = re.compile(r"\A[\W_]*+[12][.)]\s++(?=\w)")
 _NAMED = re.compile(rf"\b[Pp]assage\s++[\"'“*]*+([AB12])\b{_AGAINST}")
+_AFTER_ALL = re.compile(
+    rf"\b(?:[Bb]ut|[Hh]owever|[Oo]verall|[Ss]till|[Yy]et)\b,?\s++(?:[Pp]assage\s++)?([AB12])(?=[^\S\n]++{_GOES_ON}){_AGAINST}"
+)
 # Published models say so of one pair in seven: a tie, and no failure.
 _NEITHER = re.compile(rf"\A[\W_]*+{_SAID}?(?:neither|none|both|n/a)\b", re.IGNORECASE)
 
@@ -52,8 +68,11 @@ def preferred(text: str) -> int | None:
 def _place(text: str) -> int | None:
     if (place := _first(text)) is not None:
         return place
-    named = list(_NAMED.finditer(text))
-    return named[0].start(1) if len({match[1] for match in named}) == 1 else None
+    for names in (_NAMED, _AFTER_ALL):
+        named = list(names.finditer(text))
+        if len({match[1] for match in named}) == 1:
+            return named[0].start(1)
+    return None
 
 
 def _first(text: str) -> int | None:
