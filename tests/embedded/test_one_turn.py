@@ -97,3 +97,8 @@ def test_a_call_of_a_tool_without_text_is_no_answer() -> None:
     call = {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "search", "arguments": "{}"}}]}
     turns = [*said(PRICE), call, {"role": "tool", "content": "..."}, *said("Please be quick")]
     assert run(answerability(turns, LIDO)).label == "answerable"
+
+
+def test_no_turn_and_one_turn_stay_as_they_are() -> None:
+    assert as_one_turn(()) == ()
+    assert as_one_turn((("user", PRICE),)) == (("user", PRICE),)

@@ -42,6 +42,8 @@ def as_one_turn(turns: Sequence[Turn]) -> tuple[Turn, ...]:
     Args:
         turns: (role, text), the user's last turn last.
     """
+    if len(turns) < 2:
+        return tuple(turns)
     begin, length = len(turns) - 1, len(turns[-1][1])
     while begin > 0 and not _stands_for_itself(turns[begin][1]):
         before = begin - 1
