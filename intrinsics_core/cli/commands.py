@@ -22,7 +22,7 @@ from intrinsics_core.cli import (
     training_rows,
     vllm,
 )
-from intrinsics_core.cli.single_values import SingleValues
+from intrinsics_core.cli.one_file import OneFile
 
 app = typer.Typer(
     name="intrinsics",
@@ -49,7 +49,7 @@ def _root(
     pass
 
 
-command = partial(app.command, cls=SingleValues)
+command = partial(app.command, cls=OneFile)
 command("run", epilog=run.EPILOG)(run.run)
 command("bench", epilog=bench.EPILOG)(bench.bench)
 command("audit", epilog=audit.EPILOG)(audit.audit)

@@ -1,4 +1,4 @@
-"""Commands that refuse a second value of an option that takes one: Typer keeps the last, and drops the others."""
+"""Commands that refuse a second file to read or to write: Typer keeps the last, and the others would be lost."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Any
 
 from typer.core import TyperCommand
 
+_FILES = ("input", "data", "output")
 
-class SingleValues(TyperCommand):
-    """A command whose options are given once, but for flags and for options that may be given more than once."""
+
+class OneFile(TyperCommand):
+    """A command that reads one file and writes one. Of other options the last value counts, as in other commands."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))
@@ -21,4 +23,4 @@ class SingleValues(TyperCommand):
 
 
 def _takes_one_value(param: Any) -> bool:
-    return param.param_type_name == "option" and not (param.multiple or param.is_flag or param.count)
+    return param.name in _FILES and not param.multiple
