@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-EVERY_DAY = 50
+EVERY_DAY = 30
 _at_length = False
 
 

@@ -386,6 +386,7 @@ def test_what_is_so_both_ways_is_not_exchanged():
 # --- texts and conversations written by hand
 
 
+@pytest.mark.slow
 def test_every_written_text_has_claims_with_their_twins_and_questions():
     assert len(texts()) > 700
     for text in texts():
@@ -528,6 +529,7 @@ def test_shares_are_kept(folder, chunks, units):
         assert abs(count[task] / sum(count.values()) - expected) < 0.03, task
 
 
+@pytest.mark.slow  # it reads all written texts
 def test_the_file_that_ships_names_sets_and_licences(folder):
     told = sets(all_streams(folder))
     assert {row["set"] for row in told} == set(SPLITS)
