@@ -21,7 +21,7 @@ from benchmarks.quality_everyday import OWN, Answered, detected, read
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.runtime import EmbeddedRuntime
 from intrinsics_core.embedded.scoring import claims
-from intrinsics_core.embedded.scoring.reports import reports_a_call
+from intrinsics_core.embedded.scoring.reports import CallsMade
 from intrinsics_core.protocol.results import SentenceVerdict
 from intrinsics_core.protocol.task import check
 from training.small_talk import REPORTS, TALK, Row, rows
@@ -40,7 +40,7 @@ def is_claim(encoder: BiEncoder, method: str, row: Row) -> bool:
         task = check(
             "hallucination-detection", [{"role": "user", "content": "Please do."}, said], (), ends_with=("assistant",)
         )
-        if reports_a_call(row.text, task, vectors):
+        if CallsMade(task).reported_alone(row.text, vectors):
             return False
     return claims.makes_claim(row.text, vectors)
 

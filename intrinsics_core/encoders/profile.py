@@ -110,11 +110,11 @@ def _sources_and_sentences(task: Task) -> Sequence[Request]:
 def _hallucination(task: Task, replies: Sequence[Reply]) -> HallucinationDetection:
     verdicts: list[tuple[int, sentence_ids.Verdict]] = []
     values = yes_logits(replies)
-    for i, sentence in enumerate(task.response_sentences):
+    for i, claims in enumerate(_claims(task)):
         row = values[i * len(task.documents) : (i + 1) * len(task.documents)]
         best = max(range(len(row)), key=row.__getitem__)
         score = float(sigmoid(row[best]))
-        if not _claims(task, sentence.text):
+        if not claims:
             verdicts.append((i, ("NA", None, None)))
         elif score >= _ENOUGH:
             verdicts.append((i, ("faithful", score, f"document {task.document_id(best)!r} entails it")))
@@ -131,7 +131,8 @@ def _cite(task: Task) -> Program[Citations]:
     first = yield _sources_and_sentences(task)
     values = iter(yes_logits(first))  # type: ignore[arg-type]  # only replies are sent in
     held = [(r, d) for r in range(len(sentences)) for d in range(len(task.documents)) if next(values) >= 0]
-    held = [(r, d) for r, d in held if _claims(task, sentences[r].text)]
+    claims = _claims(task)
+    held = [(r, d) for r, d in held if claims[r]]
     pairs = [(r, d, s.text) for r, d in held for s in task.document_sentences[d]]
     if not pairs:
         return Citations(citations=())
@@ -163,9 +164,9 @@ def _spans(task: Task, replies: Sequence[Reply]) -> HallucinationDetection:
     (tokens,) = next(reply.spans for reply in replies if isinstance(reply, Tagged))
     verdicts: list[tuple[int, sentence_ids.Verdict]] = []
     flagged: dict[int, tuple[FlaggedSpan, ...]] = {}
-    for i, sentence in enumerate(task.response_sentences):
+    for i, (sentence, claims) in enumerate(zip(task.response_sentences, _claims(task), strict=True)):
         own = [token for token in tokens if token.end > sentence.begin and token.begin < sentence.end]
-        if not _claims(task, sentence.text) or not own:
+        if not claims or not own:
             verdicts.append((i, ("NA", None, None)))
             continue
         flagged[i] = _flagged(task.response, own, sentence.begin, sentence.end)
@@ -213,13 +214,19 @@ def _standing(task: Task, sentence: str) -> str:
     return _as_answer(task, sentence) if len(sentence.split()) <= _SHORT else sentence
 
 
-def _claims(task: Task, sentence: str) -> bool:
+def _claims(task: Task) -> list[bool]:
+    """For each sentence of the answer whether it claims anything."""
+    from intrinsics_core.embedded.scoring.reports import CallsMade
+
+    calls = CallsMade(task)
+    texts = [sentence.text for sentence in task.response_sentences]
+    return [not calls.reported_alone(text) and _claims_something(text) for text in texts]
+
+
+def _claims_something(sentence: str) -> bool:
     from intrinsics_core.embedded.scoring.claims import listed, makes_claim
-    from intrinsics_core.embedded.scoring.reports import reports_a_call
     from intrinsics_core.embedded.scoring.small_talk import is_small_talk
 
-    if reports_a_call(sentence, task):
-        return False
     if len(sentence.split()) <= _SHORT:  # "It is." has no content, but a question
         return not is_small_talk(sentence, listed(sentence))
     return makes_claim(sentence)

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, TypeVar
 
+TurnT = TypeVar("TurnT")
 EarlierCalls = Mapping[int, Sequence[Mapping[str, Any]]]
 """Tool calls by the number of the user's turn that they were made for, from 0. Turns without text do not count."""
 
@@ -15,6 +17,21 @@ EarlierCalls = Mapping[int, Sequence[Mapping[str, Any]]]
 def asks(role: str, text: str) -> bool:
     """Whether a turn counts as one of the user's."""
     return role == "user" and bool(text.strip())
+
+
+def by_question(
+    turns: Sequence[TurnT], is_asked: Callable[[TurnT], bool], calls: Callable[[Sequence[TurnT]], list[dict[str, Any]]]
+) -> dict[int, list[dict[str, Any]]]:
+    """The tool calls before the last question, by the number of the question that they were made for.
+
+    Args:
+        turns: a framework's messages.
+        is_asked: whether a turn counts as one of the user's (`asks`).
+        calls: the calls in some turns that did not fail.
+    """
+    asked = [i for i, turn in enumerate(turns) if is_asked(turn)]
+    found = {n: calls(turns[one:following]) for n, (one, following) in enumerate(pairwise(asked))}
+    return {n: made for n, made in found.items() if made}
 
 
 def with_earlier_calls(turns: Sequence[dict[str, Any]], earlier: EarlierCalls) -> list[dict[str, Any]]:

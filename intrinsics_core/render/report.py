@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -56,7 +57,8 @@ def ranked(t: Turn) -> dict[str, Any]:
     after = [at for at in found if at is not None] if t.ranking else list(range(len(t.retrieved)))
     shown = sorted(at for at in after if at < _SHOWN)
     names = [d.title or d.id or "" for d in t.retrieved]
-    kept = {_identity(d, t.retrieved) for d in t.kept}
+    shared = {identity for identity, times in Counter(d.id for d in t.retrieved).items() if times > 1}
+    kept = {_identity(d, shared) for d in t.kept}
     order = [at for at in after if at in shown]
     places = {at: place for place, at in enumerate(order)}
     judged = labels(t)
@@ -72,7 +74,7 @@ def ranked(t: Turn) -> dict[str, Any]:
                 "was": f"retrieved as number {at + 1};",
                 "name": _short(names[at]),
                 "kind": label.split()[0] if label else "relevant",
-                "kept": not kept or _identity(document, t.retrieved) in kept,
+                "kept": not kept or _identity(document, shared) in kept,
                 "score": scores.get(at, ""),
                 "label": label,
             }
@@ -96,9 +98,9 @@ def labels(t: Turn) -> list[str]:
     return [judged.get(at, "") for at in range(len(t.retrieved))]
 
 
-def _identity(document: Document, among: Sequence[Document]) -> tuple[str | None, str]:
-    """What a document is known by in another list: its id, and its text too where others have that id."""
-    return document.id, document.text if sum(other.id == document.id for other in among) > 1 else ""
+def _identity(document: Document, shared: Collection[str | None]) -> tuple[str | None, str]:
+    """What a document is known by in another list: its id, and its text too where others share that id."""
+    return document.id, document.text if document.id in shared else ""
 
 
 def _short(name: str) -> str:

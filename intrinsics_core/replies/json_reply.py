@@ -26,7 +26,8 @@ from intrinsics_core.replies import drafts, literals
 
 _OPENER = re.compile(r"[\[{]")
 _FENCE = re.compile(r"[\s`]*+(?:json[\s`]*+)?", re.IGNORECASE)
-_DECODER = json.JSONDecoder()
+DECODER = json.JSONDecoder()
+"""What reads a reply where nothing else is asked for."""
 _ATTEMPTS = 64  # opening brackets tried; prose with thousands of brackets must not cost quadratic time
 
 
@@ -50,7 +51,7 @@ class ReadValue:
         return _FENCE.fullmatch(self.text[self.end :]) is not None
 
 
-def parse(text: str, kind: type, expected: str, decoder: json.JSONDecoder = _DECODER, *, cut_off: bool = False) -> Any:
+def parse(text: str, kind: type, expected: str, decoder: json.JSONDecoder = DECODER, *, cut_off: bool = False) -> Any:
     """The JSON value of ``kind`` (dict or list) that a reply gives.
 
     Args:
@@ -68,7 +69,7 @@ def parse(text: str, kind: type, expected: str, decoder: json.JSONDecoder = _DEC
     return writable(found.value, found.text, expected)
 
 
-def find(text: str, kind: type, expected: str, decoder: json.JSONDecoder = _DECODER) -> ReadValue:
+def find(text: str, kind: type, expected: str, decoder: json.JSONDecoder = DECODER) -> ReadValue:
     """The value that :func:`parse` reads, with its place.
 
     Raises:

@@ -51,13 +51,13 @@ def first_line(reply: Generated) -> str:
     return next((line.strip() for line in reply.text.splitlines() if line.strip()), "")
 
 
-def parsed(reply: Generated, kind: type, expected: str, decoder: json.JSONDecoder | None = None) -> Any:
+def parsed(reply: Generated, kind: type, expected: str, decoder: json.JSONDecoder = json_reply.DECODER) -> Any:
     """The JSON value of ``kind`` (dict or list) in a reply (see `json_reply.parse`).
 
     Raises:
         MalformedReply: there is none, or it may be a draft: the reply was cut off before it came to its answer.
     """
-    return json_reply.parse(reply.text, kind, expected, decoder or json.JSONDecoder(), cut_off=reply.ended_at_limit)
+    return json_reply.parse(reply.text, kind, expected, decoder, cut_off=reply.ended_at_limit)
 
 
 def value_start(reply: Generated, name: str) -> int:

@@ -38,6 +38,8 @@ _EXAMPLE: dict[str, Any] = {
 
 
 class _Fields(BaseModel):
+    """A body whose unknown fields are refused with the nearest name."""
+
     @model_validator(mode="before")
     @classmethod
     def _known(cls, row: Any) -> Any:

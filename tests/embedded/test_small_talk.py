@@ -9,7 +9,7 @@ import pytest
 from intrinsics_core import hallucination_detection, run
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.scoring.claims import makes_claim
-from intrinsics_core.embedded.scoring.reports import reports_a_call
+from intrinsics_core.embedded.scoring.reports import CallsMade
 from intrinsics_core.protocol.task import check
 from training.small_talk import REPORTS, TALK, rows
 
@@ -171,9 +171,9 @@ def test_a_call_of_an_earlier_turn_is_no_call_of_this_one() -> None:
     told = {"role": "assistant", "content": "I have sent the email to Anna, message 5512."}
     task = check("hallucination-detection", [*turns, told], (), ends_with=("assistant",))
     assert [call.name for call in task.tool_calls] == ["send_email"]
-    assert reports_a_call(task.response, task)
+    assert CallsMade(task).reported_alone(task.response)
     later = check("x", [*turns, told, {"role": "user", "content": "And?"}, told], (), ends_with=("assistant",))
-    assert later.tool_calls == () and not reports_a_call(later.response, later)
+    assert later.tool_calls == () and not CallsMade(later).reported_alone(later.response)
 
 
 @pytest.mark.slow

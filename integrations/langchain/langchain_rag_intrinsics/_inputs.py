@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 from langchain_core.documents import Document
@@ -22,7 +21,7 @@ from pydantic import BaseModel
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.intrinsics import TABLE
-from intrinsics_core.protocol.earlier_calls import EarlierCalls, asks, with_earlier_calls
+from intrinsics_core.protocol.earlier_calls import EarlierCalls, asks, by_question, with_earlier_calls
 from intrinsics_core.protocol.stale import judged_turn
 from intrinsics_core.text.fields import as_lines
 from langchain_rag_intrinsics._documents import as_document, passages
@@ -144,9 +143,7 @@ def calls_made(turns: Sequence[BaseMessage]) -> list[dict[str, Any]]:
 
 def earlier_calls(turns: Sequence[BaseMessage]) -> dict[int, list[dict[str, Any]]]:
     """The tool calls of earlier turns that did not fail, by the number of the user's turn before them, from 0."""
-    asked = [i for i, turn in enumerate(turns) if asks(_role(turn), str(turn.text))]
-    found = {n: _calls(turns[one:following]) for n, (one, following) in enumerate(pairwise(asked))}
-    return {n: calls for n, calls in found.items() if calls}
+    return by_question(turns, lambda turn: asks(_role(turn), str(turn.text)), _calls)
 
 
 def _calls(made: Sequence[BaseMessage]) -> list[dict[str, Any]]:

@@ -3,8 +3,8 @@
 Such a sentence says nothing about the documents' world: what makes it true is the call. It is one where it reads like a
 report (a fitted head, see `small_talk`), a call of that effect was made after the last user turn, and its names and
 numbers stand in the call, in what the call returned or in the user's turn. Without such a call it is a claim. Where the
-user only asks what was done ("Did you send it?") or thanks, a call of an earlier turn will do, if the question's names
-and numbers stand there, too. A call of an earlier turn is no reason to believe that a new task was done.
+user only asks what was done ("Did you send it?") or thanks, a call of an earlier turn will do, if all that the sentence
+and the question name stands there. A call of an earlier turn is no reason to believe that a new task was done.
 
 What it is not: a check that the call did what it says. A tool's effect is read from the words of its name.
 """
@@ -87,6 +87,7 @@ class CallsMade:
     """The tool calls of a conversation. They are read once for all sentences of a response."""
 
     def __init__(self, task: Task) -> None:
+        self._query = task.query
         *earlier, self._last = _turns(task)
         self._earlier = [turn for turn in earlier if turn.calls]
 
@@ -111,6 +112,11 @@ class CallsMade:
         known = self._words_of_reports
         return [unit for unit in claim(sentence).units if unit.is_detail or known.isdisjoint(map(stem, unit.keys))]
 
+    def reported_alone(self, sentence: str, vectors: Floats | None = None) -> bool:
+        """`reported` for a sentence that is looked at without the others."""
+        (question,) = asked_of_each([sentence], self._query)
+        return self.reported(sentence, question, vectors)
+
     def reported(self, sentence: str, question: str, vectors: Floats | None = None) -> bool:
         """Whether a sentence of the response says no more than what a call has done.
 
@@ -133,12 +139,6 @@ class CallsMade:
         if not self._earlier or not self._asked_what_was_done:
             return False
         return _tells_of(sentence, [*self._things(sentence), *self._things_asked], self._earlier)
-
-
-def reports_a_call(sentence: str, task: Task, vectors: Floats | None = None) -> bool:
-    """Whether a sentence of a response, looked at without the others, says no more than what a tool call has done."""
-    (question,) = asked_of_each([sentence], task.query)
-    return CallsMade(task).reported(sentence, question, vectors)
 
 
 def _turns(task: Task) -> list[_TurnWithCalls]:

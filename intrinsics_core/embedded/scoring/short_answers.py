@@ -156,9 +156,7 @@ def own_questions(sentences: Sequence[str], question: str) -> list[str]:
 
     A sentence that is not bare answers the whole turn. A question that says "it" is read behind the one before it.
     """
-    if len(sentences) < 2 or question.count("?") + len(_AND.findall(question)) < 2 or not any(map(is_bare, sentences)):
-        return []
-    asked = _each_question(question) if len(question) <= 2 * LONGEST_QUESTION else ()
+    asked = _questions_in(question) if len(sentences) > 1 and any(map(is_bare, sentences)) else ()
     if len(asked) != len(sentences):
         return []
     full = [f"{before} {one}" if _POINTS.search(one) else one for before, one in zip(["", *asked], asked, strict=False)]
@@ -171,12 +169,17 @@ def asked_of_each(sentences: Sequence[str], question: str, *, whole: bool = True
     """For each sentence of an answer the turn that a yes or a no of it answers, or its own question of a turn that asks
     several; "" where nobody can tell which of them it answers. ``whole``: whether the sentences are all of the answer.
     """
-    if question.count("?") + len(_AND.findall(question)) < 2:
-        return [question] * len(sentences)
-    asked = _each_question(question) if len(question) <= 2 * LONGEST_QUESTION else ()
+    asked = _questions_in(question)
     if len(asked) == 1:
         return [question] * len(sentences)
     return list(asked) if whole and len(asked) == len(sentences) else [""] * len(sentences)
+
+
+def _questions_in(turn: str) -> tuple[str, ...]:
+    """The questions of a turn that asks several, else the turn; nothing where it is too long to tell."""
+    if turn.count("?") + len(_AND.findall(turn)) < 2:
+        return (turn,)
+    return _each_question(turn) if len(turn) <= 2 * LONGEST_QUESTION else ()
 
 
 @lru_cache(maxsize=64)

@@ -53,9 +53,20 @@ class WhoAnswers:
 
     def __init__(self, task: Task) -> None:
         self._task = task
-        self._role = _role(task)
-        self._of_the_role = keys_of(self._role)
-        self._role_has_a_name = any(unit.is_name for unit in claim(self._role).units)
+
+    @cached_property
+    def _role(self) -> str:
+        """The sentences of the system's turns that tell the assistant who it is."""
+        told = [span.text for m in self._task.messages if m.role == "system" for span in laid_out(m.content)]
+        return " ".join(sentence for sentence in told if _GIVES_A_ROLE.search(sentence))
+
+    @cached_property
+    def _of_the_role(self) -> frozenset[str]:
+        return keys_of(self._role)
+
+    @cached_property
+    def _role_has_a_name(self) -> bool:
+        return any(unit.is_name for unit in claim(self._role).units)
 
     @cached_property
     def _of_the_documents(self) -> frozenset[str]:
@@ -97,9 +108,3 @@ def _says_what_it_is(sentence: str, question: str) -> bool:
     text = " ".join(question.replace("’", "'").split()).rstrip("?!. ")
     lead, _, asked = _SENTENCE_END.split(text)[-1].rpartition(", ")
     return not is_question(lead) and true_answer(asked) == said
-
-
-def _role(task: Task) -> str:
-    """The sentences of the system's turns that tell the assistant who it is."""
-    told = [span.text for m in task.messages if m.role == "system" for span in laid_out(m.content)]
-    return " ".join(sentence for sentence in told if _GIVES_A_ROLE.search(sentence))

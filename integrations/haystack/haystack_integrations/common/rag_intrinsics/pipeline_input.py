@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 from haystack import Document
 from haystack.dataclasses import ChatMessage, TextContent, ToolCallResult
 
 from intrinsics_core import InvalidInput
-from intrinsics_core.protocol.earlier_calls import EarlierCalls, asks, with_earlier_calls
+from intrinsics_core.protocol.earlier_calls import EarlierCalls, asks, by_question, with_earlier_calls
 from intrinsics_core.protocol.results import Result
 from intrinsics_core.protocol.verdicts import digest, verdict_in, with_verdicts
 from intrinsics_core.text.fields import as_lines, object_in
@@ -135,9 +134,7 @@ def calls_made(turns: Iterable[ChatMessage], documents: Sequence[Document] = ())
 
 def earlier_calls(turns: Sequence[ChatMessage]) -> dict[int, list[dict[str, Any]]]:
     """The tool calls before the last question that did not fail, by the number of the question, from 0."""
-    asked = [i for i, turn in enumerate(turns) if asks(turn.role.value, text_of(turn))]
-    found = {n: calls_made(turns[one:following]) for n, (one, following) in enumerate(pairwise(asked))}
-    return {n: calls for n, calls in found.items() if calls}
+    return by_question(turns, lambda turn: asks(turn.role.value, text_of(turn)), calls_made)
 
 
 def as_replies(replies: Sequence[str] | Sequence[ChatMessage] | None, intrinsic: str) -> list[ChatMessage]:
