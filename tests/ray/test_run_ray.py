@@ -52,21 +52,21 @@ def test_the_same_bytes_as_without(ray, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("read", "arguments", "said"),
     [
-        (("--actors", 2), "require --ray"),
-        (("-i", "-", "--ray", "local"), "needs a file"),
-        (("--ray", "ray://host:10001"), "client cannot read"),
-        (("--ray", "local", "--actors", 4, "--concurrency", 2), "at least the number of actors"),
+        ("in.jsonl", ("--actors", 2), "require --ray"),
+        ("-", ("--ray", "local"), "needs a file"),
+        ("in.jsonl", ("--ray", "ray://host:10001"), "client cannot read"),
+        ("in.jsonl", ("--ray", "local", "--actors", 4, "--concurrency", 2), "at least the number of actors"),
     ],
 )
-def test_what_is_wrong_is_one_line(tmp_path, arguments, said):
-    source = tmp_path / "in.jsonl"
-    source.write_bytes(LINES[-1])
-    ended = run("-i", source, "-o", tmp_path / "out.jsonl", *arguments)
+def test_what_is_wrong_is_one_line(tmp_path, monkeypatch, read, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    Path("in.jsonl").write_bytes(LINES[-1])
+    ended = run("-i", read, "-o", "out.jsonl", *arguments)
     assert ended.exit_code == 2
     assert said in ended.output
-    assert not (tmp_path / "out.jsonl").exists()
+    assert not Path("out.jsonl").exists()
 
 
 @pytest.mark.parametrize("rows_each", [1, 3, 100])
