@@ -326,7 +326,7 @@ def test_a_tail_that_stays_open_costs_work_in_proportion(unit: str, begin: str) 
 
         return feed
 
-    assert growth(work, 300) < LINEAR
+    assert growth(work, 150) < LINEAR
 
 
 @pytest.mark.parametrize(
@@ -670,7 +670,7 @@ def test_lines_that_go_on_cost_work_in_proportion(unit: str) -> None:
 
         return feed
 
-    assert growth(work, 200) < LINEAR
+    assert growth(work, 60) < LINEAR
 
 
 # --- a judge that fails once ------------------------------------------------------------------------------------------
