@@ -21,7 +21,7 @@ from intrinsics_core.embedded.scoring.claims import makes_claim
 from intrinsics_core.embedded.scoring.evidence import FEATURES, measure
 from intrinsics_core.embedded.scoring.form import without_form
 from intrinsics_core.embedded.scoring.keys import claim, clean, keys_of
-from intrinsics_core.embedded.scoring.quoting import quotes, repeats
+from intrinsics_core.embedded.scoring.quoting import quotes, repeats, repeats_a_clause
 from intrinsics_core.embedded.scoring.short_answers import contrary, stated
 from intrinsics_core.embedded.scoring.sources import READ_WHOLE, Sources
 from intrinsics_core.embedded.scoring.subjects import subjects
@@ -739,3 +739,41 @@ def test_a_doubt_weighs_less_where_most_was_not_read(encoder: BiEncoder) -> None
 )
 def test_a_sentence_repeats_its_source_with_a_name_for_a_pronoun(sentence: str, source: str, same: bool) -> None:
     assert repeats(sentence, source, "The town museum is open from 10 am") == same
+
+
+@pytest.mark.parametrize(
+    ("sentence", "source", "same"),
+    [
+        ("The last train leaves at 22:10.", "The last train leaves at 22:10, the first at 5:30.", True),
+        ("From 15:00, gusts of up to 95 km/h are expected on the islands.",
+         "From 15:00, gusts of up to 95 km/h are expected on the islands and up to 70 km/h on the shore.", True),
+        ("Runner beans go into the ground in May.", "Sow early; runner beans go into the ground in May.", True),
+        ("Meals in the school canteen cost 3.80.", "Meals in the school canteen cost 3.80 (teachers pay 5.20).", True),
+        ("You can switch from Basic to Plus.", "You can switch from Basic to Plus and from Plus to Basic.", True),
+        ("You can switch from Plus to Basic.", "You can switch from Basic to Plus and from Plus to Basic.", False),
+        ("The last train leaves at 5:30.", "The last train leaves at 22:10, the first at 5:30.", False),
+        ("The pool on the roof is open to guests.", "The pool on the roof is open to guests, except in winter.", False),
+        ("The pool on the roof is open to guests.", "The pool on the roof is open to guests but only in June.", False),
+        ("The pool on the roof is open to guests.", "The pool on the roof is open to guests of the club.", False),
+        ("The rooms of the hut are free in May.", "The rooms of the hut are free in May but for one.", False),
+        ("The hut opens between 3 May.", "The hut opens between 3 May and 9 June.", False),
+        ("When the music in hall A stopped.", "When the music in hall A stopped, they clapped.", False),
+        ("Runner beans go into the ground in May.", "If dry, wait; runner beans go into the ground in May.", False),
+        ("They go into the ground in May.", "They go into the ground in May, beans first.", False),
+    ],
+)  # fmt: skip
+def test_a_sentence_repeats_a_clause_of_its_source(sentence: str, source: str, same: bool) -> None:
+    assert repeats_a_clause(sentence, source) == same
+
+
+def test_a_clause_that_is_repeated_is_faithful() -> None:
+    notice = (
+        "No trains run after 22:30. The last train from Port to Eichen leaves at 22:10, the last one back at 22:25."
+    )
+    answers = [
+        "The last train from Port to Eichen leaves at 22:10.",
+        "The last train from Port to Eichen leaves at 22:25.",
+    ]
+    asked = {"role": "user", "content": "When does the last train from Port to Eichen leave?"}
+    told = [run(hallucination_detection([asked, {"role": "assistant", "content": a}], [notice])) for a in answers]
+    assert [each.label for each in told] == ["faithful", "unfaithful"]

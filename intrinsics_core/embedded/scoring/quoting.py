@@ -18,10 +18,21 @@ _PRONOUNS = frozenset(("it", "they", "he", "she"))
 _LEANS = _PRONOUNS | POSSESSIVE | POINTERS | {"there"}
 _SUBJECT = 8  # words at the beginning of a sentence, among which its subject is
 _NAMED = 4  # words of what a pronoun stands for, at most
+_CLAUSE = 3  # words with content, from which on a part of a sentence is a clause
+# What a clause ends at, and what follows that it is not true without.
+_BREAK = re.compile(r"\A\s*+(?:[,;(\u2013\u2014]|-\s|(?:and|but|because|since|as|while|whereas|although|so)\b)", re.I)
+_BOUND = re.compile(
+    r"\A\W*+(?:but\s+(?:for|one)|(?:(?:and|but|or|as)\W++)?"
+    r"(?:if|unless|except|only|provided|when|until|till|without|not|or|than|as|to))\b",
+    re.I,
+)
+_OPEN = re.compile(r"\A\W*+(?:if|when|unless|until|although|though|while|where|whether|in case)\b", re.I)
+_PAIRED = re.compile(r"\b(?:between|both|either|neither|not only)\b", re.I)
 
 
 def is_quoted(sentence: str, evidence: Evidence, sources: Sources, nearest: int, given: str) -> bool:
-    """Whether a sentence is a source sentence (`repeats`), or its question completed with words of one (`quotes`).
+    """Whether a sentence is a source sentence (`repeats`) or a clause of one (`repeats_a_clause`), or its question
+    completed with words of one (`quotes`).
 
     Args:
         nearest: the source sentence with the best score.
@@ -30,7 +41,7 @@ def is_quoted(sentence: str, evidence: Evidence, sources: Sources, nearest: int,
     read, source = sources.read_as[nearest], sources.texts[nearest]
     if not read or (DENIES.search(read) and not DENIES.search(source)):  # it says nothing, or below "not covered:"
         return False
-    if repeats(sentence, source, _subject_before(sources, nearest)):
+    if repeats(sentence, source, _subject_before(sources, nearest)) or repeats_a_clause(sentence, source):
         return True
     return quotes(sentence, source, given) and not _is_of_another(evidence, nearest)
 
@@ -55,6 +66,26 @@ def repeats(sentence: str, source: str, subject: str) -> bool:
             named = _content(tokens(" ".join(said[at : at + size])))
             return bool(named) and {token.term for token in tokens(subject)}.issuperset(named)
     return False
+
+
+def repeats_a_clause(sentence: str, source: str) -> bool:
+    """Whether a sentence is word for word what a source sentence begins with, or what stands behind a semicolon in it.
+
+    "The last train leaves at 22:10." is a clause of "The last train leaves at 22:10, the first one at 5:30." What goes
+    on with a condition or an exception, or begins with one, is no clause.
+    """
+    said = tokens(sentence)
+    if len(_content(said)) < _CLAUSE or _OPEN.match(sentence) or not _LEANS.isdisjoint(_words(sentence)):
+        return False
+    there = tokens(source)
+    if len(there) <= len(said) or _OPEN.match(source):
+        return False
+    words = [token.text.casefold() for token in said]
+    if words == [token.text.casefold() for token in there[: len(said)]]:
+        rest = source[there[len(said) - 1].end :]
+        return bool(_BREAK.match(rest)) and not _BOUND.match(rest) and not _PAIRED.search(sentence)
+    begin = there[-len(said)].begin
+    return words == [token.text.casefold() for token in there[-len(said) :]] and source[:begin].rstrip().endswith(";")
 
 
 def quotes(sentence: str, source: str, given: str) -> bool:
