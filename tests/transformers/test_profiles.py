@@ -79,7 +79,8 @@ def test_one_call(leashed: Any, profile: str, name: str) -> None:
         assert (profile, name) not in ALWAYS_WELL_FORMED, error
         assert error.raw and error.intrinsic
         return
-    assert result.degraded is None
+    # A random model may name one sentence twice: the other's row is missing, and the result says so.
+    assert bool(result.degraded) == bool(getattr(result, "missing", 0))
     if hasattr(result, "usage"):
         assert result.usage.completion_tokens > 0
 
