@@ -282,15 +282,34 @@ def test_judges_nothing():
 @pytest.mark.parametrize("found", [[MILL], []])
 def test_retrieval(intrinsics, found):
     intrinsics.faithfulness("Ada Brink built the tide mill.", found, question="Who built the tide mill?")
+
+@pytest.mark.intrinsics(faithfulness=0.55)
+class TestOfAClass:
+    @pytest.mark.intrinsics(answerability=0.1)
+    @pytest.mark.parametrize("answer", ["Ada Brink built the tide mill.", "Karl Holm flew gold submarines to Norway."])
+    def test_bounds_of_its_class_hold_too(self, intrinsics, answer):
+        intrinsics.answerability("Who built the tide mill?", [MILL], expected=True)
+        intrinsics.faithfulness(answer, [MILL], question="Who built the tide mill?")
+
+    @pytest.mark.intrinsics(faithfulness=0)
+    def test_the_closest_bound_counts(self, intrinsics):
+        intrinsics.faithfulness("Karl Holm flew gold submarines to Norway.", [MILL])
+
+@pytest.mark.intrinsics(0.9)
+def test_a_bound_without_a_metric(intrinsics):
+    intrinsics.faithfulness("Ada Brink built the tide mill.", [MILL])
 """
 
 
 def test_the_marker_and_the_fixture_in_tests_of_ones_own(team: Run) -> None:
     done = team({"test_ours.py": TESTS}, "--strict-markers")
     assert done.returncode == 1
-    assert "3 passed" in done.stdout and "3 failed" in done.stdout
+    assert "5 passed" in done.stdout and "5 failed" in done.stdout
     assert "faithfulness 0.000 [0.000, 0.000] of 1 cases, bound 0.6: FAILS" in done.stdout
-    assert "bound 0.5: FAILS" in done.stdout
+    assert "bound 0.5: FAILS" in done.stdout and "bound 0.55: FAILS" in done.stdout
+    assert (
+        "the marker gives no bound that counts; expected intrinsics(faithfulness=0.5, answerability=0.9)" in done.stdout
+    )
     assert "judged nothing with the fixture" in done.stdout
 
 
@@ -307,6 +326,11 @@ def test_what_is_wrong_is_said_before_any_test(team: Run, cases: Any, arguments:
     done = team({"cases.jsonl": cases}, "--intrinsics", "cases.jsonl", *arguments)
     assert done.returncode == 4
     assert told in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_bound_without_cases_is_refused(team: Run) -> None:
+    done = team({"test_ours.py": "def test(): pass"}, "--intrinsics-min", "faithfulness=0.9")
+    assert done.returncode == 4 and "expected --intrinsics too" in done.stderr
 
 
 def test_a_project_that_does_not_use_it_loads_no_judge() -> None:

@@ -37,6 +37,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", MARKER)
+    if config.getoption("--intrinsics-min") and not config.getoption("--intrinsics"):
+        raise pytest.UsageError("--intrinsics-min bounds what --intrinsics FILE judges; expected --intrinsics too")
     if config.getoption("--intrinsics"):
         config.pluginmanager.register(_Gate(config), "intrinsics-gate")
 
@@ -280,13 +282,13 @@ _JUDGE = pytest.StashKey["Judge"]()
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """After a marked test: do its bounds hold over what it judged?"""
     yield
-    marker = item.get_closest_marker("intrinsics")
-    if marker is None:
+    markers = list(item.iter_markers("intrinsics"))
+    if not markers:
         return
-    from intrinsics_core.testing.suite import bounds, standing
+    from intrinsics_core.testing.suite import standing
 
     judge = item.stash.get(_JUDGE, None)
-    for metric, bound in bounds([f"{name}={value}" for name, value in marker.kwargs.items()]).items():
+    for metric, bound in _bounds_of(markers).items():
         values = judge.values.get(metric) if judge else None
         if not values:
             pytest.fail(
@@ -296,3 +298,15 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         item.user_properties += [(metric, found.value), (f"{metric} low", found.low), (f"{metric} high", found.high)]
         if not found.holds:
             pytest.fail(str(found), pytrace=False)
+
+
+def _bounds_of(markers: Sequence[pytest.Mark]) -> dict[str, float]:
+    """The bounds of a test's markers, of its class's and of its module's. Of one metric the closest marker counts."""
+    from intrinsics_core.testing.suite import bounds
+
+    found: dict[str, float] = {}
+    for marker in markers:
+        if marker.args or not marker.kwargs:
+            pytest.fail(f"the marker gives no bound that counts; expected {MARKER.partition(':')[0]}", pytrace=False)
+        found = bounds([f"{name}={value}" for name, value in marker.kwargs.items()]) | found
+    return found
