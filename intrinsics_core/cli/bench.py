@@ -19,7 +19,7 @@ from intrinsics_core.bench.folder import DataFolder, read_rows
 from intrinsics_core.bench.picture import draw
 from intrinsics_core.bench.reporting import Report, markdown, report
 from intrinsics_core.bench.running import Seen, cases_of, encode, run_cases, seen
-from intrinsics_core.cli import journal, settings
+from intrinsics_core.cli import journal, outputs, settings
 from intrinsics_core.cli.run import one_line_errors, progress, set_up, stopping, survey
 from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.runtimes.configs import KINDS
@@ -111,6 +111,12 @@ def bench(
         cases_for = cache(lambda name: cases_of(table(name), rows, limit=limit, sets=set_ or (), columns=columns))
         if name == "all" and isinstance(rows, Path):
             wanted = _fillable(wanted, cases_for)
+        read = {"--data": data, "--runtime": runtime, "--against": against}
+        for one in wanted:
+            ours = journal.note_path(output / f"{one.name}.jsonl").exists()  # a run's: --resume and --overwrite decide
+            for ending in (".json", ".md", *([".svg"] if picture else ())):
+                place = {"--output": output / f"{one.name}{ending}"}
+                outputs.check(place, reads=read, overwrite=overwrite or ours)
         cases_for(wanted[0].name)  # what is wrong with the data is told before a model is loaded
         how = (Path(data), columns, output, concurrency, resume, overwrite, hidden)
         runs = [_BenchRun(configs[0], profile, ".jsonl", *how)]
@@ -226,8 +232,8 @@ def _compared(
 def _write(filled: Report, output: Path, picture: bool) -> None:
     """The report in its forms; the Markdown on standard output too."""
     text = markdown(filled)
-    (output / f"{filled.table}.json").write_text(json.dumps(filled.to_json(), indent=2) + "\n", encoding="utf-8")
-    (output / f"{filled.table}.md").write_text(text, encoding="utf-8")
+    outputs.write(output / f"{filled.table}.json", json.dumps(filled.to_json(), indent=2) + "\n")
+    outputs.write(output / f"{filled.table}.md", text)
     typer.echo(text)
     if picture:
         try:

@@ -11,7 +11,7 @@ import typer
 
 from intrinsics_core.calibration.loading import CALIBRATED
 from intrinsics_core.calibration.promises import Comparison, percent
-from intrinsics_core.cli import options, settings
+from intrinsics_core.cli import options, outputs, settings
 from intrinsics_core.cli.run import one_line_errors, set_up
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.errors import InvalidInput
@@ -117,8 +117,8 @@ def calibrate(
             raise InvalidInput("--watch fits no calibration", expected="no " + ", no ".join(beside))
         if watch is None and (input is None or output is None):
             raise InvalidInput("--input and --output are missing", expected="both of them, or --watch")
-        for name, place in (("--output", output), ("--picture", picture)):
-            _writable(name, place, overwrite=overwrite)
+        read = {"--input": input, "--runtime": runtime}
+        outputs.check({"--output": output, "--picture": picture}, reads=read, overwrite=overwrite)
         config = settings.runtime_config(runtime)
         hidden = settings.secrets(config)
     with one_line_errors(hidden):
@@ -132,7 +132,7 @@ def calibrate(
             fitted = fit(intrinsic, _examples("--input", input), engine, profile=chosen, objective=objective,
                          false_acceptance=false_acceptance, at_most=at_most, confidence=confidence,
                          file=input)  # fmt: skip
-        Path(output).write_text(fitted.to_json() + "\n", encoding="utf-8")
+        outputs.write(Path(output), fitted.to_json() + "\n")
         if picture is not None:
             from intrinsics_core.render.reliability import draw
 
@@ -182,16 +182,6 @@ def _tell_comparison(found: Comparison) -> None:
         typer.echo(f"the promise holds: the new rows do not contradict it (p = {found.p_value:.3f})")
     else:
         typer.echo(f"the promise is broken: as many errors have p = {found.p_value:.3g} at the promised rate")
-
-
-def _writable(name: str, place: str | None, *, overwrite: bool) -> None:
-    if place is None:
-        return
-    path = Path(place)
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise InvalidInput(f"{name} {place} cannot be written", expected="a file in a folder that exists")
-    if path.exists() and not overwrite:
-        raise InvalidInput(f"{place} exists", expected=f"--overwrite, or another {name}")
 
 
 def _examples(name: str, place: str) -> Iterator[Mapping[str, Any]]:

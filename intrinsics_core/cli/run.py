@@ -13,7 +13,7 @@ from typing import Annotated, Any, BinaryIO, NoReturn, cast
 
 import typer
 
-from intrinsics_core.cli import cited, journal, on_ray, options, settings
+from intrinsics_core.cli import cited, journal, on_ray, options, outputs, settings
 from intrinsics_core.cli.exits import INTERRUPTED, READER_GONE, USAGE
 from intrinsics_core.intrinsics import INTRINSICS
 from intrinsics_core.intrinsics.options import record_of
@@ -98,8 +98,8 @@ def run(
             chosen_options = settings.intrinsic_options(intrinsic, option or [])
             show = cited.shower(intrinsic, citations, citations_as) if citations else None
             source, target = _source(input, resume=resume, ray=ray), _target(output, resume=resume, overwrite=overwrite)
-            if source and target and target.exists() and source.samefile(target):
-                raise InvalidInput("--input and --output are the same file", expected="two files")
+            if target:
+                outputs.not_read("--output", target, {"--input": input, "--runtime": runtime})
             if source and target and (note := journal.note_path(target)).exists() and source.samefile(note):
                 raise InvalidInput(
                     f"--input is {note.name}, which is the note of the run that writes --output", expected="two files"

@@ -449,6 +449,43 @@ def test_what_is_wrong_with_the_command_is_one_line(changes: list[str], named: s
     assert not (tmp_path / "out.json").exists()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("-o", "in.jsonl", "--overwrite"), "--input and --output are the same file"),
+        (("-o", "out.json", "--picture", "in.jsonl", "--overwrite"), "--input and --picture are the same file"),
+        (("-o", "runtime.json", "--overwrite"), "--runtime and --output are the same file"),
+        (("-o", "out.json", "--picture", "out.json"), "--output and --picture are the same file"),
+    ],
+)
+def test_files_that_are_read_are_not_written(arguments, said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = [labelled(Path("in.jsonl")), Path("runtime.json")]
+    files[1].write_text('{"kind": "embedded"}')
+    before = [file.read_bytes() for file in files]
+    command = ["calibrate", "answerability", "-i", "in.jsonl", "--runtime", "runtime.json", *arguments]
+    ran = CliRunner().invoke(app, command)
+    assert ran.exit_code == 2 and said in ran.output
+    assert [file.read_bytes() for file in files] == before and not Path("out.json").exists()
+
+
+def test_a_calibration_that_cannot_be_written_leaves_the_one_before(tmp_path: Path, monkeypatch) -> None:
+    given, out = labelled(tmp_path / "in.jsonl"), tmp_path / "out.json"
+    command = ["calibrate", "answerability", "-i", str(given), "-o", str(out)]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    before = out.read_bytes()
+    real = Path.write_text
+
+    def full(self: Path, text: str, **how: Any) -> int:
+        real(self, text[:9], **how)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    ran = CliRunner().invoke(app, [*command, "--overwrite"])
+    assert ran.exit_code == 2 and "No space left" in ran.output
+    assert out.read_bytes() == before and sorted(tmp_path.iterdir()) == [given, out]
+
+
 def test_a_bad_example_is_named_by_its_number(tmp_path: Path) -> None:
     given = tmp_path / "in.jsonl"
     for line, named in (

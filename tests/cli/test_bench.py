@@ -47,6 +47,19 @@ def test_it_stops_and_goes_on(invoke: Callable[..., Any], data: Path, tmp_path: 
     assert other.exit_code == 2 and "cannot be resumed" in other.output
 
 
+def test_files_that_are_no_tables_of_a_run_are_kept(
+    invoke: Callable[..., Any], data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    mine = tmp_path / "citations.json"  # a calibration, say
+    mine.write_text("mine")
+    refused = invoke("bench", "citations", "--data", data, "--output", ".")
+    assert refused.exit_code == 2 and "citations.json exists; expected --overwrite" in refused.output
+    read = invoke("bench", "citations", "--data", data, "--output", ".", "--overwrite", "--runtime", "citations.json")
+    assert read.exit_code == 2
+    assert mine.read_text() == "mine" and list(tmp_path.glob("citations.*")) == [mine]
+
+
 def test_against_another_runtime(invoke: Callable[..., Any], data: Path, tmp_path: Path) -> None:
     script = tmp_path / "replies.json"
     script.write_text(json.dumps([{"answerability": "answerable", "confidence": 0.7}] * 4), encoding="utf-8")
