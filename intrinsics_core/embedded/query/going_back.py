@@ -13,8 +13,9 @@ from intrinsics_core.embedded.query.corrections import accepted_offer
 from intrinsics_core.embedded.query.nothing_asked import asks_again, asks_nothing, is_courtesy
 from intrinsics_core.embedded.query.remarks import introduces_somebody
 from intrinsics_core.embedded.query.salience import Turn
+from intrinsics_core.text.courtesy import BEGINS
 
-_BEGIN = r"(?:(?:ok|okay|oh|and|but|so|hm+|wait|sorry|well|no(?! way))[,.! ]++)?+"
+_BEGIN = rf"(?:(?:{BEGINS}|wait|sorry|no(?! way))[,.! ]++)?+"
 _IT = r"(?:that|this|it|so|your answer)"
 _UNHEARD = re.compile(
     rf"\A\W*{_BEGIN}(?:(?:sorry|pardon|excuse me|what|huh|hm+)\s?\?|(?:i beg your )?pardon(?: me)?|come again|say what"

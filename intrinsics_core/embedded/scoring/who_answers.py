@@ -17,9 +17,10 @@ from intrinsics_core.embedded.scoring.keys import claim, keys_of
 from intrinsics_core.embedded.scoring.short_answers import is_question, yes_or_no
 from intrinsics_core.embedded.scoring.verbs import FINITE
 from intrinsics_core.protocol.task import Task
+from intrinsics_core.text.courtesy import BEGINS, GREETING, NO, SURELY, YES
 from intrinsics_core.text.layout import ends_in_question, laid_out
 
-_AHEAD = r"(?:(?:hi|hello|hey|yes|no|yeah|nope|well|sure|of\scourse|good\s(?:morning|afternoon|evening|day))\b[,.!]?\s)"
+_AHEAD = rf"(?:(?:{GREETING}|{YES}|{NO}|{SURELY}|{BEGINS})\b[,.!]?\s)"
 _OPENS = re.compile(
     rf"\A\W*{_AHEAD}{{0,2}}(?:(?:i['’]m|i\sam)(?:\s(?:called|named|actually|just|only))?|my\sname(?:['’]s|\sis)"
     r"|you(?:\scan|\smay)\scall\sme|you(?:['’]re|\sare)\s(?:talking|speaking|chatting|writing)\s(?:to|with))\s",
