@@ -75,6 +75,13 @@ def asks_nothing_of_documents(turns: Sequence[Turn]) -> bool:
     return of_the_talk or asked_before(turns) is None
 
 
+def is_left_as_it_is(turns: Sequence[Turn]) -> bool:
+    """Whether the last turn is not to be rewritten: it asks nothing, or is courtesy with a remark ("Thanks, that was
+    it."), which is less sure. Where that is wrong, a question is only left as it stands.
+    """
+    return is_courtesy(turns[-1][1]) or asks_nothing_of_documents(turns)
+
+
 def is_unheard(turn: str) -> bool:
     """Whether a turn asks for the last answer once more: "Sorry?", "Can you explain that?"."""
     heard = _UNHEARD.match(turn) if len(turn) <= _LONGEST else None

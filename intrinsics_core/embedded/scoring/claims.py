@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+from intrinsics_core.embedded.query.nothing_asked import asks_nothing
 from intrinsics_core.embedded.scoring.keys import Floats, claim, keys_of
 from intrinsics_core.embedded.scoring.quoting import DENIES
 from intrinsics_core.embedded.scoring.short_answers import is_bare, is_question
 from intrinsics_core.embedded.scoring.small_talk import is_small_talk
-from intrinsics_core.embedded.scoring.verbs import FINITE
+from intrinsics_core.embedded.scoring.verbs import FINITE, HAS_VERB
 from intrinsics_core.text.courtesy import BEGINS, CLOSING, GOODBYE, GREETING, SIGNS, SURELY, THANKS
 from intrinsics_core.text.fences import is_fence
 from intrinsics_core.text.layout import ends_in_question, is_item, laid_out
@@ -131,7 +132,6 @@ _APOLOGISES = re.compile(
 _OF_THE_TALKERS = re.compile(
     r"\b(?:i|me|my|i['’]\w+)\b|\A(?:you (?:had|have|feel|felt|are|were)|th(?:is|at))\b", re.IGNORECASE
 )
-_SAYS_WHAT_IS = re.compile(rf"\b{FINITE}|n['’]t\b", re.IGNORECASE)
 
 # What a list or a layout puts between claims: "[1]", "(Passage 2)", "Page 3 of 10", "a)".
 _MARKER = re.compile(
@@ -200,7 +200,7 @@ def _behind_an_apology(text: str) -> str:
     apology = _APOLOGISES.match(text)
     rest = text[apology.end() :] if apology else ""
     of_the_talk = _OF_THE_TALKERS.search(rest) or _OF_KNOWING.search(rest)
-    tells = _SAYS_WHAT_IS.search(rest) and claim(rest).units and not of_the_talk
+    tells = HAS_VERB.search(rest) and claim(rest).units and not of_the_talk
     return rest if tells and not listed(rest) else ""
 
 
@@ -215,9 +215,8 @@ def says_back(sentence: str, question: str) -> bool:
 
 
 def asks(turn: str) -> bool:
-    """Whether a user's turn asks for something: it is not empty, and it is a question or no small talk ("Thanks!")."""
-    told = "?" in turn or tells(turn)
-    return bool(turn.strip()) and bool(told or not claims_nothing(turn))
+    """Whether a user's turn asks for something: it is not empty, and it does not surely ask nothing ("Thanks!")."""
+    return bool(turn.strip()) and not asks_nothing(turn)
 
 
 def tells(turn: str) -> bool:

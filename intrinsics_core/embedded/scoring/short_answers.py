@@ -10,7 +10,7 @@ from itertools import repeat
 
 from intrinsics_core.embedded.lexical import terms
 from intrinsics_core.embedded.scoring.keys import claim
-from intrinsics_core.embedded.scoring.verbs import AUXILIARY, FINITE
+from intrinsics_core.embedded.scoring.verbs import AUXILIARY, HAS_VERB
 from intrinsics_core.embedded.scoring.yes_and_no import meant
 from intrinsics_core.text.courtesy import BEGINS, GREETING, NO, SADLY, THANKS, YES
 from intrinsics_core.text.layout import laid_out
@@ -91,7 +91,7 @@ def without_yes(answer: str, question: str) -> str:
     if _ahead(answer) != "Yes." or "?" not in question or _TAKES_YES.search(question):
         return answer
     rest = answer.lstrip("\"'“‘( *_").partition(" ")[2]
-    return rest if re.search(rf"\b{FINITE}", rest, re.IGNORECASE) else answer
+    return rest if HAS_VERB.search(rest) else answer
 
 
 def is_question(turn: str) -> bool:
