@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from intrinsics_core.text.courtesy import NO, SADLY, SURELY, YES
+
 AUXILIARY = "is|are|was|were|do|does|did|can|could|may|must|will|would|should|has|have|had"
 """Verbs that a question of yes or no begins with; alternatives of patterns."""
 
@@ -22,9 +24,8 @@ _OPEN = re.compile(
 _ANSWER = re.compile(r"\A(?:[-*•>]\s+|\*\*|\(?\d{1,3}[.)]\s+|(?:A|Answer):\s+){0,3}")
 _CLOSING = "*_\"'”’»)] \t\r\n"
 _BEGUN = re.compile(
-    r"\A(?:(?:unfortunately|sadly|sorry|fortunately|luckily)\b,? )?"
-    r"(?:(?P<yes>yes|yep|yeah|sure|of course|certainly|absolutely|definitely)"
-    r"|(?P<no>no(?!\.\s?\d)|nope|(?:(?:unfortunately|sadly|certainly|definitely|absolutely|of course) )?not))\b"
+    rf"\A(?:(?:{SADLY})\b,? )?(?:(?P<yes>{YES}|{SURELY})"
+    rf"|(?P<no>(?:{NO})(?!\.\s?\d)|(?:(?:{SADLY}|{SURELY}) )?not))\b"
     r"(?:,? unfortunately)?"
     r"(?:\s?[.,;:!–—-]++\s*|\Z)",
     re.IGNORECASE,

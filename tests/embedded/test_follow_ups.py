@@ -246,3 +246,9 @@ def test_what_the_user_did_not_tell_is_judged(said: str) -> None:
 )
 def test_a_question_back_is_neither_relevant_nor_irrelevant(answer: str, label: str | None) -> None:
     assert run(answer_relevance(talk("How much is a ticket?", answer))).label == label
+
+
+@pytest.mark.parametrize("begin", ["Hey", "Hi", "Oh", "Alright", "Hmm", "Thx", "Good evening", "Perfect"])
+def test_a_follow_up_may_begin_with_any_word_of_courtesy(begin: str) -> None:
+    talk = ("What does a day ticket for the lido cost?", "6 euros.", f"{begin}, and on Sundays?")
+    assert rewritten(*talk).startswith("What does a day ticket for the lido cost on Sundays?")

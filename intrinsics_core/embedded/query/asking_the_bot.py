@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from intrinsics_core.text.courtesy import BEGINS, GREETING, HELLO
+
 _A_QUESTION = (
     r"(?:something|anything|for (?:some )?help|(?:an?|another|one|one more|a few|some|two)"
     r"(?: (?:other|quick|short|more|simple|silly))? (?:questions?|things?))"
@@ -12,7 +14,7 @@ _HUMAN = r"human|person|man|woman"
 _PROGRAM = r"chat ?bot|bot|robot|ai|machine|computer|program|language model"
 _KIND = r"(?:an? |the |still )?(?:real |actual |living )?"
 _TO_THE_BOT = re.compile(
-    r"(?:(?:so|and|but|hey|hi|hello|excuse me|sorry|please) )?(?:"
+    rf"(?:(?:{GREETING}|{BEGINS}|excuse me|sorry|please) )?(?:"
     rf"(?:can|could|may|might) (?:i|we) (?:please |just )?ask(?: you)?(?: {_A_QUESTION})?(?: (?:else|please))?"
     r"|(?:can|could|will|would) you (?:please )?(?:help|assist|hear|understand)(?: me| us)?(?: out)?(?: please)?"
     r"|do you (?:understand|hear)(?: me| us)?|do you have a (?:minute|moment|second|name)(?: for me)?"
@@ -23,8 +25,8 @@ _TO_THE_BOT = re.compile(
     rf" (?:(?:really|actually|just|only|maybe) )?{_KIND}"
     rf"(?:(?P<human>{_HUMAN})|(?P<program>{_PROGRAM})|assistant|real|there)(?: being| assistant)?"
     rf"|is this {_KIND}(?:human|person|chat ?bot|bot|robot|ai|assistant|real|there)(?: being| assistant)?"
-    r"|how are you(?: doing)?(?: today)?|(?:is )?(?:anyone|anybody|someone|somebody|you) (?:still )?there|hello|hi"
-    r")",
+    r"|how are you(?: doing)?(?: today)?|(?:is )?(?:anyone|anybody|someone|somebody|you) (?:still )?there"
+    rf"|{HELLO})",
     re.IGNORECASE,
 )
 

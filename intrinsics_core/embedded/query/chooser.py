@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from intrinsics_core.calibration.probabilities import softmax
 from intrinsics_core.embedded.lexical import terms, tokens
 from intrinsics_core.embedded.query.fragments import is_framed, new_thing
-from intrinsics_core.embedded.query.nothing_asked import is_courtesy
+from intrinsics_core.embedded.query.going_back import is_left_as_it_is
 from intrinsics_core.embedded.query.readings import readings
 from intrinsics_core.embedded.query.salience import LONGEST_TURN, Turn, dependence, heard
 from intrinsics_core.embedded.scoring.head import bounded, load_head
@@ -104,7 +104,7 @@ def choice(conversation: Sequence[Turn], threshold: float | None = None) -> Choi
     """
     turns = heard(conversation)
     last = turns[-1][1]
-    if len(turns) < 2 or len(last) > LONGEST_TURN or is_courtesy(last):
+    if len(turns) < 2 or len(last) > LONGEST_TURN or is_left_as_it_is(turns):
         return ChoiceOfReading((last,), last)
     least = load_head("rewrite_dependence").thresholds["rewrite"] if threshold is None else threshold
     leans, found = dependence(turns) >= least, readings(turns)

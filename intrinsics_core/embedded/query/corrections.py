@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from intrinsics_core.text.courtesy import BEGINS, GREETING, PRAISE, SURELY, THANKS, YES
+
 # No nested repetition: what may repeat is followed by a stop or a comma.
 _THANKS = re.compile(
-    r"\A(?:(?:thank you|thanks|thx|great|perfect|cool|nice|i see|good to know|ok|okay|hmm|alright)"
+    rf"\A(?:(?:{GREETING}|{THANKS}|{PRAISE}|i see|good to know|{BEGINS})"
     r"(?: so much| a lot| cool| thanks)?[,.!]+ )+(?=(?:and|what about|how about|on|in|at|for)\b)",
     re.IGNORECASE,
 )
@@ -17,7 +19,7 @@ _CORRECTS = re.compile(
     re.IGNORECASE,
 )
 _ACCEPTS = re.compile(
-    r"\A\W*(?:yes|yeah|yep|sure|ok|okay|please(?: do)?|of course|go ahead|gladly|do (?:it|that|so))\b"
+    rf"\A\W*(?:{YES}|{SURELY}|ok|okay|please(?: do)?|go ahead|gladly|do (?:it|that|so))\b"
     r"(?:\W+(?:please|thanks|thank you|do(?: (?:it|that|so))?|i (?:would|am|do)|that would be (?:great|nice)"
     r"|go ahead)\b)*\W*\Z",
     re.IGNORECASE,

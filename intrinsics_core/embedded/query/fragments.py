@@ -12,6 +12,7 @@ from intrinsics_core.embedded.query.lexicon import DETERMINERS, PREPOSITIONS, PR
 from intrinsics_core.embedded.query.phrases import names, parts, runs, things
 from intrinsics_core.embedded.query.salience import Turn
 from intrinsics_core.text import stops
+from intrinsics_core.text.courtesy import BEGINS, GREETING, PRAISE, THANKS
 
 QUESTIONS = 2
 """Earlier questions that serve as a frame, at most."""
@@ -21,13 +22,15 @@ BEST = 5
 """How well a place fits at most."""
 
 _FRAGMENT = re.compile(
-    r"\A(?:(?:ok|okay|and|so|but|then|well|hm+|or)[,.! ]++|(?:thanks|great)[,.!]++ ?+)*+"
+    rf"\A(?:(?:{BEGINS})[,.! ]++|(?:{GREETING}|{THANKS}|{PRAISE})[,.!]++ ?+)*+"
     r"(?:(?:(?:what|how)(?: about| of|['\u2019]s about)|and|or) )?+(?P<new>[^?!\n]{1,80}?)"
     r"(?:,?+ (?:then|too|though|instead))?[.?!\s]*+\Z",
     re.IGNORECASE,
 )
 _ABOUT = re.compile(r"\A\W*(?:\w+[,.! ]+){0,2}(?:what|how)(?: about| of) ", re.IGNORECASE)
-_CUE = re.compile(r"\A(?:(?:ok|okay|so|then|well)[,. ]+)?(?:and|or|what about|how about|what of)\b", re.IGNORECASE)
+_CUE = re.compile(
+    rf"\A(?:(?:{BEGINS}|{GREETING}|{THANKS}|{PRAISE})[,.! ]+)?(?:and|or|what about|how about|what of)\b", re.IGNORECASE
+)
 _DETERMINER = "|".join(sorted(DETERMINERS))
 _ARTICLE = re.compile(rf"\A(?:{_DETERMINER}) ", re.IGNORECASE)
 _THEIR_ARTICLE = re.compile(rf"\b(?:{_DETERMINER}) \Z", re.IGNORECASE)
@@ -59,7 +62,7 @@ def new_thing(question: str) -> str:
 def _is_whole(said: Sequence[str]) -> bool:
     """Whether words are a question, a wish or a remark of their own: "any discounts?", "perfect, thank you!"."""
     parts = {part for word in said for part in (word, word.split("'")[0], word[-3:])}  # "it's", "isn't"
-    return said[0] in lexicon.REMARKS | lexicon.COURTESY or not lexicon.WHOLE.isdisjoint(parts)
+    return said[0] in lexicon.REMARKS or not lexicon.WHOLE.isdisjoint(parts)
 
 
 def is_framed(question: str, reading: str) -> bool:

@@ -13,8 +13,9 @@ from intrinsics_core.embedded.query.corrections import accepted_offer
 from intrinsics_core.embedded.query.nothing_asked import asks_again, asks_nothing, is_courtesy
 from intrinsics_core.embedded.query.remarks import introduces_somebody
 from intrinsics_core.embedded.query.salience import Turn
+from intrinsics_core.text.courtesy import BEGINS
 
-_BEGIN = r"(?:(?:ok|okay|oh|and|but|so|hm+|wait|sorry|well|no(?! way))[,.! ]++)?+"
+_BEGIN = rf"(?:(?:{BEGINS}|wait|sorry|no(?! way))[,.! ]++)?+"
 _IT = r"(?:that|this|it|so|your answer)"
 _UNHEARD = re.compile(
     rf"\A\W*{_BEGIN}(?:(?:sorry|pardon|excuse me|what|huh|hm+)\s?\?|(?:i beg your )?pardon(?: me)?|come again|say what"
@@ -72,6 +73,13 @@ def asks_nothing_of_documents(turns: Sequence[Turn]) -> bool:
         return False
     of_the_talk = (is_courtesy(last) or asks_again(last)) and not _answers_the_assistant(turns)
     return of_the_talk or asked_before(turns) is None
+
+
+def is_left_as_it_is(turns: Sequence[Turn]) -> bool:
+    """Whether the last turn is not to be rewritten: it asks nothing, or is courtesy with a remark ("Thanks, that was
+    it."), which is less sure. Where that is wrong, a question is only left as it stands.
+    """
+    return is_courtesy(turns[-1][1]) or asks_nothing_of_documents(turns)
 
 
 def is_unheard(turn: str) -> bool:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from intrinsics_core.text.courtesy import BEGINS, GREETING
+
 _WORDS = r"\w++(?:[ -]\w++){0,2}"
 _PLACE = r"\w++(?:[ -]\w++)?"
 _TROUBLE = r"(?:missing|wrong|not|gone|spel(?:led|t)|misspel(?:led|t)|listed|there|on|in)\b"
@@ -20,7 +22,7 @@ _PEOPLE = (
 _COUNT = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,3}|no|some|my|our)"
 _SOME = rf"(?:{_COUNT} )?(?:(?:small|little|young|old|grown|big|married|retired) )?{_PEOPLE}(?: of \w{{2,8}})?"
 _INTRODUCES = re.compile(
-    r"(?:(?:hi|hello|hey|so|well) )?(?:"
+    rf"(?:(?:{GREETING}|{BEGINS}) )?(?:"
     rf"(?:my|our) (?:first |last |full )?name(?: is|'s) (?!{_TROUBLE}){_WORDS}"
     rf"|(?:please |you can )?call me (?!{_WHEN})\w+"
     rf"|this is (?:(?:mr|ms|mrs|dr) )?(?:\w+ ){{1,2}}(?:speaking|from {_WORDS})"
@@ -32,7 +34,7 @@ _INTRODUCES = re.compile(
     re.IGNORECASE,
 )
 _COUNTED = re.compile(rf"(?:for )?(?={_COUNT} ){_SOME}(?: (?:and|with) {_SOME}){{0,3}}(?: only)?", re.IGNORECASE)
-_NAMED = re.compile(r"(?:(?:[Hh]i|[Hh]ello|[Hh]ey) )?(?:I am|I'm|[Tt]his is) [A-Z]\w+(?: [A-Z]\w+)?")
+_NAMED = re.compile(rf"(?:(?i:{GREETING}|{BEGINS}) )?(?:I am|I'm|[Tt]his is) [A-Z]\w+(?: [A-Z]\w+)?")
 
 
 def introduces(part: str) -> bool:

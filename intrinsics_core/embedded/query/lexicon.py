@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from intrinsics_core.embedded.lexical import Token
 from intrinsics_core.embedded.scoring.verbs import AUXILIARY
+from intrinsics_core.text.courtesy import BEGINS, HELLO, THANKS, one_word
 from intrinsics_core.text.months import MONTHS, WEEKDAYS
 from intrinsics_core.text.words import word_set
 
@@ -67,15 +68,15 @@ PREDICATES = word_set(
 BEFORE_VERBS = word_set("i you we they he she it who what whom that to how")
 BEHIND_VERBS = DETERMINERS | word_set("those it them him me us you")
 BEFORE_POINTERS = PREPOSITIONS | AUXILIARIES
-BEFORE_ASKING = PREPOSITIONS | word_set("and so but or ok okay then well hi hello")
+BEFORE_ASKING = PREPOSITIONS | one_word(BEGINS, HELLO, THANKS)
 
 # Talk.
-COURTESY = word_set("thanks thank hello hi bye goodbye cheers")
+COURTESY = one_word(HELLO, THANKS) | word_set("bye goodbye")
 SMALL_TALK = word_set(
     "great good nice cool awesome perfect interesting wow hmm um sure right question wonder wondering love"
     " glad sounds guess understand help appreciate"
 )
-REMARKS = word_set("any anything more yes no please hi hello hey")
+REMARKS = COURTESY | word_set("any anything more yes no please")
 """A turn that begins with one is no fragment: "any discounts?"."""
 WHOLE = (ASKING - word_set("may name find be been must might")) | word_set(
     "write translate summarize summarise make stop let's i we you me thanks thank please that it n't"

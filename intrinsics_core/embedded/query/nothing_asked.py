@@ -7,10 +7,11 @@ import re
 from intrinsics_core.embedded.lexical import tokens
 from intrinsics_core.embedded.query.lexicon import ASKING, COURTESY, LANGUAGES, plain
 from intrinsics_core.embedded.query.remarks import is_remark
+from intrinsics_core.text.courtesy import GOODBYE, GREETING, HEARD, PRAISE, THANKS
 
 _COURTESY = re.compile(
-    r"\A\W*(?:(?:hi|hello|hey|good (?:morning|afternoon|evening|night)|thanks|thank you|thx|cheers|bye|goodbye|see you"
-    r"|great|perfect|ok|okay|cool|nice|got it|i see|you['’]?re welcome|you are welcome|no problem|never mind"
+    rf"\A\W*(?:(?:{GREETING}|{THANKS}|{GOODBYE}|{PRAISE}|{HEARD}"
+    r"|got it|i see|you['’]?re welcome|you are welcome|no problem|never mind"
     r"|that['’]?s all|that is all|have a (?:nice|good|great) (?:day|evening|weekend))\b"
     r"(?: (?:there|so much|a lot|very much|again|everyone|then|for (?:your|the|all your) help|for that|for now"
     r"|today))*+[\s,.!]*+){0,4}(?:how are you(?: doing| today)?\b[\s.!?]*+)?\Z",

@@ -12,10 +12,11 @@ from intrinsics_core.embedded.query.salience import Turn
 from intrinsics_core.embedded.scoring.claims import tells
 from intrinsics_core.embedded.scoring.short_answers import is_question
 from intrinsics_core.embedded.scoring.verbs import FINITE
+from intrinsics_core.text.courtesy import BEGINS, NO, PRAISE, THANKS, YES, one_word
 from intrinsics_core.text.words import word_set
 
 # What is added to a question begins so: "For adults", "please be quick", "and with a dog".
-_BEGINS = ADDED | word_set("of about as if because since per please and or but also only just not no yes so well sorry")
+_BEGINS = ADDED | one_word(BEGINS, YES, NO) | word_set("of about as if because per please only just not sorry")
 _TELLS_MORE = re.compile(
     r"\A\W*(?:(?:i|we)\b|(?:i|we)['’]|(?:it|that|this|they|he|she)(?:['’]s|['’]re|\s(?:is|are|was|were|has|have|can|should"
     rf"|must)\b)|(?:my|our|the)\s(?:\w+\s){{1,3}}{FINITE})",
@@ -28,7 +29,7 @@ _WANTS = re.compile(
 )
 
 
-_PARTS = re.compile(r"[,.;:!]\s+|\A\W*(?:ok|okay|so|and|but|great|thanks|well|yes|no|sorry)\s+", re.IGNORECASE)
+_PARTS = re.compile(rf"[,.;:!]\s+|\A\W*(?:{BEGINS}|{PRAISE}|{THANKS}|{YES}|{NO}|sorry)\s+", re.IGNORECASE)
 _LONGEST = 2_000  # characters of messages that are read as one
 
 

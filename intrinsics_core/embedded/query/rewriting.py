@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from intrinsics_core.embedded.lexical import idf, terms, tokens
 from intrinsics_core.embedded.query.chooser import choice, is_elliptic
 from intrinsics_core.embedded.query.fragments import is_framed
+from intrinsics_core.embedded.query.going_back import is_left_as_it_is
 from intrinsics_core.embedded.query.lexicon import SMALL_TALK, plain
-from intrinsics_core.embedded.query.nothing_asked import is_courtesy
 from intrinsics_core.embedded.query.phrases import spelled
 from intrinsics_core.embedded.query.salience import (
     LONGEST_TURN,
@@ -110,7 +110,7 @@ def rewrite(
     is_question = len(original) <= LONGEST_TURN  # else it is a text
     needed = dependence(turns) if is_question else 0.0
     alone = Rewrite(original, original, original, original, _ordered(weights), needed, False)
-    if not history or not is_question or is_courtesy(original):
+    if not history or not is_question or is_left_as_it_is(turns):
         return alone
     question = choice(conversation, threshold).by_rules if meant is None else meant
     # A question that points to nothing has to look more dependent: to keep it alone costs no recall on MT-RAG.

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from intrinsics_core.embedded.query.remarks import OF_TALK
 from intrinsics_core.embedded.query.salience import Turn
 from intrinsics_core.embedded.scoring.claims import claims_nothing
+from intrinsics_core.text.courtesy import GREETING, SURELY, THANKS
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.words import word_set
 
 # Who speaks, whom, or of which documents: other sentences are not looked at.
 _MAY_TELL_NOTHING = re.compile(
-    r"\A\W*(?:i|we|my|sorry|unfortunately|please|hello|hi|hey|welcome|thanks|thank|sure|ask|let|feel)\b"
+    rf"\A\W*(?:i|we|my|sorry|unfortunately|please|welcome|ask|let|feel|{GREETING}|{THANKS}|{SURELY})\b"
     r"|\b(?:documents?|passages?|context|sources?|information)\b",
     re.IGNORECASE,
 )

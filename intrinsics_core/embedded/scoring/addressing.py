@@ -12,17 +12,20 @@ from collections.abc import Iterable, Sequence
 
 from intrinsics_core.embedded.query.lexicon import LANGUAGES, NATIONS, TIMES
 from intrinsics_core.protocol.task import Message
+from intrinsics_core.text.courtesy import BEGINS, CLOSING, GREETING, NO, SADLY, SIGNS, SURELY, THANKS, YES
 
 _TITLE = r"(?:mrs?|ms|miss|dr|prof|professor)\b\.?\s"
 NAME = r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?:\s[^\W\d_]+(?:['’-][^\W\d_]+)*){0,2}"
 """Up to three words that may be a name; those that are begin with capital letters (`in_capitals`)."""
 _NAME = rf"(?:{_TITLE})?(?P<name>{NAME})"
-_GREETING = r"(?:good\s(?:morning|afternoon|evening|day)|hello|hi|hey|dear|welcome(?:\sback)?|thanks|thank\syou)"
+_GREETING = rf"(?:{GREETING}|dear|welcome(?:\sback)?|{THANKS})"
+# "Best,\nTom" at the end of a turn. "Thanks, Mount Kerrin it is" may name anything.
+_SIGNED = rf"(?:{SIGNS}),(?=\s{{1,9}}\w{{1,30}}(?:\s\w{{1,30}})?\W{{0,9}}\Z)"
 _USER = r"(?:user|customer|guest|client|caller|member|visitor)"
 _GIVEN = {
     "user": re.compile(
         r"\b(?:(?P<here>this\sis)|(?:my\s)?name(?:\sis|['’]s|:)|(?P<am>i\sam|i['’]m)|call\sme"
-        rf"|(?:regards|wishes|sincerely|cheers),)\s+{_NAME}",
+        rf"|{CLOSING},|{_SIGNED})\s+{_NAME}",
         re.IGNORECASE,
     ),
     "assistant": re.compile(rf"\A\W*(?:{_GREETING}|nice\sto\smeet\syou),?\s{_NAME}(?=\s?[,.!])", re.IGNORECASE),
@@ -33,7 +36,7 @@ _GIVEN = {
     ),
 }
 _SORRY = r"(?:i['’]m\s|i\sam\s)?(?:(?:so|very)\s)?sorry"
-_AGREES = rf"(?:yes|no|sure|certainly|of\scourse|absolutely|{_SORRY}|well|unfortunately),?\s"
+_AGREES = rf"(?:{YES}|{NO}|{SURELY}|{BEGINS}|{_SORRY}|{SADLY}),?\s"
 _IN_FRONT = re.compile(rf"\A(?P<mark>-\s)?(?:{_GREETING},?\s|(?P<said>{_AGREES}))?{_NAME},\s(?=\w)", re.IGNORECASE)
 _BEHIND = re.compile(rf",\s{_NAME}(?=\s?[.!]?\s*\Z)", re.IGNORECASE)
 # A name behind these says who is meant: "... built by the architect, Ada Brink", "ask the manager, Ada Brink".

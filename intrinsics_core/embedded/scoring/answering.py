@@ -30,6 +30,7 @@ from intrinsics_core.embedded.scoring.head import SURE, LinearHead, bounded, jus
 from intrinsics_core.embedded.scoring.keys import keys_of
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.text.cleaning import cleaned
+from intrinsics_core.text.courtesy import GREETING
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.memory import remembered
 from intrinsics_core.text.outline import columns_of
@@ -65,7 +66,7 @@ _COMPARISON = re.compile(
     r"|\b(?:which|who|what)\b[^.?!]{0,80}\bor\b",
     re.IGNORECASE,
 )
-_GREETS = re.compile(r"\A\W*(?:hi|hello|hey|dear|good (?:morning|evening))\b[^,!:]{0,30}[,!:]", re.IGNORECASE)
+_GREETS = re.compile(rf"\A\W*(?:{GREETING}|dear)\b[^,!:]{{0,30}}[,!:]", re.IGNORECASE)
 _LONGEST = 300  # characters of a question within which a second one, or a comparison, is looked for
 _CLAUSE = 4  # words from which on a part is a question of its own
 _TITLED = 0.7  # share of capitalised words from which on capitals name nothing

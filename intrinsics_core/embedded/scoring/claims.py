@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import re
 
-from intrinsics_core.embedded.scoring.form import CLOSING
+from intrinsics_core.embedded.query.nothing_asked import asks_nothing
 from intrinsics_core.embedded.scoring.keys import Floats, claim, keys_of
 from intrinsics_core.embedded.scoring.quoting import DENIES
 from intrinsics_core.embedded.scoring.short_answers import is_bare, is_question
 from intrinsics_core.embedded.scoring.small_talk import is_small_talk
-from intrinsics_core.embedded.scoring.verbs import FINITE
+from intrinsics_core.embedded.scoring.verbs import FINITE, HAS_VERB
+from intrinsics_core.text.courtesy import BEGINS, CLOSING, GOODBYE, GREETING, SIGNS, SURELY, THANKS
 from intrinsics_core.text.fences import is_fence
 from intrinsics_core.text.layout import ends_in_question, is_item, laid_out
 
-_GREETING = r"(?:sure|certainly|of\scourse|absolutely|great\squestion|thank\syou|thanks|hello|hi|hey)"
+_GREETING = rf"(?:{SURELY}|great\squestion|{THANKS}|{GREETING})"
 # Sentences that say something about the answer instead of claiming something about the world. Each run of spaces is one
 # by then (see `_SPACES`): patterns with many stretches of optional spaces try every way to share them out.
 _NO_CLAIM = re.compile(
-    rf"^{_GREETING}\b.{{0,60}}$|^{CLOSING}\b,?[^.?:]{{0,40}}$"
+    rf"^{_GREETING}\b.{{0,60}}$|^(?:{GOODBYE})\W*$|^{CLOSING}\b,?[^.?:]{{0,40}}$|^(?:{SIGNS}),(?:\s\w+)?\W*$"
     r"""
     | ^(?:enjoy|safe\stravels|see\syou|hope\syou|happy\s\w+ing
         |have\s(?:fun|an?\s(?:great|nice|lovely|good|wonderful|safe|pleasant|fantastic)))\b
         (?:[^\d:]{0,60}!|(?:\s\w+){1,3}\.?)\W*$
-    | ^(?:best|cheers|yours|thanks),(?:\s\w+)?\W*$
     | ^dear\b[^.?!:\d]{0,60},$
-    | ^(?:you(?:['’]re|\sare)\s(?:very\s|most\s)?welcome|welcome|my\spleasure|no\sproblem|any\s?time|good\sluck
-        |take\scare|bye|goodbye)\W*$
+    | ^(?:you(?:['’]re|\sare)\s(?:very\s|most\s)?welcome|welcome|my\spleasure|no\sproblem|any\s?time)\W*$
     | ^(?:\W*|(?:this|the)\s(?:\w+\s)?is\s)AI[- ]generated(?:\s(?:answer|response|text|content|summary))?
         \W*(?:$|\bit\b|and\smay\b|may\b)
     | ^confidence\s?:|^last\supdated\b|^references?\s?:\s?(?:\[|\(|https?:|\d{1,3}[.)\]]|$)
@@ -113,14 +112,14 @@ _SAID_BACK = re.compile(
 )
 # A turn without a question mark that asks for something.
 _TELLS = re.compile(
-    r"(?:\A\W*|\b(?:please|you|now|and|but|then|hi|hello|hey|thanks),? )"
+    rf"(?:\A\W*(?:(?:{BEGINS}),? )?|\b(?:please|you|now|and|but|then|{GREETING}|{THANKS}),? )"
     r"(?:tell|give|show|list|explain|describe|find|look up)\b"
     r"|\bi (?:want|need|would like) to know\b",
     re.IGNORECASE,
 )
 # Of these phrases the one that claims often begin with, too: "Sure, it opens at nine."
 _GREETS = re.compile(rf"^{_GREETING}\b", re.IGNORECASE)
-_AGREES = re.compile(r"^(?:sure|certainly|of course|absolutely),\s(?:\S+\s+){2}\S", re.IGNORECASE)
+_AGREES = re.compile(rf"^(?:{SURELY}),\s(?:\S+\s+){{2}}\S", re.IGNORECASE)
 
 # What a claim may stand behind: "I'm sorry, but there is no cafe."
 _APOLOGISES = re.compile(
@@ -133,7 +132,6 @@ _APOLOGISES = re.compile(
 _OF_THE_TALKERS = re.compile(
     r"\b(?:i|me|my|i['’]\w+)\b|\A(?:you (?:had|have|feel|felt|are|were)|th(?:is|at))\b", re.IGNORECASE
 )
-_SAYS_WHAT_IS = re.compile(rf"\b{FINITE}|n['’]t\b", re.IGNORECASE)
 
 # What a list or a layout puts between claims: "[1]", "(Passage 2)", "Page 3 of 10", "a)".
 _MARKER = re.compile(
@@ -202,7 +200,7 @@ def _behind_an_apology(text: str) -> str:
     apology = _APOLOGISES.match(text)
     rest = text[apology.end() :] if apology else ""
     of_the_talk = _OF_THE_TALKERS.search(rest) or _OF_KNOWING.search(rest)
-    tells = _SAYS_WHAT_IS.search(rest) and claim(rest).units and not of_the_talk
+    tells = HAS_VERB.search(rest) and claim(rest).units and not of_the_talk
     return rest if tells and not listed(rest) else ""
 
 
@@ -217,9 +215,8 @@ def says_back(sentence: str, question: str) -> bool:
 
 
 def asks(turn: str) -> bool:
-    """Whether a user's turn asks for something: it is not empty, and it is a question or no small talk ("Thanks!")."""
-    told = "?" in turn or tells(turn)
-    return bool(turn.strip()) and bool(told or not claims_nothing(turn))
+    """Whether a user's turn asks for something: it is not empty, and it does not surely ask nothing ("Thanks!")."""
+    return bool(turn.strip()) and not asks_nothing(turn)
 
 
 def tells(turn: str) -> bool:

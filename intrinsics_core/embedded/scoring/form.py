@@ -14,6 +14,7 @@ from intrinsics_core.embedded.lexical import is_known
 from intrinsics_core.embedded.scoring.references import without_references
 from intrinsics_core.embedded.scoring.verbs import AUXILIARY
 from intrinsics_core.text.cleaning import cleaned_answer
+from intrinsics_core.text.courtesy import CLOSING, SIGNS
 from intrinsics_core.text.headings import BOLD, EMOJI_CHARACTERS, heading, heading_level
 from intrinsics_core.text.items import BULLET, NUMBERED, behind, unmarked
 from intrinsics_core.text.layout import is_item
@@ -23,9 +24,7 @@ from intrinsics_core.text.tables import NO, YES, in_words
 _EMOJI = rf"[{EMOJI_CHARACTERS}]\ufe0f?"
 _EMOJIS = re.compile(rf"\A(?:{_EMOJI}\s?)++|(?:(?<=\s){_EMOJI})++\Z|{_EMOJI}\Z")
 _YES, _NO = (re.compile(rf"\A[{marks}]|\s[{marks}]\ufe0f?\Z") for marks in (YES, NO))
-CLOSING = r"(?:(?:kind|best|warm)\s(?:regards|wishes)|regards|sincerely|yours\s(?:truly|sincerely))"
-"""How a letter is closed."""
-_CLOSES = re.compile(rf"\A\W*(?:{CLOSING}[,.!]?|(?:best|cheers|thanks),)\Z", re.IGNORECASE)
+_CLOSES = re.compile(rf"\A\W*(?:{CLOSING}[,.!]?|(?:{SIGNS}),)\Z", re.IGNORECASE)
 _LABEL = re.compile(r"\A(?:\*\*tl;?dr:\*\*|(?:tl;?dr|(?:short|final|quick) answer|answer)\s*:)\s+", re.IGNORECASE)
 _DENIES = re.compile(r"\A(?:not?|don['’]t|do not|never|without|exclu\w+)\b", re.IGNORECASE)
 _SAYS = re.compile(rf"\d|\b(?:{AUXILIARY}|be|not?|never|without)\b|n['’]t\b", re.IGNORECASE)

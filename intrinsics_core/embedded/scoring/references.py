@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from intrinsics_core.embedded.scoring.verbs import FINITE
+from intrinsics_core.embedded.scoring.verbs import HAS_VERB
 
 _ENDING = r"\.(?:pdf|docx?|html?|md|txt|csv|xlsx?|pptx?)\b"
 _NUMBERED = r"(?:document|doc|passage|source|page|chunk|section)"
@@ -42,7 +42,6 @@ _PLACE = re.compile(
     rf"(?<=\w){_ENDING}|https?://|\b(?:p|pp|page|section|chapter|art|no|{_NUMBERED})\b\.? ?\d|\[\^?\d{{1,3}}\]",
     re.IGNORECASE,
 )
-_SAYS = re.compile(rf"\b{FINITE}", re.IGNORECASE)
 _LONGEST = 14  # words of a line that names a source
 
 
@@ -79,7 +78,7 @@ def _is_footnote(sentence: str, below: bool) -> bool:
 
 
 def _may_name_a_source(line: str) -> bool:
-    return len(line.split()) <= _LONGEST and not _SAYS.search(line)
+    return len(line.split()) <= _LONGEST and not HAS_VERB.search(line)
 
 
 def _names_a_place(line: str) -> bool:

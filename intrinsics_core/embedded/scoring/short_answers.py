@@ -10,17 +10,18 @@ from itertools import repeat
 
 from intrinsics_core.embedded.lexical import terms
 from intrinsics_core.embedded.scoring.keys import claim
-from intrinsics_core.embedded.scoring.verbs import AUXILIARY, FINITE
+from intrinsics_core.embedded.scoring.verbs import AUXILIARY, HAS_VERB
 from intrinsics_core.embedded.scoring.yes_and_no import meant
+from intrinsics_core.text.courtesy import BEGINS, GREETING, NO, SADLY, THANKS, YES
 from intrinsics_core.text.layout import laid_out
 
-_YES, _NO = "yes|yeah|yep|true", "no|nope|false|never"
+_YES, _NO = f"{YES}|true", f"{NO}|false|never"
 # Those of other languages that are no word or abbreviation of another ("si", "hai" and "tak" are).
 _ITS_YES = "ja|oui|sí|sì|да|evet|是|是的|对|はい|네"
 _ITS_NO = "nein|non|não|нет|nie|hayır|不|不是|いいえ|아니요"
 _OTHER = "always|both|neither|none|nothing|nobody|all|once|twice|one|only|just|each|either"
 _BEGUN = re.compile(
-    r"\A\W*+(?:(?:unfortunately|sadly|sorry|fortunately|luckily)\b,? )?"
+    rf"\A\W*+(?:(?:{SADLY})\b,? )?"
     rf"(?:(?P<yes>{_YES}|(?P<its_yes>{_ITS_YES}))|(?P<no>{_NO}|(?P<its_no>{_ITS_NO}))|(?:{_OTHER}))\b",
     re.IGNORECASE,
 )
@@ -40,7 +41,8 @@ _INVERTED = rf"(?:\A|[.!?,;:]\s+|\b(?:and|so|but|or|then)\s+)(?:{AUXILIARY})\b"
 _POLAR = re.compile(rf"{_INVERTED}(?!\s+you\b)", re.IGNORECASE)
 _TAKES_YES = re.compile(_INVERTED, re.IGNORECASE)  # "Did you cancel it?", too, which asks for no favour
 _ASKS = re.compile(
-    r"\A\W*(?:(?:and|so|but|please|until|since|from|at|in|to|by|for|hi|hello),? )*+(?:(?:tell|let) me (?:know )?)?"
+    rf"\A\W*(?:(?:{GREETING}|{BEGINS}|{THANKS}|please|until|since|from|at|in|to|by|for)[,.!]? )*+"
+    r"(?:(?:tell|let) me (?:know )?)?"
     rf"(?:who|whom|whose|what|which|when|where|why|how|if|whether|{AUXILIARY})\b",
     re.IGNORECASE,
 )
@@ -89,7 +91,7 @@ def without_yes(answer: str, question: str) -> str:
     if _ahead(answer) != "Yes." or "?" not in question or _TAKES_YES.search(question):
         return answer
     rest = answer.lstrip("\"'“‘( *_").partition(" ")[2]
-    return rest if re.search(rf"\b{FINITE}", rest, re.IGNORECASE) else answer
+    return rest if HAS_VERB.search(rest) else answer
 
 
 def is_question(turn: str) -> bool:

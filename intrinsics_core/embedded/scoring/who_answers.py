@@ -15,11 +15,12 @@ from intrinsics_core.embedded.query.asking_the_bot import true_answer
 from intrinsics_core.embedded.scoring.addressing import NAME, in_capitals
 from intrinsics_core.embedded.scoring.keys import claim, keys_of
 from intrinsics_core.embedded.scoring.short_answers import is_question, yes_or_no
-from intrinsics_core.embedded.scoring.verbs import FINITE
+from intrinsics_core.embedded.scoring.verbs import HAS_VERB
 from intrinsics_core.protocol.task import Task
+from intrinsics_core.text.courtesy import BEGINS, GREETING, NO, SURELY, YES
 from intrinsics_core.text.layout import ends_in_question, laid_out
 
-_AHEAD = r"(?:(?:hi|hello|hey|yes|no|yeah|nope|well|sure|of\scourse|good\s(?:morning|afternoon|evening|day))\b[,.!]?\s)"
+_AHEAD = rf"(?:(?:{GREETING}|{YES}|{NO}|{SURELY}|{BEGINS})\b[,.!]?\s)"
 _OPENS = re.compile(
     rf"\A\W*{_AHEAD}{{0,2}}(?:(?:i['’]m|i\sam)(?:\s(?:called|named|actually|just|only))?|my\sname(?:['’]s|\sis)"
     r"|you(?:\scan|\smay)\scall\sme|you(?:['’]re|\sare)\s(?:talking|speaking|chatting|writing)\s(?:to|with))\s",
@@ -31,7 +32,7 @@ _NO_PERSON = re.compile(
     re.IGNORECASE,
 )
 _OF_ITS_OWN = re.compile(r"\b(?:and|but|so|which|that|who|i)\s(?:(?:i|am|can|will|is)\s)*|\bi['’]m\s", re.IGNORECASE)
-_OTHERWISE = re.compile(rf"\b(?:not|no|never|none)\b|n['’]t\b|\b{FINITE}|\d", re.IGNORECASE)
+_OTHERWISE = re.compile(rf"\b(?:not|no|never|none)\b|{HAS_VERB.pattern}|\d", re.IGNORECASE)
 _OF_A_PROGRAM = keys_of(
     "AI artificial intelligence virtual digital automated automatic chat language large model assistant bot chatbot"
     " robot voice program computer software agent machine helper trained help helping assist answer answering questions"

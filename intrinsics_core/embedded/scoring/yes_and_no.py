@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from intrinsics_core.text.courtesy import SURELY, YES
 from intrinsics_core.text.questions import AUXILIARY
 
-_SURELY = r"(?:of course|sure(?:ly)?|certainly|absolutely|definitely|indeed|correct|exactly|gladly|yes|yeah|yep)"
+_SURELY = rf"(?:{SURELY}|surely|indeed|correct|exactly|gladly|{YES})"
 _SADLY = r"(?:(?:i['’]?m|i am|we['’]re|we are) (?:very |so )?(?:sorry|afraid)|sorry|unfortunately|sadly|regrettably)"
 _SUBJECT = r"(?:you|it|he|she|they|there|that|this)"
 _VERB = rf"(?:{AUXILIARY})"
@@ -18,7 +19,7 @@ _YES = re.compile(
     re.IGNORECASE,
 )
 _NO = re.compile(
-    rf"\A\W*(?:(?:of course|certainly|absolutely|definitely) not|by no means|not at all"
+    rf"\A\W*(?:(?:{SURELY}) not|by no means|not at all"
     rf"|(?:no,? )?{_SADLY},? (?:but )?(?:no|not|{_SUBJECT} {_VERB}{_NOT})"
     rf"|{_SURELY},? {_SUBJECT} {_VERB}{_NOT})\W*\Z",
     re.IGNORECASE,

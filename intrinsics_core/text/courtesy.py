@@ -1,0 +1,34 @@
+"""What people say beside what they tell or ask: greetings, thanks, agreement, and words that only begin.
+
+Each list is the alternatives of a pattern, in lower case. A rule takes the lists that it needs and names beside them
+what else it takes. `one_word` gives a list as a set, for rules that look at single words.
+"""
+
+from __future__ import annotations
+
+HELLO = "hello|hi|hey"
+GREETING = rf"(?:{HELLO}|good\s(?:morning|afternoon|evening|day|night))"
+THANKS = r"thanks|thank\syou|thx|cheers"
+GOODBYE = r"bye|goodbye|good\sluck|take\scare|see\syou"
+PRAISE = "great|perfect|cool|nice"
+
+YES = "yes|yeah|yep"
+NO = "no|nope"
+SURELY = r"sure|of\scourse|certainly|absolutely|definitely"
+"""What is a yes before a claim: "Sure, it opens at nine."."""
+SADLY = "unfortunately|sadly|sorry|fortunately|luckily"
+"""What may stand before a yes, a no or a claim and says only how it is taken."""
+
+HEARD = "ok|okay|alright|oh|ah|um|hm|hmm|hmmm"
+BEGINS = f"and|but|so|or|also|then|well|{HEARD}"
+"""What a turn may begin with before it asks or tells something."""
+
+CLOSING = r"(?:(?:kind|best|warm)\s(?:regards|wishes)|regards|sincerely|yours\s(?:truly|sincerely))"
+"""How a letter is closed."""
+SIGNS = "best|cheers|thanks|yours"
+"""How it is closed, too, if a comma stands behind: "Best," may be the beginning of a sentence."""
+
+
+def one_word(*lists: str) -> frozenset[str]:
+    """The words of lists of single words; of an entry of several words the first ("thank" of "thank you")."""
+    return frozenset(entry.split(r"\s")[0] for each in lists for entry in each.split("|"))
