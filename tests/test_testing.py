@@ -49,6 +49,7 @@ def team(tmp_path: Path) -> Run:
     def start(files: dict[str, Any], *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         for name, content in files.items():
             lines = content if isinstance(content, str) else "".join(json.dumps(row) + "\n" for row in content)
+            (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).write_text(lines, encoding="utf-8")
         plugin = ("-p", "intrinsics_core.testing.plugin")  # alone: what else is installed here only takes time
         alone = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
@@ -326,6 +327,13 @@ def test_what_is_wrong_is_said_before_any_test(team: Run, cases: Any, arguments:
     done = team({"cases.jsonl": cases}, "--intrinsics", "cases.jsonl", *arguments)
     assert done.returncode == 4
     assert told in done.stderr and "Traceback" not in done.stderr
+
+
+def test_files_of_one_name_are_told_apart_and_may_begin_with_a_mark(team: Run) -> None:
+    cases = "\ufeff" + json.dumps(GOOD[0])
+    given = ("--intrinsics", "new/cases.jsonl", "--intrinsics", "old/cases.jsonl")
+    done = team({"new/cases.jsonl": cases, "old/cases.jsonl": cases}, *given)
+    assert "intrinsics: new/cases.jsonl" in done.stdout and "intrinsics: old/cases.jsonl" in done.stdout
 
 
 def test_a_bound_without_cases_is_refused(team: Run) -> None:

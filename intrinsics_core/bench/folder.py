@@ -69,7 +69,11 @@ def read_rows(file: Path) -> list[Row]:
         InvalidInput: a line is no JSON object.
     """
     found = []
-    with gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open(encoding="utf-8") as lines:
+    with (
+        gzip.open(file, "rt", encoding="utf-8-sig")
+        if file.suffix == ".gz"
+        else file.open(encoding="utf-8-sig") as lines
+    ):
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue

@@ -19,7 +19,7 @@ from intrinsics_core.bench.folder import DataFolder, read_rows
 from intrinsics_core.bench.picture import draw
 from intrinsics_core.bench.reporting import Report, markdown, report
 from intrinsics_core.bench.running import Seen, cases_of, encode, run_cases, seen
-from intrinsics_core.cli import journal, outputs, settings
+from intrinsics_core.cli import fingerprints, journal, outputs, settings
 from intrinsics_core.cli.run import one_line_errors, progress, set_up, stopping, survey
 from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.runtimes.configs import KINDS
@@ -177,8 +177,8 @@ class _BenchRun:
         described = {
             "version": 1,
             "intrinsic": f"bench {name}",
-            "profile": settings.profile_mark(self.profile, self.chosen),
-            "runtime": settings.fingerprint(self.config),
+            "profile": fingerprints.profile(self.profile, self.chosen),
+            "runtime": fingerprints.runtime(self.config),
             "input": _digest(self.data, cases),
             "columns": self.columns or None,
         }

@@ -13,7 +13,7 @@ from typing import Annotated, Any, BinaryIO, NoReturn, cast
 
 import typer
 
-from intrinsics_core.cli import cited, journal, on_ray, options, outputs, settings
+from intrinsics_core.cli import cited, fingerprints, journal, on_ray, options, outputs, settings
 from intrinsics_core.cli.exits import INTERRUPTED, READER_GONE, USAGE
 from intrinsics_core.intrinsics import INTRINSICS
 from intrinsics_core.intrinsics.options import record_of
@@ -121,8 +121,8 @@ def run(
             described = {
                 "version": 1,
                 "intrinsic": intrinsic,
-                "profile": settings.profile_mark(profile, chosen),
-                "runtime": settings.fingerprint(config),
+                "profile": fingerprints.profile(profile, chosen),
+                "runtime": fingerprints.runtime(config),
                 "input": digest,
                 "date": day,
                 "on_error": on_error,

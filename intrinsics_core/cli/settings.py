@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from intrinsics_core._support.extras import install_command
-from intrinsics_core._support.redaction import SECRET, hide, secrets
+from intrinsics_core._support.redaction import hide, secrets
 from intrinsics_core.intrinsics.options import ANSWERED, QUESTION, from_texts, record_of
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable, UnsupportedIntrinsic
@@ -22,18 +18,15 @@ from intrinsics_core.runtimes.config_text import runtime_config
 __all__ = [
     "check_served",
     "extra",
-    "fingerprint",
     "hide",
     "intrinsic_function",
     "intrinsic_options",
     "named_configs",
-    "profile_mark",
     "runtime_config",
     "secrets",
 ]
 
 _UNNAMED = "default"
-_READ = ("calibrations", "thresholds")  # their values may be files
 
 
 def named_configs(texts: Sequence[str]) -> dict[str, Any]:
@@ -68,23 +61,6 @@ def extra(name: str) -> Iterator[None]:
                                  expected=install_command(name)) from None  # fmt: skip
 
 
-def fingerprint(config: Mapping[str, Any] | None) -> dict[str, str]:
-    """What tells one runtime from another, without its secrets: a new key for the same server is the same runtime."""
-    public = json.dumps(_public(dict(config or {"kind": "embedded"})), sort_keys=True)
-    kind = (config or {}).get("kind", "embedded")
-    return {"kind": str(kind), "sha256": hashlib.sha256(public.encode()).hexdigest()}
-
-
-def profile_mark(spelled: str | None, chosen: Profile) -> str:
-    """What tells one profile from another: its name, and the place of the adapters that it is made of."""
-    from intrinsics_core.profiles.granite.granite_4 import VARIABLE  # not for every start of the command
-
-    name, _, place = (spelled or chosen.name).partition(":")
-    places = [place] if place else os.environ.get(VARIABLE, "").split(os.pathsep) if name == "granite-4" else []
-    found = [str(Path(one).expanduser().resolve()) if Path(one).expanduser().exists() else one for one in places if one]
-    return ":".join((name, *found))
-
-
 def check_served(intrinsic: str, options: Mapping[str, Any], profile: Profile) -> None:
     """Find out before the first row whether the profile serves the intrinsic: only to ask needs no runtime.
 
@@ -107,28 +83,6 @@ def check_served(intrinsic: str, options: Mapping[str, Any], profile: Profile) -
             pass  # served without asking, or this row of ours is not to its taste
         finally:
             program.close()
-
-
-def _public(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        # A number is no secret, whatever it is called (max_tokens).
-        kept = {k: v for k, v in value.items() if isinstance(v, int | float) or not SECRET.search(str(k))}
-        return {key: _contents(item) if key in _READ else _public(item) for key, item in kept.items()}
-    if isinstance(value, list):
-        return [_public(item) for item in value]
-    if isinstance(value, str):
-        # User, password and query of an address may be credentials.
-        return re.sub(r"(?<=://)[^/@\s]*@|\?.*", "", value) if "://" in value else value
-    return value
-
-
-def _contents(value: Any) -> Any:
-    """The same with the digest of each file in place of its name: another file of that name is another runtime."""
-    if isinstance(value, Mapping):
-        return {key: _contents(item) for key, item in value.items()}
-    if isinstance(value, str) and Path(value).is_file():
-        return f"sha256:{hashlib.sha256(Path(value).read_bytes()).hexdigest()}"
-    return _public(value)
 
 
 def intrinsic_function(name: str) -> Callable[..., Call[Any]]:

@@ -73,7 +73,7 @@ class Aside:
             except BaseException as error:  # a full disk, told where rows are waited for
                 failed.append(error)
 
-        timer = threading.Timer(self._seconds, late) if self._seconds else None
+        timer = threading.Timer(self._seconds, late) if self._seconds is not None else None
         if timer:
             timer.daemon = True
             timer.start()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from intrinsics_core.intrinsics.calling import NO_TEXT, NOTHING_RETRIEVED, NOTHING_SAID
 from intrinsics_core.protocol.results import Answerability, Audit, Citations, FactCheck, QueryRewrite, Ranking
 
 MOST = 1_500  # characters of a text for a model
@@ -16,7 +17,7 @@ def audit(found: Audit) -> str:
     claims = [s for s in found.sentences if s.label != "NA"]
     wrong = [s for s in claims if s.label != "faithful"]
     unjudged = [s for s in found.sentences if not s.judged]
-    if found.reason and not claims:
+    if found.reason in (NOTHING_SAID, NOTHING_RETRIEVED, NO_TEXT) and not claims:
         return _fitted([f"Nothing was judged: {found.reason}."])
     if unjudged and not claims:
         lines = ["The judge gave no verdict on the answer."]
@@ -62,8 +63,13 @@ def ranking(found: Ranking, texts: Sequence[str]) -> str:
 
 def rewrite(found: QueryRewrite) -> str:
     """The question to search with."""
-    lines = [f"{'Standalone question' if found.changed else 'The question is already standalone'}: {found.query}"]
-    if found.retrieval_query != found.query:
+    searched = found.retrieval_query != found.query
+    if found.changed:
+        said = "Standalone question"
+    else:
+        said = "The question was left as it is" if searched else "The question is already standalone"
+    lines = [f"{said}: {found.query}"]
+    if searched:
         lines.append(f"For a search: {found.retrieval_query}")
     return _fitted([*lines, *_odd(found)])
 

@@ -63,9 +63,12 @@ class _Gate:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
-        for name, cases in self.files.items():
-            suite = _Suite.from_parent(session, name=Path(name).name, path=Path(name).absolute())
+        names = [Path(file).name for file in self.files]
+        for file, cases in self.files.items():
+            name = Path(file).name
+            suite = _Suite.from_parent(session, name=name, path=Path(file).absolute())
             suite.cases = cases
+            suite.heading = name if names.count(name) == 1 else file
             items += suite.items(self)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
@@ -104,6 +107,7 @@ class _Suite(pytest.File):
     """One file of cases, judged in one go when its first item runs."""
 
     cases: Sequence[Gated]
+    heading: str
     _outcomes: list[Outcome] | None = None
 
     def collect(self) -> Iterable[pytest.Item]:
@@ -165,7 +169,7 @@ class _CaseItem(_Item):
         self.user_properties += [*outcome.values.items(), *((f"{name} label", v) for name, v in outcome.labels.items())]
         self.user_properties += [(f"{name} reason", why) for name, why in outcome.reasons.items()]
         if outcome.error:
-            self.gate.failed.setdefault(self.path.name, {})[self.parent.cases[self.index].id] = outcome.error
+            self.gate.failed.setdefault(self.parent.heading, {})[self.parent.cases[self.index].id] = outcome.error
             raise _Failed(outcome.error)
         if not outcome.labels:
             pytest.skip("nothing is judged: the chain gave no answer, and the case has no label answerable")
@@ -188,7 +192,7 @@ class _MetricItem(_Item):
                 raise _Failed(f"{self.metric} cannot be held against its bound: {why}")
             pytest.skip(why)
         found = standing(self.metric, values, self.gate.bounds.get(self.metric), remarks)
-        self.gate.standings.setdefault(self.path.name, []).append(found)
+        self.gate.standings.setdefault(self.parent.heading, []).append(found)
         self.user_properties += [("value", found.value), ("low", found.low), ("high", found.high), ("n", found.n)]
         if not found.holds:
             raise _Failed(str(found))

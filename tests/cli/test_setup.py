@@ -137,29 +137,51 @@ def test_starting_the_command_loads_no_model() -> None:
 
 
 def test_a_fingerprint_holds_no_secret_and_tells_runtimes_apart() -> None:
-    from intrinsics_core.cli import settings
+    from intrinsics_core.cli import fingerprints, settings
 
     base = {"kind": "server", "base_url": "https://me:pw123456@host/v1?key=abcdefgh", "api_key": "k1", "max_tokens": 5,
             "headers": {"Authorization": "Bearer 1", "x": "y"}}  # fmt: skip
     same = base | {"base_url": "https://you:other@host/v1", "api_key": "k2",
                    "headers": {"Authorization": "Bearer 2", "x": "y"}}  # fmt: skip
-    mark = settings.fingerprint(base)
-    assert mark == settings.fingerprint(same) and mark["kind"] == "server"
+    mark = fingerprints.runtime(base)
+    assert mark == fingerprints.runtime(same) and mark["kind"] == "server"
     for change in ({"base_url": "https://host/v2"}, {"max_tokens": 6}, {"headers": {"x": "z"}}, {"model": "m"}):
-        assert settings.fingerprint(base | change) != mark
-    assert settings.fingerprint(None) == settings.fingerprint({"kind": "embedded"})
+        assert fingerprints.runtime(base | change) != mark
+    assert fingerprints.runtime(None) == fingerprints.runtime({"kind": "embedded"})
     assert settings.secrets(base) >= {"me:pw123456", "pw123456", "Bearer 1", "abcdefgh"}
     assert settings.hide("at me:pw123456@host with Bearer 1", settings.secrets(base)) == "at ***@host with ***"
 
 
+def test_a_fingerprint_reads_the_files_that_a_config_names(tmp_path: Path) -> None:
+    from intrinsics_core.cli import fingerprints
+
+    weights = tmp_path / "adapter" / "adapter_model.safetensors"
+    replies = tmp_path / "replies.json"
+    weights.parent.mkdir()
+    for file, config in (
+        (replies, {"kind": "scripted", "replies": str(replies)}),
+        (weights, {"kind": "transformers", "model": "m", "adapters": {"citations": str(weights.parent)}}),
+        (weights, {"kind": "mixed", "routes": {"*": {"kind": "encoders", "relevance": str(weights.parent)}}}),
+    ):
+        marks = []
+        for end in (b"1", b"2", b"1"):
+            file.write_bytes(b"x" * 300_000 + end)
+            marks.append(fingerprints.runtime(config))
+        assert marks[0] == marks[2] != marks[1]
+    served = {"kind": "server", "base_url": "http://host", "model": str(weights.parent)}  # a name at the server
+    before = fingerprints.runtime(served)
+    weights.write_bytes(b"other")
+    assert fingerprints.runtime(served) == before
+
+
 def test_a_word_within_a_word_makes_no_secret() -> None:
-    from intrinsics_core.cli import settings
+    from intrinsics_core.cli import fingerprints, settings
 
     base = {"kind": "x", "tokenizer": "a", "author": "a", "tokenizerMode": "a", "keyboard": "a"}
     for key in set(base) - {"kind"}:
-        assert settings.fingerprint(base) != settings.fingerprint(base | {key: "b"}), key
+        assert fingerprints.runtime(base) != fingerprints.runtime(base | {key: "b"}), key
     for key in ("api_key", "apiKey", "X-Api-Key", "hf_token", "Authorization", "password", "key_id", "accessKeyId"):
-        assert settings.fingerprint(base | {key: "a-secret"}) == settings.fingerprint(base), key
+        assert fingerprints.runtime(base | {key: "a-secret"}) == fingerprints.runtime(base), key
         assert settings.secrets({key: "a-secret"}) == {"a-secret"}, key
 
 

@@ -14,6 +14,7 @@ from intrinsics_core import (
     IntrinsicsError,
     InvalidInput,
     MalformedReply,
+    RequestTimeout,
     RuntimeUnavailable,
     answerability,
     arun,
@@ -318,6 +319,13 @@ def test_a_degraded_result_tells_what_was_spent():
     result = run(gate(on_error="open"), Scripted(lambda r: "um"))
     assert result.degraded
     assert result.usage.requests == 2
+
+
+@pytest.mark.parametrize("many", [run_many, lambda *given, **more: asyncio.run(arun_many(*given, **more))])
+def test_no_time_at_all_ends_rows_of_any_length(many):
+    turns = [{"role": "user", "content": "Who built it?"}, {"role": "assistant", "content": "Ada Brink built it."}]
+    calls = [hallucination_detection(turns, ["Ada Brink built it in 1911. " * n]) for n in (1, 700)]
+    assert [type(outcome) for outcome in many(calls, row_timeout=0)] == [RequestTimeout] * 2
 
 
 @pytest.mark.parametrize("many", [run_many, lambda *given, **more: asyncio.run(arun_many(*given, **more))])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from intrinsics_core import MalformedReply, audit, fact_check, run
+from intrinsics_core import MalformedReply, audit, fact_check, query_rewrite, run
 from intrinsics_core.protocol.results import Citations
 from intrinsics_core.service import short_results
 from tests.scripted import Scripted
@@ -45,6 +45,21 @@ def test_a_sentence_without_a_verdict_is_named_beside_one_that_does_not_hold() -
     said = told(row(0, "unfaithful"))
     assert said.startswith("1 of 1 sentence is not fully supported by the documents:")
     assert "The judge gave no verdict on 1 sentence:" in said
+
+
+def test_an_answer_that_was_judged_without_a_question_is_not_unjudged() -> None:
+    greeting = [{"role": "assistant", "content": "Hello! How can I help?"}]
+    said = short_results.audit(run(audit(greeting, DOCUMENTS)))
+    assert said.startswith("No sentence of the answer claims anything") and "Reason: no question" in said
+    assert short_results.audit(run(audit(ANSWERED, []))) == "Nothing was judged: nothing retrieved."
+
+
+def test_a_question_that_leans_on_the_turns_before_is_not_called_standalone() -> None:
+    turns = [*ANSWERED, {"role": "user", "content": "And when?"}]
+    left = short_results.rewrite(run(query_rewrite(turns)))
+    assert left.startswith("The question was left as it is: And when?\nFor a search: And when? (")
+    alone = short_results.rewrite(run(query_rewrite(turns[:1])))
+    assert alone == "The question is already standalone: Who built the tide mill?"
 
 
 def test_a_whole_audit_is_told_as_before() -> None:
