@@ -324,6 +324,27 @@ class TestStreams:
         assert audit["label"] == "faithful"
 
     @pytest.mark.parametrize("hold", [False, True])
+    def test_each_answer_of_a_stream_is_judged_from_its_own_beginning(self, hold: bool) -> None:
+        """Words before a tool call, an answer, and the one that an Agent gives after a retry."""
+        chunks: list[Any] = []
+        callback: Any = RagIntrinsicsStreamAuditor(hold=hold).run(
+            QUESTION, [Document(content=FAITHFUL)], chunks.append
+        )["streaming_callback"]
+        said = [("I will look it up", "tool_calls"), (f"{FAITHFUL} ", None), (INVENTED, "stop"), (FAITHFUL, "stop")]
+        for text, reason in said:
+            callback(StreamingChunk(text))
+            callback(StreamingChunk("", finish_reason=reason))  # type: ignore[arg-type]
+        told = [c.meta["rag_intrinsics"] for c in chunks if "rag_intrinsics" in c.meta]
+        audits = [[s["text"] for s in one["audit"]["sentences"]] for one in told if "audit" in one]
+        assert audits == [[FAITHFUL, INVENTED], [FAITHFUL]]
+        judged = [(s["text"], s["begin"]) for one in told for s in one.get("sentences", [])]
+        assert judged == [(said[0][0], 0), (FAITHFUL, 0), (INVENTED, len(FAITHFUL) + 1), (FAITHFUL, 0)]
+        assert "".join(c.content for c in chunks) == "".join(text for text, _ in said)
+        if hold:
+            shown = [bool(c.content) for c in chunks if c.content or "sentences" in c.meta.get("rag_intrinsics", {})]
+            assert shown == [False, True] * 4
+
+    @pytest.mark.parametrize("hold", [False, True])
     @pytest.mark.parametrize("asynchronous", [False, True])
     def test_a_stream_that_names_no_end_is_ended_by_what_runs_behind_it(self, hold: bool, asynchronous: bool) -> None:
         pipeline = Pipeline()

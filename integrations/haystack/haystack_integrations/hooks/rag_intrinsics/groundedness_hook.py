@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, get_args
@@ -33,6 +34,7 @@ from intrinsics_core.protocol.verdicts import (
 from intrinsics_core.running.flows import BLOCKED
 
 NAME = "hallucination-detection"
+_REPEATED = 0.9  # of the words of a document: a text that has so many of them repeats it
 RETRY = (
     "These sentences of your answer are not supported by what your tools returned:\n{sentences}\n"
     "Answer again with what is supported, or say that you do not know."
@@ -44,9 +46,11 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
     Judges an Agent's answer, sentence by sentence, by what its tools returned for it.
 
     The verdict is put into the answer's `meta["rag_intrinsics"]["hallucination_detection"]`. What it is judged by are
-    the documents that tools wrote into the Agent's state (`outputs_to_state`). Where none of them has text it is the
-    texts of tools since the last user turn, else those of the latest turn before that has any: a follow-up may be
-    answered from them. An Agent that retrieved nothing cannot be judged: the verdict is NA and says so.
+    the documents that tools wrote into the Agent's state (`outputs_to_state`), the texts of tools in the turns before,
+    and the texts of the tools that you name in `tools`. Where no document has text it is the texts of tools since the
+    last user turn, else those of the latest turn before that has any: a follow-up may be answered from them. An Agent
+    that retrieved nothing cannot be judged: the verdict is NA and says so. An answer that a tool gives in the model's
+    place (`exit_conditions`) is not judged.
 
     A sentence that claims nothing is NA and blocks nothing: courtesy, an offer, a question back, "I don't know", and
     the report of an action whose tool was called for this answer and did not fail.
@@ -99,7 +103,8 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         :param unretrieved: What becomes of an answer where nothing was retrieved: `"annotate"` gives it the verdict NA,
             degraded for "nothing retrieved"; `"block"` puts the canned text in its place, too, unless it claims
             nothing (that is one judgement more); `"pass"` leaves it.
-        :param tools: Names of the tools whose texts count as documents, one or several; None for all.
+        :param tools: Names of the tools whose texts count as documents, one or several. None: all of them, where the
+            Agent's state has no documents.
         :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
             the judge is shown them too, after the title.
         :param profile: A profile or its name; the runtime's own where left out.
@@ -163,7 +168,9 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         messages: list[ChatMessage] = state.data["messages"]
         at = _question(messages)
         documents = state.data.get(self.documents_key) or []
-        if not any((document.content or "").strip() for document in documents):  # pictures have no text
+        if any((document.content or "").strip() for document in documents):  # pictures have no text
+            documents = [*documents, *self._beside(messages[: at if self.tools is None else None], documents)]
+        else:
             documents = self._found(messages)
         history = [m for m in messages[:at] if m.role in _SHOWN and text_of(m).strip()]
         given = read(NAME, text_of(messages[at]), documents, history, messages[-1], self.meta_fields_to_embed)
@@ -186,6 +193,12 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
                 return texts
             end = at
         return []
+
+    def _beside(self, messages: Sequence[ChatMessage], documents: Sequence[Document]) -> list[Document]:
+        """What tools said in these messages, without what only repeats one of the documents."""
+        found = {text.content: text for text in self._texts(messages)}
+        known = [_words(document.content) for document in documents]
+        return [text for text in found.values() if not _repeats_one(_words(text.content), known)]
 
     def _texts(self, messages: Sequence[ChatMessage]) -> list[Document]:
         results = [r for m in messages for r in m.tool_call_results if not r.error]
@@ -222,6 +235,15 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         if not wrong and self.mode != "annotate" and self.on_error == "raise":
             required_whole(result)
         return wrong
+
+
+def _words(text: str | None) -> set[str]:
+    return set(re.findall(r"\w+", (text or "").casefold()))
+
+
+def _repeats_one(said: set[str], known: Sequence[set[str]]) -> bool:
+    """Whether a text has nearly all words of a document: a search tool tells the model what it puts into the state."""
+    return any(words and len(words & said) >= _REPEATED * len(words) for words in known)
 
 
 class RagIntrinsicsRetryEnd:

@@ -1,7 +1,7 @@
 """Stream auditor."""
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -26,7 +26,9 @@ class RagIntrinsicsStreamAuditor(Intrinsic):
     chunk that closes a sentence comes one without text, whose `meta["rag_intrinsics"]["sentences"]` has that sentence's
     verdict and citations, for the last sentence, too. Then comes a chunk with the whole
     `meta["rag_intrinsics"]["audit"]`. Offsets are those of the whole answer. The end is the chunk that names a reason
-    (`finish_reason`); what follows it, such as the usage, is passed on. Without a callback it does nothing.
+    (`finish_reason`); what follows it, such as the usage, is passed on. Text after it is the next answer of an Agent or
+    the next reply: it is audited anew, and its offsets begin at 0. Words before a tool call are no part of the answer:
+    their sentences get verdicts, and there is no audit of them. Without a callback it does nothing.
 
     A few generators name no reason. Only what runs after such a generator knows that the stream is over: connect
     `RagIntrinsicsStreamEnd` behind it, or call the `finish` of the callback that you got (`afinish`, where yours is
@@ -131,12 +133,22 @@ class RagIntrinsicsStreamAuditor(Intrinsic):
 
     def _telling(self, given: PipelineInput, tell: Any) -> StreamingCallbackT:
         """A callback of the same kind as the one that it calls: Haystack refuses to await in a thread."""
-        checker = StreamChecker(given.messages, given.passages, runtime=self._engine.runtime, profile=self.profile,
-                                on_error=self.on_error, date=self.date)  # type: ignore[arg-type]  # fmt: skip
-        audited = _Audited(given, checker, self.hold)
 
-        done: dict[str, Any] = {"tell": tell, "feed": checker.feed, "close": lambda _: checker.close()}
-        adone: dict[str, Any] = {"tell": tell, "feed": checker.afeed, "close": lambda _: checker.aclose()}
+        def checker() -> StreamChecker:
+            return StreamChecker(given.messages, given.passages, runtime=self._engine.runtime, profile=self.profile,
+                                 on_error=self.on_error, date=self.date)  # type: ignore[arg-type]  # fmt: skip
+
+        audited = _Audited(given, checker, self.hold)
+        done: dict[str, Any] = {
+            "tell": tell,
+            "feed": lambda text: audited.checker.feed(text),
+            "close": lambda _: audited.checker.close(),
+        }
+        adone: dict[str, Any] = {
+            "tell": tell,
+            "feed": lambda text: audited.checker.afeed(text),
+            "close": lambda _: audited.checker.aclose(),
+        }
 
         def heard(chunk: StreamingChunk) -> None:
             run_steps(audited.heard(chunk), done)
@@ -160,14 +172,17 @@ class RagIntrinsicsStreamAuditor(Intrinsic):
 class _Audited:
     """What goes out of one stream, and in which order. No I/O."""
 
-    def __init__(self, given: PipelineInput, checker: StreamChecker, hold: bool) -> None:
-        self._given, self._checker, self._hold = given, checker, hold
+    def __init__(self, given: PipelineInput, make: Callable[[], StreamChecker], hold: bool) -> None:
+        self._given, self._make, self._hold = given, make, hold
+        self.checker = make()  # of the answer that is being written
         self._like = StreamingChunk("")  # the last chunk with text that was held back
         self._end: StreamingChunk | None = None  # the one that ends it, held back
         self.ended = False
 
     def heard(self, chunk: StreamingChunk) -> Steps[None]:
         """What is told of a chunk, and what the checker is asked."""
+        if self.ended and chunk.content:
+            self.checker, self.ended = self._make(), False
         for piece in self.passed(chunk):
             yield "tell", piece
         if not self.ended and chunk.content:
@@ -175,8 +190,11 @@ class _Audited:
                 yield "tell", piece
         if _ends(chunk):
             yield from self.finished()
-            for piece in self.after():
+        elif _calls_tools(chunk) and self.ends():
+            for piece in self.judged(self.checker.left((yield "close", None))):
                 yield "tell", piece
+        for piece in self.after():
+            yield "tell", piece
 
     def finished(self) -> Steps[None]:
         """What is told at the end of an answer that was not audited yet."""
@@ -186,11 +204,12 @@ class _Audited:
 
     def passed(self, chunk: StreamingChunk) -> Iterator[StreamingChunk]:
         """What of a chunk goes out at once: all of it; of an answer that is held back what is no text."""
-        if not self._hold or self.ended or not (chunk.content or _ends(chunk)):
+        last = _ends(chunk) or _calls_tools(chunk)
+        if not self._hold or self.ended or not (chunk.content or last):
             yield chunk
             return
         self._like = chunk if chunk.content else self._like
-        if _ends(chunk):
+        if last:
             self._end = replace(chunk, content="")
         elif chunk.start:
             yield replace(chunk, content="")
@@ -199,18 +218,18 @@ class _Audited:
         """The verdicts of sentences that closed, and then their text where it was held back."""
         if sentences:
             yield _sentences(self._given, sentences)
-        if self._hold and (sentences or self.ended) and (text := self._checker.release()):
+        if self._hold and (sentences or self.ended) and (text := self.checker.release()):
             yield replace(self._like, content=text, start=False, finish_reason=None)
 
     def ends(self) -> bool:
         """Whether this is the end of an answer that was not audited yet."""
-        first = not self.ended and bool(self._checker.text.strip())
+        first = not self.ended and bool(self.checker.text.strip())
         self.ended = self.ended or first
         return first
 
     def last(self, whole: Audit) -> Iterator[StreamingChunk]:
         """The sentences that closed with the end, and the audit."""
-        yield from self.judged(self._checker.left(whole))
+        yield from self.judged(self.checker.left(whole))
         yield _chunk({"audit": self._given.as_dict(whole)})
 
     def after(self) -> Iterator[StreamingChunk]:
@@ -290,10 +309,15 @@ def _is_async(tell: Any) -> bool:
     return inspect.iscoroutinefunction(tell) or inspect.iscoroutinefunction(getattr(tell, "__call__", None))  # noqa: B004
 
 
+def _calls_tools(chunk: StreamingChunk) -> bool:
+    """Whether a chunk ends a message that calls tools: the answer comes when they have been called."""
+    return chunk.finish_reason == "tool_calls"
+
+
 def _ends(chunk: StreamingChunk) -> bool:
     """Whether a chunk says that it is the last one with text; what follows, such as the usage, says nothing of it."""
-    if chunk.finish_reason in ("tool_calls", "tool_call_results"):
-        return False  # the answer comes when the tools have been called
+    if _calls_tools(chunk) or chunk.finish_reason == "tool_call_results":
+        return False
     return bool(chunk.finish_reason or ended(chunk.meta) or chunk.meta.get("done"))  # "done": older ones of Ollama
 
 
