@@ -14,7 +14,7 @@ from langchain_core.runnables.utils import AddableDict
 
 from intrinsics_core import Call
 from intrinsics_core.protocol.results import Result
-from langchain_rag_intrinsics._inputs import ANSWER, ChainInput, as_answer, kept
+from langchain_rag_intrinsics._inputs import ANSWER, ChainInput, as_answer, is_structured, kept
 from langchain_rag_intrinsics._intrinsic import Intrinsic
 from langchain_rag_intrinsics._verdicts import is_canned, verdict, with_verdict
 
@@ -124,9 +124,11 @@ class AnswerStream:
         if not isinstance(piece, Mapping):
             self.value = piece if self.value is None else self.value + piece
             return
-        self.value = AddableDict(self.value or {}) + AddableDict(piece)
+        # A parser of JSON streams the object anew each time that it has grown.
+        grown = {name for name in ANSWER if is_structured(piece.get(name))}
+        self.value = AddableDict({k: v for k, v in (self.value or {}).items() if k not in grown}) + AddableDict(piece)
         part = next((piece[name] for name in ANSWER if piece.get(name) is not None), None)
-        if part is not None and not self.intrinsic.return_result and not self.intrinsic._holds_back:
+        if part is not None and not grown and not self.intrinsic.return_result and not self.intrinsic._holds_back:
             answer = as_answer(part, self.intrinsic.intrinsic)
             self.text, self._id = self.text + str(answer.text), self._id or answer.id
             if not self.hold:

@@ -31,6 +31,7 @@ QUESTION = ("question", "query", "input")
 HISTORY = ("chat_history", "history")
 DOCUMENTS = ("documents", "context", "source_documents")
 ANSWER = ("answer", "response", "generation", "result")
+_RAW = {"raw", "parsed", "parsing_error"}  # of `with_structured_output(..., include_raw=True)`
 
 _ROLES = {
     "human": "user",
@@ -183,6 +184,8 @@ def as_answer(value: Any, intrinsic: str) -> AIMessage:
         return value
     if isinstance(value, str):
         return AIMessage(value)
+    if isinstance(value, Mapping) and set(value) == _RAW:
+        return as_answer(value["raw"] if value["parsed"] is None else value["parsed"], intrinsic)
     if _is_pair(value) or _is_written_message(value):
         (value,) = _turns(value, intrinsic, "answer")
         if isinstance(value, AIMessage):
@@ -214,8 +217,12 @@ def as_documents(value: Any, intrinsic: str) -> tuple[Document, ...]:
 
 
 def last_user_turn(turns: Sequence[BaseMessage]) -> int:
-    """Where the last user turn is, or -1."""
-    return next((i for i in reversed(range(len(turns))) if _role(turns[i]) == "user"), -1)
+    """Where the last user turn is, or -1. A summary that stands as one (`SummarizationMiddleware`) is none."""
+    return next((i for i in reversed(range(len(turns))) if _role(turns[i]) == "user" and not _sums_up(turns[i])), -1)
+
+
+def _sums_up(turn: BaseMessage) -> bool:
+    return turn.additional_kwargs.get("lc_source") == "summarization"
 
 
 # --- turns --------------------------------------------------------------------------------------------------------

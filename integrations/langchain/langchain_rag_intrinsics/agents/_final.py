@@ -6,6 +6,7 @@ JSON in the last message; a tool's strategy in the arguments of a call, which a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -37,6 +38,14 @@ class FinalAnswer:
         return [asked, *(repeat.model_copy(update={"content": by.text}) for repeat in self.repeated), by]
 
 
+# What `ModelCallLimitMiddleware` and `ToolCallLimitMiddleware` end a run with.
+_LIMIT = r"(?:thread|run) limit (?:exceeded )?\(\d+/\d+(?: calls)?\)"
+_NOTICE = re.compile(
+    rf"Model call limits exceeded: {_LIMIT}(?:, {_LIMIT})?"
+    rf"|(?:Tool|'[^']{{1,200}}' tool) call limit reached: {_LIMIT}(?: and {_LIMIT})?\."
+)
+
+
 def final_answer(state: Mapping[str, Any]) -> FinalAnswer | None:
     """The answer that a run ended with; None where there is none, or one that claims nothing."""
     messages: Sequence[AnyMessage] = state["messages"]
@@ -46,7 +55,7 @@ def final_answer(state: Mapping[str, Any]) -> FinalAnswer | None:
         return None
     message = turn[at]
     assert isinstance(message, AIMessage)
-    if is_canned(message):
+    if is_canned(message) or _NOTICE.fullmatch(str(message.text)):
         return None
     structured = state.get("structured_response")
     said = str(message.text)

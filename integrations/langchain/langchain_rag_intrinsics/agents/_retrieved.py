@@ -9,6 +9,7 @@ says nothing beside it, as LangChain's retriever tools do; a calendar may say "n
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any
 
@@ -21,6 +22,9 @@ from langchain_rag_intrinsics.fusion import identity
 
 Tools = Collection[str] | None
 
+# The names that langchain's todo list and langgraph's supervisors and swarms give their tools.
+_ORGANISES = re.compile(r"write_todos|(?:transfer|handoff|hand_off|delegate)_(?:back_)?to_\w+")
+_TOLD = 6  # words of a text from which an answer may be taken
 _warned: set[str] = set()
 
 
@@ -42,7 +46,7 @@ def of_message(message: Any, tools: Tools) -> list[Document] | None:
     if tools is not None and message.name not in tools:
         return None
     artifact = message.artifact
-    if isinstance(artifact, list | tuple) and (artifact or tools is not None or not str(message.text).strip()):
+    if isinstance(artifact, list | tuple) and (artifact or not str(message.text).strip()):
         found = [as_document(item) for item in artifact]
         if all(document is not None for document in found):
             return [document for document in found if document is not None]
@@ -72,16 +76,30 @@ def evidence(messages: Sequence[AnyMessage], tools: Tools, fields: Sequence[str]
     last = last_user_turn(messages) + 1
     ordered = [*messages[last:], *reversed(messages[:last])]
     found = _once((document for message in ordered for document in of_message(message, tools) or ()), fields)
-    if not found and tools is None:
-        _tell_of_texts(ordered)
+    if tools is None:
+        _tell_of_texts(filter(_informs, messages[last:]) if found else ordered)
     return found
 
 
 def actions(messages: Sequence[AnyMessage], tools: Tools) -> list[dict[str, Any]]:
-    """The tool calls since the last user turn that did something other than retrieve, and did not fail."""
+    """The tool calls since the last user turn that did something other than retrieve, and did not fail.
+
+    Plans and handoffs are none: what they return says nothing that an answer could rest on.
+    """
     turn = messages[last_user_turn(messages) + 1 :]
     found = {m.tool_call_id for m in turn if isinstance(m, ToolMessage) and of_message(m, tools) is not None}
-    return [call for call in calls_made(turn) if call["id"] not in found]
+    return [call for call in calls_made(turn) if call["id"] not in found and not _ORGANISES.fullmatch(call["name"])]
+
+
+def _informs(message: AnyMessage) -> bool:
+    """Whether a tool's message says more than that something was done, and is not judged unless the tool is named."""
+    return (
+        isinstance(message, ToolMessage)
+        and of_message(message, None) is None
+        and message.status != "error"
+        and not _ORGANISES.fullmatch(message.name or "")
+        and len(str(message.text).split()) >= _TOLD
+    )
 
 
 def _text(message: ToolMessage) -> list[Document]:

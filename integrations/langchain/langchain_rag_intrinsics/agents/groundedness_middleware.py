@@ -56,8 +56,10 @@ class GroundednessMiddleware(JudgingMiddleware):
         metadata_fields: metadata that the model is shown beside a document's text; see the other components.
         name: of this middleware; an agent takes two of one class only where their names differ.
 
-    Streams of an agent show the model's tokens before this judgement; show ``"values"`` or ``"updates"`` to people who
-    must not see a blocked answer.
+    Every stream of an agent shows what the model said before this judgement, ``"values"`` and ``"updates"`` too. People
+    who must not see a blocked answer are shown the state that ``invoke`` returns. A tool that answers in the model's
+    place (``return_direct=True``) is not judged. What a person says in a tool's place (human in the loop) is taken for
+    the tool's result, so a report of that action claims nothing.
 
     Example:
         >>> from langchain.agents import create_agent
