@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from llama_index.core import get_response_synthesizer
 from llama_index.core.base.response.schema import Response
+from llama_index.core.indices.query.query_transform.base import StepDecomposeQueryTransform
+from llama_index.core.query_engine import MultiStepQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.evaluation.rag_intrinsics import HallucinationEvaluator
+from llama_index.query_engine.rag_intrinsics import AuditedQueryEngine
+from llama_index.rag_intrinsics._sub_questions import judged_by
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer, ResponseAnnotator, cited
 
 from integrations.llamaindex.tests.llms import CompletingLLM
@@ -34,6 +39,28 @@ def test_an_answer_is_not_judged_by_sub_answers(costs: str, asynchronous: bool) 
         [verdict] = [v for name, v in again.metadata["rag_intrinsics"].items() if name != "citations"]
         assert (verdict["sentences"][0]["label"] == "faithful") is true
     assert (HallucinationEvaluator().evaluate_response(COMPARED[0], bare).passing) is true
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_an_answer_is_not_judged_by_the_steps_of_an_engine(asynchronous: bool) -> None:
+    labels = {}
+    for costs in ("95 euros", "150 euros"):
+        said = f"The Garden Hotel charges {costs} a night."
+        steps = StepDecomposeQueryTransform(llm=CompletingLLM(reply=ASKED["garden"]), verbose=False)
+        engine = AuditedQueryEngine(MultiStepQueryEngine(
+            hotel(GARDEN, says=said), steps, num_steps=1, index_summary="hotels",
+            response_synthesizer=get_response_synthesizer(llm=CompletingLLM(reply=said)),
+        ))  # fmt: skip
+        found = asked(engine, ASKED["garden"], asynchronous).metadata["rag_intrinsics"]["audit"]
+        labels[costs] = found["label"]
+        assert all(c["document_text"] in GARDEN for s in found["sentences"] for c in s["citations"])
+    assert labels == {"95 euros": "faithful", "150 euros": "unfaithful"}
+
+
+def test_a_question_with_its_answer_in_a_document_is_a_source() -> None:
+    text = f"\nQuestion: {ASKED['garden']}\nAnswer: {CHEAPER}"
+    found = [NodeWithScore(node=TextNode(text=text, metadata=metadata)) for metadata in ({}, {"file": "faq.md"})]
+    assert [len(judged_by([node])) for node in found] == [0, 1]
 
 
 def test_sub_answers_alone_are_nothing_to_judge_by() -> None:

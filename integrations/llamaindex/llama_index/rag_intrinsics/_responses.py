@@ -8,7 +8,7 @@ from typing import Any
 from llama_index.core.agent.workflow import AgentOutput
 from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
-from llama_index.core.schema import NodeWithScore
+from llama_index.core.schema import BaseNode, NodeWithScore
 from llama_index.core.tools import ToolOutput
 from llama_index.rag_intrinsics._sub_questions import judged_by
 from pydantic import BaseModel
@@ -52,7 +52,9 @@ def is_structured(response: Any) -> bool:
 def sources_of(response: Any) -> list[NodeWithScore]:
     """The nodes that it was given from, without sub-answers; an agent's are what its tools returned."""
     if isinstance(response, AgentOutput):
-        return judged_by(node for _, output in _outputs(response) for node in _nodes(output.raw_output))
+        raw = (*(output.raw_output for _, output in _outputs(response)), response.raw)
+        found = {node.node_id: node for each in raw for node in _nodes(each)}
+        return judged_by(found.values())
     return judged_by(response.source_nodes)
 
 
@@ -90,6 +92,12 @@ def _outputs(response: AgentOutput) -> list[tuple[Any, ToolOutput]]:
 
 
 def _nodes(raw: Any) -> Sequence[NodeWithScore]:
-    """Of a tool's output: a response's sources, or the nodes themselves. Other tools ("sent") return no sources."""
+    """Of a tool's output: a response's sources, those of an agent's output, or the nodes themselves. Other tools
+    ("sent") return no sources.
+    """
+    if isinstance(raw, AgentOutput):
+        return sources_of(raw)
     found = getattr(raw, "source_nodes", raw)
-    return [node for node in found if isinstance(node, NodeWithScore)] if isinstance(found, list | tuple) else []
+    nodes = found if isinstance(found, list | tuple) else ()
+    scored = (NodeWithScore(node=node) if isinstance(node, BaseNode) else node for node in nodes)
+    return [node for node in scored if isinstance(node, NodeWithScore)]

@@ -1,4 +1,5 @@
-"""What LlamaIndex's ``SubQuestionQueryEngine`` gives a synthesizer: nodes with questions that it made, and answers.
+"""What LlamaIndex's ``SubQuestionQueryEngine`` and ``MultiStepQueryEngine`` give a synthesizer: nodes with questions
+that they made, and answers.
 
 Such an answer was written by an LLM. It is no source: what it was given from comes beside it.
 """
@@ -11,7 +12,8 @@ from dataclasses import dataclass
 from llama_index.core.schema import NodeWithScore
 from llama_index.rag_intrinsics._inputs import text_of
 
-_ASKED, _ANSWERED = "Sub question: ", "\nResponse: "  # how the engine writes a node
+# How the engines write a node: what stands before the question, and before the answer.
+_FORMS = (("Sub question: ", "\nResponse: "), ("\nQuestion: ", "\nAnswer: "))
 
 
 @dataclass(frozen=True)
@@ -40,5 +42,9 @@ def judged_by(nodes: Iterable[NodeWithScore], behind: Sequence[NodeWithScore] | 
 
 def _sub_answer(node: NodeWithScore) -> SubAnswer | None:
     text = text_of(node)
-    question, behind, answer = text.removeprefix(_ASKED).partition(_ANSWERED)
-    return SubAnswer(question, answer) if behind and text.startswith(_ASKED) else None
+    for asked, answered in _FORMS:
+        question, behind, answer = text.removeprefix(asked).partition(answered)
+        # A document may be a question with its answer; it came from somewhere.
+        if behind and text.startswith(asked) and not (node.node.metadata or node.node.relationships):
+            return SubAnswer(question, answer)
+    return None
