@@ -31,8 +31,8 @@ def truth(value: Any, intrinsic: str, name: str = "label") -> bool:
 
     Args:
         value: a boolean, 0 or 1, a word of `PLAIN` or of the intrinsic's, in any case, or a result: an object or a
-            mapping whose ``label`` is one of these, whose only judgement has such a label, or whose ``certainty`` is
-            above or below one half.
+            mapping whose ``label`` is one of these, whose only judgement has such a label, or whose ``certainty`` is a
+            probability above or below one half.
         intrinsic: whose words count.
         name: of the label, for errors.
 
@@ -60,8 +60,9 @@ def _said(value: Any) -> Any:
     judgements, certainty = _field(value, "judgements"), _field(value, "certainty")
     if isinstance(judgements, Sequence) and len(judgements) == 1:
         return _field(judgements[0], "label")
-    if isinstance(certainty, float | int) and certainty != 0.5:
-        return certainty > 0.5
+    is_number = isinstance(certainty, float | int) and not isinstance(certainty, bool)
+    if is_number and 0 <= certainty <= 1 and certainty != 0.5:
+        return bool(certainty > 0.5)
     return _field(value, "label", value)
 
 

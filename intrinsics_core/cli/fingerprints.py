@@ -65,8 +65,10 @@ def contents(path: Path) -> str | None:
 
 def _public(value: Any) -> Any:
     if isinstance(value, Mapping):
-        # A number is no secret, whatever it is called (max_tokens).
-        kept = {k: v for k, v in value.items() if isinstance(v, int | float) or not SECRET.search(str(k))}
+        # A number is no secret, whatever it is called (max_tokens), nor is the model for "tokens".
+        kept = {
+            k: v for k, v in value.items() if isinstance(v, int | float) or k in _MODELS or not SECRET.search(str(k))
+        }
         read = _FILES if kept.get("kind") == "server" else (*_FILES, *_MODELS)
         return {key: _read(item) if key in read else _public(item) for key, item in kept.items()}
     if isinstance(value, list):

@@ -68,11 +68,13 @@ def said_in(task: Task) -> ClaimsMade:
     from intrinsics_core.embedded.scoring.claims import without_apology
     from intrinsics_core.embedded.scoring.clauses import clauses
     from intrinsics_core.embedded.scoring.form import without_form
+    from intrinsics_core.embedded.scoring.loops import without_loops
     from intrinsics_core.embedded.scoring.short_answers import plainly, without_denied, without_yes
 
     turns = task.messages[:-1]
     earlier = [span.text for span in laid_out(task.begun)]
-    formed = without_form([*earlier, *(sentence.text for sentence in task.response_sentences)])
+    written = [*earlier, *(sentence.text for sentence in task.response_sentences)]
+    formed = without_form([without_loops(sentence) for sentence in written])
     titles = [document.title or "" for document in task.documents]
     texts = [document.text for document in task.documents]
     names = names_of_the_user(turns, [*texts, *titles])

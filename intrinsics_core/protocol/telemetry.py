@@ -78,13 +78,22 @@ def verdicts(intrinsic: str, value: Result) -> Iterator[dict[str, Any]]:
 
 
 def _verdict_attributes(verdict: Any, label: str = "label") -> dict[str, Any]:
-    name = next((n for n in _SCORES if isinstance(getattr(verdict, n, None), int | float)), None)
+    name = _score_of(verdict)
     attributes = {
         "gen_ai.evaluation.score.label": getattr(verdict, label, None),
         "gen_ai.evaluation.score.value": getattr(verdict, name) if name else None,
         "rag_intrinsics.score.meaning": type(verdict).model_fields[name].description if name else None,
     }
     return {name: value for name, value in attributes.items() if value is not None}
+
+
+def _score_of(verdict: Any) -> str | None:
+    """Under which name a result has its number: an audit without a score is not told by its certainty."""
+    names = [name for name in _SCORES if name in type(verdict).model_fields]
+    if names[:1] == ["expected"]:  # of an uncertainty, whose certainty is the same in words of the model
+        names = [name for name in names if getattr(verdict, name) is not None]
+    found = next(iter(names), None)
+    return found if found and isinstance(getattr(verdict, found), int | float) else None
 
 
 def _emit(span: Any, attributes: dict[str, Any]) -> None:

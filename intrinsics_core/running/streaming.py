@@ -293,6 +293,7 @@ class StreamChecker:
         self._judged = 0  # characters of the answer that have a verdict
         self._released = 0  # those of them that `release` gave
         self._ended = False
+        self._told: list[AuditedSentence] = []
 
     @property
     def text(self) -> str:
@@ -329,18 +330,23 @@ class StreamChecker:
         return [] if taken is None else await self._ajudged(*taken)
 
     def close(self) -> Audit:
-        """The answer is whole: everything about it, as :func:`intrinsics_core.audit` says it."""
+        """The answer is whole: everything about it, as :func:`intrinsics_core.audit` says it.
+
+        A language model may judge a sentence differently once it reads the whole answer. ``disagreements`` names each
+        sentence whose label is another one than :meth:`feed` told.
+        """
         self._ended = True
-        whole = run(self._stream.finish(), self._runtime, profile=self._profile)
-        self._judged = len(self.text)
-        return whole
+        return self._closed(run(self._stream.finish(), self._runtime, profile=self._profile))
 
     async def aclose(self) -> Audit:
         """Like :meth:`close`, without ever blocking the event loop."""
         self._ended = True
-        whole = await arun(self._stream.finish(), self._runtime, profile=self._profile)
+        return self._closed(await arun(self._stream.finish(), self._runtime, profile=self._profile))
+
+    def _closed(self, whole: Audit) -> Audit:
         self._judged = len(self.text)
-        return whole
+        turned = tuple(_turned(self._told, whole))
+        return whole.model_copy(update={"disagreements": (*whole.disagreements, *turned)}) if turned else whole
 
     def left(self, whole: Audit) -> tuple[AuditedSentence, ...]:
         """The sentences of the whole answer's audit that closed with the end alone: the last one, at least.
@@ -411,7 +417,9 @@ class StreamChecker:
             return self._placed(begin, await arun(call, self._runtime, profile=self._profile))
 
     def _placed(self, begin: int, judged: Audit) -> list[AuditedSentence]:
-        return _placed(begin, judged, self._stream.written(begin))
+        placed = _placed(begin, judged, self._stream.written(begin))
+        self._told += placed
+        return placed
 
     @contextmanager
     def _judging(self) -> Iterator[None]:
@@ -458,6 +466,15 @@ def _placed(begin: int, judged: Audit, said: str) -> list[AuditedSentence]:
             update["explanation"] = f"not judged: {judged.degraded}"
         placed.append(_moved(sentence, begin, "begin", "end").model_copy(update=update))
     return placed
+
+
+def _turned(told: Iterable[AuditedSentence], whole: Audit) -> Iterator[str]:
+    """The sentences whose label is another one in the whole answer than while it was written."""
+    now = {(sentence.begin, sentence.end): sentence for sentence in whole.sentences}
+    for before in told:
+        after = now.get((before.begin, before.end))
+        if after is not None and before.judged and after.judged and after.label != before.label:
+            yield f"the sentence at {before.begin} was {before.label} while it was written, and is {after.label} now"
 
 
 def _moved(part: P, by: int, *offsets: str) -> P:

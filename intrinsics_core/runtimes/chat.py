@@ -46,6 +46,8 @@ _ROLES: dict[str, Role] = {"system": "system", "developer": "system", "assistant
 
 # Over the names of an exception's classes and what it says: providers share words, not classes.
 _FAILURES: tuple[tuple[re.Pattern[str], type[IntrinsicsError]], ...] = (
+    # Some call a limit of the rate "too many tokens".
+    (re.compile(r"throttl|rate.?limit|\b429\b|quota|\bper (?:minute|hour|day)\b", re.I), RuntimeUnavailable),
     (
         re.compile(
             r"context.{0,10}(length|window|size)|ContextOverflow|maximum context|too many (input )?tokens"

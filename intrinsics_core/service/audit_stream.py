@@ -62,8 +62,8 @@ class Opening(_Fields):
 class AnswerPiece(_Fields):
     """What was written next; ``last`` closes the answer.
 
-    ``at`` is where the piece begins in the answer, in characters. With it a piece that is sent again counts once, also
-    where the first one was taken and its answer got lost.
+    ``at`` is where the piece begins in the answer, in characters. With it a piece that is sent again counts once and is
+    answered as before, also where the first one was taken and its answer got lost, and also the last piece.
     """
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"text": "Ada Brink built it. "}, {"last": True}]})
@@ -82,6 +82,7 @@ class _OpenAudit:
     heard: float
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # pieces are judged in the order that they came
     untold: list[bytes] = field(default_factory=list)  # lines that no answer held yet
+    answered: tuple[AnswerPiece, bytes] | None = None  # the last piece with a place, and what was said to it
     ending: bool = False  # whether the last piece is in the answer
 
     def new_in(self, piece: AnswerPiece) -> str:
@@ -114,6 +115,10 @@ class _OpenAudit:
         self.untold += [*(_line(sentence=s) for s in self.checker.left(audit)), _line(audit=audit)]
         return audit
 
+    def answer_to(self, piece: AnswerPiece) -> bytes | None:
+        """What was said to the same piece before: the answer may have got lost, and its client asks again."""
+        return self.answered[1] if self.answered and piece.at is not None and piece == self.answered[0] else None
+
     def told(self) -> list[bytes]:
         """The lines that were kept, once."""
         lines, self.untold = self.untold, []
@@ -125,6 +130,7 @@ class OpenAudits:
 
     def __init__(self, serving: Service) -> None:
         self._serving, self._open = serving, dict[str, _OpenAudit]()
+        self._closed: dict[str, _OpenAudit] = {}  # the last of them, for answers that got lost
 
     def __len__(self) -> int:
         return len(self._open)
@@ -162,14 +168,26 @@ class OpenAudits:
         found.heard = time.monotonic()
         return found
 
+    def closed(self, name: str) -> _OpenAudit | None:
+        """A session whose last piece was answered a short while ago."""
+        self._forget()
+        return self._closed.get(name)
+
+    def close(self, name: str) -> None:
+        """The last piece was answered: the session is not open any more, but its last answer can be asked for again."""
+        self._closed[name] = self._open.pop(name)
+        while len(self._closed) > self._serving.limits.sessions:
+            del self._closed[next(iter(self._closed))]
+
     def drop(self, name: str) -> None:
         """Forget a session."""
         self._open.pop(name, None)
 
     def _forget(self) -> None:
         before = time.monotonic() - self._serving.limits.idle
-        for name in [name for name, one in self._open.items() if one.heard < before and not one.turn.locked()]:
-            del self._open[name]
+        for sessions in (self._open, self._closed):
+            for name in [name for name, one in sessions.items() if one.heard < before and not one.turn.locked()]:
+                del sessions[name]
 
 
 def routes(serving: Service) -> APIRouter:
@@ -186,8 +204,13 @@ def routes(serving: Service) -> APIRouter:
 
     @router.post(f"{_PATH}/{{session}}", summary="The next piece of the answer; a line for each sentence that closed")
     async def fed(session: str, piece: AnswerPiece) -> Response:
+        ended = sessions.closed(session)
+        if ended and (again := ended.answer_to(piece)) is not None:
+            return Response(again, media_type=LINES)
         found = sessions.find(session)
         async with found.turn:
+            if (again := found.answer_to(piece)) is not None:
+                return Response(again, media_type=LINES)
             sessions.find(session)  # it may have been closed meanwhile
             text = found.new_in(piece)
             await serving.limits.check([*found.given, found.checker.text + text], found.documents)
@@ -197,13 +220,15 @@ def routes(serving: Service) -> APIRouter:
                     audit = await found.hear(text, piece.last)
                 if audit is not None:
                     serving.metrics.judged("audit", audit)
-                    sessions.drop(session)
+                    sessions.close(session)
             except IntrinsicsError as error:
                 if not found.untold:
                     raise
                 problem = [_line_of(error, serving)]
-            lines = [*found.told(), *problem]
-        return Response(b"".join(lines), media_type=LINES)
+            said = b"".join([*found.told(), *problem])
+            if piece.at is not None and not problem:
+                found.answered = piece, said
+        return Response(said, media_type=LINES)
 
     @router.delete(f"{_PATH}/{{session}}", summary="Give an audit up", status_code=204)
     async def dropped(session: str) -> Response:

@@ -75,6 +75,12 @@ def routes(serving: Service) -> APIRouter:
             warnings.append(f"model {str(asked.model)[:100]!r} is not served here: {served.name!r} has ranked")
         documents = [one if isinstance(one, str) else _document(one) for one in asked.documents]
         found = await serving.ask(served, reranking([{"role": "user", "content": asked.query}], documents))
+        if found.degraded:
+            warnings.append(found.degraded)
+        if found.missing:
+            warnings.append(f"{found.missing} of {len(found.ranking)} documents were not ranked and keep their order")
+        if found.mode != "pointwise" and found.ranking:
+            warnings.append("relevance_score tells the place in the ranking and is no probability")
         results = []
         for row in found.ranking[: asked.top_n]:
             result: dict[str, Any] = {"index": row.index, "relevance_score": row.score}

@@ -28,7 +28,8 @@ def audit(found: Audit) -> str:
         lines += _listed(f"{s.label}: {_quoted(s.text)}" for s in wrong)
         lines.append("Remove or correct these, or search for sources that support them.")
     else:
-        lines = [f"{'' if unjudged else 'All '}{_sentences(len(claims))} supported by the documents."]
+        every = "" if unjudged or len(claims) == 1 else "All "
+        lines = [f"{every}{_sentences(len(claims))} supported by the documents."]
     if unjudged and claims:
         lines.append(f"The judge gave no verdict on {_counted(len(unjudged), 'sentence')}:")
         lines += _listed(_quoted(s.text) for s in unjudged)
@@ -43,6 +44,10 @@ def audit(found: Audit) -> str:
 def answerability(found: Answerability) -> str:
     """Whether to answer or to search again."""
     sure = "" if found.probability is None else f" (probability {found.probability:.2f})"
+    if found.probability is None and found.label == "answerable" and found.reason:
+        return _fitted([f"There is no question that documents could answer: {found.reason}."])
+    if found.probability is None and found.degraded:
+        return _fitted(["It is not known whether the documents answer the question.", *_odd(found)])
     if found.label == "answerable":
         return _fitted([f"The documents answer the question{sure}.", *_odd(found)])
     return _fitted([f"The documents do not answer the question{sure}. Search again, or say that it is not known.",
@@ -92,7 +97,8 @@ def facts(found: FactCheck) -> str:
     """How far the sources support the answer, the weakest claims first."""
     if found.score is None:
         why = found.reason or ("no verdict was given" if found.degraded else "there is no claim")
-        return _fitted([f"Nothing was judged: {why}.", *_odd(found)])
+        notes = [] if why == found.reason and not found.degraded else _odd(found)
+        return _fitted([f"Nothing was judged: {why}.", *notes])
     weak = sorted((claim for claim in found.claims if claim.score < 0.5), key=lambda claim: claim.score)
     over = _counted(len(found.claims), "claim")
     lines = [f"Probability that the sources support the answer, over {over}: {found.score:.2f}."]
