@@ -74,7 +74,8 @@ def said_in(task: Task) -> ClaimsMade:
     turns = task.messages[:-1]
     earlier = [span.text for span in laid_out(task.begun)]
     written = [*earlier, *(sentence.text for sentence in task.response_sentences)]
-    formed = without_form([without_loops(sentence) for sentence in written])
+    numbered = [document.text for document in task.options.get("sources", task.documents)]
+    formed = without_form([without_loops(sentence) for sentence in written], numbered)
     titles = [document.title or "" for document in task.documents]
     texts = [document.text for document in task.documents]
     names = names_of_the_user(turns, [*texts, *titles])

@@ -6,6 +6,7 @@ import pytest
 
 from intrinsics_core import hallucination_detection, run
 from intrinsics_core.embedded.scoring.form import only_names, without_form
+from intrinsics_core.embedded.scoring.loops import without_loops
 from intrinsics_core.text.layout import laid_out
 
 POOL = [
@@ -63,8 +64,15 @@ water. Never use steel wool, because it scratches the enamel.""",
         ("It opens at nine.[^1]\n\n[^1]: Handbook, section 2.", ["It opens at nine.", ""]),
         ("The lido opens at 9 a.m.[4]", ["The lido opens at 9 a.m."]),
         ("It costs 6 euros.[1, 3] Dogs stay out.", ["It costs 6 euros.", "Dogs stay out."]),
-        ("The rent is 950 euros [2].", ["The rent is 950 euros."]),
-        ("The rent is 950 euros [2][14]", ["The rent is 950 euros"]),
+        ("Ask Anna Brink, [REDACTED_EMAIL].", ["Ask Anna Brink,."]),
+        ("Ask <email_hash:1a2b3c4d> or Anna.", ["Ask or Anna."]),
+        ("The card is ****-****-****-1111.", ["The card is."]),
+        ("It is on ************1111 or ****4567.", ["It is on or."]),
+        ("Ask anna@****.com or [MASKED_URL].", ["Ask or."]),
+        ("The fee is [REDACTED].", ["The fee is [REDACTED]."]),
+        ("Ask anna_b@lease.example.", ["Ask anna_b@lease.example."]),
+        ("Set <user_name> or [MAX_SIZE].", ["Set <user_name> or [MAX_SIZE]."]),
+        ("The hotel has **** stars.", ["The hotel has **** stars."]),
         ("The range is [1, 5].", ["The range is [1, 5]."]),
         ("The first item of it is [5].", ["The first item of it is [5]."]),
         ("Take the value of x[2].", ["Take the value of x[2]."]),
@@ -250,3 +258,28 @@ def test_what_only_introduces_claims_nothing(line: str) -> None:
         {"role": "assistant", "content": f"{line}\n\n- 12 GB of data"},
     ]
     assert run(hallucination_detection(turns, TARIFFS)).sentences[0].label == "NA"
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("zebra " * 50, "zebra zebra zebra"),
+        ("It opens at nine. " + "ha ho " * 40, "It opens at nine. " + "ha ho " * 2 + "ha ho"),
+        ("x y z. " * 50, "x y z. x y z. x y z."),
+        ("no, no, no", "no, no, no"),
+        ("The  price is\n9 euros", "The  price is\n9 euros"),
+        ("", ""),
+    ],
+)
+def test_a_loop_is_read_three_times(text: str, left: str) -> None:
+    assert without_loops(text) == left
+
+
+@pytest.mark.parametrize("loop", ["zebra ", "ha ", "dogs bite "])
+def test_an_answer_that_ran_into_a_loop_is_not_faithful(loop: str) -> None:
+    said = "The monthly rent is 950 euros. "
+    for answer in (loop * 60, said + loop * 60):
+        turns = [{"role": "user", "content": "What is the rent?"}, {"role": "assistant", "content": answer}]
+        assert run(hallucination_detection(turns, [said])).label == "unfaithful"
+    turns[-1]["content"] = said * 3
+    assert run(hallucination_detection(turns, [said])).label == "faithful"

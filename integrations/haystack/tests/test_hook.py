@@ -108,47 +108,6 @@ def test_it_is_blocked_or_passes_where_that_is_asked(unretrieved: Any, text: str
     assert (verdict(last) is None) == (unretrieved == "pass")
 
 
-RAIN = "It will rain in Lisbon tomorrow."
-
-
-@pytest.mark.parametrize(("tools", "read"), [(("find", "weather"), [RAIN]), (None, [])])
-def test_the_texts_of_named_tools_are_read_beside_documents(tools: Any, read: list[str]) -> None:
-    """What a search says is in the state already, and is not read twice."""
-    found = [Document(content=FAITHFUL)]
-    results = [ToolCallResult(result=text, origin=ToolCall(tool_name=name, arguments={}, id=name), error=False)
-               for name, text in (("find", f"1 found: {FAITHFUL!r}"), ("weather", RAIN))]  # fmt: skip
-    turns = [
-        ChatMessage.from_user(QUESTION),
-        ChatMessage.from_assistant(tool_calls=[result.origin for result in results]),
-        ChatMessage(_role=ChatRole.TOOL, _content=results),
-        ChatMessage.from_assistant(f"{FAITHFUL} {RAIN}"),
-    ]
-    assert texts_read(turns, found, tools) == [FAITHFUL, *read]
-
-
-def test_what_was_found_for_an_earlier_question_is_read_after_a_new_search() -> None:
-    call = ToolCall(tool_name="find", arguments={}, id="1")
-    turns = [
-        ChatMessage.from_user("Will it rain?"),
-        ChatMessage.from_assistant(tool_calls=[call]),
-        ChatMessage.from_tool(RAIN, origin=call),
-        ChatMessage.from_assistant(RAIN),
-        ChatMessage.from_user(QUESTION),
-        ChatMessage.from_assistant(tool_calls=[call]),
-        ChatMessage.from_tool("1 found", origin=call),
-        ChatMessage.from_assistant(f"{FAITHFUL} {RAIN}"),
-    ]
-    assert texts_read(turns, [Document(content=FAITHFUL)], None) == [FAITHFUL, RAIN]
-
-
-def texts_read(turns: list[ChatMessage], found: list[Document], tools: Any) -> list[str]:
-    runtime = judging_runtime()
-    RagIntrinsicsGroundednessHook(runtime, tools=tools).run(State({}, {"messages": turns, "documents": found}))
-    [[request]] = runtime.waves
-    shown = data_of(request.messages[-1].content)  # type: ignore[union-attr,index]
-    return [document["text"] for document in shown["documents"]]
-
-
 def test_each_tools_text_is_a_document_of_its_own() -> None:
     calls = [ToolCall(tool_name=name, arguments={"query": "mill"}, id=name) for name in ("search", "find")]
     results = [

@@ -108,7 +108,7 @@ class AnswerStream:
     """The state of one streamed answer; no I/O.
 
     ``value`` is the whole input so far, ``passed`` the sum of what went out. With ``hold`` the answer's text goes out
-    by `release` alone.
+    by `release` alone. A structured answer goes out at the end: a parser of JSON gives it again and again as it grows.
     """
 
     def __init__(self, intrinsic: AnswerIntrinsic, hold: bool = False) -> None:
@@ -124,11 +124,13 @@ class AnswerStream:
         if not isinstance(piece, Mapping):
             self.value = piece if self.value is None else self.value + piece
             return
-        # A parser of JSON streams the object anew each time that it has grown.
-        grown = {name for name in ANSWER if is_structured(piece.get(name))}
-        self.value = AddableDict({k: v for k, v in (self.value or {}).items() if k not in grown}) + AddableDict(piece)
         part = next((piece[name] for name in ANSWER if piece.get(name) is not None), None)
-        if part is not None and not grown and not self.intrinsic.return_result and not self.intrinsic._holds_back:
+        structured = is_structured(part)
+        before = self.value or {}
+        if structured and not isinstance(part, AddableDict):  # it takes the place of the one before
+            before = {name: value for name, value in before.items() if name not in ANSWER}
+        self.value = AddableDict(before) + AddableDict(piece)
+        if part is not None and not structured and not self.intrinsic.return_result and not self.intrinsic._holds_back:
             answer = as_answer(part, self.intrinsic.intrinsic)
             self.text, self._id = self.text + str(answer.text), self._id or answer.id
             if not self.hold:

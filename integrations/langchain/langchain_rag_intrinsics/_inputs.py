@@ -31,7 +31,6 @@ QUESTION = ("question", "query", "input")
 HISTORY = ("chat_history", "history")
 DOCUMENTS = ("documents", "context", "source_documents")
 ANSWER = ("answer", "response", "generation", "result")
-_RAW = {"raw", "parsed", "parsing_error"}  # of `with_structured_output(..., include_raw=True)`
 
 _ROLES = {
     "human": "user",
@@ -43,6 +42,8 @@ _ROLES = {
     "tool": "tool",
     "function": "tool",
 }
+
+_WITH_RAW = {"raw", "parsed", "parsing_error"}  # with_structured_output(..., include_raw=True)
 
 _PAIRED = ("human", "user", "ai", "assistant", "system")
 
@@ -139,15 +140,16 @@ def read(value: Any, intrinsic: str, fields: tuple[str, ...] = ()) -> ChainInput
 
 def calls_made(turns: Sequence[BaseMessage]) -> list[dict[str, Any]]:
     """The tool calls after the last user turn that did not fail: ``name``, ``args``, ``result`` and ``id`` of each."""
-    return _calls(turns[last_user_turn(turns) + 1 :])
+    return calls_in(turns[last_user_turn(turns) + 1 :])
 
 
 def earlier_calls(turns: Sequence[BaseMessage]) -> dict[int, list[dict[str, Any]]]:
     """The tool calls of earlier turns that did not fail, by the number of the user's turn before them, from 0."""
-    return by_question(turns, lambda turn: asks(_role(turn), str(turn.text)), _calls)
+    return by_question(turns, lambda turn: asks(_role(turn), str(turn.text)), calls_in)
 
 
-def _calls(made: Sequence[BaseMessage]) -> list[dict[str, Any]]:
+def calls_in(made: Sequence[BaseMessage]) -> list[dict[str, Any]]:
+    """The tool calls in some messages that did not fail, as `calls_made` gives them."""
     done = {m.tool_call_id: str(m.text) for m in made if isinstance(m, ToolMessage) and m.status != "error"}
     return [
         {"name": call["name"], "args": call["args"], "result": done[call["id"]], "id": call["id"]}
@@ -178,14 +180,14 @@ def kept(value: Any) -> Any:
 
 def as_answer(value: Any, intrinsic: str) -> AIMessage:
     """An answer as a message. A structured one is its fields, each a line; ``parsed`` beside it is the answer itself,
-    as LangChain's chat models give it.
+    as LangChain's chat models give it. Of one with ``include_raw=True`` it is what was parsed, else the raw message.
     """
+    if isinstance(value, Mapping) and value.keys() == _WITH_RAW:
+        value = value["raw"] if value["parsed"] is None else value["parsed"]
     if isinstance(value, AIMessage):
         return value
     if isinstance(value, str):
         return AIMessage(value)
-    if isinstance(value, Mapping) and set(value) == _RAW:
-        return as_answer(value["raw"] if value["parsed"] is None else value["parsed"], intrinsic)
     if _is_pair(value) or _is_written_message(value):
         (value,) = _turns(value, intrinsic, "answer")
         if isinstance(value, AIMessage):
@@ -217,12 +219,8 @@ def as_documents(value: Any, intrinsic: str) -> tuple[Document, ...]:
 
 
 def last_user_turn(turns: Sequence[BaseMessage]) -> int:
-    """Where the last user turn is, or -1. A summary that stands as one (`SummarizationMiddleware`) is none."""
+    """Where the last user turn is, or -1. A summary that ``SummarizationMiddleware`` wrote is none."""
     return next((i for i in reversed(range(len(turns))) if _role(turns[i]) == "user" and not _sums_up(turns[i])), -1)
-
-
-def _sums_up(turn: BaseMessage) -> bool:
-    return turn.additional_kwargs.get("lc_source") == "summarization"
 
 
 # --- turns --------------------------------------------------------------------------------------------------------
@@ -280,6 +278,8 @@ def _open(turns: tuple[BaseMessage, ...]) -> tuple[BaseMessage, ...]:
     last = turns[-1]
     working = isinstance(last, ToolMessage | FunctionMessage) or (isinstance(last, AIMessage) and not _claims(last))
     at = last_user_turn(turns)
+    if at < 0:  # the summary of what was asked is all that is left of it
+        at = next((i for i in reversed(range(len(turns))) if _sums_up(turns[i])), -1)
     return turns[: at + 1] if working and at >= 0 else turns
 
 
@@ -310,6 +310,10 @@ def _is_written_message(value: Any) -> bool:
     if not isinstance(value, Mapping) or not isinstance(value.get("content"), str | list):
         return False
     return value.get("role", value.get("type")) in _PAIRED
+
+
+def _sums_up(turn: BaseMessage) -> bool:
+    return turn.additional_kwargs.get("lc_source") == "summarization"
 
 
 def _role(turn: BaseMessage) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, BaseMessage
 
 from intrinsics_core.protocol.results import Result
 from intrinsics_core.protocol.verdicts import KEY, digest, verdict_in, verdicts_in
@@ -51,5 +51,5 @@ def canned(text: str, verdicts: Mapping[str, Any]) -> AIMessage:
     return AIMessage(text, response_metadata={KEY: {**verdicts, CANNED: True}})
 
 
-def is_canned(message: AIMessage | None) -> bool:
+def is_canned(message: BaseMessage | None) -> bool:
     return message is not None and verdicts_in(message.response_metadata).get(CANNED) is True

@@ -161,7 +161,9 @@ class _Sentences:
 
     def left(self, whole: core.Audit) -> Iterator[Piece]:
         """The sentences that closed with the end alone, and their text where it was held back."""
-        if self._checker and (left := self._checker.left(whole)):
+        # Without a checker nothing was judged yet: a structured answer comes with the end.
+        left = self._checker.left(whole) if self._checker else whole.sentences if self._judge.live else ()
+        if left:
             yield Piece({"sentences": [sentence.model_dump(mode="json") for sentence in left]})
         if self._judge.hold:
             yield from self._out(self.stream.text[self._released :])

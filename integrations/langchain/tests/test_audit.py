@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.language_models import FakeListChatModel, GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, ChatMessage, HumanMessage
+from langchain_core.output_parsers import JsonOutputParser
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langchain_rag_intrinsics import (
     AnswerabilityGate,
@@ -272,3 +273,21 @@ def test_what_is_held_back_is_not_lost() -> None:
     assert "".join(piece["answer"].text for piece in refused if "answer" in piece) == "I do not know."
     with pytest.raises(InvalidInput, match="hold=True requires live=True"):
         Audit(hold=True)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("live", [False, True])
+def test_a_parser_that_gives_an_object_as_it_grows_streams(live: bool, asynchronous: bool) -> None:
+    model = FakeListChatModel(responses=[f'{{"builder": "{FAITHFUL}", "shop": "{INVENTED}"}}'])
+    answer = RunnableLambda(lambda given: given["question"]) | model | JsonOutputParser()
+    chain = RunnablePassthrough.assign(answer=answer) | Audit(runtime=judging(), live=live, hold=live)
+
+    async def collected() -> list[Any]:
+        return [piece async for piece in chain.astream(ASKED)]
+
+    pieces = asyncio.run(collected()) if asynchronous else list(chain.stream(ASKED))
+    assert [s["label"] for s in pieces[-1]["audit"]["sentences"]] == ["faithful", "unfaithful"]
+    assert [s["text"] for piece in pieces for s in piece.get("sentences", ())] == [FAITHFUL, INVENTED] * live
+    whole = [piece["answer"] for piece in pieces if "answer" in piece]
+    assert "".join(chunk.text for chunk in whole) == f"{FAITHFUL}\n{INVENTED}"
+    assert whole[0].additional_kwargs["parsed"] == {"builder": FAITHFUL, "shop": INVENTED}

@@ -112,6 +112,19 @@ def test_a_structured_answer_is_judged_by_its_fields_and_stays_as_it_is(structur
     assert audited["audit"]["sentences"]
 
 
+def test_an_answer_with_its_raw_message_is_judged_by_what_was_parsed() -> None:
+    parsed = Answer(builder="Ada Brink", year_built=1911, note=INVENTED)
+    called = AIMessage("", tool_calls=[{"name": "Answer", "args": parsed.model_dump(), "id": "1"}])
+
+    def texts(answer: Any) -> list[str]:
+        given = {"question": QUESTION, "documents": [MILL], "answer": answer}
+        return [s["text"] for s in Audit().invoke(given)["audit"]["sentences"]]
+
+    assert texts({"raw": called, "parsed": parsed, "parsing_error": None}) == texts(parsed)
+    assert texts({"raw": AIMessage(INVENTED), "parsed": None, "parsing_error": ValueError("x")}) == [INVENTED]
+    assert texts({"raw": "flour", "parsed": "bread"}) == ["raw: flour", "parsed: bread"]
+
+
 def test_an_answer_that_is_nothing_of_all_that_is_named() -> None:
     with pytest.raises(InvalidInput, match="neither text, nor an AI message, nor structured"):
         HallucinationDetector().invoke({"question": QUESTION, "documents": [MILL], "answer": 7})

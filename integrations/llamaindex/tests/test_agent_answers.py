@@ -9,13 +9,18 @@ import pytest
 from llama_index.core.agent.workflow import AgentOutput
 from llama_index.core.base.response.schema import Response
 from llama_index.core.llms import ChatMessage
-from llama_index.core.llms.llm import ToolSelection
-from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.evaluation.rag_intrinsics import HallucinationEvaluator
-from llama_index.rag_intrinsics._responses import sources_of
-from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator, ResponseReviser
+from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator, ResponseReviser, cited
 
-from integrations.llamaindex.tests.test_programs_answers import ASKED, MADE_UP, RIGHT, agent_output, called, labels
+from integrations.llamaindex.tests.test_programs_answers import (
+    ASKED,
+    MADE_UP,
+    NODES,
+    RIGHT,
+    agent_output,
+    called,
+    labels,
+)
 
 
 @pytest.mark.parametrize("ahead", ["[Note] ", "[Otto Lang](https://ellery.example/lang) built it. ", "{sic} "])
@@ -48,15 +53,45 @@ def test_the_report_of_an_action_is_no_claim(asynchronous: bool) -> None:
     assert evaluation.verdict["label"] == "NA"
 
 
-def test_sources_of_an_agent_are_found_wherever_its_tools_left_them() -> None:
-    nodes = [TextNode(text="Ada Brink built the mill.", id_="mill")]
-    said, answered = ChatMessage("x", role="assistant"), Response("x", [NodeWithScore(node=nodes[0])])
-    inner = AgentOutput(response=said, current_agent_name="Inner")
-    inner.tool_calls = [called("archive", answered)]  # type: ignore[list-item]
-    for returned in (answered, nodes, answered.source_nodes, inner):
-        output = AgentOutput(response=said, current_agent_name="Agent")
-        output.tool_calls = [called("archive", returned)]  # type: ignore[list-item]
-        assert [node.node_id for node in sources_of(output)] == ["mill"]
-    direct = AgentOutput(response=said, current_agent_name="Agent", raw=answered)  # of a tool with return_direct
-    direct.tool_calls = [ToolSelection(tool_id="1", tool_name="archive", tool_kwargs={})]
-    assert [node.node_id for node in sources_of(direct)] == ["mill"]
+RAIN = "It will rain in Lisbon tomorrow, with 14 degrees."
+BUILT = "Ada Brink built the tide mill in 1911."
+
+
+def label_of(output: AgentOutput, **settings: Any) -> str | None:
+    found = ResponseAnnotator(**settings).annotate(ASKED, output)
+    label: str | None = found.response.additional_kwargs["rag_intrinsics"]["hallucination-detection"]["label"]
+    return label
+
+
+def without_calls(said: str, raw: Any = None) -> AgentOutput:
+    message = ChatMessage(said, role="assistant")
+    return AgentOutput(response=message, current_agent_name="Agent", raw=raw)
+
+
+def returning(said: str, returned: Any) -> AgentOutput:
+    output = without_calls(said)
+    output.tool_calls = [called("archive", returned)]
+    return output
+
+
+@pytest.mark.parametrize("said", [BUILT, "The landlord keeps nine zebras in the cellar."])
+def test_the_sources_of_an_agent_in_any_form(said: str) -> None:
+    """Nodes without scores, one node alone, an agent within the agent, and a tool with ``return_direct``."""
+    expected = "faithful" if said == BUILT else "unfaithful"
+    bare = [node.node for node in NODES]
+    for returned in (bare, NODES[0], bare[0], returning(BUILT, NODES), Response(BUILT, source_nodes=NODES)):
+        assert label_of(returning(said, returned)) == expected
+    assert label_of(without_calls(said, raw=Response(said, source_nodes=NODES))) == expected
+    for other in ("sent", None, {"id": "of a provider"}, []):
+        assert label_of(returning(said, other)) == label_of(without_calls(said, raw=other)) == "NA"
+
+
+def test_named_tools_are_sources_beside_the_nodes() -> None:
+    message = ChatMessage(f"{BUILT} {RAIN}", role="assistant")
+    output = agent_output(message, None, called("weather", RAIN), called("mail", "refused", failed=True))
+    assert label_of(output) == "unfaithful"
+    assert label_of(output, tools="weather") == label_of(output, tools=["weather", "mail"]) == "faithful"
+    annotated = ResponseAnnotator(tools=["weather"]).annotate(ASKED, output)
+    assert cited(annotated, "inline").endswith("with 14 degrees.[2]\n\nCitations:\n[1] mill\n[2] weather")
+    assert ResponseReviser(tools=["weather"]).revise(ASKED, output).response.content == f"{BUILT} {RAIN}"
+    assert ResponseReviser().revise(ASKED, output).response.content == BUILT

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from llama_index.core import get_response_synthesizer
+from llama_index.core import VectorStoreIndex, get_response_synthesizer
 from llama_index.core.base.response.schema import Response
 from llama_index.core.indices.query.query_transform.base import StepDecomposeQueryTransform
 from llama_index.core.query_engine import MultiStepQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
+from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
 from llama_index.evaluation.rag_intrinsics import HallucinationEvaluator
 from llama_index.query_engine.rag_intrinsics import AuditedQueryEngine
-from llama_index.rag_intrinsics._sub_questions import judged_by
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer, ResponseAnnotator, cited
 
 from integrations.llamaindex.tests.llms import CompletingLLM
@@ -41,30 +41,43 @@ def test_an_answer_is_not_judged_by_sub_answers(costs: str, asynchronous: bool) 
     assert (HallucinationEvaluator().evaluate_response(COMPARED[0], bare).passing) is true
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_an_answer_is_not_judged_by_the_steps_of_an_engine(asynchronous: bool) -> None:
-    labels = {}
-    for costs in ("95 euros", "150 euros"):
-        said = f"The Garden Hotel charges {costs} a night."
-        steps = StepDecomposeQueryTransform(llm=CompletingLLM(reply=ASKED["garden"]), verbose=False)
-        engine = AuditedQueryEngine(MultiStepQueryEngine(
-            hotel(GARDEN, says=said), steps, num_steps=1, index_summary="hotels",
-            response_synthesizer=get_response_synthesizer(llm=CompletingLLM(reply=said)),
-        ))  # fmt: skip
-        found = asked(engine, ASKED["garden"], asynchronous).metadata["rag_intrinsics"]["audit"]
-        labels[costs] = found["label"]
-        assert all(c["document_text"] in GARDEN for s in found["sentences"] for c in s["citations"])
-    assert labels == {"95 euros": "faithful", "150 euros": "unfaithful"}
-
-
-def test_a_question_with_its_answer_in_a_document_is_a_source() -> None:
-    text = f"\nQuestion: {ASKED['garden']}\nAnswer: {CHEAPER}"
-    found = [NodeWithScore(node=TextNode(text=text, metadata=metadata)) for metadata in ({}, {"file": "faq.md"})]
-    assert [len(judged_by([node])) for node in found] == [0, 1]
-
-
 def test_sub_answers_alone_are_nothing_to_judge_by() -> None:
     alone = [NodeWithScore(node=TextNode(text=f"Sub question: {ASKED['garden']}\nResponse: {CHEAPER}"))]
     response: Any = GroundedSynthesizer(CompletingLLM(reply=CHEAPER), mode="annotate").synthesize(COMPARED[1], alone)
     verdict = response.metadata["rag_intrinsics"]["hallucination-detection"]
     assert (verdict["label"], verdict["reason"]) == ("NA", "nothing retrieved")
+
+
+RENT = "The monthly rent is 950 euros and is due on the third working day of the month."
+ZEBRAS = "The landlord keeps nine zebras in the cellar."
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize(("says", "label"), [("The monthly rent is 950 euros.", "faithful"), (ZEBRAS, "unfaithful")])
+def test_the_answer_of_a_step_is_no_source(says: str, label: str, asynchronous: bool) -> None:
+    index = VectorStoreIndex([TextNode(text=RENT, id_="rent")], embed_model=IntrinsicsEmbedding())
+    steps = StepDecomposeQueryTransform(llm=CompletingLLM(reply="What is there?"), verbose=False)
+    engine = AuditedQueryEngine(
+        MultiStepQueryEngine(
+            index.as_query_engine(llm=CompletingLLM(reply=says)),
+            steps,
+            response_synthesizer=get_response_synthesizer(llm=CompletingLLM(reply=says)),
+            num_steps=2,
+            index_summary="The lease",
+        )
+    )
+    audit = asked(engine, "Tell me about the house.", asynchronous).metadata["rag_intrinsics"]["audit"]
+    assert audit["label"] == label
+    assert {row["document_id"] for sentence in audit["sentences"] for row in sentence["citations"]} <= {"rent"}
+
+
+def test_a_document_of_questions_and_answers_is_a_source() -> None:
+    def label(node: TextNode) -> str:
+        response = Response("The rent is 950 euros.", source_nodes=[NodeWithScore(node=node)])
+        found = ResponseAnnotator().annotate("How much is the rent?", response)
+        verdict: str = found.metadata["rag_intrinsics"]["hallucination-detection"]["label"]
+        return verdict
+
+    said = "Question: How much is the rent?\nAnswer: The rent is 950 euros."
+    assert label(TextNode(text=said)) == label(TextNode(text=f"\n{said}", metadata={"file": "faq.md"})) == "faithful"
+    assert label(TextNode(text=f"\n{said}")) == "NA"  # as MultiStepQueryEngine writes it

@@ -49,13 +49,14 @@ _SIGNED = 3  # lines of a signature, and words of a name
 _SHORT = 6  # words of a line that names what follows
 
 
-def without_form(sentences: Sequence[str]) -> list[str]:
+def without_form(sentences: Sequence[str], documents: Sequence[str] = ()) -> list[str]:
     """As many texts as sentences. Items begin with "- ", headings are in bold; "" where nothing is said.
 
     Args:
         sentences: those of an answer, in order (`layout.laid_out`).
+        documents: the texts of the documents, whose numbers may be cited.
     """
-    said = _without_signature(in_words(cleaned_answer(without_references(sentences), is_known)))
+    said = _without_signature(in_words(cleaned_answer(without_references(sentences, documents), is_known)))
     found, above, introduced = list[str](), "", ""
     for i, text in enumerate(said):
         following = next(filter(None, said[i + 1 :]), "")

@@ -25,6 +25,6 @@ def _shortened(words: list[str], length: int) -> list[str]:
     kept, run = list[str](), 0
     for at, word in enumerate(words):
         run = run + 1 if at >= length and word == words[at - length] else 0
-        if run < _KEPT * length:
+        if run <= (_KEPT - 1) * length:
             kept.append(word)
     return kept

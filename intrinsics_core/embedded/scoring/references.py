@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from intrinsics_core.embedded.scoring.document_marks import without_document_marks
+from intrinsics_core.embedded.scoring.redactions import without_redactions
 from intrinsics_core.embedded.scoring.verbs import HAS_VERB
 
 _ENDING = r"\.(?:pdf|docx?|html?|md|txt|csv|xlsx?|pptx?)\b"
@@ -17,9 +19,7 @@ _MARK = re.compile(
     rf"[\[(【](?:see )?(?:{_NUMBERED}s? ?\d{{1,4}}(?:(?:,| and| &) ?\d{{1,4}})*+"
     rf"|(?:source|see):? ?https?://[^\s()\[\]]++|[^\[\]()\s]{{1,80}}{_ENDING}(?:,? [^\[\]()]{{1,20}})?)[\])】]"
     r"|【\d[^【】]{0,40}】|<!--\s{0,9}[^<>\s]{0,80}(?:\s{1,9}[^<>\s]{1,80}){0,3}\s{0,9}-->|\[\^\w{1,20}\](?!:)"
-    r"|(?<=[.!?”\"])\[\d{1,3}(?: ?[,–-] ?\d{1,3})*+\](?![(:])"  # "9 a.m.[4]"
-    r"|\[REDACTED_[A-Z_]{1,30}\]"  # what a filter of personal data leaves
-    r"|(?<=\w)(?<! is)(?<! are) (?:\[\d{1,2}\] ?){1,4}+(?=[.!?…]*\Z)",  # "950 euros [4]."
+    r"|(?<=[.!?”\"])\[\d{1,3}(?: ?[,–-] ?\d{1,3})*+\](?![(:])",  # "9 a.m.[4]"
     re.IGNORECASE,
 )
 _SUPERSCRIPT = re.compile(r"(?<=[^\W\d_][^\W\d_][^\W\d_])[¹²³⁴⁵⁶⁷⁸⁹⁰]++|(?<=[.!?])[¹²³⁴⁵⁶⁷⁸⁹⁰]++")
@@ -47,14 +47,15 @@ _PLACE = re.compile(
 _LONGEST = 14  # words of a line that names a source
 
 
-def without_references(sentences: Sequence[str]) -> list[str]:
+def without_references(sentences: Sequence[str], documents: Sequence[str] = ()) -> list[str]:
     """As many texts as sentences: without marks of footnotes and files, links as their text, "" for a line of sources.
 
     Args:
         sentences: those of an answer, in order (`layout.laid_out`).
+        documents: the texts of the documents, whose numbers may be cited.
     """
     found, below = list[str](), False
-    for sentence in sentences:
+    for sentence in without_document_marks(sentences, documents) if documents else sentences:
         head = _HEAD.match(sentence)
         heads = head is not None and not head["rest"]
         names = heads or (head is not None and _names_a_place(head["rest"])) or _is_footnote(sentence, below)
@@ -65,7 +66,7 @@ def without_references(sentences: Sequence[str]) -> list[str]:
 
 def _plain(sentence: str) -> str:
     text = _SUPERSCRIPT.sub(lambda mark: mark[0] if _UNIT.search(sentence[: mark.start()][-16:]) else "", sentence)
-    text = _GAP.sub(r"\1", _MARK.sub("", _LINK.sub(r"\g<text>", text))).strip()
+    text = _GAP.sub(r"\1", without_redactions(_MARK.sub("", _LINK.sub(r"\g<text>", text)))).strip()
     said = _SAID_BY.sub("", text)
     return said if said == text else said[:1].upper() + said[1:]
 

@@ -8,7 +8,7 @@ from haystack import Document, Pipeline
 from haystack.components.agents import Agent
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage, ToolCall
-from haystack.tools import ComponentTool
+from haystack.tools import ComponentTool, Tool
 from haystack_integrations.components.rankers.rag_intrinsics import RagIntrinsicsContextRelevanceFilter
 from haystack_integrations.hooks.rag_intrinsics import RagIntrinsicsGroundednessHook
 
@@ -17,6 +17,7 @@ from integrations.haystack.tests.generators import AsyncGenerator
 from integrations.haystack.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, retriever
 from integrations.haystack.tests.scripts import judging as judging_runtime
 from intrinsics_core import InvalidInput, RuntimeUnavailable
+from intrinsics_core.profiles.asking import data_of
 from tests.contract.scripts import no_judge
 
 
@@ -134,3 +135,69 @@ def test_18_an_agent_in_a_pipeline_is_saved_with_both_its_hooks() -> None:
     again = Pipeline.loads(pipeline.dumps())
     assert again.dumps() == pipeline.dumps()
     assert again.get_component("agent").hooks["on_exit"][0].labels == ["partial"]
+
+
+RENT = Document(id="rent", content="The monthly rent is 950 euros and is due on the third working day of the month.")
+DOGS = Document(id="dogs", content="Dogs are allowed if the landlord agrees in writing.")
+RIGHT, RAIN = "The monthly rent is 950 euros.", "It will rain in Lisbon tomorrow, with 14 degrees."
+ZEBRAS = "The landlord keeps nine zebras in the cellar."
+
+
+def searching(
+    hook: Any, found: list[Document], *replies: Any, before: Any = (), asked: str = "How much is the rent?"
+) -> Any:
+    """An Agent with a search that writes into the state, and a tool that says what the weather will be."""
+    schema = {"type": "object", "properties": {"query": {"type": "string"}}}
+    tools = [
+        Tool("search", "search", schema, lambda query: {"documents": found},
+             outputs_to_state={"documents": {"source": "documents"}}),
+        Tool("weather", "weather", schema, lambda query: RAIN),
+    ]  # fmt: skip
+    calls = [ChatMessage.from_assistant(tool_calls=[ToolCall(name, {"query": "x"}, id=name) for name in reply])
+             if isinstance(reply, list) else reply for reply in replies]  # fmt: skip
+    it = Agent(chat_generator=MockChatGenerator(calls), tools=tools, hooks=hook.hooks,
+               state_schema={"documents": {"type": list[Document]}})  # fmt: skip
+    return it.run(messages=[*before, ChatMessage.from_user(asked)])
+
+
+@pytest.mark.parametrize(
+    ("said", "label"),
+    [(f"{RIGHT} {RAIN}", "faithful"), (RAIN, "faithful"), (f"{RIGHT} {ZEBRAS}", "unfaithful")],
+)
+def test_named_tools_count_beside_documents(said: str, label: str) -> None:
+    hook = RagIntrinsicsGroundednessHook(mode="block", tools=["search", "weather"], answer="No.")
+    last = searching(hook, [DOGS, RENT], ["search", "weather"], said, asked="What is the rent, and the weather?")
+    assert verdict(last["last_message"])["label"] == label
+    assert last["last_message"].text == (said if label == "faithful" else "No.")
+
+
+def test_a_warning_names_a_tool_whose_text_did_not_count(caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(2):
+        searching(RagIntrinsicsGroundednessHook(), [DOGS, RENT], ["search", "weather"], f"{RIGHT} {RAIN}")
+    assert [record.getMessage().split(",")[0] for record in caplog.records if "the tool" in record.getMessage()] == [
+        "the tool 'weather' returned text"
+    ]
+
+
+@pytest.mark.parametrize("again", [[], [["search"]]], ids=["no search", "a new search"])
+@pytest.mark.parametrize(
+    ("said", "label"),
+    [
+        (f"Dogs are allowed if the landlord agrees in writing. {RIGHT}", "faithful"),
+        (f"Dogs are allowed if the landlord agrees in writing. {ZEBRAS}", "unfaithful"),
+    ],
+)
+def test_what_earlier_turns_retrieved_counts(said: str, label: str, again: list[Any]) -> None:
+    hook = RagIntrinsicsGroundednessHook()
+    first = searching(hook, [RENT] if again else [RENT, DOGS], ["search"], RIGHT)["messages"]
+    last = searching(hook, [DOGS], *again, said, before=first, asked="Are dogs allowed? Repeat the rent, too.")
+    assert verdict(last["last_message"])["label"] == label
+    assert {row.id for row in last.get("documents", ())} == ({"dogs"} if again else set())  # the state stays as it is
+
+
+def test_documents_of_earlier_turns_keep_their_ids_and_stand_once() -> None:
+    hook = RagIntrinsicsGroundednessHook(runtime := judging_runtime())
+    first = searching(hook, [RENT, DOGS], ["search"], RIGHT)["messages"]
+    searching(hook, [DOGS], ["search"], RIGHT, before=first)
+    shown = data_of(runtime.waves[-1][0].messages[-1].content)["documents"]  # type: ignore[union-attr,index]
+    assert [row["text"] for row in shown] == [DOGS.content, RENT.content]

@@ -324,25 +324,59 @@ class TestStreams:
         assert audit["label"] == "faithful"
 
     @pytest.mark.parametrize("hold", [False, True])
-    def test_each_answer_of_a_stream_is_judged_from_its_own_beginning(self, hold: bool) -> None:
-        """Words before a tool call, an answer, and the one that an Agent gives after a retry."""
+    @pytest.mark.parametrize("asynchronous", [False, True])
+    def test_each_answer_of_a_stream_is_audited(self, hold: bool, asynchronous: bool) -> None:
+        """An Agent that is told to answer again streams its second answer, too."""
+        chunks: list[Any] = []
+
+        async def aheard(chunk: Any) -> None:
+            chunks.append(chunk)
+
+        callback: Any = RagIntrinsicsStreamAuditor(hold=hold).run(
+            QUESTION, [Document(content=FAITHFUL)], aheard if asynchronous else chunks.append
+        )["streaming_callback"]
+        for text in (FAITHFUL, INVENTED, BOTH):
+            for piece in (*re.findall(r"\S+\s*", text), ""):
+                told = callback(StreamingChunk(piece, finish_reason=None if piece else "stop"))
+                if asynchronous:
+                    asyncio.run(told)
+        audits = [c.meta["rag_intrinsics"]["audit"] for c in chunks if "audit" in c.meta.get("rag_intrinsics", {})]
+        assert [[s["label"] for s in audit["sentences"]] for audit in audits] == [
+            ["faithful"],
+            ["unfaithful"],
+            ["faithful", "unfaithful"],
+        ]
+        said, seen = "", list[str]()
+        for chunk in chunks:
+            seen += [s["text"] for s in chunk.meta.get("rag_intrinsics", {}).get("sentences", [])]
+            said += chunk.content
+            if hold:  # no sentence is shown before its verdict
+                assert len(said.split()) <= len(" ".join(seen).split())
+        assert said == FAITHFUL + INVENTED + BOTH and len(seen) == 4
+
+    @pytest.mark.parametrize("hold", [False, True])
+    @pytest.mark.parametrize("way", ["delta", "reason", "meta", "with text"])
+    def test_words_before_a_call_are_no_part_of_the_answer(self, hold: bool, way: str) -> None:
         chunks: list[Any] = []
         callback: Any = RagIntrinsicsStreamAuditor(hold=hold).run(
             QUESTION, [Document(content=FAITHFUL)], chunks.append
         )["streaming_callback"]
-        said = [("I will look it up", "tool_calls"), (f"{FAITHFUL} ", None), (INVENTED, "stop"), (FAITHFUL, "stop")]
-        for text, reason in said:
-            callback(StreamingChunk(text))
-            callback(StreamingChunk("", finish_reason=reason))  # type: ignore[arg-type]
-        told = [c.meta["rag_intrinsics"] for c in chunks if "rag_intrinsics" in c.meta]
-        audits = [[s["text"] for s in one["audit"]["sentences"]] for one in told if "audit" in one]
-        assert audits == [[FAITHFUL, INVENTED], [FAITHFUL]]
-        judged = [(s["text"], s["begin"]) for one in told for s in one.get("sentences", [])]
-        assert judged == [(said[0][0], 0), (FAITHFUL, 0), (INVENTED, len(FAITHFUL) + 1), (FAITHFUL, 0)]
-        assert "".join(c.content for c in chunks) == "".join(text for text, _ in said)
-        if hold:
-            shown = [bool(c.content) for c in chunks if c.content or "sentences" in c.meta.get("rag_intrinsics", {})]
-            assert shown == [False, True] * 4
+        last = "up" if way == "with text" else ""
+        call = {
+            "delta": StreamingChunk("", tool_calls=[ToolCallDelta(index=0, tool_name="search")], index=0),
+            "meta": StreamingChunk("", meta={"stop_reason": "tool_use"}),
+        }.get(way, StreamingChunk(last, finish_reason="tool_calls"))
+        words = "I will look it up"
+        for chunk in (StreamingChunk(words.removesuffix(last)), call, StreamingChunk(f"{FAITHFUL} {INVENTED}"),
+                      StreamingChunk("", finish_reason="stop")):  # fmt: skip
+            callback(chunk)
+        answer = f"{FAITHFUL} {INVENTED}"
+        assert "".join(chunk.content for chunk in chunks) == words + answer
+        told = [s for c in chunks for s in c.meta.get("rag_intrinsics", {}).get("sentences", [])]
+        assert [s["text"] for s in told if s["text"] != words] == [FAITHFUL, INVENTED]
+        assert all(answer[s["begin"] : s["end"]] == s["text"] for s in told if s["text"] != words)
+        assert (told[0]["text"] == words) is hold  # what is held back is judged before it is shown
+        assert sum("audit" in chunk.meta.get("rag_intrinsics", {}) for chunk in chunks) == 1
 
     @pytest.mark.parametrize("hold", [False, True])
     @pytest.mark.parametrize("asynchronous", [False, True])

@@ -2,6 +2,8 @@
 
 With ``response_format`` the answer is ``structured_response`` in the state. A provider's strategy has written it as
 JSON in the last message; a tool's strategy in the arguments of a call, which a tool message repeats.
+
+A tool with ``return_direct=True`` ends the run with its own message: that is then the answer.
 """
 
 from __future__ import annotations
@@ -17,19 +19,25 @@ from intrinsics_core.text.fields import as_lines
 from langchain_rag_intrinsics._inputs import last_user_turn
 from langchain_rag_intrinsics._verdicts import is_canned
 
+# What ModelCallLimitMiddleware and ToolCallLimitMiddleware write in an answer's place.
+_LIMIT = re.compile(
+    r"(?:Model call limits exceeded:|(?:'[^'\n]{1,200}' tool|Tool) call limit reached:)"
+    r"(?:(?:,| and)? (?:thread|run) limit(?: exceeded)? \(\d{1,9}/\d{1,9}(?: calls)?\)){1,2}\.?"
+)
+
 
 @dataclass(frozen=True)
 class FinalAnswer:
     """``message`` ended the run; ``text`` is what it claims; ``repeated`` are tool messages that say it again."""
 
-    message: AIMessage
+    message: AIMessage | ToolMessage
     text: str
     structured: bool = False
     repeated: tuple[ToolMessage, ...] = ()
 
-    def replaced(self, by: AIMessage) -> list[AnyMessage]:
+    def replaced(self, by: AIMessage | ToolMessage) -> list[AnyMessage]:
         """Messages that take the place of the answer's own, so that nothing of it is left."""
-        if not self.message.tool_calls:
+        if isinstance(self.message, ToolMessage) or not self.message.tool_calls:
             return [by.model_copy(update={"id": self.message.id})]
         known = {repeat.tool_call_id for repeat in self.repeated}
         calls = [{**call, "args": {}} if call["id"] in known else call for call in self.message.tool_calls]
@@ -38,27 +46,21 @@ class FinalAnswer:
         return [asked, *(repeat.model_copy(update={"content": by.text}) for repeat in self.repeated), by]
 
 
-# What `ModelCallLimitMiddleware` and `ToolCallLimitMiddleware` end a run with.
-_LIMIT = r"(?:thread|run) limit (?:exceeded )?\(\d+/\d+(?: calls)?\)"
-_NOTICE = re.compile(
-    rf"Model call limits exceeded: {_LIMIT}(?:, {_LIMIT})?"
-    rf"|(?:Tool|'[^']{{1,200}}' tool) call limit reached: {_LIMIT}(?: and {_LIMIT})?\."
-)
-
-
 def final_answer(state: Mapping[str, Any]) -> FinalAnswer | None:
     """The answer that a run ended with; None where there is none, or one that claims nothing."""
     messages: Sequence[AnyMessage] = state["messages"]
     turn = messages[last_user_turn(messages) + 1 :]
+    structured = state.get("structured_response")
+    if turn and isinstance(turn[-1], ToolMessage) and structured is None:
+        return _said_by_tool(turn[-1])
     at = next((i for i in reversed(range(len(turn))) if isinstance(turn[i], AIMessage)), None)
     if at is None:
         return None
     message = turn[at]
     assert isinstance(message, AIMessage)
-    if is_canned(message) or _NOTICE.fullmatch(str(message.text)):
-        return None
-    structured = state.get("structured_response")
     said = str(message.text)
+    if is_canned(message) or _LIMIT.fullmatch(said):
+        return None
     if message.tool_calls:
         repeated = tuple(m for m in turn[at + 1 :] if isinstance(m, ToolMessage))
         if structured is None or not repeated:
@@ -68,3 +70,10 @@ def final_answer(state: Mapping[str, Any]) -> FinalAnswer | None:
     if structured is not None and said.lstrip().startswith(("{", "[")):
         return FinalAnswer(message, "\n".join(as_lines(structured)), True)
     return FinalAnswer(message, said) if said.strip() else None
+
+
+def _said_by_tool(message: ToolMessage) -> FinalAnswer | None:
+    said = str(message.text)
+    if is_canned(message) or message.status == "error" or not said.strip():
+        return None
+    return FinalAnswer(message, said)

@@ -18,7 +18,7 @@ from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 from langchain_rag_intrinsics._inputs import last_user_turn
 from langchain_rag_intrinsics._verdicts import canned, verdict, with_verdict
 from langchain_rag_intrinsics.agents._middleware import Answer, JudgingMiddleware
-from langchain_rag_intrinsics.agents._retrieved import actions, conversation, of_message, retrieved
+from langchain_rag_intrinsics.agents._retrieved import conversation, of_message, retrieved, told_otherwise
 from langchain_rag_intrinsics.agents._tasks import is_task
 from langchain_rag_intrinsics.answerability_gate import AnswerabilityGate
 from langchain_rag_intrinsics.query_expander import QueryExpander
@@ -34,12 +34,14 @@ class AnswerabilityMiddleware(JudgingMiddleware):
     searched and found nothing ends the run too; an agent that searched nothing goes on. So does one that was given a
     task and no question ("Summarise the report", "Find out who built the mill and mail it to Anna"): what a task needs
     may be found in a later search, or not in documents at all. So does one for which a tool that does not retrieve has
-    answered since the last user turn: that tool may have the rest of the answer.
+    answered since the last user turn: that tool may have the rest of the answer. One whose result only repeats its call
+    has not: it keeps a todo list, or hands the conversation over. A run whose question was summarised away
+    (``SummarizationMiddleware``) goes on. A tool with ``return_direct=True`` ends the run before this judgement.
 
     Tools that return documents as their artifact (``create_retriever_tool(..., response_format=
     "content_and_artifact")``) retrieve; others only where they are named, and then by their text. So a tool that sends
     an email is not judged by its "ok". An empty list is a search that found nothing where the tool says nothing beside
-    it, or is named.
+    it, or is named and says no more than that.
 
     Args:
         runtime: as for every component.
@@ -139,10 +141,11 @@ class AnswerabilityMiddleware(JudgingMiddleware):
         if any(_judged(message) for message in messages[last_user_turn(messages) + 1 :]):
             return None  # a search of this turn answers the question, as was found when it was made
         turns = conversation(messages)
-        if self.mode == "block" and turns and (is_task(str(turns[-1].text)) or actions(messages, self.retrievers)):
+        goes_on = self.mode == "block" and told_otherwise(messages, self.retrievers)
+        if not turns or goes_on or (self.mode == "block" and is_task(str(turns[-1].text))):
             return None
         documents = retrieved(messages, self.retrievers, self.gate.metadata_fields)
-        return None if documents is None or not turns else {"messages": turns, "documents": documents}
+        return None if documents is None else {"messages": turns, "documents": documents}
 
     def _end(self, state: AgentState[Any], result: Answerability) -> dict[str, Any] | None:
         if self.mode == "annotate":

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from langchain.agents.middleware import AgentState
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.runtime import Runtime
 
 from intrinsics_core import InvalidInput
@@ -18,7 +18,7 @@ from langchain_rag_intrinsics._inputs import as_documents, earlier_calls
 from langchain_rag_intrinsics._verdicts import canned, is_canned, verdict, with_verdict
 from langchain_rag_intrinsics.agents._final import FinalAnswer, final_answer
 from langchain_rag_intrinsics.agents._middleware import Answer, JudgingMiddleware
-from langchain_rag_intrinsics.agents._retrieved import actions, conversation, evidence
+from langchain_rag_intrinsics.agents._retrieved import actions, conversation, evidence, of_message
 from langchain_rag_intrinsics.hallucination_detector import HallucinationDetector
 
 
@@ -28,10 +28,16 @@ class GroundednessMiddleware(JudgingMiddleware):
     After the run, the verdict is put into the answer's ``response_metadata["rag_intrinsics"]``; the message keeps its
     id and its place. A follow-up that is answered from what earlier turns retrieved is judged by that. An agent that
     retrieved nothing cannot be judged: the verdict is NA and says so. Nor can one that called other tools alone since
-    the last user turn, such as a forecast of the weather: name a tool in ``tools`` to judge by what it says. A sentence
+    the last user turn, such as a forecast of the weather: name a tool in ``tools`` to judge by what it says. A call
+    that only kept a todo list, or handed the conversation over, counts for nothing. A sentence
     that claims nothing is NA and blocks nothing: courtesy, an offer, a question back, "I don't know", and the report of
     an action whose tool call was made for this answer and did not fail. Where the user only asks what was done ("Did
     you send it?"), the call may be one of an earlier turn.
+
+    The message of a tool with ``return_direct=True`` that ends a run is the answer and is judged. A notice of
+    ``ModelCallLimitMiddleware`` or ``ToolCallLimitMiddleware`` is no answer and stays. Where a person answers in a
+    tool's place (``respond`` of ``HumanInTheLoopMiddleware``), LangChain leaves no mark: the call counts as done, also
+    for the report of it.
 
     A structured answer (``response_format=``, either strategy) is judged by its fields, each a line of the text that
     the verdict's offsets count in. Where it is blocked, ``structured_response`` is None and no message holds it.
@@ -56,10 +62,9 @@ class GroundednessMiddleware(JudgingMiddleware):
         metadata_fields: metadata that the model is shown beside a document's text; see the other components.
         name: of this middleware; an agent takes two of one class only where their names differ.
 
-    Every stream of an agent shows what the model said before this judgement, ``"values"`` and ``"updates"`` too. People
-    who must not see a blocked answer are shown the state that ``invoke`` returns. A tool that answers in the model's
-    place (``return_direct=True``) is not judged. What a person says in a tool's place (human in the loop) is taken for
-    the tool's result, so a report of that action claims nothing.
+    Streams of an agent show the answer before this judgement: "messages" its tokens, "values" and "updates" what the
+    model's step wrote. People who must not see a blocked answer are shown the state after the run alone (``invoke``, or
+    the last of "values").
 
     Example:
         >>> from langchain.agents import create_agent
@@ -170,11 +175,17 @@ class GroundednessMiddleware(JudgingMiddleware):
         update: dict[str, Any] = {"messages": final.replaced(self._as(final.message, blocked, marked))}
         return update | ({"structured_response": None} if final.structured else {})
 
-    def _as(self, message: AIMessage, blocked: AIMessage, metadata: dict[str, Any]) -> AIMessage:
+    def _as(
+        self, message: AIMessage | ToolMessage, blocked: AIMessage, metadata: dict[str, Any]
+    ) -> AIMessage | ToolMessage:
         """The canned text in the message's place, or, after a call, as one of its own."""
+        update = {"content": blocked.text, "response_metadata": metadata, "additional_kwargs": {}}
+        if isinstance(message, ToolMessage):
+            # Documents stay: later turns are judged by them. Anything else may hold the answer.
+            found = of_message(message, self.retrievers)
+            return message.model_copy(update=update | ({} if found else {"artifact": None}))
         if message.tool_calls:
             return AIMessage(blocked.text, response_metadata={KEY: metadata[KEY]})
-        update = {"content": blocked.text, "response_metadata": metadata, "additional_kwargs": {}}
         return message.model_copy(update=update)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from llama_index.core.agent.workflow import AgentOutput
 from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
-from llama_index.core.schema import BaseNode, NodeWithScore
+from llama_index.core.schema import BaseNode, NodeWithScore, TextNode
 from llama_index.core.tools import ToolOutput
 from llama_index.rag_intrinsics._sub_questions import judged_by
 from pydantic import BaseModel
@@ -49,13 +49,18 @@ def is_structured(response: Any) -> bool:
     )
 
 
-def sources_of(response: Any) -> list[NodeWithScore]:
-    """The nodes that it was given from, without sub-answers; an agent's are what its tools returned."""
-    if isinstance(response, AgentOutput):
-        raw = (*(output.raw_output for _, output in _outputs(response)), response.raw)
-        found = {node.node_id: node for each in raw for node in _nodes(each)}
-        return judged_by(found.values())
-    return judged_by(response.source_nodes)
+def sources_of(response: Any, tools: Collection[str] | None = ()) -> list[NodeWithScore]:
+    """The nodes that it was given from, without sub-answers; an agent's are what its tools returned.
+
+    Args:
+        tools: names of an agent's tools whose texts are sources, too; None for all. They stand behind the nodes.
+    """
+    if not isinstance(response, AgentOutput):
+        return judged_by(response.source_nodes)
+    outputs = _outputs(response)
+    nodes = [node for _, output in outputs for node in _nodes(output.raw_output)]
+    nodes += _nodes(response.raw)  # where a tool with return_direct gave the answer
+    return [*judged_by(nodes), *(_as_node(call, output) for call, output in outputs if _is_text(output, tools))]
 
 
 def calls_of(response: Any) -> list[dict[str, Any]]:
@@ -91,13 +96,20 @@ def _outputs(response: AgentOutput) -> list[tuple[Any, ToolOutput]]:
     return [(call, call.tool_output) for call in calls if getattr(call, "tool_output", None) is not None]
 
 
-def _nodes(raw: Any) -> Sequence[NodeWithScore]:
-    """Of a tool's output: a response's sources, those of an agent's output, or the nodes themselves. Other tools
-    ("sent") return no sources.
-    """
+def _nodes(raw: Any) -> list[NodeWithScore]:
+    """Of a tool's output: a response's sources, or the nodes themselves. Other tools ("sent") return no sources."""
     if isinstance(raw, AgentOutput):
         return sources_of(raw)
     found = getattr(raw, "source_nodes", raw)
-    nodes = found if isinstance(found, list | tuple) else ()
-    scored = (NodeWithScore(node=node) if isinstance(node, BaseNode) else node for node in nodes)
-    return [node for node in scored if isinstance(node, NodeWithScore)]
+    found = found if isinstance(found, list | tuple) else [found]
+    nodes = [NodeWithScore(node=node) if isinstance(node, BaseNode) else node for node in found]
+    return [node for node in nodes if isinstance(node, NodeWithScore)]
+
+
+def _is_text(output: ToolOutput, tools: Collection[str] | None) -> bool:
+    named = tools is None or output.tool_name in tools
+    return named and not output.is_error and not _nodes(output.raw_output) and bool(output.content.strip())
+
+
+def _as_node(call: Any, output: ToolOutput) -> NodeWithScore:
+    return NodeWithScore(node=TextNode(id_=str(call.tool_id), text=output.content))

@@ -1,5 +1,4 @@
-"""What LlamaIndex's ``SubQuestionQueryEngine`` and ``MultiStepQueryEngine`` give a synthesizer: nodes with questions
-that they made, and answers.
+"""What ``SubQuestionQueryEngine`` and ``MultiStepQueryEngine`` give a synthesizer: questions of their own, and answers.
 
 Such an answer was written by an LLM. It is no source: what it was given from comes beside it.
 """
@@ -10,10 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from llama_index.core.schema import NodeWithScore
+from llama_index.rag_intrinsics import _marks
 from llama_index.rag_intrinsics._inputs import text_of
 
-# How the engines write a node: what stands before the question, and before the answer.
-_FORMS = (("Sub question: ", "\nResponse: "), ("\nQuestion: ", "\nAnswer: "))
+# How each engine writes a node: what stands in front of the question, and in front of the answer.
+_SUB_QUESTION = ("Sub question: ", "\nResponse: ")
+_MULTI_STEP = ("\nQuestion: ", "\nAnswer: ")
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,12 @@ def judged_by(nodes: Iterable[NodeWithScore], behind: Sequence[NodeWithScore] | 
 
 def _sub_answer(node: NodeWithScore) -> SubAnswer | None:
     text = text_of(node)
-    for asked, answered in _FORMS:
-        question, behind, answer = text.removeprefix(asked).partition(answered)
-        # A document may be a question with its answer; it came from somewhere.
-        if behind and text.startswith(asked) and not (node.node.metadata or node.node.relationships):
-            return SubAnswer(question, answer)
-    return None
+    asked, answered = _MULTI_STEP if text.startswith(_MULTI_STEP[0]) and not _is_of_a_document(node) else _SUB_QUESTION
+    question, behind, answer = text.removeprefix(asked).partition(answered)
+    return SubAnswer(question, answer) if behind and text.startswith(asked) else None
+
+
+def _is_of_a_document(node: NodeWithScore) -> bool:
+    """Whether a node is cut out of a document, which may be a list of questions and answers."""
+    own = node.node
+    return bool(own.relationships or own.embedding or own.metadata.keys() - set(_marks.KEYS))

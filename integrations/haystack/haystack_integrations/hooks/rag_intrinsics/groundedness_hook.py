@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, get_args
@@ -18,8 +17,8 @@ from haystack_integrations.common.rag_intrinsics.pipeline_input import (
     read,
     signed,
     text_of,
-    text_of_result,
 )
+from haystack_integrations.hooks.rag_intrinsics.retrieved import evidence, tell_of_texts
 
 from intrinsics_core import Call, InvalidInput, Profile
 from intrinsics_core.protocol.results import Faithfulness, HallucinationDetection
@@ -34,7 +33,6 @@ from intrinsics_core.protocol.verdicts import (
 from intrinsics_core.running.flows import BLOCKED
 
 NAME = "hallucination-detection"
-_REPEATED = 0.9  # of the words of a document: a text that has so many of them repeats it
 RETRY = (
     "These sentences of your answer are not supported by what your tools returned:\n{sentences}\n"
     "Answer again with what is supported, or say that you do not know."
@@ -46,11 +44,12 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
     Judges an Agent's answer, sentence by sentence, by what its tools returned for it.
 
     The verdict is put into the answer's `meta["rag_intrinsics"]["hallucination_detection"]`. What it is judged by are
-    the documents that tools wrote into the Agent's state (`outputs_to_state`), the texts of tools in the turns before,
-    and the texts of the tools that you name in `tools`. Where no document has text it is the texts of tools since the
-    last user turn, else those of the latest turn before that has any: a follow-up may be answered from them. An Agent
-    that retrieved nothing cannot be judged: the verdict is NA and says so. An answer that a tool gives in the model's
-    place (`exit_conditions`) is not judged.
+    the documents that tools wrote into the Agent's state (`outputs_to_state`), then the texts of the tools named in
+    `tools`, and what was retrieved in earlier turns: a follow-up may be answered from it. Where no document has text it
+    is the texts of all tools. An Agent that retrieved nothing cannot be judged: the verdict is NA and says so.
+
+    What a tool in the Agent's `exit_conditions` returns is not judged: it may be a receipt or an object. Where it is an
+    answer, put `RagIntrinsicsGroundednessChecker` behind the Agent.
 
     A sentence that claims nothing is NA and blocks nothing: courtesy, an offer, a question back, "I don't know", and
     the report of an action whose tool was called for this answer and did not fail.
@@ -103,8 +102,9 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         :param unretrieved: What becomes of an answer where nothing was retrieved: `"annotate"` gives it the verdict NA,
             degraded for "nothing retrieved"; `"block"` puts the canned text in its place, too, unless it claims
             nothing (that is one judgement more); `"pass"` leaves it.
-        :param tools: Names of the tools whose texts count as documents, one or several. None: all of them, where the
-            Agent's state has no documents.
+        :param tools: Names of the tools whose texts count as documents, one or several. None: where documents are in
+            the state they alone count, and else the texts of all tools. A warning names tools whose texts did not count
+            where the answer is not supported.
         :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
             the judge is shown them too, after the title.
         :param profile: A profile or its name; the runtime's own where left out.
@@ -167,11 +167,8 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         """What is judged, and by what: no documents where nothing was retrieved."""
         messages: list[ChatMessage] = state.data["messages"]
         at = _question(messages)
-        documents = state.data.get(self.documents_key) or []
-        if any((document.content or "").strip() for document in documents):  # pictures have no text
-            documents = [*documents, *self._beside(messages[: at if self.tools is None else None], documents)]
-        else:
-            documents = self._found(messages)
+        in_state = state.data.get(self.documents_key) or []
+        documents = evidence(in_state, messages[at + 1 :], messages[:at], self.tools)
         history = [m for m in messages[:at] if m.role in _SHOWN and text_of(m).strip()]
         given = read(NAME, text_of(messages[at]), documents, history, messages[-1], self.meta_fields_to_embed)
         calls = tuple(calls_made(messages[at + 1 :], given.documents))
@@ -185,30 +182,6 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
             return self._call(replace(given, documents=(Document(content=NO_SOURCE),)))
         return None
 
-    def _found(self, messages: Sequence[ChatMessage]) -> list[Document]:
-        """What tools said in the latest turn of the conversation in which any did."""
-        end = len(messages)
-        while (at := _question(messages[:end])) >= 0:
-            if texts := self._texts(messages[at + 1 : end]):
-                return texts
-            end = at
-        return []
-
-    def _beside(self, messages: Sequence[ChatMessage], documents: Sequence[Document]) -> list[Document]:
-        """What tools said in these messages, without what only repeats one of the documents."""
-        found = {text.content: text for text in self._texts(messages)}
-        known = [_words(document.content) for document in documents]
-        return [text for text in found.values() if not _repeats_one(_words(text.content), known)]
-
-    def _texts(self, messages: Sequence[ChatMessage]) -> list[Document]:
-        results = [r for m in messages for r in m.tool_call_results if not r.error]
-        named = [(r.origin.tool_name, text_of_result(r)) for r in results]
-        return [
-            Document(content=text, meta={"tool": name})
-            for name, text in named
-            if (self.tools is None or name in self.tools) and text.strip()
-        ]
-
     def _act(self, state: State, given: PipelineInput, found: HallucinationDetection) -> None:
         retrieved = bool(given.documents)
         if not retrieved and self.unretrieved == "pass":
@@ -217,6 +190,9 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         again = any(_retried(m) for m in messages[_question(messages) + 1 :])
         answer = signed(messages[-1], NAME, given, given.as_dict(found if retrieved else UNRETRIEVED))
         wrong = retrieved and self._wrong(found)
+        if wrong:
+            in_state = state.data.get(self.documents_key) or []
+            tell_of_texts(in_state, messages[_question(messages) + 1 :], self.tools)
         ends = self.mode == "block" or (self.mode == "retry_then_block" and again)
         if (wrong and ends) or (not retrieved and self.unretrieved == "block" and not claims_nothing(found)):
             answer = replace(answer, _content=[TextContent(self.answer)])
@@ -235,15 +211,6 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         if not wrong and self.mode != "annotate" and self.on_error == "raise":
             required_whole(result)
         return wrong
-
-
-def _words(text: str | None) -> set[str]:
-    return set(re.findall(r"\w+", (text or "").casefold()))
-
-
-def _repeats_one(said: set[str], known: Sequence[set[str]]) -> bool:
-    """Whether a text has nearly all words of a document: a search tool tells the model what it puts into the state."""
-    return any(words and len(words & said) >= _REPEATED * len(words) for words in known)
 
 
 class RagIntrinsicsRetryEnd:

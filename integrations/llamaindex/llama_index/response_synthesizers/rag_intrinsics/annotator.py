@@ -6,7 +6,7 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Annotated, Any, ClassVar, TypeVar, cast
 
 from llama_index.core.agent.workflow import AgentOutput
 from llama_index.core.base.response.schema import StreamingResponse
@@ -17,6 +17,7 @@ from llama_index.core.schema import MetadataMode, NodeWithScore, QueryType
 from llama_index.rag_intrinsics._component import IntrinsicComponent, settled
 from llama_index.rag_intrinsics._inputs import Calls, History, conversation, distinct, passages
 from llama_index.rag_intrinsics._responses import answer_of, calls_of, noted_on, sources_of, under_way
+from llama_index.rag_intrinsics._settings import Several
 from llama_index.response_synthesizers.rag_intrinsics.streams import AnnotatedChatStream
 
 from intrinsics_core import Call, InvalidInput, arun_many, run_many
@@ -62,6 +63,7 @@ class ResponseAnnotator(IntrinsicComponent):
             verdict is in ``"sentences"`` already. A sentence is then seen when it has closed and was judged, not while
             it is written.
         metadata_mode: which metadata of the nodes is read beside their text: what LLMs are shown, by default.
+        tools: one name or several of an agent's tools whose texts are sources beside the nodes: ``["weather"]``.
         on_error: ``"fallback"``, or ``"raise"`` where a judge's failure is to reach you in place of the answer.
 
     Example:
@@ -84,6 +86,7 @@ class ResponseAnnotator(IntrinsicComponent):
     stream_verdicts: bool = False
     hold: bool = False
     metadata_mode: MetadataMode = MetadataMode.LLM
+    tools: Annotated[tuple[str, ...], Several] = ()
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -103,7 +106,7 @@ class ResponseAnnotator(IntrinsicComponent):
         if under_way(response):
             streaming: Shown = self.on_the_way(query, response, sources_of(response), {}, chat_history)
             return streaming
-        answer, nodes, calls = answer_of(response), sources_of(response), calls_of(response)
+        answer, nodes, calls = answer_of(response), sources_of(response, self.tools), calls_of(response)
         return annotated(response, self.verdicts(query, answer, nodes, chat_history, calls))
 
     async def aannotate(self, query: QueryType, response: Shown, *, chat_history: History = None) -> Shown:
@@ -111,7 +114,7 @@ class ResponseAnnotator(IntrinsicComponent):
         if under_way(response):
             streaming: Shown = self.on_the_way(query, response, sources_of(response), {}, chat_history)
             return streaming
-        answer, nodes, calls = answer_of(response), sources_of(response), calls_of(response)
+        answer, nodes, calls = answer_of(response), sources_of(response, self.tools), calls_of(response)
         return annotated(response, await self.averdicts(query, answer, nodes, chat_history, calls))
 
     @dispatcher.span

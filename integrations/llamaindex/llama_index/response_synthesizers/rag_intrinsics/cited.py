@@ -52,5 +52,5 @@ def cited(response: Any, mode: Mode = "postfix", style: Style = "text") -> str:
         found = Citations(citations=tuple(rows))
     else:
         raise InvalidInput("the response has no citations", expected="ResponseAnnotator().annotate(query, response)")
-    documents = passages(distinct(sources_of(response)), MetadataMode.NONE)
+    documents = passages(distinct(sources_of(response, tools=None)), MetadataMode.NONE)
     return write(view(found, answer_of(response), documents, mode), style)

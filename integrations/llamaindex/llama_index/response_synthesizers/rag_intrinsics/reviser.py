@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from llama_index.core.agent.workflow import AgentOutput
 from llama_index.core.base.llms.types import TextBlock
@@ -15,6 +15,7 @@ from llama_index.core.schema import MetadataMode, QueryType
 from llama_index.rag_intrinsics._component import IntrinsicComponent
 from llama_index.rag_intrinsics._inputs import History, conversation, distinct, passages
 from llama_index.rag_intrinsics._responses import answer_of, calls_of, is_structured, sources_of, under_way
+from llama_index.rag_intrinsics._settings import Several
 from llama_index.response_synthesizers.rag_intrinsics.annotator import annotated
 
 from intrinsics_core import Call, InvalidInput
@@ -39,6 +40,7 @@ class ResponseReviser(IntrinsicComponent):
     Args:
         mend: False only drops.
         metadata_mode: which metadata of the nodes is read beside their text: what LLMs are shown, by default.
+        tools: one name or several of an agent's tools whose texts are sources beside the nodes: ``["weather"]``.
         on_error: ``"fallback"`` leaves the response as it was, and the verdict says ``degraded``; or ``"raise"``.
 
     Example:
@@ -57,6 +59,7 @@ class ResponseReviser(IntrinsicComponent):
     on_error: str = "fallback"
     mend: bool = True
     metadata_mode: MetadataMode = MetadataMode.LLM
+    tools: Annotated[tuple[str, ...], Several] = ()
 
     @dispatcher.span
     def revise(self, query: QueryType, response: Shown, *, chat_history: History = None) -> Shown:
@@ -77,7 +80,7 @@ class ResponseReviser(IntrinsicComponent):
         if is_structured(response) or under_way(response):
             raise InvalidInput("the response has no text to revise", intrinsic=self.intrinsic,
                                expected="one that is text, and whole", got=type(response).__name__)  # fmt: skip
-        documents = passages(distinct(sources_of(response)), self.metadata_mode)
+        documents = passages(distinct(sources_of(response, self.tools)), self.metadata_mode)
         messages = conversation(query, answer_of(response), history, calls_of(response))
         return self._ask(messages, documents)
 

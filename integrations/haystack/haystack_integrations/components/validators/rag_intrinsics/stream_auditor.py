@@ -26,9 +26,10 @@ class RagIntrinsicsStreamAuditor(Intrinsic):
     chunk that closes a sentence comes one without text, whose `meta["rag_intrinsics"]["sentences"]` has that sentence's
     verdict and citations, for the last sentence, too. Then comes a chunk with the whole
     `meta["rag_intrinsics"]["audit"]`. Offsets are those of the whole answer. The end is the chunk that names a reason
-    (`finish_reason`); what follows it, such as the usage, is passed on. Text after it is the next answer of an Agent or
-    the next reply: it is audited anew, and its offsets begin at 0. Words before a tool call are no part of the answer:
-    their sentences get verdicts, and there is no audit of them. Without a callback it does nothing.
+    (`finish_reason`); what follows it, such as the usage, is passed on. Without a callback it does nothing.
+
+    Text behind an end is a new answer, with offsets and an audit of its own: an Agent may have been told to answer
+    again. Words that a model says before it calls a tool are no part of the answer.
 
     A few generators name no reason. Only what runs after such a generator knows that the stream is over: connect
     `RagIntrinsicsStreamEnd` behind it, or call the `finish` of the callback that you got (`afinish`, where yours is
@@ -139,6 +140,7 @@ class RagIntrinsicsStreamAuditor(Intrinsic):
                                  on_error=self.on_error, date=self.date)  # type: ignore[arg-type]  # fmt: skip
 
         audited = _Audited(given, checker, self.hold)
+
         done: dict[str, Any] = {
             "tell": tell,
             "feed": lambda text: audited.checker.feed(text),
@@ -170,31 +172,50 @@ class RagIntrinsicsStreamAuditor(Intrinsic):
 
 
 class _Audited:
-    """What goes out of one stream, and in which order. No I/O."""
+    """What goes out of one stream, and in which order. No I/O.
 
-    def __init__(self, given: PipelineInput, make: Callable[[], StreamChecker], hold: bool) -> None:
-        self._given, self._make, self._hold = given, make, hold
-        self.checker = make()  # of the answer that is being written
+    A stream may have several answers: an Agent calls a tool between them, or is told to answer again. Each answer has a
+    checker of its own, so that its offsets count in its own text.
+    """
+
+    def __init__(self, given: PipelineInput, new_checker: Callable[[], StreamChecker], hold: bool) -> None:
+        self._given, self._new_checker, self._hold = given, new_checker, hold
+        self._begin()
+
+    def _begin(self) -> None:
+        """Wait for a new answer."""
+        self.checker = self._new_checker()
         self._like = StreamingChunk("")  # the last chunk with text that was held back
         self._end: StreamingChunk | None = None  # the one that ends it, held back
         self.ended = False
 
     def heard(self, chunk: StreamingChunk) -> Steps[None]:
         """What is told of a chunk, and what the checker is asked."""
-        if self.ended and chunk.content:
-            self.checker, self.ended = self._make(), False
+        if _is_of_a_call(chunk):
+            if chunk.content:  # the last words before the call
+                yield from self.heard(replace(chunk, finish_reason=None, meta={}))
+                chunk = replace(chunk, content="", start=False)
+            yield from self.set_aside()
+        elif chunk.content and self.ended:
+            self._begin()
         for piece in self.passed(chunk):
             yield "tell", piece
-        if not self.ended and chunk.content:
+        if chunk.content:
             for piece in self.judged((yield "feed", chunk.content)):
                 yield "tell", piece
         if _ends(chunk):
             yield from self.finished()
-        elif _calls_tools(chunk) and self.ends():
+            for piece in self.after():
+                yield "tell", piece
+
+    def set_aside(self) -> Steps[None]:
+        """What is told where a tool is called: what was said before is no answer. Text that was held back is judged."""
+        if self.ended or not self.checker.text:
+            return
+        if self._hold and self.ends():
             for piece in self.judged(self.checker.left((yield "close", None))):
                 yield "tell", piece
-        for piece in self.after():
-            yield "tell", piece
+        self._begin()
 
     def finished(self) -> Steps[None]:
         """What is told at the end of an answer that was not audited yet."""
@@ -204,12 +225,11 @@ class _Audited:
 
     def passed(self, chunk: StreamingChunk) -> Iterator[StreamingChunk]:
         """What of a chunk goes out at once: all of it; of an answer that is held back what is no text."""
-        last = _ends(chunk) or _calls_tools(chunk)
-        if not self._hold or self.ended or not (chunk.content or last):
+        if not self._hold or self.ended or not (chunk.content or _ends(chunk)):
             yield chunk
             return
         self._like = chunk if chunk.content else self._like
-        if last:
+        if _ends(chunk):
             self._end = replace(chunk, content="")
         elif chunk.start:
             yield replace(chunk, content="")
@@ -309,16 +329,18 @@ def _is_async(tell: Any) -> bool:
     return inspect.iscoroutinefunction(tell) or inspect.iscoroutinefunction(getattr(tell, "__call__", None))  # noqa: B004
 
 
-def _calls_tools(chunk: StreamingChunk) -> bool:
-    """Whether a chunk ends a message that calls tools: the answer comes when they have been called."""
-    return chunk.finish_reason == "tool_calls"
+def _is_of_a_call(chunk: StreamingChunk) -> bool:
+    """Whether a chunk calls a tool or says that one was called: the answer comes later."""
+    return bool(chunk.tool_calls) or _reason(chunk) in _CALLS
 
 
 def _ends(chunk: StreamingChunk) -> bool:
     """Whether a chunk says that it is the last one with text; what follows, such as the usage, says nothing of it."""
-    if _calls_tools(chunk) or chunk.finish_reason == "tool_call_results":
-        return False
-    return bool(chunk.finish_reason or ended(chunk.meta) or chunk.meta.get("done"))  # "done": older ones of Ollama
+    return not _is_of_a_call(chunk) and bool(_reason(chunk) or chunk.meta.get("done"))  # "done": older ones of Ollama
+
+
+def _reason(chunk: StreamingChunk) -> str | None:
+    return chunk.finish_reason or ended(chunk.meta)
 
 
 def _sentences(given: PipelineInput, judged: Sequence[AuditedSentence]) -> StreamingChunk:
@@ -327,3 +349,6 @@ def _sentences(given: PipelineInput, judged: Sequence[AuditedSentence]) -> Strea
 
 def _chunk(verdicts: dict[str, Any]) -> StreamingChunk:
     return StreamingChunk("", meta={KEY: verdicts})
+
+
+_CALLS = ("tool_calls", "tool_call_results", "tool_use", "function_call")
