@@ -27,13 +27,17 @@ ASKED = {"ticket": "How much is a day ticket?", "museum": "When does the museum 
         ("partially relevant", "context-relevance", True),
         ({"label": "faithful", "score": 0.9}, "hallucination-detection", True),
         ({"label": False}, "citations", False),
+        ({"certainty": 0.85}, "uncertainty", True),
+        ({"certainty": 0.15}, "uncertainty", False),
     ],
 )
 def test_a_label_is_read(value: Any, intrinsic: str, expected: bool) -> None:
     assert truth(value, intrinsic) is expected
 
 
-@pytest.mark.parametrize("value", ["perhaps", 2, 0.5, None, {"score": 0.9}, "faithful"])
+@pytest.mark.parametrize(
+    "value", ["perhaps", 2, 0.5, None, {"score": 0.9}, "faithful", {"certainty": 15}, {"certainty": True}]
+)
 def test_what_is_no_label_is_named(value: Any) -> None:
     with pytest.raises(InvalidInput, match="label is not a known label; expected true, false or one of answerable"):
         truth(value, "answerability")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from intrinsics_core import answerability, context_relevance, hallucination_detection, run
+from intrinsics_core import answerability, audit, context_relevance, hallucination_detection, run, uncertainty
 from intrinsics_core.protocol.errors import IntrinsicsError, RuntimeUnavailable
 from intrinsics_core.runtimes.scripted import Scripted
 
@@ -68,6 +68,14 @@ def test_each_document_judged_is_an_event_and_no_text_is_in_any(seen: Any) -> No
     assert [span.name for span in spans] == ["evaluate context-relevance", "evaluate hallucination-detection"]
     assert [e.attributes.get("rag_intrinsics.document.index") for e in events] == [0, 1, None]
     assert not [word for word in ("mill", "Brink", "Fog") if word in f"{[span.to_json() for span in spans]}{events}"]
+
+
+def test_an_audit_without_a_score_has_no_number(seen: Any) -> None:
+    run(audit([*QUESTION, {"role": "assistant", "content": "Hello!"}], DOCUMENTS))
+    run(uncertainty([*QUESTION, ANSWER], DOCUMENTS))
+    _, events = seen()
+    assert events[0].attributes["gen_ai.evaluation.score.label"] == "NA"
+    assert ["gen_ai.evaluation.score.value" in event.attributes for event in events] == [False, True]
 
 
 def test_failures_and_fallbacks_are_told(seen: Any) -> None:

@@ -673,6 +673,29 @@ def test_lines_that_go_on_cost_work_in_proportion(unit: str) -> None:
     assert growth(work, 60) < LINEAR
 
 
+# --- a judge that changes its mind ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("whole_answer", ["unfaithful", "faithful"])
+def test_a_sentence_whose_label_turned_is_named(whole_answer: str, asynchronous: bool) -> None:
+    def reply(request: Any) -> Any:
+        rows = list(judge(request)["sentences"])  # type: ignore[index]
+        alone = len(rows) == 1
+        for row in rows:
+            row["faithfulness"] = "faithful" if alone else whole_answer
+        return {**judge(request), "sentences": rows}  # type: ignore[dict-item]
+
+    checker = StreamChecker(ASKED, DOCUMENTS, runtime=Scripted(reply))
+    chunks = ("Ada Brink built the tide mill in 1911. ", "It ", "ground flour.")
+    told = [s for c in chunks for s in (asyncio.run(checker.afeed(c)) if asynchronous else checker.feed(c))]
+    assert [s.label for s in told] == ["faithful"]
+    last = asyncio.run(checker.aclose()) if asynchronous else checker.close()
+    turned = [line for line in last.disagreements if "while it was written" in line]
+    expected = ["the sentence at 0 was faithful while it was written, and is unfaithful now"]
+    assert turned == (expected if whole_answer == "unfaithful" else [])
+
+
 # --- a judge that fails once ------------------------------------------------------------------------------------------
 
 

@@ -231,6 +231,9 @@ class ContextOverflowError(Exception):
     [
         (ContextOverflowError(), ContextTooLong),
         (ValueError("This model's maximum context length is 8192 tokens"), ContextTooLong),
+        (ValueError("prompt is too long: too many input tokens"), ContextTooLong),
+        (ValueError("ThrottlingException: Too many tokens, please wait before trying again."), RuntimeUnavailable),
+        (ValueError("429: you sent too many tokens per minute"), RuntimeUnavailable),
         (TimeoutError(), RequestTimeout),
         (ValueError("504 Deadline Exceeded"), RequestTimeout),
         (ValueError("401 Unauthorized"), RuntimeUnavailable),

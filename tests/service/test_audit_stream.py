@@ -145,6 +145,20 @@ def test_a_piece_with_its_place_counts_once():
         assert len(ended(told)) == 3
 
 
+def test_the_answer_to_a_piece_can_be_asked_for_again():
+    """It got lost on its way: the piece counts once, and its lines are told again."""
+    with flaky() as (http, feed):
+        first = {"text": SAID + "It ", "at": 0}
+        told = lines(http.post(feed, json=first))
+        assert len(told) == 2 and lines(http.post(feed, json=first)) == told
+        last = {"text": "stands.", "at": len(SAID) + 3, "last": True}
+        end = lines(http.post(feed, json=last))
+        assert lines(http.post(feed, json=last)) == end
+        assert len(ended(told + end)) == 3
+        for other in ({"last": True}, {"text": "stands.", "last": True}, {**last, "text": "falls."}):
+            assert http.post(feed, json=other).status_code == 404
+
+
 def test_a_piece_that_is_sent_again_is_judged_at_once():
     with flaky(2) as (http, feed):
         piece = {"text": SAID + "It ", "at": 0}

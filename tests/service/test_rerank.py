@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from intrinsics_core import reranking, run
+from tests.scripted import Scripted
+from tests.service.running import in_thread
 
 QUERY = "Who built the tide mill?"
 DOCUMENTS = ["Fog is common in May.", "Ada Brink built the tide mill in 1911.", "The mill ground flour."]
@@ -44,6 +46,20 @@ def test_the_title_of_an_object_is_read(http, path):
         told = http.post(path, json={"query": query, "documents": documents}).json()["results"]
         assert [(row["index"], row["relevance_score"]) for row in told] == own
     assert len(http.post(path, json={"query": query, "documents": odd}).json()["results"]) == 2
+
+
+def test_a_ranking_of_a_language_model_is_told_apart_and_what_it_left_out_too():
+    import httpx
+
+    from intrinsics_core.service.app import create_app
+
+    with in_thread(create_app(Scripted(lambda request: {"ranking": ["d1"]}))) as url:
+        told = httpx.post(f"{url}/v1/rerank", json={"query": QUERY, "documents": DOCUMENTS}, trust_env=False).json()
+    assert [row["index"] for row in told["results"]] == [1, 0, 2]
+    assert told["meta"]["warnings"] == [
+        "2 of 3 documents were not ranked and keep their order",
+        "relevance_score tells the place in the ranking and is no probability",
+    ]
 
 
 @pytest.mark.parametrize(("top", "left"), [(1, 1), (2, 2), (99, 3), (None, 3)])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from intrinsics_core import MalformedReply, audit, fact_check, query_rewrite, run
+from intrinsics_core import MalformedReply, answerability, audit, fact_check, query_rewrite, run
 from intrinsics_core.protocol.results import Citations
 from intrinsics_core.service import short_results
 from tests.scripted import Scripted
@@ -62,6 +62,17 @@ def test_a_question_that_leans_on_the_turns_before_is_not_called_standalone() ->
     assert alone == "The question is already standalone: Who built the tide mill?"
 
 
+def test_a_turn_that_asks_nothing_is_not_called_answered() -> None:
+    thanks = run(answerability([{"role": "user", "content": "Thanks!"}], []))
+    assert short_results.answerability(thanks) == (
+        "There is no question that documents could answer: the last turn asks nothing of the documents."
+    )
+    failed = run(answerability(ANSWERED[:1], DOCUMENTS, on_error="open"), Scripted(lambda request: MalformedReply("?")))
+    assert short_results.answerability(failed).startswith("It is not known whether the documents answer the question.")
+    found = run(answerability(ANSWERED[:1], DOCUMENTS))
+    assert short_results.answerability(found).startswith("The documents answer the question (probability")
+
+
 def test_a_whole_audit_is_told_as_before() -> None:
     assert told(row(0, "faithful"), row(1, "faithful")).startswith("All 2 sentences are supported by the documents.")
     assert told(row(0, "NA"), row(1, "NA")).startswith("No sentence of the answer claims anything")
@@ -73,7 +84,7 @@ def test_a_fact_check_that_failed_did_not_find_that_there_is_no_claim() -> None:
     failed = run(fact_check(ANSWERED, DOCUMENTS, on_error="fallback"), Scripted(lambda request: MalformedReply("odd")))
     assert short_results.facts(failed).startswith("Nothing was judged: no verdict was given.\nDegraded")
     silent = run(fact_check([*ANSWERED[:1], {"role": "assistant", "content": "Hello!"}], DOCUMENTS))
-    assert short_results.facts(silent).startswith("Nothing was judged: nothing claimed.")
+    assert short_results.facts(silent) == "Nothing was judged: nothing claimed."
 
 
 @pytest.mark.parametrize("degraded", [None, "1 of 2 sentences has no row"])
