@@ -5,9 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from intrinsics_core.protocol.errors import InvalidInput
 
@@ -69,11 +69,8 @@ def read_rows(file: Path) -> list[Row]:
         InvalidInput: a line is no JSON object.
     """
     found = []
-    with (
-        gzip.open(file, "rt", encoding="utf-8-sig")
-        if file.suffix == ".gz"
-        else file.open(encoding="utf-8-sig") as lines
-    ):
+    opened: Callable[..., IO[str]] = gzip.open if file.suffix == ".gz" else open
+    with opened(file, "rt", encoding="utf-8-sig") as lines:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue

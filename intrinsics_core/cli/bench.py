@@ -13,6 +13,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from intrinsics_core._support import whole_files
 from intrinsics_core.bench import NAMES, table
 from intrinsics_core.bench.base import Case, Table
 from intrinsics_core.bench.folder import DataFolder, read_rows
@@ -232,8 +233,8 @@ def _compared(
 def _write(filled: Report, output: Path, picture: bool) -> None:
     """The report in its forms; the Markdown on standard output too."""
     text = markdown(filled)
-    outputs.write(output / f"{filled.table}.json", json.dumps(filled.to_json(), indent=2) + "\n")
-    outputs.write(output / f"{filled.table}.md", text)
+    whole_files.write(output / f"{filled.table}.json", json.dumps(filled.to_json(), indent=2) + "\n")
+    whole_files.write(output / f"{filled.table}.md", text)
     typer.echo(text)
     if picture:
         try:

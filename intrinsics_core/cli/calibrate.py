@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from intrinsics_core._support import whole_files
 from intrinsics_core.calibration.loading import CALIBRATED
 from intrinsics_core.calibration.promises import Comparison, percent
 from intrinsics_core.cli import options, outputs, settings
@@ -132,7 +133,7 @@ def calibrate(
             fitted = fit(intrinsic, _examples("--input", input), engine, profile=chosen, objective=objective,
                          false_acceptance=false_acceptance, at_most=at_most, confidence=confidence,
                          file=input)  # fmt: skip
-        outputs.write(Path(output), fitted.to_json() + "\n")
+        whole_files.write(Path(output), fitted.to_json() + "\n")
         if picture is not None:
             from intrinsics_core.render.reliability import draw
 

@@ -56,10 +56,9 @@ def contents(path: Path) -> str | None:
         size = file.stat().st_size
         digest.update(f"{name}\0{size}\0".encode())
         with file.open("rb") as stream:
-            digest.update(stream.read(2 * _SAMPLE if size <= 2 * _SAMPLE else _SAMPLE))
-            if size > 2 * _SAMPLE:
-                stream.seek(-_SAMPLE, os.SEEK_END)
-                digest.update(stream.read())
+            digest.update(stream.read(_SAMPLE))
+            stream.seek(max(_SAMPLE, size - _SAMPLE))
+            digest.update(stream.read())
     return f"sha256:{digest.hexdigest()}"
 
 

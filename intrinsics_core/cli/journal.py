@@ -10,13 +10,13 @@ the run, so that resuming a finished run is harmless.
 from __future__ import annotations
 
 import json
-import os
 import threading
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from intrinsics_core._support.whole_files import drafted
 from intrinsics_core.protocol.errors import InvalidInput
 
 _NOTE = ".run.json"
@@ -142,16 +142,10 @@ def _begin(stream: BinaryIO, note: Path, run: Mapping[str, Any]) -> None:
     """Empty the output and put the new note beside it. Wherever this stops, no note stands beside another run's rows,
     and where the note cannot be written the old rows are all there.
     """
-    draft = note.with_name(note.name + ".part")
-    try:
+    with drafted(note) as draft:
         draft.write_text(json.dumps(run, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         note.unlink(missing_ok=True)
         stream.truncate(0)
-        os.replace(draft, note)
-    except BaseException:  # a full disk, or Ctrl-C
-        with suppress(OSError):
-            draft.unlink()
-        raise
 
 
 def resumed(path: Path, run: Mapping[str, Any], ids: Iterable[Any] | None = None) -> Journal:

@@ -1,10 +1,8 @@
-"""Files that a command writes whole: which ones it may write, and that a failure keeps what was there before."""
+"""Which files a command may write."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
 
@@ -50,22 +48,3 @@ def _is_same(path: Path, place: str) -> bool:
         return path.samefile(place)
     except (OSError, ValueError):  # one is no file; a config in JSON is no name of one
         return False
-
-
-def write(path: Path, text: str) -> None:
-    """Write a file of UTF-8 whole. Where that fails, the file that was there stays as it was.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    if path.exists() and not path.is_file():  # a device or a pipe
-        path.write_text(text, encoding="utf-8")
-        return
-    draft = path.with_name(path.name + ".part")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        os.replace(draft, path.resolve())
-    except BaseException:  # a full disk, or Ctrl-C
-        with suppress(OSError):
-            draft.unlink()
-        raise

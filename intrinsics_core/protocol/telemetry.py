@@ -89,11 +89,10 @@ def _verdict_attributes(verdict: Any, label: str = "label") -> dict[str, Any]:
 
 def _score_of(verdict: Any) -> str | None:
     """Under which name a result has its number: an audit without a score is not told by its certainty."""
-    names = [name for name in _SCORES if name in type(verdict).model_fields]
-    if names[:1] == ["expected"]:  # of an uncertainty, whose certainty is the same in words of the model
-        names = [name for name in names if getattr(verdict, name) is not None]
-    found = next(iter(names), None)
-    return found if found and isinstance(getattr(verdict, found), int | float) else None
+    name = next((name for name in _SCORES if name in type(verdict).model_fields), None)
+    if name == "expected" and verdict.expected is None:  # of an uncertainty: the model gave its certainty alone
+        name = "certainty"
+    return name if name and isinstance(getattr(verdict, name), int | float) else None
 
 
 def _emit(span: Any, attributes: dict[str, Any]) -> None:

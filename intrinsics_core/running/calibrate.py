@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from intrinsics_core._support import whole_files
 from intrinsics_core.calibration.promises import Comparison, ExampleData, compare
 from intrinsics_core.calibration.truths import label_of, truth
 from intrinsics_core.intrinsics import TABLE
@@ -85,7 +86,7 @@ def calibrate(
                  false_acceptance=false_acceptance, at_most=at_most, confidence=confidence, data=data)  # fmt: skip
     fitted = replace(fitted, intrinsic=intrinsic)
     if path is not None:
-        Path(path).write_text(fitted.to_json(), encoding="utf-8")
+        whole_files.write(Path(path), fitted.to_json())
     return fitted
 
 

@@ -73,6 +73,19 @@ class AnswerPiece(_Fields):
     at: int | None = Field(None, ge=0)
 
 
+@dataclass(frozen=True)
+class _LastAnswer:
+    """A piece that had a place, and what was said to it: the answer may get lost, and its client asks again."""
+
+    piece: AnswerPiece
+    said: bytes
+    heard: float
+
+    def to(self, piece: AnswerPiece) -> bytes | None:
+        """What was said, if this is the same piece."""
+        return self.said if piece == self.piece else None
+
+
 @dataclass
 class _OpenAudit:
     checker: StreamChecker
@@ -82,7 +95,7 @@ class _OpenAudit:
     heard: float
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # pieces are judged in the order that they came
     untold: list[bytes] = field(default_factory=list)  # lines that no answer held yet
-    answered: tuple[AnswerPiece, bytes] | None = None  # the last piece with a place, and what was said to it
+    answered: _LastAnswer | None = None  # to the last piece with a place
     ending: bool = False  # whether the last piece is in the answer
 
     def new_in(self, piece: AnswerPiece) -> str:
@@ -115,10 +128,6 @@ class _OpenAudit:
         self.untold += [*(_line(sentence=s) for s in self.checker.left(audit)), _line(audit=audit)]
         return audit
 
-    def answer_to(self, piece: AnswerPiece) -> bytes | None:
-        """What was said to the same piece before: the answer may have got lost, and its client asks again."""
-        return self.answered[1] if self.answered and piece.at is not None and piece == self.answered[0] else None
-
     def told(self) -> list[bytes]:
         """The lines that were kept, once."""
         lines, self.untold = self.untold, []
@@ -130,7 +139,7 @@ class OpenAudits:
 
     def __init__(self, serving: Service) -> None:
         self._serving, self._open = serving, dict[str, _OpenAudit]()
-        self._closed: dict[str, _OpenAudit] = {}  # the last of them, for answers that got lost
+        self._closed = dict[str, _LastAnswer]()  # what the last of them were told at the end
 
     def __len__(self) -> int:
         return len(self._open)
@@ -168,26 +177,25 @@ class OpenAudits:
         found.heard = time.monotonic()
         return found
 
-    def closed(self, name: str) -> _OpenAudit | None:
-        """A session whose last piece was answered a short while ago."""
+    def told_before(self, name: str, piece: AnswerPiece) -> bytes | None:
+        """What was said to the same piece before, also where it closed the session a short while ago."""
         self._forget()
-        return self._closed.get(name)
-
-    def close(self, name: str) -> None:
-        """The last piece was answered: the session is not open any more, but its last answer can be asked for again."""
-        self._closed[name] = self._open.pop(name)
-        while len(self._closed) > self._serving.limits.sessions:
-            del self._closed[next(iter(self._closed))]
+        answered = self.find(name).answered if name in self._open else self._closed.get(name)
+        return answered.to(piece) if answered else None
 
     def drop(self, name: str) -> None:
-        """Forget a session."""
-        self._open.pop(name, None)
+        """Forget a session, but for what it was told at last."""
+        if (found := self._open.pop(name, None)) and found.answered and found.answered.piece.last:
+            self._closed[name] = found.answered
+            while len(self._closed) > self._serving.limits.sessions:
+                del self._closed[next(iter(self._closed))]
 
     def _forget(self) -> None:
         before = time.monotonic() - self._serving.limits.idle
-        for sessions in (self._open, self._closed):
-            for name in [name for name, one in sessions.items() if one.heard < before and not one.turn.locked()]:
-                del sessions[name]
+        for name in [name for name, one in self._open.items() if one.heard < before and not one.turn.locked()]:
+            del self._open[name]
+        for name in [name for name, one in self._closed.items() if one.heard < before]:
+            del self._closed[name]
 
 
 def routes(serving: Service) -> APIRouter:
@@ -204,30 +212,29 @@ def routes(serving: Service) -> APIRouter:
 
     @router.post(f"{_PATH}/{{session}}", summary="The next piece of the answer; a line for each sentence that closed")
     async def fed(session: str, piece: AnswerPiece) -> Response:
-        ended = sessions.closed(session)
-        if ended and (again := ended.answer_to(piece)) is not None:
-            return Response(again, media_type=LINES)
+        if (said := sessions.told_before(session, piece)) is not None:
+            return Response(said, media_type=LINES)
         found = sessions.find(session)
         async with found.turn:
-            if (again := found.answer_to(piece)) is not None:
-                return Response(again, media_type=LINES)
+            if (said := sessions.told_before(session, piece)) is not None:  # it was sent twice at a time
+                return Response(said, media_type=LINES)
             sessions.find(session)  # it may have been closed meanwhile
             text = found.new_in(piece)
             await serving.limits.check([*found.given, found.checker.text + text], found.documents)
-            problem: list[bytes] = []
+            audit, problem = None, list[bytes]()
             try:
                 async with found.served.batcher.place():
                     audit = await found.hear(text, piece.last)
-                if audit is not None:
-                    serving.metrics.judged("audit", audit)
-                    sessions.close(session)
             except IntrinsicsError as error:
                 if not found.untold:
                     raise
                 problem = [_line_of(error, serving)]
             said = b"".join([*found.told(), *problem])
             if piece.at is not None and not problem:
-                found.answered = piece, said
+                found.answered = _LastAnswer(piece, said, time.monotonic())
+            if audit is not None:
+                serving.metrics.judged("audit", audit)
+                sessions.drop(session)
         return Response(said, media_type=LINES)
 
     @router.delete(f"{_PATH}/{{session}}", summary="Give an audit up", status_code=204)

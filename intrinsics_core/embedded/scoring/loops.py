@@ -12,7 +12,7 @@ def without_loops(text: str) -> str:
     No model was trained on such texts, and the reader calls "zebra zebra zebra ..." supported by anything.
     """
     words = text.split()
-    if len(words) <= _KEPT:
+    if len(words) - len(set(words)) < _KEPT:  # too few are said again
         return text
     kept = words
     for length in range(1, min(_LONGEST, len(words) // (_KEPT + 1)) + 1):

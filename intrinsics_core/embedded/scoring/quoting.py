@@ -74,18 +74,16 @@ def repeats_a_clause(sentence: str, source: str) -> bool:
     "The last train leaves at 22:10." is a clause of "The last train leaves at 22:10, the first one at 5:30." What goes
     on with a condition or an exception, or begins with one, is no clause.
     """
-    said = tokens(sentence)
-    if len(_content(said)) < _CLAUSE or _OPEN.match(sentence) or not _LEANS.isdisjoint(_words(sentence)):
+    said, there = _words(sentence), _words(source)
+    size = len(said)
+    if len(there) <= size or len(_content(tokens(sentence))) < _CLAUSE or not _LEANS.isdisjoint(said):
         return False
-    there = tokens(source)
-    if len(there) <= len(said) or _OPEN.match(source):
+    if _OPEN.match(sentence) or _OPEN.match(source):
         return False
-    words = [token.text.casefold() for token in said]
-    if words == [token.text.casefold() for token in there[: len(said)]]:
-        rest = source[there[len(said) - 1].end :]
+    if said == there[:size]:
+        rest = source[tokens(source)[size - 1].end :]
         return bool(_BREAK.match(rest)) and not _BOUND.match(rest) and not _PAIRED.search(sentence)
-    begin = there[-len(said)].begin
-    return words == [token.text.casefold() for token in there[-len(said) :]] and source[:begin].rstrip().endswith(";")
+    return said == there[-size:] and source[: tokens(source)[-size].begin].rstrip().endswith(";")
 
 
 def quotes(sentence: str, source: str, given: str) -> bool:

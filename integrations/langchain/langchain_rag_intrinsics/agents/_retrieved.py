@@ -143,12 +143,13 @@ def _tell_of_texts(messages: Sequence[AnyMessage], tools: Tools) -> None:
     """Once for each tool: that what it says in words is judged only where it is named."""
     if tools is not None:
         return
-    silent = {call["id"] for call in calls_in(messages) if _only_acknowledges(call)}
     results = [m for m in messages if isinstance(m, ToolMessage) and m.name and m.status != "error"]
     retrieving = {str(m.name) for m in results if of_message(m, None) is not None}
-    for message in results:
+    untold = [m for m in results if str(m.name) not in retrieving | _warned]
+    silent = {call["id"] for call in calls_in(messages) if _only_acknowledges(call)} if untold else set()
+    for message in untold:
         name = str(message.name)
-        if name in retrieving or name in _warned or message.tool_call_id in silent:
+        if name in _warned or message.tool_call_id in silent:
             continue
         _warned.add(name)
         logging.getLogger(__name__).warning(

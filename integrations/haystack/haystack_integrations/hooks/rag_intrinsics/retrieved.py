@@ -11,6 +11,9 @@ from haystack_integrations.common.rag_intrinsics.pipeline_input import text_of_r
 
 from intrinsics_core.text.fields import object_in
 
+_FIELDS = frozenset(("id", "content", "blob", "embedding"))  # of a document that Haystack wrote
+_warned: set[str] = set()
+
 
 def evidence(
     documents: Sequence[Document],
@@ -97,7 +100,3 @@ def _once(documents: Sequence[Document], more: Iterable[Document]) -> list[Docum
             known.add(_text(each))
             found.append(each)
     return found
-
-
-_warned: set[str] = set()
-_FIELDS = frozenset(("id", "content", "blob", "embedding"))

@@ -16,6 +16,8 @@ from intrinsics_core.protocol.verdicts import KEY
 from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 from intrinsics_core.runtimes.chat import ended
 
+_CALLS = ("tool_calls", "tool_call_results", "tool_use", "function_call")  # reasons of messages that call tools
+
 
 @component
 class RagIntrinsicsStreamAuditor(Intrinsic):
@@ -349,6 +351,3 @@ def _sentences(given: PipelineInput, judged: Sequence[AuditedSentence]) -> Strea
 
 def _chunk(verdicts: dict[str, Any]) -> StreamingChunk:
     return StreamingChunk("", meta={KEY: verdicts})
-
-
-_CALLS = ("tool_calls", "tool_call_results", "tool_use", "function_call")
