@@ -167,7 +167,7 @@ def main() -> None:
         ("Haystack's `FaithfulnessEvaluator`",
          lambda g: FaithfulnessEvaluator(chat_generator=g, raise_on_failure=False, progress_bar=False), theirs,
          "NaN, or all rows are lost"),
-        ("`RagIntrinsicsFaithfulnessEvaluator`", RagIntrinsicsFaithfulnessEvaluator, ours, "0, with its reason"),
+        ("`RagIntrinsicsFaithfulnessEvaluator`", RagIntrinsicsFaithfulnessEvaluator, ours, "NaN, with its reason"),
     ):  # fmt: skip
         lost, made = judged(evaluator, replies)
         row(name, made, f"{len(replies) - len(lost)} of {len(replies)}", ", ".join(lost) or "none", failed)

@@ -167,7 +167,7 @@ class EmbeddedRuntime(BlockingRuntime):
         """One vector per text, for a vector store: the windows of a long text averaged, length 1.
 
         Args:
-            texts: any texts; one without a token gets zeros.
+            texts: any texts; one without a token gets a vector that is far from the vectors of all others.
             kind: ``"query"`` or ``"passage"``: models that were trained with prompts tell them apart.
         """
         from intrinsics_core.embedded.models.bi_encoder import averaged

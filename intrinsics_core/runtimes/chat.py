@@ -106,6 +106,16 @@ class ChatRuntime(Runtime):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._kind}, {', '.join(sorted(self._features)) or 'plain text'})"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what belongs to this process: a copy has places of its own."""
+        return {name: value for name, value in vars(self).items() if name not in ("_limiter", "_threads")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._limiter = Limiter(self.concurrency)
+        self.renew()
+        renew_in_child(self)
+
     @abstractmethod
     def ask(self, request: Generate, features: frozenset[str]) -> Any:
         """The framework's reply to a request with messages.

@@ -134,6 +134,14 @@ class TestRanker:
         kept = filtered.run(query=QUESTION, documents=documents(), score_threshold=0.7)["documents"]
         assert [d.id for d in kept] == ["mill"]
 
+    @pytest.mark.parametrize("kind", [RagIntrinsicsRanker, RagIntrinsicsContextRelevanceFilter])
+    @pytest.mark.parametrize("threshold", [float("nan"), float("inf"), "high"])
+    def test_a_threshold_that_nothing_reaches_is_refused(self, kind: Any, threshold: Any) -> None:
+        with pytest.raises(InvalidInput, match="score_threshold is no number"):
+            kind(score_threshold=threshold)
+        with pytest.raises(InvalidInput, match="score_threshold is no number"):
+            kind(judging()).run(query=QUESTION, documents=documents(), score_threshold=threshold)
+
     def test_a_fallback_is_not_cut_by_a_threshold(self) -> None:
         down = no_judge()
         ranker = RagIntrinsicsRanker(down, score_threshold=0.9, on_error="fallback")

@@ -8,6 +8,7 @@ own chat model; left out, the embedded encoder (offline, CPU). All run natively 
     'IntrinsicsReranker'
 """
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from langchain_rag_intrinsics.answerability_gate import AnswerabilityGate
@@ -52,8 +53,10 @@ __all__ = [
     "UncertaintyScorer",
 ]
 
-# They need the extra `agents`: imported by name, and not in `__all__`, so that `import *` works without it.
+# They need the extra `agents`: imported at first use, and in `__all__` where it is there, so that `import *` works.
 _MIDDLEWARE = ("AnswerabilityMiddleware", "GroundednessMiddleware")
+if find_spec("langchain") is not None:
+    __all__ += _MIDDLEWARE
 
 
 def __getattr__(name: str) -> Any:

@@ -232,6 +232,12 @@ def test_equal_texts_under_different_headings_are_two_documents() -> None:
     assert retrieved([*messages[:1], ToolMessage("x", tool_call_id="1", artifact=parts)], None) == parts[:1]
 
 
+def test_a_tool_that_returns_documents_is_not_told_to(caplog: pytest.LogCaptureFixture) -> None:
+    found_nothing = ToolMessage("No page on the ferry.", name="wiki", tool_call_id="1", artifact=[])
+    assert retrieved([HumanMessage("When is the ferry?"), found_nothing], None) is None
+    assert "let it return documents" not in caplog.text
+
+
 def test_an_empty_list_beside_words_is_no_search() -> None:
     def turn(text: str) -> list[Any]:
         return [HumanMessage("now"), ToolMessage(text, tool_call_id="1", name="calendar", artifact=[])]

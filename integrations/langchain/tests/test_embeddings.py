@@ -7,7 +7,9 @@ import threading
 from typing import Any
 
 import pytest
+from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_rag_intrinsics import IntrinsicsEmbeddings
 from langchain_tests.integration_tests import EmbeddingsIntegrationTests
 from langchain_tests.unit_tests import EmbeddingsUnitTests
@@ -40,7 +42,7 @@ def test_all_shapes_of_runtime_give_the_same_vectors() -> None:
     texts = ["Ada Brink built the tide mill.", "\U0001f33e 磨坊由艾达建造。", "", "word " * 2000]
     expected = IntrinsicsEmbeddings().embed_documents(texts)
     assert [len(vector) for vector in expected] == [384] * 4
-    assert set(expected[2]) == {0.0}  # nothing to say
+    assert len(set(expected[2])) == 1  # nothing to say
     for runtime in ("embedded", {"kind": "embedded"}, EmbeddedRuntime()):
         assert IntrinsicsEmbeddings(runtime=runtime).embed_documents(texts) == expected
     assert asyncio.run(IntrinsicsEmbeddings().aembed_documents(texts)) == expected
@@ -51,6 +53,13 @@ def test_all_shapes_of_runtime_give_the_same_vectors() -> None:
 def test_what_gives_no_vectors_is_refused_when_it_is_built(runtime: Any) -> None:
     with pytest.raises(InvalidInput, match="runtime"):
         IntrinsicsEmbeddings(runtime=runtime)
+
+
+def test_a_store_takes_an_empty_text() -> None:
+    store = InMemoryVectorStore(IntrinsicsEmbeddings())
+    store.add_documents([Document("", id="blank"), Document("Ada Brink built the tide mill.", id="mill")])
+    assert [found.id for found in store.similarity_search("Who built the mill?", k=2)] == ["mill", "blank"]
+    assert store.similarity_search("", k=1)[0].id == "blank"
 
 
 def test_a_cancelled_embedding_stops_between_batches(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
+from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.retrievers import BaseRetriever
@@ -299,6 +300,11 @@ def test_they_refuse_a_component_that_raises_no_error() -> None:
 
 
 def test_a_component_is_copied_and_pickled_after_use() -> None:
+    judge = FakeListChatModel(responses=['{"answerability": "answerable", "confidence": 0.8}'])
+    gate = AnswerabilityGate(runtime=judge)
+    judged = gate.invoke(GIVEN)
+    for again in (copy.copy(gate), copy.deepcopy(gate), pickle.loads(pickle.dumps(gate))):  # noqa: S301
+        assert again.invoke(GIVEN)["answerability"] == judged["answerability"]
     detector = HallucinationDetector()
     expected = detector.invoke(GIVEN)
     for other in (copy.copy(detector), copy.deepcopy(detector), pickle.loads(pickle.dumps(detector))):  # noqa: S301

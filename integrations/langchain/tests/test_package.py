@@ -37,7 +37,8 @@ def test_examples_in_docstrings(name: str) -> None:
 
 
 def test_every_class_has_an_example() -> None:
-    for name in [*langchain_rag_intrinsics.__all__, *langchain_rag_intrinsics._MIDDLEWARE]:
+    assert set(langchain_rag_intrinsics._MIDDLEWARE) < set(langchain_rag_intrinsics.__all__)
+    for name in langchain_rag_intrinsics.__all__:
         assert ">>> " in (getattr(langchain_rag_intrinsics, name).__doc__ or ""), name
 
 
@@ -67,6 +68,7 @@ def test_without_agents_all_but_the_middleware_is_there() -> None:
         "import sys\n"
         "sys.modules['langchain'] = sys.modules['langchain.agents'] = None\n"
         "from langchain_rag_intrinsics import *\n"
+        "assert 'GroundednessMiddleware' not in globals()\n"
         "print(FactCheckTool().name)\n"
         "try:\n"
         "    from langchain_rag_intrinsics import GroundednessMiddleware\n"

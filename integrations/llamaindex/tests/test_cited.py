@@ -1,6 +1,7 @@
 """The four citation modes on what query engines give."""
 
 import json
+from typing import get_args
 
 import pytest
 from llama_index.core.base.response.schema import Response
@@ -8,7 +9,7 @@ from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
 
 from integrations.llamaindex.tests.llms import FAITHFUL, INVENTED, QUESTION, Says, nodes, synthesized
 from intrinsics_core import InvalidInput
-from intrinsics_core.render.citations import from_json, parse, restored
+from intrinsics_core.render.citations import Mode, from_json, parse, restored
 
 
 def answered(**asked: bool) -> Response:
@@ -29,6 +30,13 @@ def test_each_mode_is_read_back(mode, asked):
         texts = [{"id": n.node.node_id, "text": n.node.text} for n in response.source_nodes]
         rows = restored(again, texts).citations
         assert [row.response_text for row in rows] == [FAITHFUL] * len(rows)
+
+
+@pytest.mark.parametrize("mode", get_args(Mode))
+def test_a_refusal_is_its_own_text(mode):
+    inner = Says(FAITHFUL)
+    refused = GroundedSynthesizer(inner, canned="Nothing says that.").synthesize("Who runs the ferry?", nodes())
+    assert cited(refused, mode) == "Nothing says that."
 
 
 def test_a_response_that_nobody_annotated():

@@ -25,6 +25,7 @@ from intrinsics_core import IntrinsicsError, InvalidInput
 from intrinsics_core.profiles.prompted import PROFILE
 from tests.contract.settings import REWRITTEN, SECRET, SERVER, RuntimeSettingTests
 from tests.interpreter import examples_of, output_of
+from tests.scripted import Scripted
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT.parents[1] / "docs"
@@ -144,7 +145,8 @@ def test_it_is_pickled_whole_or_not_at_all() -> None:
     again = pickle.loads(pickle.dumps(IntrinsicsRerank(runtime=SERVER, top_n=2)))  # noqa: S301
     assert again.api_key.get_secret_value() == SECRET and again.top_n == 2
     with pytest.raises(Exception, match="pickle"):  # not a component that silently judges with another runtime
-        pickle.dumps(IntrinsicsRerank(runtime=LLMRuntime(JudgeLLM(reply=lambda messages, options: "x"))))
+        pickle.dumps(IntrinsicsRerank(runtime=Scripted(lambda request: "x")))
+    pickle.loads(pickle.dumps(IntrinsicsRerank(runtime=LLMRuntime(MockLLM()))))  # noqa: S301
 
 
 def test_an_unknown_setting_is_an_error() -> None:

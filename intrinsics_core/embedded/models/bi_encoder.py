@@ -169,9 +169,13 @@ class BiEncoder(OnnxModel["VectorSession", Vectors]):
 
 
 def averaged(vectors: Sequence[Vectors]) -> list[list[float]]:
-    """One vector of length 1 for each text: the mean of its windows; zeros for a text without a token."""
-    means = [windows.mean(0) for windows in vectors]
-    return [(mean / max(float(np.linalg.norm(mean)), 1e-12)).tolist() for mean in means]
+    """One vector of length 1 for each text: the mean of its windows.
+
+    A text without a token has the vector whose parts are all alike, which is far from the vector of any text: vector
+    stores refuse one of zeros.
+    """
+    means = [windows.mean(0) if windows.any() else np.ones(windows.shape[1]) for windows in vectors]
+    return [(mean / float(np.linalg.norm(mean))).tolist() for mean in means]
 
 
 def _blocks(texts: Sequence[str]) -> Iterator[list[str]]:

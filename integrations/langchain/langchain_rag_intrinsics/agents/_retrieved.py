@@ -127,6 +127,10 @@ def _says_nothing(text: str, tools: Tools) -> bool:
     return says_nothing(text) or _FOUND_NOTHING.fullmatch(text.strip().casefold()) is not None
 
 
+def _is_empty_list(artifact: Any) -> bool:
+    return isinstance(artifact, list | tuple) and not artifact
+
+
 def _text(message: ToolMessage) -> list[Document]:
     text = str(message.text)
     return [Document(text, id=message.tool_call_id)] if text.strip() and message.status != "error" else []
@@ -144,7 +148,7 @@ def _tell_of_texts(messages: Sequence[AnyMessage], tools: Tools) -> None:
     if tools is not None:
         return
     results = [m for m in messages if isinstance(m, ToolMessage) and m.name and m.status != "error"]
-    retrieving = {str(m.name) for m in results if of_message(m, None) is not None}
+    retrieving = {str(m.name) for m in results if of_message(m, None) is not None or _is_empty_list(m.artifact)}
     untold = [m for m in results if str(m.name) not in retrieving | _warned]
     silent = {call["id"] for call in calls_in(messages) if _only_acknowledges(call)} if untold else set()
     for message in untold:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from copy import deepcopy
@@ -243,6 +244,18 @@ class ReplyIntrinsic(Intrinsic):
 
 
 _Row = tuple[ChatMessage | None, PipelineInput, Call[Any]]
+
+
+def checked_threshold(value: float | None, intrinsic: str) -> float | None:
+    """A least score as it was given.
+
+    Raises:
+        InvalidInput: it is no number; nothing is at least NaN, so that every document would be dropped.
+    """
+    if value is not None and not (isinstance(value, int | float) and math.isfinite(value)):
+        raise InvalidInput("score_threshold is no number", intrinsic=intrinsic, expected="a finite number, or None",
+                           got=repr(value))  # fmt: skip
+    return value
 
 
 def listed(name: str, values: str | Sequence[str], allowed: Sequence[str] | None = None) -> list[str]:

@@ -11,12 +11,14 @@ from llama_index.rag_intrinsics._responses import answer_of, noted_on, sources_o
 from intrinsics_core import InvalidInput
 from intrinsics_core.protocol.names import named
 from intrinsics_core.protocol.results import Audit, Citations
-from intrinsics_core.protocol.verdicts import verdicts_in
+from intrinsics_core.protocol.verdicts import verdict_in, verdicts_in
 from intrinsics_core.render.citations import Mode, Style, view, write
 
 
 def cited(response: Any, mode: Mode = "postfix", style: Style = "text") -> str:
     """The text of a response that was annotated, with its citations in one of the four modes.
+
+    What the gate refused cites nothing: its text is the refusal's own.
 
     Args:
         response: what `ResponseAnnotator`, `GroundedSynthesizer` or `AuditedQueryEngine` gave, an agent's output too.
@@ -50,6 +52,10 @@ def cited(response: Any, mode: Mode = "postfix", style: Style = "text") -> str:
     elif "audit" in verdicts:
         rows = [row for sentence in Audit.model_validate(verdicts["audit"]).sentences for row in sentence.citations]
         found = Citations(citations=tuple(rows))
+    elif verdict_in(noted_on(response), "answerability").get("label") == "unanswerable" and len(verdicts) == 1:
+        if style != "json":
+            return answer_of(response)
+        found = Citations(citations=())
     else:
         raise InvalidInput("the response has no citations", expected="ResponseAnnotator().annotate(query, response)")
     documents = passages(distinct(sources_of(response, tools=None)), MetadataMode.NONE)

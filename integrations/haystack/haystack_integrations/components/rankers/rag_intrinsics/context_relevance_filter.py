@@ -5,7 +5,7 @@ from typing import Any, ClassVar, get_args
 
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
-from haystack_integrations.common.rag_intrinsics.base import Intrinsic, listed
+from haystack_integrations.common.rag_intrinsics.base import Intrinsic, checked_threshold, listed
 from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, scored
 
 from intrinsics_core import Profile
@@ -65,11 +65,11 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
         :param on_error: `"raise"`, or `"fallback"`: a document whose judgement failed is kept, with the score it
             came with, and its `meta` says why as `context_relevance_degraded`.
         :param date: Date text for prompts that carry one; the day of the call where left out.
-        :raises InvalidInput: If `labels` or `on_error` has what it does not take.
+        :raises InvalidInput: If `labels`, `score_threshold` or `on_error` has what it does not take.
         """
         self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
         self.labels = listed("labels", labels, get_args(Relevance))
-        self.score_threshold = score_threshold
+        self.score_threshold = checked_threshold(score_threshold, self.intrinsic)
 
     @component.output_types(documents=list[Document], result=dict[str, Any])
     def run(
@@ -89,8 +89,8 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
         :returns: `documents`: copies of those that are kept; `result`: the judgements of all.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
-        given = self._read(query, documents, history)
-        return self._outputs(given, self._result(self._call(given)), score_threshold)
+        least, given = checked_threshold(score_threshold, self.intrinsic), self._read(query, documents, history)
+        return self._outputs(given, self._result(self._call(given)), least)
 
     @component.output_types(documents=list[Document], result=dict[str, Any])
     async def run_async(
@@ -101,8 +101,8 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
         score_threshold: float | None = None,
     ) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
-        given = self._read(query, documents, history)
-        return self._outputs(given, await self._aresult(self._call(given)), score_threshold)
+        least, given = checked_threshold(score_threshold, self.intrinsic), self._read(query, documents, history)
+        return self._outputs(given, await self._aresult(self._call(given)), least)
 
     def _outputs(self, given: PipelineInput, result: ContextRelevance, score_threshold: float | None) -> dict[str, Any]:
         least = self.score_threshold if score_threshold is None else score_threshold

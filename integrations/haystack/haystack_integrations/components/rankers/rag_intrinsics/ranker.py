@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
-from haystack_integrations.common.rag_intrinsics.base import Intrinsic
+from haystack_integrations.common.rag_intrinsics.base import Intrinsic, checked_threshold
 from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, scored
 
 from intrinsics_core import InvalidInput, Profile
@@ -87,11 +87,11 @@ class RagIntrinsicsRanker(Intrinsic):
         :param on_error: `"raise"`, or `"fallback"`: the original order with the scores that were there; `result`, and
             `meta` as `reranking_degraded`, say why.
         :param date: Date text for prompts that carry one; the day of the call where left out.
-        :raises InvalidInput: If `top_k`, `mode`, `window`, `max_characters`, `prior_weight`, `higher_is_better` or
-            `on_error` is none that it takes.
+        :raises InvalidInput: If `top_k`, `score_threshold`, `mode`, `window`, `max_characters`, `prior_weight`,
+            `higher_is_better` or `on_error` is none that it takes.
         """
         self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
-        self.top_k, self.score_threshold = self._checked(top_k), score_threshold
+        self.top_k, self.score_threshold = self._checked(top_k), checked_threshold(score_threshold, self.intrinsic)
         self.mode, self.window, self.both_orders, self.max_characters = mode, window, both_orders, max_characters
         self.prior_weight, self.higher_is_better = prior_weight, higher_is_better
         self._call(self._read("?", (), None))  # a wrong value fails now, not at the first run
@@ -117,8 +117,9 @@ class RagIntrinsicsRanker(Intrinsic):
             was not applied.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
-        limit, given = self._checked(top_k), self._read(query, documents, history)
-        return self._outputs(given, self._result(self._call(given)), limit, score_threshold)
+        limit, least = self._checked(top_k), checked_threshold(score_threshold, self.intrinsic)
+        given = self._read(query, documents, history)
+        return self._outputs(given, self._result(self._call(given)), limit, least)
 
     @component.output_types(documents=list[Document], result=dict[str, Any])
     async def run_async(
@@ -130,8 +131,9 @@ class RagIntrinsicsRanker(Intrinsic):
         score_threshold: float | None = None,
     ) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
-        limit, given = self._checked(top_k), self._read(query, documents, history)
-        return self._outputs(given, await self._aresult(self._call(given)), limit, score_threshold)
+        limit, least = self._checked(top_k), checked_threshold(score_threshold, self.intrinsic)
+        given = self._read(query, documents, history)
+        return self._outputs(given, await self._aresult(self._call(given)), limit, least)
 
     def _outputs(
         self, given: PipelineInput, result: Ranking, top_k: int | None, score_threshold: float | None
