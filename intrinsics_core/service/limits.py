@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from intrinsics_core import ContextTooLong, RequestTimeout
+from intrinsics_core import ContextTooLong, InvalidInput, RequestTimeout
+from intrinsics_core._support import strict_json
 from intrinsics_core.service.problems import TooMuch, of_error
+
+_DRAINED = 16  # bodies of the largest size that are read on after one that is too large
+_PERHAPS_NO_NUMBER = re.compile(rb"NaN|Infinity|\d[eE]\+?\d{3}")
 
 
 @dataclass(frozen=True)
@@ -88,6 +95,8 @@ class Bounded:
             async with asyncio.timeout_at(until):
                 body = await self._read(scope, receive)
         except TooMuch as error:
+            # A client that still sends would not see the answer to a connection that closes under it.
+            await self._drain(receive, until)
             # What was not read is not read as the next request either.
             response = of_error(error)
             response.headers["connection"] = "close"
@@ -96,7 +105,9 @@ class Bounded:
         except TimeoutError:
             await self._late(scope, receive, send)
             return
-        if body is not None:
+        if body is not None and (wrong := _no_number(body)):
+            await of_error(wrong)(scope, receive, send)
+        elif body is not None:
             # All is JSON here, and `curl -d` calls it a form. A stranger's page is known by its Origin, not by this.
             others = [header for header in scope["headers"] if header[0] != b"content-type"]
             scope["headers"] = [*others, (b"content-type", b"application/json")]
@@ -118,6 +129,17 @@ class Bounded:
         if size > most:
             raise TooMuch("the body is too large", expected=f"at most {most} bytes", got=f"{size} or more")
         return b"".join(pieces)
+
+    async def _drain(self, receive: Receive, until: float) -> None:
+        """Read on, within a bound, and keep nothing."""
+        left = _DRAINED * self.limits.body
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(until):
+                while left > 0:
+                    message = await receive()
+                    left -= len(message.get("body", b""))
+                    if not message.get("more_body"):
+                        return
 
     async def _answer(self, body: bytes, until: float, scope: Scope, receive: Receive, send: Send) -> None:
         given, gone, begun = False, asyncio.Event(), False
@@ -155,6 +177,22 @@ class Bounded:
     async def _late(self, scope: Scope, receive: Receive, send: Send) -> None:
         error = RequestTimeout("the request was not answered in time", expected=f"at most {self.limits.seconds:g} s")
         await of_error(error)(scope, receive, send)
+
+
+def _no_number(body: bytes) -> InvalidInput | None:
+    """The error for a body with a number that JSON does not have, which Python's reader lets in.
+
+    What else is wrong with a body is for the routes to tell.
+    """
+    if _PERHAPS_NO_NUMBER.search(body) is None:
+        return None
+    try:
+        strict_json.loads(body.decode("utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    except ValueError as error:
+        return InvalidInput(f"not JSON: {error}")
+    return None
 
 
 async def _left(receive: Receive) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import socket
 import threading
 import time
 
@@ -62,6 +64,31 @@ def test_a_body_that_is_too_large(small):
         told = small.post("/v1/rerank", content=content)
         assert (told.status_code, told.json()["title"]) == (413, "InvalidInput")
     assert small.post("/v1/rerank", json=ASKED | {"x": "y" * 9_000}).status_code == 200
+
+
+def test_a_client_that_sends_on_reads_why_its_body_is_refused(small):
+    with socket.create_connection((small.base_url.host, small.base_url.port), timeout=PATIENCE) as raw:
+        size = 150_000
+        raw.sendall(f"POST /v1/rerank HTTP/1.1\r\nHost: localhost\r\nContent-Length: {size}\r\n\r\n".encode())
+        for _ in range(15):
+            raw.sendall(b"x" * (size // 15))
+            time.sleep(0.01)  # the service has answered by then, unless it reads on
+        told = b"".join(iter(lambda: raw.recv(65_536), b""))
+    assert told.startswith(b"HTTP/1.1 413") and b"at most 10000 bytes" in told
+
+
+NUMBERS = ["NaN", "Infinity", "-Infinity", "1e999"]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("path", ["/v1/rerank", "/v2/rerank", "/v1/intrinsics/reranking", "/v1/audit/stream"])
+def test_a_number_that_json_does_not_have_is_refused_in_every_route(small, path, number):
+    row = {"query": "?", "messages": [{"role": "user", "content": "?"}], "return_documents": True}
+    row["documents"] = [{"text": "a", "metadata": {"x": "<>"}}]
+    told = small.post(path, content=json.dumps(row).replace('"<>"', number))
+    assert (told.status_code, told.json()["title"]) == (400, "InvalidInput"), told.text
+    fine = small.post("/v1/rerank", json=ASKED | {"query": f"What is {number}?"})
+    assert fine.status_code == 200
 
 
 def test_too_many_documents(small):
