@@ -46,6 +46,16 @@ def digest(answer: str, documents: Iterable[Mapping[str, Any]]) -> str:
     return hashlib.sha256(json.dumps([answer, read]).encode()).hexdigest()
 
 
+def copy_containers(value: Any) -> Any:
+    """A value with its mappings and lists copied, at every depth, so that a change of the copy reaches no original.
+
+    What they hold is shared: metadata may hold a client or a lock, which has no copy.
+    """
+    if isinstance(value, dict):
+        return {name: copy_containers(held) for name, held in value.items()}
+    return [copy_containers(held) for held in value] if isinstance(value, list) else value
+
+
 def verdicts_in(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
     """All verdicts by name; none where there are none, or where something that is not ours is called so."""
     found = metadata.get(KEY)

@@ -195,6 +195,7 @@ class ContractTests:
         before = self.adapter.snapshot(inputs)
         for document in self.adapter.documents(self.adapter.call(self.adapter.build(intrinsic), inputs)):
             document["metadata"]["page"] = "changed by whoever got the output"
+            document["metadata"].get("nested", {"a": []})["a"].append("changed, too")
         assert self.adapter.snapshot(inputs) == before
 
     @pytest.mark.parametrize("seed", range(4))

@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
 
-from intrinsics_core.protocol.verdicts import KEY
+from intrinsics_core.protocol.verdicts import KEY, copy_containers
 from langchain_rag_intrinsics._documents import RETRIEVAL_SCORE, SCORE, retrievers_score
 from langchain_rag_intrinsics._inputs import ChainInput
 from langchain_rag_intrinsics._intrinsic import Intrinsic
@@ -52,7 +52,7 @@ class Compressor(BaseDocumentCompressor, Intrinsic):
             if why := getattr(row, "failure", None):  # of this document's judgement alone
                 verdict["degraded"] = why
             metadata = {
-                **document.metadata,
+                **copy_containers(document.metadata),
                 **(_scored(document, row.score) if scored else {}),
                 KEY: beside(document.metadata.get(KEY), {self.intrinsic: verdict}),
             }

@@ -12,6 +12,8 @@ from typing import Any
 
 from llama_index.core.schema import NodeWithScore
 
+from intrinsics_core.protocol.verdicts import copy_containers
+
 RETRIEVAL_SCORE, JUDGED_FOR = "retrieval_score", "judged_for"
 
 _INTRINSICS = ("reranking", "context_relevance")
@@ -42,7 +44,7 @@ def retrievers_score(item: NodeWithScore, asked: str) -> float | None:
 
 def marked(item: NodeWithScore, asked: str, verdict: Mapping[str, Any], score: float | None) -> NodeWithScore:
     """A copy with a verdict on it and this score. Our keys are kept out of what LLMs and embeddings read."""
-    node, metadata = item.node, dict(item.node.metadata)
+    node, metadata = item.node, copy_containers(item.node.metadata)
     if _ours(item):
         if metadata.get(JUDGED_FOR) != asked:
             metadata.pop(RETRIEVAL_SCORE, None)

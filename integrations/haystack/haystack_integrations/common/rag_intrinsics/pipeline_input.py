@@ -13,7 +13,7 @@ from haystack.dataclasses import ChatMessage, TextContent, ToolCallResult
 from intrinsics_core import InvalidInput
 from intrinsics_core.protocol.earlier_calls import EarlierCalls, asks, by_question, with_earlier_calls
 from intrinsics_core.protocol.results import Result
-from intrinsics_core.protocol.verdicts import digest, verdict_in, with_verdicts
+from intrinsics_core.protocol.verdicts import copy_containers, digest, verdict_in, with_verdicts
 from intrinsics_core.text.fields import as_lines, object_in
 
 RETRIEVED = "retrieval_score"  # the score that a document came with, in the `meta` of one that we scored
@@ -210,7 +210,7 @@ def retrieval_score(document: Document) -> float | None:
 
 def scored(document: Document, score: float | None, meta: dict[str, Any]) -> Document:
     """A copy with flat keys in its ``meta``, those without a value left out, and a score where there is one."""
-    kept = {**document.meta}
+    kept = copy_containers(document.meta)
     for key, value in (*meta.items(), (RETRIEVED, retrieval_score(document))):
         if value is not None:
             kept[key] = value
