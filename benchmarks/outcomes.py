@@ -1,0 +1,163 @@
+"""What the embedded default of any commit says to the same calls: results as JSON, kept so that each is made once.
+
+A job is an intrinsic with its messages and documents, as data. A subprocess runs jobs through the public functions
+alone (`intrinsics_core.<intrinsic>`, `run_many`, `as_runtime`), so that this file measures commits that know nothing
+of it. The results of a commit stay in `.floor/`, beside the repository's first working tree.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+Job = dict[str, Any]
+Outcome = dict[str, Any]
+ROOT = Path(__file__).resolve().parents[1]
+CORE = "intrinsics_core"
+TOGETHER = 64
+
+
+def job(
+    intrinsic: str, messages: Sequence[Any], documents: Sequence[Any] = (), *, reader: bool = True, **more: Any
+) -> Job:
+    """A call as data. more: further arguments of the intrinsic."""
+    return {
+        "intrinsic": intrinsic, "messages": list(messages), "documents": list(documents), "reader": reader, "more": more
+    }  # fmt: skip
+
+
+def key_of(one: Job) -> str:
+    return hashlib.sha256(json.dumps(one, sort_keys=True).encode()).hexdigest()
+
+
+def git(*words: str, index: Path | None = None) -> str:
+    env = os.environ | ({"GIT_INDEX_FILE": str(index)} if index else {})
+    return subprocess.run(
+        ["git", "-C", ROOT, *words], check=True, capture_output=True, text=True, env=env
+    ).stdout.strip()
+
+
+def state(commit: str | None) -> str:
+    """Git's hash of the core's files at a commit; None: as they stand in this working tree, committed or not."""
+    if commit is not None:
+        return git("rev-parse", f"{commit}:{CORE}")
+    with tempfile.TemporaryDirectory() as folder:
+        index = Path(folder) / "index"
+        git("read-tree", "HEAD", index=index)
+        git("add", "--all", CORE, index=index)
+        return git("rev-parse", f"{git('write-tree', index=index)}:{CORE}")
+
+
+@contextmanager
+def tree_of(commit: str | None) -> Iterator[Path]:
+    """The working tree of a commit for a while; None: this one."""
+    if commit is None:
+        yield ROOT
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "tree"
+        git("worktree", "add", "--detach", str(path), commit)
+        try:
+            yield path
+        finally:
+            git("worktree", "remove", "--force", str(path))
+
+
+def child(tree: Path, mode: str) -> subprocess.Popen[str]:
+    """A process that runs this file over the core of a tree. Of this folder nothing else can be imported there (-P)."""
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"PYTHONPATH": str(tree)}
+    pipe = subprocess.PIPE
+    return subprocess.Popen([sys.executable, "-P", __file__, mode], stdin=pipe, stdout=pipe, text=True, env=env)
+
+
+def outcomes(jobs: Sequence[Job], commit: str | None = None) -> list[Outcome]:
+    """The results of the jobs at a commit (None: of this working tree), in their order."""
+    kept = (
+        Path(git("rev-parse", "--path-format=absolute", "--git-common-dir")).parent
+        / ".floor"
+        / f"{state(commit)}.jsonl"
+    )
+    known: dict[str, Outcome] = {}
+    if kept.exists():
+        for line in kept.read_text("utf-8").splitlines():
+            known |= json.loads(line)
+    new = {key: one for one in jobs if (key := key_of(one)) not in known}
+    if new:
+        kept.parent.mkdir(exist_ok=True)
+        with tree_of(commit) as tree, child(tree, "run") as running, kept.open("a", encoding="utf-8") as file:
+            assert running.stdin and running.stdout
+            running.stdin.write(json.dumps(new))
+            running.stdin.close()
+            for line in running.stdout:
+                file.write(line)
+                file.flush()
+                known |= json.loads(line)
+        if running.returncode:
+            raise SystemExit(f"the jobs at {commit or 'this working tree'} ended with {running.returncode}")
+    return [known[key_of(one)] for one in jobs]
+
+
+def milliseconds(jobs: Sequence[Job], commits: Sequence[str | None], rounds: int = 3) -> list[float]:
+    """CPU time of one job at each commit, all threads together: the least of some rounds, in which they take turns."""
+    found: list[list[float]] = [[] for _ in commits]
+    for _ in range(rounds):
+        for place, commit in zip(found, commits, strict=True):
+            with tree_of(commit) as tree, child(tree, "time") as running:
+                told, _ = running.communicate(json.dumps(dict(enumerate(jobs))))
+            place.append(float(told))
+    return [min(each) for each in found]
+
+
+def main() -> None:
+    import time
+    from itertools import islice
+
+    import intrinsics_core as core
+    from intrinsics_core import IntrinsicsError, RuntimeUnavailable, as_runtime, run_many
+
+    jobs: dict[str, Job] = json.load(sys.stdin)
+
+    def call(one: Job) -> Any:
+        intrinsic = getattr(core, one["intrinsic"].replace("-", "_"))
+        given = [one["messages"], one["documents"]] if one["documents"] else [one["messages"]]
+        try:
+            return intrinsic(*given, **one["more"])
+        except IntrinsicsError as error:
+            return error
+
+    def told(result: Any) -> Outcome:
+        if isinstance(result, RuntimeUnavailable):
+            raise result  # the environment's fault: nothing to keep
+        if isinstance(result, IntrinsicsError):
+            return {"error": f"{type(result).__name__}: {result}"}
+        found: Outcome = result.model_dump(mode="json")
+        return found
+
+    if sys.argv[1] == "time":
+        runtime = as_runtime({"kind": "embedded", "threads": 1})
+        first, *others = jobs.values()
+        run_many([call(first)], runtime)
+        begun = time.process_time()
+        for one in others:
+            run_many([call(one)], runtime)
+        print(1000 * (time.process_time() - begun) / len(others))
+        return
+    for reads in (False, True):
+        runtime = as_runtime({"kind": "embedded"} if reads else {"kind": "embedded", "reader": False})
+        some = iter([(key, one) for key, one in jobs.items() if one["reader"] is reads])
+        while drawn := list(islice(some, TOGETHER)):
+            results = run_many([call(one) for _, one in drawn], runtime)
+            found = {key: told(result) for (key, _), result in zip(drawn, results, strict=True)}
+            print(json.dumps(found), flush=True)
+
+
+if __name__ == "__main__":
+    main()
