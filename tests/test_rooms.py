@@ -1,4 +1,4 @@
-"""The architecture, held: no room imports from a room above it, and no imports run in a circle.
+"""The architecture, held: no room imports from a room above it, no imports run in a circle, each room has a budget.
 
 The graph is drawn from the source. Imports in functions, under TYPE_CHECKING and by name (``import_module``, tables of
 module names) count like all others: what hides a circle does not break it.
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import intrinsics_core
+from benchmarks import rooms
 
 PACKAGE = "intrinsics_core"
 ROOT = Path(intrinsics_core.__file__).parent
@@ -177,3 +178,63 @@ def test_what_stands_outside_imports_public_names_alone() -> None:
         if name.startswith(f"{PACKAGE}.") and any(part.startswith("_") for part in name.split(".")[1:])
     ]
     assert not hidden, "\n".join(hidden)
+
+
+# What a room may hold, in lines with comments. A ratchet: a number falls as work lands. It rises only by a commit that
+# says why and what it measured.
+MOST_LINES = {
+    "_support": 318,
+    "bench": 2653,
+    "calibration": 923,
+    "cli": 2514,
+    "demo": 678,
+    "embedded": 9430,
+    "encoders": 1504,
+    "intrinsics": 3291,
+    "local": 1311,
+    "profiles": 5380,
+    "protocol": 2686,
+    "render": 1429,
+    "replies": 2097,
+    "running": 2442,
+    "runtimes": 4141,
+    "service": 2679,
+    "testing": 663,
+    "text": 2132,
+    "training": 1549,
+}
+MOST_CODE = 31193  # of the whole core, without comments, docstrings and blank lines
+MOST_PATTERNS = 358  # compiled in the core
+MOST_TEST_LINES = 7370  # under tests/embedded and tests/text
+
+
+def test_rooms_keep_their_budgets() -> None:
+    counted = rooms.rooms()
+    assert set(counted) - {rooms.LOOSE} == set(MOST_LINES), "each folder has a budget"
+    over = {name: (counted[name].lines, most) for name, most in MOST_LINES.items() if counted[name].lines > most}
+    assert not over, f"lines, budget: {over}"
+
+
+def test_the_core_keeps_its_budgets() -> None:
+    counted = rooms.rooms().values()
+    assert sum(one.code for one in counted) <= MOST_CODE
+    assert sum(one.patterns for one in counted) <= MOST_PATTERNS
+    assert rooms.lines_of_tests("embedded", "text") <= MOST_TEST_LINES
+
+
+def test_code_is_counted_without_words_about_it() -> None:
+    source = '''"""A title."""
+
+import re  # it is used below
+
+# A comment.
+TEXT = re.compile(
+    "a"
+)
+
+
+def f():
+    """What it does."""
+'''
+    assert rooms.code_lines(source) == 5
+    assert rooms.patterns(ast.parse(source)) == 1
