@@ -27,7 +27,7 @@ import intrinsics_core
 from intrinsics_core.bench.folder import rows
 from intrinsics_core.calibration.fitting import calibrate, quality, weighted_f1
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
-from intrinsics_core.embedded.scoring.answering import answerability, best_cosine, shipped_head
+from intrinsics_core.embedded.relevance import best_cosine, passage_score, shipped_head
 from intrinsics_core.protocol.results import Answerability, ContextRelevance
 from training.answering import SETS as FITTED
 from training.answering import Pair
@@ -113,7 +113,8 @@ def main() -> None:
     folder = os.environ.get("RAG_INTRINSICS_DATA")
     if not folder:
         sys.exit("skipped: RAG_INTRINSICS_DATA does not name the data folder (see docs/data.md)")
-    threshold = shipped_head("answerability").thresholds["answerable"]
+    head = shipped_head("answerability")
+    threshold = head.thresholds["answerable"]
     print("| | rows | true | weighted F1 | best | AUROC | AUROC of cosine | ECE | ECE calibrated | AUROC, reader |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     tables = []
@@ -124,7 +125,8 @@ def main() -> None:
             for row in islice(SETS[name](Path(folder)), args.rows):
                 asked = encoder.encode([row.question], kind="query")[0]
                 vectors = encoder.encode(row.passages)
-                scores.append(answerability(row.question, row.passages, asked, vectors).probability)
+                both = zip(row.passages, vectors, strict=True)
+                scores.append(max(passage_score(row.question, text, asked, v, head) for text, v in both))
                 cosines.append(max(best_cosine(asked, v) for v in vectors))
                 labels.append(row.label)
                 asking.append(asked_for([{"role": "user", "content": row.question}], row.passages))

@@ -26,7 +26,7 @@ from benchmarks.quality_answering import recorded
 from intrinsics_core import Runtime, as_runtime, reranking, run
 from intrinsics_core.bench.folder import rows
 from intrinsics_core.embedded.lexical import bm25, terms
-from intrinsics_core.embedded.scoring.answering import with_title
+from intrinsics_core.embedded.relevance import with_title
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
     python -m training.answering --data $RAG_INTRINSICS_DATA --reader intrinsics_core/data/reader
 
 writes `answering.json` (without a reader) and, where there is one, `relevance_read.json` and `answerability_read.json`
-beside it. Logistic regression over `answering.FEATURES` (and what the reader says) on SQuAD 2.0 (CC BY-SA 4.0) and
+beside it. Logistic regression over `relevance.FEATURES` (and what the reader says) on SQuAD 2.0 (CC BY-SA 4.0) and
 CLAPNQ (Apache-2.0; text Wikipedia, CC BY-SA) and, for the heads that read, on the texts written for this, each set with
 the total weight of `SAY`, however many rows it has; CLAPNQ with and without the title in front of the passage, since
 users pass both. Only the rows that no reader was trained on (`training.reader.splits`). Validated by five folds that
@@ -17,9 +17,7 @@ import json
 import os
 import zlib
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -28,7 +26,7 @@ from numpy.typing import NDArray
 from intrinsics_core.calibration.fitting import quality, weighted_f1
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
-from intrinsics_core.embedded.scoring.answering import FEATURES, READ, asked_of, features, read_as, to_read, with_title
+from intrinsics_core.embedded.relevance import FEATURES, READ, features, read_as, to_read, with_title
 from training.reader.data import LICENCES, QUESTIONS, Question, hard_questions, written_questions
 
 FOLDS = 5
@@ -94,9 +92,8 @@ def measured(pairs: list[Pair], encoder: BiEncoder, reader: CrossEncoder | None)
     passages = encoder.encode([p.passage for p in pairs], kind="passage")
     x = np.array([features(p.question, p.passage, q, v) for p, q, v in zip(pairs, questions, passages, strict=True)])
     if reader:
-        asked = [[(part, to_read(p.question, p.text, p.title)) for part in asked_of(p.question)] for p in pairs]
-        logits = iter(reader.logits("answers", [pair for some in asked for pair in some]))
-        x = np.column_stack([x, [read_as(fmean(islice(logits, len(some)))) for some in asked]])
+        logits = reader.logits("answers", [(p.question, to_read(p.question, p.text, p.title)) for p in pairs])
+        x = np.column_stack([x, [read_as(logit) for logit in logits]])
     folds = np.array([zlib.crc32(p.group.encode()) % FOLDS for p in pairs])
     return x, np.array([p.label for p in pairs]), folds
 

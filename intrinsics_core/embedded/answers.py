@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from intrinsics_core.embedded.asking import read, vectors_of
 from intrinsics_core.embedded.commands import commands_among
 from intrinsics_core.embedded.overrides import Overrides
 from intrinsics_core.embedded.questions import AS_SPOKEN, earlier_turns, standing_alone, told_earlier
+from intrinsics_core.embedded.relevance import read, vectors_of
 from intrinsics_core.protocol.requests import Embed, Program, Reply, Request
 from intrinsics_core.protocol.results import Citations, Faithfulness, HallucinationDetection
 from intrinsics_core.protocol.task import Document, Task

@@ -13,12 +13,17 @@ from functools import partial
 from typing import Any
 
 from intrinsics_core.calibration.loading import loaded
-from intrinsics_core.embedded.answer_relevance import answer_relevance
 from intrinsics_core.embedded.answers import citations, claims_of, entailed, hallucination
 from intrinsics_core.embedded.commands import uncommanded
 from intrinsics_core.embedded.overrides import Overrides, checked_thresholds
-from intrinsics_core.embedded.passages import answerability_of, pointwise, relevance, relevance_of_each
 from intrinsics_core.embedded.questions import query_expansion, query_rewrite, turns_cut
+from intrinsics_core.embedded.relevance import (
+    answer_relevance,
+    answerability_of,
+    pointwise,
+    relevance,
+    relevance_of_each,
+)
 from intrinsics_core.embedded.uncertainty import uncertainty_of
 from intrinsics_core.protocol.profile import MultiStepFormat, Profile
 from intrinsics_core.protocol.requests import ScoreTask

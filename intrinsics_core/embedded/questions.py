@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from intrinsics_core.calibration.logits import yes_logits
-from intrinsics_core.embedded.asking import passage
 from intrinsics_core.embedded.overrides import Overrides
 from intrinsics_core.protocol.requests import Program, Score
 from intrinsics_core.protocol.results import ExpandedQuery, QueryExpansion, QueryRewrite
@@ -92,7 +91,7 @@ def _standing(own: Overrides, intrinsic: str, turns: tuple[tuple[str, str], ...]
 
 
 def asked_alone(own: Overrides, task: Task, *, back: bool = True) -> Program[str]:
-    """The question as it stands alone, spelled as in the documents, "" without one: neither encoder nor reader sees
+    """The question as it stands alone, "" without one: neither encoder nor reader sees
     the history.
 
     ``back``: of a turn that is about the question before it ("Sorry?") it is that question.
@@ -102,15 +101,13 @@ def asked_alone(own: Overrides, task: Task, *, back: bool = True) -> Program[str
     For ranking either will do: .478 against .471 nDCG on those tasks, .550 against .560 on others.
     """
     from intrinsics_core.embedded.query.going_back import asked_before
-    from intrinsics_core.embedded.spelling import without_slips
 
     turns = turns_of(task)
     if not turns:
         return ""
     before = asked_before(turns) if back else None
     asked = turns if before is None else turns[: before + 1]
-    question = (yield from _standing(own, task.intrinsic, asked)).question
-    return without_slips([passage(document) for document in task.documents], question)
+    return (yield from _standing(own, task.intrinsic, asked)).question
 
 
 def standing_alone(own: Overrides, task: Task) -> Program[Task]:
@@ -156,5 +153,6 @@ def query_expansion(own: Overrides, task: Task) -> Program[QueryExpansion]:
     from intrinsics_core.embedded.query.expanding import expand
 
     found = yield from _standing(own, task.intrinsic, turns_of(task))
-    queries = expand(turns_of(task), [passage(d) for d in task.documents], rewritten=found)
+    passages = [f"{d.title}\n{d.text}" if d.title else d.text for d in task.documents]
+    queries = expand(turns_of(task), passages, rewritten=found)
     return QueryExpansion(queries=tuple(ExpandedQuery(text=text, strategy=strategy) for text, strategy in queries))

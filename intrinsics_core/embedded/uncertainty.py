@@ -1,25 +1,38 @@
-"""How certain it is that an answer is right: from its answerability and from what supports it."""
+"""How certain it is that an answer is (or will be) right: from answerability and from what supports it.
+
+Before answering, an answer can only be right if the passages hold it: certainty is the probability that the question is
+answerable, drawn in from both ends. After answering, it must also be what the passages say: the two are combined by a
+weighted mean of their log-odds, and the answer is never surer than its support. An answer that claims nothing ("I don't
+know.") is right where the passages do not hold one. The weights are set, not fitted.
+
+What this is not: the uncertainty of the model that answered. It never sees that model's probabilities, so a confident
+guess and a lucky one look the same, and without passages it knows nothing (0.5). A language model's own
+log-probabilities, an uncertainty adapter, or sampled answers compared tell more.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+from intrinsics_core.calibration.probabilities import logit, sigmoid
 from intrinsics_core.embedded.answers import answer_and_documents, support_of
-from intrinsics_core.embedded.asking import question_and_passages
 from intrinsics_core.embedded.commands import without_commands
 from intrinsics_core.embedded.overrides import Overrides
-from intrinsics_core.embedded.passages import answerable_by, look_at
 from intrinsics_core.embedded.questions import asked_alone, standing_alone, turns_of
+from intrinsics_core.embedded.relevance import answerable_by, look_at, question_and_passages
+from intrinsics_core.embedded.scoring.chunks import carried_on
+from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.requests import Program, Reply
 from intrinsics_core.protocol.results import Uncertainty
 from intrinsics_core.protocol.task import Task
 
+BEFORE, ANSWERABILITY, SUPPORT = 0.8, 0.35, 0.65
+"""Exponents on the odds of answerability alone (before), and of answerability and support together (after)."""
+_SUREST = 0.99  # neither score is ever surer than that
+
 
 def uncertainty_of(own: Overrides, task: Task) -> Program[Uncertainty]:
-    from intrinsics_core.embedded.scoring.certainty import certainty, quantised
-    from intrinsics_core.embedded.scoring.chunks import carried_on
-
     answerable, supported, claims = None, None, True
     if task.documents:
         alone = yield from standing_alone(own, task)
@@ -30,10 +43,44 @@ def uncertainty_of(own: Overrides, task: Task) -> Program[Uncertainty]:
         replies: Sequence[Reply] = yield wave  # type: ignore[assignment]  # only replies come
         if turns_of(task):
             looked_at = yield from look_at(own, whole, text, replies[:2])
-            answerable = (yield from answerable_by(own, whole, looked_at)).probability
+            answerable = answerable_by(own, whole, looked_at).probability
         if task.response:
             said = yield from support_of(own, alone, replies[2:])
             claims = said.label != "NA"
             supported = said.faithfulness if claims else None
-    found = certainty(answerable, supported, claims=claims)
-    return Uncertainty(certainty=quantised(found.expected), expected=found.expected)
+    expected = certainty(answerable, supported, claims=claims)
+    return Uncertainty(certainty=quantised(expected), expected=expected)
+
+
+def certainty(answerability: float | None, support: float | None = None, *, claims: bool = True) -> float:
+    """The probability that an answer is right, before answering (no support) or after.
+
+    Args:
+        answerability: probability that the passages answer the question; None: not known, no passages.
+        support: how far the passages support the answer given, 0 to 1; None: not answered yet, or nothing to judge.
+        claims: whether the answer claims anything. One that does not has no support, and is the surer, the less
+            answerable the question is.
+
+    Raises:
+        InvalidInput: a number outside 0..1.
+    """
+    asked = 0.0 if answerability is None else _log_odds("answerability", answerability)
+    if support is None:
+        return float(sigmoid(BEFORE * asked * (1 if claims else -1)))
+    share = 0.0 if answerability is None else ANSWERABILITY
+    return min(float(sigmoid(share * asked + SUPPORT * _log_odds("support", support))), support)
+
+
+def quantised(probability: float) -> float:
+    """The middle of the tenth that a probability falls into: 0.05, 0.15 … 0.95."""
+    return (2 * min(9, int(_checked("probability", probability) * 10)) + 1) / 20
+
+
+def _log_odds(name: str, probability: float) -> float:
+    return logit(min(max(_checked(name, probability), 1 - _SUREST), _SUREST))
+
+
+def _checked(name: str, probability: float) -> float:
+    if not 0.0 <= probability <= 1.0:
+        raise InvalidInput(f"{name} is not a probability", expected="a number from 0 to 1", got=repr(probability))
+    return probability

@@ -2,7 +2,7 @@
 
 import pytest
 
-from intrinsics_core import answerability, citations, context_relevance, hallucination_detection, reranking, run
+from intrinsics_core import answerability, citations, hallucination_detection, run
 from intrinsics_core.text.layout import laid_out
 
 FAQ = "Is breakfast included?\nNo, it is 9 euros extra.\n\nAre dogs allowed?\nYes, one per room."
@@ -71,23 +71,6 @@ def test_a_first_row_of_an_answer_is_judged() -> None:
     assert run(hallucination_detection(turns, [{"text": staff}])).sentences[0].label != "NA"
 
 
-def test_documents_that_only_ask_or_list_answer_nothing() -> None:
-    contents = "Contents\n1 Safety ............ 3\n2 Cleaning .......... 7\n3 Warranty .......... 12"
-    for question, document, expected in (
-        ("How much is the deposit?", ASKS, "unanswerable"),
-        ("How long is the warranty?", contents, "unanswerable"),
-        ("Is breakfast included?", FAQ, "answerable"),
-    ):
-        turns = [{"role": "user", "content": question}]
-        assert run(answerability(turns, [{"text": document}])).label == expected
-    turns = [{"role": "user", "content": "How much is the deposit?"}]
-    documents = [
-        {"text": "How much is the deposit? Who can I call?"},
-        {"text": "Guests transfer 200 euros as a security."},
-    ]
-    assert [each.index for each in run(reranking(turns, documents)).ranking] == [1, 0]
-
-
 @pytest.mark.parametrize(
     ("document", "question", "answer", "cited"),
     [
@@ -129,16 +112,6 @@ def test_an_answer_that_does_not_begin_with_yes_or_no_answers(question: str, doc
 
 
 QUESTIONS = ["What is the password of the wifi?", "Are pets allowed?", "How can I cancel my booking?"]
-
-
-def test_documents_that_are_questions_are_ranked_below_those_that_state_something() -> None:
-    asked = [{"role": "user", "content": "How do I cancel a booking?"}]
-    ranked = run(reranking(asked, [*QUESTIONS, "The weather is fine in May."])).ranking
-    assert [each.index for each in ranked][:2] == [3, 2]
-    assert len({each.score for each in ranked}) == 4
-    labels = [each.label for each in run(context_relevance(asked, [*QUESTIONS])).judgements]
-    assert labels == ["irrelevant", "irrelevant", "partially relevant"]
-    assert run(answerability(asked, QUESTIONS)).label == "unanswerable"
 
 
 @pytest.mark.parametrize(

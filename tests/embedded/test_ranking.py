@@ -2,11 +2,9 @@
 
 import random
 
-import numpy as np
 import pytest
 
 from intrinsics_core import as_runtime, context_relevance, reranking, run
-from intrinsics_core.embedded.scoring.answering import best_cosine
 
 PASSAGES = [
     ("Opening hours", "The archive is open to readers from Tuesday to Saturday between nine and five."),
@@ -101,10 +99,3 @@ def test_odd_texts(runtime):
     for question in ("🎉", "猫はどこ", "When was the lighthouse built?"):
         assert all(0 <= score <= 1 for score in by_place(ranked(runtime, question, odd)))
     assert ranked(runtime, "When was the lighthouse built?", odd).ranking[0].index == 5
-
-
-def test_the_best_window_counts():
-    rows = np.eye(3, dtype=np.float32)
-    assert best_cosine(rows[:1], rows) == 1.0
-    assert best_cosine(rows[:1], rows[1:]) == 0.0
-    assert best_cosine(rows[:0], rows) == 0.0

@@ -1,0 +1,332 @@
+"""What passages have for a question: context relevance, reranking, answerability; and whether an answer addresses it.
+
+A passage's score is a logistic regression over the cosine of question and passage, how much of the question's idf mass
+its best sentence holds and, where there is a reader, what it makes of the question beside the window of sentences that
+hold most of its words. A question is as answerable as its best passage.
+
+The weights were fitted by `training/answering.py`. Without the reader one head serves all (``answering.json``). With it
+there are two: whether a passage is relevant, which orders lists and is told first by what it is about
+(``relevance_read.json``), and whether the answer is stated, which is told first by the reader
+(``answerability_read.json``).
+
+What this is not: a language model. Without the reader it knows that a passage is about the matter, hardly whether the
+one fact asked for is stated; with it a question with a plausible false premise ("Who was the second king of ...", where
+there was one) passes less often, but still. Thresholds do not transfer between collections: fit them on some labelled
+questions of your own (`calibrate`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from intrinsics_core.calibration.logits import yes_logits
+from intrinsics_core.calibration.probabilities import logit as log_odds
+from intrinsics_core.embedded.lexical import idf, is_known, terms
+from intrinsics_core.embedded.overrides import Overrides
+from intrinsics_core.embedded.questions import asked_alone, turns_of
+from intrinsics_core.embedded.scoring.head import SURE, LinearHead, bounded, load_head
+from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.requests import Embed, Embedded, Program, Reply, Request, Score, ScoreTask
+from intrinsics_core.protocol.results import Answerability, AnswerRelevance, Judgement
+from intrinsics_core.protocol.task import Document, Task
+from intrinsics_core.text.cleaning import as_meant, cleaned
+from intrinsics_core.text.layout import laid_out
+from intrinsics_core.text.memory import remembered
+from intrinsics_core.text.outline import columns_of
+from intrinsics_core.text.reading import as_read
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+
+Label = Literal["relevant", "partially relevant", "irrelevant"]
+
+FEATURES = ("cosine", "sentence_coverage")
+READ = "reader"
+"""The reader's column: its logit of *answers*, from -1 where it is sure of no to 1 where it is sure of yes."""
+_WINDOW = 180  # words of a passage that are read; the reader takes them in two windows, of which the best counts
+_FEW = 3  # words with content, below which an answer does not say what it is about
+_A_WORD = 2  # words of an answer that claims nothing, up to which it is no refusal either
+
+
+# What the encoder and the reader are asked for.
+
+
+def with_title(text: str, title: str | None) -> str:
+    """What a passage with a title is taken to say, for words and vectors alike."""
+    return f"{title}\n{text}" if title else text
+
+
+def passage(document: Document) -> str:
+    """A document as a passage: its text behind its title."""
+    return with_title(document.text, document.title)
+
+
+def question_and_passages(task: Task, question: str, *, apart: bool = False) -> Sequence[Request]:
+    """Requests for the vectors of a question and of every passage. ``apart``: as if each passage were the only one."""
+    return [
+        Embed(task.intrinsic, (question,), kind="query"),
+        Embed(task.intrinsic, tuple(as_meant(passage(d)) for d in task.documents), kind="passage", apart=apart),
+    ]
+
+
+def vectors_of(replies: Sequence[Reply]) -> list[Sequence[Any]]:
+    """The vectors in the encoder's replies."""
+    return [reply.vectors for reply in replies if isinstance(reply, Embedded)]
+
+
+def read(
+    task: Task, pairs: Sequence[Sequence[tuple[str, str]]], as_: ScoreTask = "entailment"
+) -> Program[list[list[float]]]:
+    """The reader's logits of each group of pairs."""
+    asked = list(dict.fromkeys(pair for group in pairs for pair in group))
+    if not asked:
+        return [[] for _ in pairs]
+    (scored,) = yield [Score(task.intrinsic, tuple(asked), as_, own=True)]
+    logits = dict(zip(asked, yes_logits([scored]), strict=True))  # type: ignore[list-item]  # only replies are sent in
+    return [[logits[pair] for pair in group] for group in pairs]
+
+
+# The score of one passage.
+
+
+def shipped_head(of: Literal["relevance", "answerability"], *, reads: bool = False) -> LinearHead:
+    """The shipped numbers of context relevance or of answerability; without a reader both have the same.
+
+    Thresholds of relevance: `relevant` and `partial`. Of answerability: `answerable`, and `refused` and `accepted`,
+    between which the head does not know.
+    """
+    return load_head(f"{of}_read", (*FEATURES, READ)) if reads else load_head("answering", FEATURES)
+
+
+def passage_score(
+    question: str,
+    passage: str,
+    question_vectors: Vectors,
+    passage_vectors: Vectors,
+    head: LinearHead,
+    logit: float | None = None,
+) -> float:
+    """Probability, 0 to 1, that a passage is relevant to a question or, by the head of answerability, states the
+    answer; 0 where either is empty, or nothing of the passage was shown to the reader of a head that reads.
+
+    Args:
+        question: a question that stands alone.
+        passage: text of the passage, title in front where it has one.
+        question_vectors, passage_vectors: (windows, dim), rows L2-normalised.
+        head: fitted numbers (`shipped_head`).
+        logit: a reader's of the question and `to_read`, for a head that reads.
+    """
+    if not question.strip() or not passage.strip():
+        return 0.0
+    row = features(question, passage, question_vectors, passage_vectors)
+    if READ not in head.features:
+        return head.probability(row)
+    return 0.0 if logit is None else head.probability((*row, read_as(logit)))
+
+
+def features(question: str, passage: str, question_vectors: Vectors, passage_vectors: Vectors) -> tuple[float, ...]:
+    """The numbers named in `FEATURES`, each to 1."""
+    weights = _weights(question)
+    held = max((_held(weights, have) for have in _sentences(passage)), default=0.0)
+    return best_cosine(question_vectors, passage_vectors), held / (sum(weights.values()) or 1.0)
+
+
+def best_cosine(a: Vectors, b: Vectors) -> float:
+    """Largest cosine between a window of one text and a window of the other; 0 where one has none."""
+    return float((a @ b.T).max()) if len(a) and len(b) else 0.0
+
+
+def read_as(logit: float) -> float:
+    """A reader's logit of *answers* as a column of a head, -1..1."""
+    return bounded(logit) / SURE
+
+
+def to_read(question: str, text: str, title: str | None = None) -> str:
+    """What of a passage a reader is shown, behind the title: neighbouring sentences of at most `_WINDOW` words (or one
+    longer sentence) that hold most of the question's words; of equals the first. "" for an empty passage."""
+    weights, said, have = _weights(question), _said(text), tuple(_sentences(text))
+    sizes = [len(each.split()) for each in said]
+    best, shown, begin = -1.0, "", 0
+    while begin < len(said):
+        end, size = begin + 1, sizes[begin]
+        while end < len(said) and (size := size + sizes[end]) <= _WINDOW:
+            end += 1
+        if (held := _held(weights, frozenset().union(*have[begin:end]))) > best:
+            best, shown = held, " ".join(filter(None, said[begin:end]))
+        if end == len(said):
+            break
+        begin = max(begin + 1, end - 1)
+    return f"{title}: {shown}" if title and shown else shown
+
+
+@remembered(256)
+def _weights(question: str) -> dict[str, float]:
+    """The idf of each content term of a question."""
+    return {term: idf(term) for term in sorted(set(terms(question)))}
+
+
+def _held(weights: dict[str, float], words: frozenset[str]) -> float:
+    return sum(weight for term, weight in weights.items() if term in words)
+
+
+@remembered(1024, kept_as=tuple)
+def _sentences(passage: str) -> Iterable[frozenset[str]]:
+    """The content terms of each sentence, as it is read."""
+    return (frozenset(terms(text)) for text in _said(passage))
+
+
+@remembered(1024)
+def _said(passage: str) -> tuple[str, ...]:
+    """The sentences of a passage as they are read; as they stand where none of them states anything."""
+    spans = laid_out(passage)
+    plain = cleaned([span.text for span in spans], is_known)
+    said = as_read(plain, columns_of(passage, spans))
+    return tuple(said if any(said) else plain)
+
+
+# The intrinsics.
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question that stands alone beside every passage: their vectors and, with a reader, its logits of *answers*."""
+
+    text: str
+    question: Any
+    passages: Sequence[Any]
+    logits: Sequence[float | None]
+
+    def scores(self, documents: Sequence[Document], head: LinearHead) -> list[float]:
+        """`passage_score` of each passage."""
+        return [
+            passage_score(self.text, passage(document), self.question, rows, head, said)
+            for document, rows, said in zip(documents, self.passages, self.logits, strict=True)
+        ]
+
+
+def look_at(own: Overrides, task: Task, text: str, replies: Sequence[Reply]) -> Program[Asked]:
+    """The reader's word on every passage, after the encoder's. ``text``: the question as it stands alone."""
+    (question,), passages = vectors_of(replies)
+    if not own.reads:
+        return Asked(text, question, passages, [None] * len(passages))
+    shown = [to_read(text, d.text, d.title) if text.strip() and d.text.strip() else "" for d in task.documents]
+    said = yield from read(task, [[(text, source)] if source else [] for source in shown], "answers")
+    return Asked(text, question, passages, [next(iter(logits), None) for logits in said])
+
+
+def _looked_up(own: Overrides, task: Task, *, apart: bool = False) -> Program[Asked]:
+    text = yield from asked_alone(own, task)
+    replies: Sequence[Reply] = yield question_and_passages(task, text, apart=apart)  # type: ignore[assignment]
+    return (yield from look_at(own, task, text, replies))
+
+
+def pointwise(own: Overrides, task: Task) -> Program[list[float]]:
+    """For each passage the probability that it is relevant, which is that of context relevance."""
+    found = yield from _looked_up(own, task)
+    return found.scores(task.documents, shipped_head("relevance", reads=bool(own.reads)))
+
+
+def relevance_of_each(own: Overrides, task: Task) -> Program[list[Judgement]]:
+    """Context relevance: what is said of each passage as if it were the only one."""
+    high, low = _limits(own)
+    scores = yield from _apart(own, task)
+    return [
+        Judgement(index=i, document_id=task.document_id(i), label=label_of(score, high, low), score=score)
+        for i, score in enumerate(scores)
+    ]
+
+
+def relevance(own: Overrides, task: Task) -> Program[list[float]]:
+    """How far each document bears on the question, as a logit: what a fact check weighs sources by."""
+    return [log_odds(score) for score in (yield from _apart(own, task))]
+
+
+def _apart(own: Overrides, task: Task) -> Program[list[float]]:
+    found = yield from _looked_up(own, task, apart=True)
+    return found.scores(task.documents, shipped_head("relevance", reads=bool(own.reads)))
+
+
+def label_of(score: float, relevant: float, partial: float) -> Label:
+    """The label of a score of context relevance.
+
+    Raises:
+        InvalidInput: `partial` above `relevant`.
+    """
+    if partial > relevant:
+        raise InvalidInput("partial is too large", expected=f"at most `relevant` ({relevant})", got=str(partial))
+    return "relevant" if score >= relevant else "partially relevant" if score >= partial else "irrelevant"
+
+
+def _limits(own: Overrides) -> tuple[float, float]:
+    """Scores from which a passage is relevant, and partially relevant: the caller's, or the head's."""
+    given = own.thresholds.get("context-relevance", {})
+    shipped = shipped_head("relevance", reads=bool(own.reads)).thresholds
+    high = given.get("relevant", shipped["relevant"])
+    return high, given.get("partial", min(high, shipped["partial"]))
+
+
+def answerability_of(own: Overrides, task: Task) -> Program[Answerability]:
+    """Whether the passages answer the question."""
+    from intrinsics_core.embedded.query.going_back import asks_nothing_of_documents
+    from intrinsics_core.embedded.scoring.chunks import carried_on
+
+    turns = turns_of(task)
+    if turns and asks_nothing_of_documents(turns):
+        return Answerability(label="answerable", probability=None, reason="the last turn asks nothing of the documents")
+    task = replace(task, documents=carried_on(task.documents))
+    found = answerable_by(own, task, (yield from _looked_up(own, task)))
+    why = own.unfitted(task, "answerability")
+    return found.model_copy(update={"probability": None, "degraded": why}) if why else found
+
+
+def answerable_by(own: Overrides, task: Task, asked: Asked) -> Answerability:
+    """The verdict of the best passage of those that a question may be about; probability 0 without passages."""
+    from intrinsics_core.embedded.scoring.subjects import passages_about
+
+    head = shipped_head("answerability", reads=bool(own.reads))
+    before = [text for role, text in reversed(turns_of(task)[:-1]) if role == "user"]
+    titles, texts = [d.title or "" for d in task.documents], [d.text for d in task.documents]
+    scores = asked.scores(task.documents, head)
+    about = passages_about(asked.text, titles, texts, before) or range(len(scores))
+    probability = max((scores[i] for i in about), default=0.0)
+    limit = own.thresholds.get("answerability", {}).get("answerable")
+    low, high = head.thresholds["refused"], head.thresholds["accepted"]
+    if limit is not None:  # the band goes with the threshold
+        low, high = min(limit, low), max(limit, high)
+    least = head.thresholds["answerable"] if limit is None else limit
+    label: Literal["answerable", "unanswerable"] = "answerable" if scores and probability >= least else "unanswerable"
+    return Answerability(label=label, probability=probability, unsure=low <= probability < high)
+
+
+def answer_relevance(own: Overrides, task: Task) -> Program[AnswerRelevance]:
+    """Whether an answer addresses its question: its sentences that claim something are judged as a passage would be.
+
+    An answer of a few words does not tell what it answers, and a question back is no answer: there is no verdict then.
+    """
+    from intrinsics_core.embedded.scoring.claims import makes_claim
+    from intrinsics_core.embedded.scoring.short_answers import is_bare
+
+    said = [sentence.text for sentence in task.response_sentences]
+    claimed = " ".join(text for text in said if makes_claim(text, alone=len(said) == 1))
+    short = len(set(terms(claimed))) < _FEW if claimed else len(task.response.split()) <= _A_WORD
+    if short or (not claimed and any(map(is_bare, said))):
+        reason = "too short an answer to tell without a language model"
+        return AnswerRelevance(label=None, score=None, reason=reason)
+    if not claimed and said and all(text.rstrip().endswith("?") for text in said):
+        return AnswerRelevance(label=None, score=None, reason="the answer is a question back")
+    if not claimed:
+        return AnswerRelevance(label="irrelevant", score=0.0)
+    question = yield from asked_alone(own, task)
+    replies: Sequence[Reply] = yield [  # type: ignore[assignment]  # only replies come
+        Embed(task.intrinsic, (question,), kind="query"),
+        Embed(task.intrinsic, (claimed,), kind="passage"),
+    ]
+    (asked,), (answer,) = vectors_of(replies)
+    head = shipped_head("relevance")
+    score = passage_score(question, claimed, asked, answer, head)
+    return AnswerRelevance(label=label_of(score, head.thresholds["relevant"], head.thresholds["partial"]), score=score)
