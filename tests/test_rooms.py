@@ -31,6 +31,7 @@ ROOMS = (
     "embedded",
     "encoders",
     "running",
+    "chains",
     "render",
     "shipped",
     "",  # the package itself: what users import, also what is below

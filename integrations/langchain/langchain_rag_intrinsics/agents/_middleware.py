@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from langchain.agents.middleware import AgentMiddleware
 
-from intrinsics_core import InvalidInput
+from intrinsics_core.protocol.names import named
 from langchain_rag_intrinsics.agents._retrieved import names
 
 Answer = str | Callable[[Mapping[str, Any]], str]
+MODES: tuple[Literal["annotate"], Literal["block"]] = ("annotate", "block")
 
 
 class JudgingMiddleware(AgentMiddleware):
@@ -18,9 +19,7 @@ class JudgingMiddleware(AgentMiddleware):
 
     def __init__(self, *, mode: str, answer: Answer, tools: Collection[str] | str | None, name: str | None) -> None:
         super().__init__()
-        if mode not in ("annotate", "block"):
-            raise InvalidInput("mode is unknown", expected="'annotate' or 'block'", got=repr(mode))
-        self.mode, self.answer, self.retrievers, self._name = mode, answer, names(tools), name
+        self.mode, self.answer, self.retrievers, self._name = named("mode", mode, MODES), answer, names(tools), name
 
     @property
     def name(self) -> str:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from langchain.agents.middleware import AgentState
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.runtime import Runtime
 
-from intrinsics_core import InvalidInput
+from intrinsics_core.chains.policy import BY_NOTHING, BY_SOURCES, AnswerPolicy
 from intrinsics_core.protocol.results import Faithfulness, HallucinationDetection
-from intrinsics_core.protocol.verdicts import KEY, NO_SOURCE, UNRETRIEVED, claims_nothing, required_whole
+from intrinsics_core.protocol.verdicts import KEY, NO_SOURCE
 from intrinsics_core.running.flows import BLOCKED
+from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 from langchain_rag_intrinsics._inputs import as_documents, earlier_calls
-from langchain_rag_intrinsics._verdicts import canned, is_canned, verdict, with_verdict
+from langchain_rag_intrinsics._verdicts import canned, verdict, with_verdict
 from langchain_rag_intrinsics.agents._final import FinalAnswer, final_answer
-from langchain_rag_intrinsics.agents._middleware import Answer, JudgingMiddleware
+from langchain_rag_intrinsics.agents._middleware import MODES, Answer, JudgingMiddleware
 from langchain_rag_intrinsics.agents._retrieved import actions, conversation, evidence, of_message
 from langchain_rag_intrinsics.hallucination_detector import HallucinationDetector
 
@@ -92,40 +93,35 @@ class GroundednessMiddleware(JudgingMiddleware):
         name: str | None = None,
     ) -> None:
         super().__init__(mode=mode, answer=answer, tools=tools, name=name)
-        if unretrieved not in ("annotate", "block", "pass"):
-            raise InvalidInput("unretrieved is unknown", expected="'annotate', 'block' or 'pass'",
-                               got=repr(unretrieved))  # fmt: skip
-        self.unretrieved, self.documents = unretrieved, documents
-        self.labels = frozenset([labels] if isinstance(labels, str) else labels)
-        if unknown := self.labels - set(get_args(Faithfulness)):
-            raise InvalidInput("labels has an unknown label", expected=f"some of {get_args(Faithfulness)}",
-                               got=", ".join(map(repr, sorted(unknown))))  # fmt: skip
+        self.policy = AnswerPolicy(mode=mode, labels=labels, unretrieved=unretrieved, on_error=on_error, modes=MODES)
+        self.documents = documents
         self.detector = HallucinationDetector(
             runtime=runtime,
             profile=profile,
-            on_error=on_error or ("raise" if mode == "block" else "fallback"),
+            on_error=self.policy.on_error,
             metadata_fields=metadata_fields,
             return_result=True,
         )
 
     def after_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
-        final = final_answer(state)
-        if final is None:
-            return None
-        given = self._given(state, final)
-        if _has_text(given["documents"]):
-            return self._judged(state, final, self.detector.invoke(given))
-        return self._unjudged(state, final, self.detector.invoke(_by_none(given)) if self._may_block(final) else None)
+        return run_steps(self._guarded(state), {"judge": self.detector.invoke})
 
     async def aafter_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
+        return await arun_steps(self._guarded(state), {"judge": self.detector.ainvoke})
+
+    def _guarded(self, state: AgentState[Any]) -> Steps[dict[str, Any] | None]:
+        """What is changed in the state; no I/O."""
         final = final_answer(state)
         if final is None:
             return None
         given = self._given(state, final)
-        if _has_text(given["documents"]):
-            return self._judged(state, final, await self.detector.ainvoke(given))
-        found = await self.detector.ainvoke(_by_none(given)) if self._may_block(final) else None
-        return self._unjudged(state, final, found)
+        decision = yield from self.policy.decide(
+            retrieved=_has_text(given["documents"]),
+            judged_by={BY_SOURCES: given, BY_NOTHING: {**given, "documents": [Document(NO_SOURCE)]}},
+        )
+        if decision.verdict is None:
+            return None
+        return self._update(state, final, decision.verdict, block=decision.act == "replace")
 
     def _given(self, state: AgentState[Any], final: FinalAnswer) -> dict[str, Any]:
         """What the detector is given. A structured answer is no action, and no tool said it."""
@@ -144,24 +140,6 @@ class GroundednessMiddleware(JudgingMiddleware):
         where = self.documents
         found = where(state) if callable(where) else state.get(where) if where is not None else None
         return as_documents(found, self.detector.intrinsic)
-
-    def _may_block(self, final: FinalAnswer) -> bool:
-        """Whether an answer for which nothing was retrieved is blocked if it claims something."""
-        return self.unretrieved == "block" and not is_canned(final.message)
-
-    def _unjudged(
-        self, state: AgentState[Any], final: FinalAnswer, found: HallucinationDetection | None
-    ) -> dict[str, Any] | None:
-        """What is changed where there is nothing to judge by; ``found`` tells whether the answer claims anything."""
-        if self.unretrieved == "pass" or is_canned(final.message):
-            return None
-        return self._update(state, final, UNRETRIEVED, block=found is not None and not claims_nothing(found))
-
-    def _judged(self, state: AgentState[Any], final: FinalAnswer, result: HallucinationDetection) -> dict[str, Any]:
-        block = self.mode == "block" and result.label in self.labels
-        if not block and self.mode == "block" and self.detector.on_error == "raise":
-            required_whole(result)
-        return self._update(state, final, result, block=block)
 
     def _update(
         self, state: AgentState[Any], final: FinalAnswer, result: HallucinationDetection, *, block: bool
@@ -192,8 +170,3 @@ class GroundednessMiddleware(JudgingMiddleware):
 def _has_text(documents: Sequence[Document]) -> bool:
     """Whether there is something to judge by: a picture is a document without text."""
     return any(document.page_content.strip() for document in documents)
-
-
-def _by_none(given: dict[str, Any]) -> dict[str, Any]:
-    """What the detector is given to tell whether the answer claims anything at all."""
-    return {**given, "documents": [Document(NO_SOURCE)]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from haystack import Document, default_from_dict, default_to_dict
 from haystack.components.agents.state import State, replace_values
@@ -20,17 +20,12 @@ from haystack_integrations.common.rag_intrinsics.pipeline_input import (
 )
 from haystack_integrations.hooks.rag_intrinsics.retrieved import evidence, tell_of_texts
 
-from intrinsics_core import Call, InvalidInput, Profile
-from intrinsics_core.protocol.results import Faithfulness, HallucinationDetection
-from intrinsics_core.protocol.verdicts import (
-    KEY,
-    NO_SOURCE,
-    UNRETRIEVED,
-    claims_nothing,
-    required_whole,
-    verdicts_in,
-)
+from intrinsics_core import Profile
+from intrinsics_core.chains.policy import BY_NOTHING, BY_SOURCES, AnswerPolicy
+from intrinsics_core.protocol.results import Faithfulness
+from intrinsics_core.protocol.verdicts import KEY, NO_SOURCE, verdicts_in
 from intrinsics_core.running.flows import BLOCKED
+from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 
 NAME = "hallucination-detection"
 RETRY = (
@@ -114,19 +109,16 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         :param date: Date text for prompts that carry one; the day of the call where left out.
         :raises InvalidInput: If `mode`, `labels`, `unretrieved` or `on_error` is none that it takes.
         """
-        for name, value, choices in (("mode", mode, _MODES), ("unretrieved", unretrieved, _UNRETRIEVED)):
-            if value not in choices:
-                raise InvalidInput(f"{name} is unknown", expected=f"one of {choices}", got=repr(value))
-        own = "fallback" if mode == "annotate" else "raise"
-        self._keep(runtime, profile, own if on_error is None else on_error, date, meta_fields_to_embed)
-        self.mode, self.labels, self.answer = mode, listed("labels", labels, get_args(Faithfulness)), answer
-        self.documents_key, self.tools = documents_key, None if tools is None else listed("tools", tools)
-        self.unretrieved = unretrieved
+        self._policy = AnswerPolicy(mode=mode, labels=labels, unretrieved=unretrieved, on_error=on_error)
+        self._keep(runtime, profile, self._policy.on_error, date, meta_fields_to_embed)
+        self.mode, self.labels, self.unretrieved = mode, self._policy.labels, unretrieved
+        self.answer, self.documents_key = answer, documents_key
+        self.tools = None if tools is None else listed("tools", tools)
 
     @property
     def hooks(self) -> dict[str, list[Any]]:
         """Where it goes in an Agent: `Agent(..., hooks=hook.hooks)`."""
-        if self.mode not in _RETRYING:
+        if not self._policy.retries:
             return {"on_exit": [self]}
         otherwise = self.answer if self.mode == "retry_then_block" else None
         return {"on_exit": [self], "after_run": [RagIntrinsicsRetryEnd(otherwise)]}
@@ -139,9 +131,7 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         :raises IntrinsicsError: See `intrinsics_core.protocol.errors`.
         """
         if self._answered(state):
-            given = self._given(state)
-            call = self._asked(given)
-            self._act(state, given, UNRETRIEVED if call is None else self._result(call))
+            run_steps(self._guarded(state), {"judge": lambda given: self._result(self._call(given))})
 
     async def run_async(self, state: State) -> None:
         """
@@ -151,9 +141,7 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         :raises IntrinsicsError: See `intrinsics_core.protocol.errors`.
         """
         if self._answered(state):
-            given = self._given(state)
-            call = self._asked(given)
-            self._act(state, given, UNRETRIEVED if call is None else await self._aresult(call))
+            await arun_steps(self._guarded(state), {"judge": lambda given: self._aresult(self._call(given))})
 
     def _answered(self, state: State) -> bool:
         """Whether the last message is an answer to a person."""
@@ -174,43 +162,31 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         calls = tuple(calls_made(messages[at + 1 :], given.documents))
         return replace(given, calls=calls, earlier=earlier_calls(messages[: at + 1]))
 
-    def _asked(self, given: PipelineInput) -> Call[HallucinationDetection] | None:
-        """The judgement that is needed; None where there is nothing to judge by and that is not to be blocked."""
-        if given.documents:
-            return self._call(given)
-        if self.unretrieved == "block":  # unless it claims nothing
-            return self._call(replace(given, documents=(Document(content=NO_SOURCE),)))
-        return None
-
-    def _act(self, state: State, given: PipelineInput, found: HallucinationDetection) -> None:
-        retrieved = bool(given.documents)
-        if not retrieved and self.unretrieved == "pass":
+    def _guarded(self, state: State) -> Steps[None]:
+        """Judge the answer in the state and change it; no I/O."""
+        given, messages = self._given(state), list(state.data["messages"])
+        again = any(_retried(message) for message in messages[_question(messages) + 1 :])
+        decision = yield from self._policy.decide(
+            retrieved=bool(given.documents),
+            judged_by={BY_SOURCES: given, BY_NOTHING: replace(given, documents=(Document(content=NO_SOURCE),))},
+            again=again,
+        )
+        if decision.verdict is None:
             return
-        messages: list[ChatMessage] = list(state.data["messages"])
-        again = any(_retried(m) for m in messages[_question(messages) + 1 :])
-        answer = signed(messages[-1], NAME, given, given.as_dict(found if retrieved else UNRETRIEVED))
-        wrong = retrieved and self._wrong(found)
-        if wrong:
+        answer = signed(messages[-1], NAME, given, given.as_dict(decision.verdict))
+        if decision.verdict.label in self.labels:
             in_state = state.data.get(self.documents_key) or []
             tell_of_texts(in_state, messages[_question(messages) + 1 :], self.tools)
-        ends = self.mode == "block" or (self.mode == "retry_then_block" and again)
-        if (wrong and ends) or (not retrieved and self.unretrieved == "block" and not claims_nothing(found)):
+        if decision.act == "replace":
             answer = replace(answer, _content=[TextContent(self.answer)])
         messages[-1] = answer
-        if wrong and self.mode in _RETRYING and not again:
-            lines = "\n".join(f"- {s.text}" for s in found.sentences if s.label in self.labels)
+        if decision.act == "retry":
+            lines = "\n".join(f"- {sentence}" for sentence in decision.unsupported)
             messages.append(ChatMessage.from_user(RETRY.format(sentences=lines), meta={KEY: {"retry": True}}))
             state.set("continue_run", True)
         elif again:
             messages = _without_retry(messages, draft=False)
         state.set("messages", messages, handler_override=replace_values)
-
-    def _wrong(self, result: HallucinationDetection) -> bool:
-        """Whether the answer has a label that counts."""
-        wrong = result.label in self.labels
-        if not wrong and self.mode != "annotate" and self.on_error == "raise":
-            required_whole(result)
-        return wrong
 
 
 class RagIntrinsicsRetryEnd:
@@ -283,9 +259,6 @@ class RagIntrinsicsRetryEnd:
         return default_from_dict(cls, data)
 
 
-_MODES = ("annotate", "block", "retry", "retry_then_block")
-_RETRYING = ("retry", "retry_then_block")
-_UNRETRIEVED = ("annotate", "block", "pass")
 _SHOWN = (ChatRole.SYSTEM, ChatRole.USER, ChatRole.ASSISTANT)
 
 

@@ -1,0 +1,1 @@
+"""What the three frameworks' adapters decide, once and without a framework's types."""
