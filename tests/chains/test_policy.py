@@ -56,7 +56,9 @@ def test_an_unsupported_answer(mode: str, first: str, second: str) -> None:
         assert decision == Decision(act, found, (TEXT,)) and asked == ["by sources"]  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("mode", "label"), product(["annotate", "block", "retry"], ["faithful", "partial", "NA"]))
+@pytest.mark.parametrize(
+    ("mode", "label"), list(product(["annotate", "block", "retry"], ["faithful", "partial", "NA"]))
+)
 def test_a_label_that_does_not_count_is_annotated(mode: str, label: str) -> None:
     assert decide(policy(mode), verdict(label))[0].act == "annotate"
     if label == "partial" and mode == "block":
