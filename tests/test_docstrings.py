@@ -25,7 +25,7 @@ MODULES = [
         f"intrinsics_core.{name}"
         for name in ("bench", "bench.intervals", "bench.reporting", "bench.running", "calibration.fitting",
                      "calibration.promises", "intrinsics", "profiles", "profiles.io_yaml", "protocol.apply_calibration",
-                     "protocol.call", "protocol.names", "protocol.stale", "protocol.task", "render.citations",
+                     "protocol.call", "protocol.names", "protocol.task", "chains.transcript", "render.citations",
                      "render.html", "render.reliability", "render.report", "render.terminal", "render.text",
                      "running.batch", "running.calibrate", "running.flows", "running.rows", "running.schemas",
                      "running.streaming", "runtimes", "runtimes.scripted", "testing.plugin", "testing.suite",

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.names import named
 from intrinsics_core.protocol.results import Faithfulness, HallucinationDetection
-from intrinsics_core.protocol.verdicts import UNRETRIEVED, claims_nothing, required_whole
 from intrinsics_core.running.steps import Steps
 
 Mode = Literal["annotate", "block", "retry", "retry_then_block"]
@@ -22,6 +22,13 @@ Act = Literal["pass", "annotate", "replace", "retry"]
 Basis = Literal["sources", "nothing"]
 BY_SOURCES: Basis = "sources"
 BY_NOTHING: Basis = "nothing"
+
+
+UNRETRIEVED = HallucinationDetection(label="NA", score=None, sentences=(), degraded="nothing retrieved")
+"""The verdict on an agent's answer for which nothing was retrieved: it is not judged."""
+
+NO_SOURCE = "No documents were found."
+"""The text of the document that an answer is judged by to tell whether it claims anything: it supports nothing."""
 
 
 @dataclass(frozen=True)
@@ -104,3 +111,19 @@ class AnswerPolicy:
             return Decision("retry", found, unsupported)
         replaced = self.mode == "block" or (self.mode == "retry_then_block" and again)
         return Decision("replace" if replaced else "annotate", found, unsupported)
+
+
+def claims_nothing(result: HallucinationDetection) -> bool:
+    """Whether a judge has said that no sentence of the answer makes a claim. One that failed has not said so."""
+    return result.label == "NA" and result.degraded is None and result.reason is None
+
+
+def required_whole(result: HallucinationDetection) -> None:
+    """For a guard that may have to block the answer: a sentence without a verdict is not let through.
+
+    Raises:
+        MalformedReply: the judge left sentences out.
+    """
+    if result.missing:
+        raise MalformedReply("the judge left sentences of the answer out", intrinsic="hallucination-detection",
+                             expected="a verdict for each sentence", got=result.degraded)  # fmt: skip

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from intrinsics_core.chains.policy import NO_SOURCE, required_whole
 from intrinsics_core.intrinsics import hallucination_detection
 from intrinsics_core.intrinsics.calling import NO_TEXT, NOTHING_RETRIEVED, NOTHING_SAID, Messages
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import IntrinsicsError
 from intrinsics_core.protocol.results import HallucinationDetection
-from intrinsics_core.protocol.verdicts import NO_SOURCE, required_whole
 from intrinsics_core.running.execution import ProfileLike, RuntimeLike, run_many
 
 NO_CLAIM = "no claim"

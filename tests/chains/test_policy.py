@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from intrinsics_core import InvalidInput, MalformedReply
-from intrinsics_core.chains.policy import BY_NOTHING, BY_SOURCES, AnswerPolicy, Decision
+from intrinsics_core.chains.policy import BY_NOTHING, BY_SOURCES, UNRETRIEVED, AnswerPolicy, Decision
 from intrinsics_core.protocol.results import HallucinationDetection, SentenceVerdict
-from intrinsics_core.protocol.verdicts import UNRETRIEVED
 from intrinsics_core.running.steps import run_steps
 
 TEXT = "Ada built it in 1935."

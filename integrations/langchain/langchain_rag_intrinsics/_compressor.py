@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
 
-from intrinsics_core.protocol.verdicts import KEY, copy_containers
+from intrinsics_core.chains.notes import KEY, copy_containers
 from langchain_rag_intrinsics._documents import RETRIEVAL_SCORE, SCORE, retrievers_score
 from langchain_rag_intrinsics._inputs import ChainInput
 from langchain_rag_intrinsics._intrinsic import Intrinsic

@@ -10,7 +10,7 @@ from typing import Any
 
 from langchain_core.documents import Document
 
-from intrinsics_core.protocol.verdicts import verdicts_in
+from intrinsics_core.chains.notes import verdicts_in
 
 SCORE = "relevance_score"  # where rerankers leave theirs, ours too
 RETRIEVAL_SCORE = "retrieval_score"  # where ours keeps the one that it found there

@@ -20,9 +20,8 @@ from langchain_core.prompt_values import PromptValue
 from pydantic import BaseModel
 
 from intrinsics_core import InvalidInput
+from intrinsics_core.chains.transcript import EarlierCalls, asks, by_question, judged_turn, with_earlier_calls
 from intrinsics_core.intrinsics import TABLE
-from intrinsics_core.protocol.earlier_calls import EarlierCalls, asks, by_question, with_earlier_calls
-from intrinsics_core.protocol.stale import judged_turn
 from intrinsics_core.text.fields import as_lines
 from langchain_rag_intrinsics._documents import as_document, passages
 

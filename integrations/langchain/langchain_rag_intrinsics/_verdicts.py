@@ -7,8 +7,8 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
 
+from intrinsics_core.chains.notes import KEY, digest, verdict_in, verdicts_in
 from intrinsics_core.protocol.results import Result
-from intrinsics_core.protocol.verdicts import KEY, digest, verdict_in, verdicts_in
 
 CANNED = "canned"  # marks an answer that claims nothing: no judge has anything to say of it
 ABOUT = "about"  # by intrinsic, the digest of the answer and the documents that its verdict is about

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.messages.content import Citation
 
+from intrinsics_core.chains.notes import unfaithful_places
 from intrinsics_core.protocol.results import Citations
-from intrinsics_core.protocol.verdicts import unfaithful_places
 from intrinsics_core.render.citations import Mode, Style, view, write
 from langchain_rag_intrinsics._answering import AnswerIntrinsic, Content
 from langchain_rag_intrinsics._documents import citation_title, url

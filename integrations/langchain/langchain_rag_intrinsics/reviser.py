@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from langchain_core.messages import AIMessage
 
+from intrinsics_core.chains.notes import KEY
 from intrinsics_core.protocol.results import HallucinationDetection, RevisedAnswer
-from intrinsics_core.protocol.verdicts import KEY
 from langchain_rag_intrinsics._inputs import ChainInput
 from langchain_rag_intrinsics._intrinsic import Intrinsic
 from langchain_rag_intrinsics._verdicts import ABOUT, is_canned, known_verdict, verdict, with_verdict

@@ -17,7 +17,7 @@ from typing import Any
 from langchain_core.documents import Document
 from langchain_core.messages import AnyMessage, ToolMessage
 
-from intrinsics_core.protocol.acknowledgements import only_acknowledges
+from intrinsics_core.chains.evidence import only_acknowledges
 from intrinsics_core.replies.placeholders import says_nothing
 from langchain_rag_intrinsics._documents import as_document
 from langchain_rag_intrinsics._inputs import calls_in, calls_made, last_user_turn

@@ -12,8 +12,8 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from intrinsics_core import InvalidInput
+from intrinsics_core.chains.notes import KEY, verdict_in
 from intrinsics_core.protocol.results import Answerability
-from intrinsics_core.protocol.verdicts import KEY, verdict_in
 from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 from langchain_rag_intrinsics._inputs import last_user_turn
 from langchain_rag_intrinsics._verdicts import canned, verdict, with_verdict

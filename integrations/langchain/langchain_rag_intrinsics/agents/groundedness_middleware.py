@@ -10,9 +10,9 @@ from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.runtime import Runtime
 
-from intrinsics_core.chains.policy import BY_NOTHING, BY_SOURCES, AnswerPolicy
+from intrinsics_core.chains.notes import KEY
+from intrinsics_core.chains.policy import BY_NOTHING, BY_SOURCES, NO_SOURCE, AnswerPolicy
 from intrinsics_core.protocol.results import Faithfulness, HallucinationDetection
-from intrinsics_core.protocol.verdicts import KEY, NO_SOURCE
 from intrinsics_core.running.flows import BLOCKED
 from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 from langchain_rag_intrinsics._inputs import as_documents, earlier_calls

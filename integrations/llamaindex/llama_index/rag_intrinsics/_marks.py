@@ -12,7 +12,7 @@ from typing import Any
 
 from llama_index.core.schema import NodeWithScore
 
-from intrinsics_core.protocol.verdicts import copy_containers
+from intrinsics_core.chains.notes import copy_containers
 
 RETRIEVAL_SCORE, JUDGED_FOR = "retrieval_score", "judged_for"
 

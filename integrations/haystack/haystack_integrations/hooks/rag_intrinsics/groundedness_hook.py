@@ -21,9 +21,9 @@ from haystack_integrations.common.rag_intrinsics.pipeline_input import (
 from haystack_integrations.hooks.rag_intrinsics.retrieved import evidence, tell_of_texts
 
 from intrinsics_core import Profile
-from intrinsics_core.chains.policy import BY_NOTHING, BY_SOURCES, AnswerPolicy
+from intrinsics_core.chains.notes import KEY, verdicts_in
+from intrinsics_core.chains.policy import BY_NOTHING, BY_SOURCES, NO_SOURCE, AnswerPolicy
 from intrinsics_core.protocol.results import Faithfulness
-from intrinsics_core.protocol.verdicts import KEY, NO_SOURCE, verdicts_in
 from intrinsics_core.running.flows import BLOCKED
 from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 

@@ -24,7 +24,7 @@ from llama_index.rag_intrinsics.query import ConversationQuery
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
 from llama_index.retrievers.rag_intrinsics import IntrinsicsRetriever
 
-from intrinsics_core.protocol.verdicts import KEY
+from intrinsics_core.chains.notes import KEY
 
 _OWN = ("inner", "streaming", "grounding")  # of the synthesizer, which the engine decides itself
 _verdicts: ContextVar[dict[str, Any]] = ContextVar("verdicts of the answer under way")

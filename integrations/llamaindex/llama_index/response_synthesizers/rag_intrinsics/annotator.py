@@ -21,9 +21,9 @@ from llama_index.rag_intrinsics._settings import Several
 from llama_index.response_synthesizers.rag_intrinsics.streams import AnnotatedChatStream
 
 from intrinsics_core import Call, InvalidInput, arun_many, run_many
+from intrinsics_core.chains.notes import KEY, unfaithful_places, with_verdicts
 from intrinsics_core.intrinsics import OnError
 from intrinsics_core.protocol.results import Audit, AuditedSentence, Result
-from intrinsics_core.protocol.verdicts import KEY, unfaithful_places, with_verdicts
 from intrinsics_core.running.streaming import StreamChecker, StreamEvent
 
 dispatcher = get_dispatcher(__name__)

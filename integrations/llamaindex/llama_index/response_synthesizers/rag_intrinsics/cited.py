@@ -9,9 +9,9 @@ from llama_index.rag_intrinsics._inputs import distinct, passages
 from llama_index.rag_intrinsics._responses import answer_of, noted_on, sources_of
 
 from intrinsics_core import InvalidInput
+from intrinsics_core.chains.notes import verdict_in, verdicts_in
 from intrinsics_core.protocol.names import named
 from intrinsics_core.protocol.results import Audit, Citations
-from intrinsics_core.protocol.verdicts import verdict_in, verdicts_in
 from intrinsics_core.render.citations import Mode, Style, view, write
 
 

@@ -19,8 +19,8 @@ from llama_index.rag_intrinsics._settings import Several
 from llama_index.response_synthesizers.rag_intrinsics.annotator import annotated
 
 from intrinsics_core import Call, InvalidInput
+from intrinsics_core.chains.notes import KEY
 from intrinsics_core.protocol.results import RevisedAnswer
-from intrinsics_core.protocol.verdicts import KEY
 
 dispatcher = get_dispatcher(__name__)
 logger = logging.getLogger(__name__)

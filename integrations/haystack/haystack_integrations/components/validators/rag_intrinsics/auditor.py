@@ -10,7 +10,7 @@ from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineI
 from haystack_integrations.components.validators.rag_intrinsics.markers import marked
 
 from intrinsics_core import Profile
-from intrinsics_core.protocol.verdicts import unfaithful_places
+from intrinsics_core.chains.notes import unfaithful_places
 
 
 @component

@@ -15,8 +15,8 @@ from haystack_integrations.common.rag_intrinsics.pipeline_input import (
 from haystack_integrations.components.validators.rag_intrinsics.markers import marked, with_text
 
 from intrinsics_core import InvalidInput, Profile
+from intrinsics_core.chains.notes import unfaithful_places
 from intrinsics_core.protocol.results import Citations
-from intrinsics_core.protocol.verdicts import unfaithful_places
 from intrinsics_core.render.citations import MODES, STYLES, Mode, Style, view, write
 
 

@@ -11,8 +11,8 @@ from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineI
 from haystack_integrations.components.validators.rag_intrinsics.markers import with_text
 
 from intrinsics_core import Profile
+from intrinsics_core.chains.notes import KEY
 from intrinsics_core.protocol.results import Audit, HallucinationDetection
-from intrinsics_core.protocol.verdicts import KEY
 
 
 @component

@@ -11,8 +11,8 @@ from haystack_integrations.common.rag_intrinsics.base import Intrinsic
 from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput
 
 from intrinsics_core import Profile, StreamChecker
+from intrinsics_core.chains.notes import KEY
 from intrinsics_core.protocol.results import Audit, AuditedSentence
-from intrinsics_core.protocol.verdicts import KEY
 from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 from intrinsics_core.runtimes.chat import ended
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from intrinsics_core.protocol.acknowledgements import only_acknowledges
+from intrinsics_core.chains.evidence import only_acknowledges
 
 TODOS = {"todos": [{"content": "Find the price", "status": "in_progress"}]}
 

@@ -7,32 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from intrinsics_core.protocol.errors import MalformedReply
-from intrinsics_core.protocol.results import HallucinationDetection
-
 KEY = "rag_intrinsics"
-
-UNRETRIEVED = HallucinationDetection(label="NA", score=None, sentences=(), degraded="nothing retrieved")
-"""The verdict on an agent's answer for which nothing was retrieved: it is not judged."""
-
-NO_SOURCE = "No documents were found."
-"""The text of the document that an answer is judged by to tell whether it claims anything: it supports nothing."""
-
-
-def claims_nothing(result: HallucinationDetection) -> bool:
-    """Whether a judge has said that no sentence of the answer makes a claim. One that failed has not said so."""
-    return result.label == "NA" and result.degraded is None and result.reason is None
-
-
-def required_whole(result: HallucinationDetection) -> None:
-    """For a guard that may have to block the answer: a sentence without a verdict is not let through.
-
-    Raises:
-        MalformedReply: the judge left sentences out.
-    """
-    if result.missing:
-        raise MalformedReply("the judge left sentences of the answer out", intrinsic="hallucination-detection",
-                             expected="a verdict for each sentence", got=result.degraded)  # fmt: skip
 
 
 def digest(answer: str, documents: Iterable[Mapping[str, Any]]) -> str:

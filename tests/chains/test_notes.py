@@ -5,17 +5,9 @@ from __future__ import annotations
 import pytest
 
 from intrinsics_core import MalformedReply
+from intrinsics_core.chains.notes import digest, unfaithful_places, verdict_in, verdicts_in, with_verdicts
+from intrinsics_core.chains.policy import UNRETRIEVED, claims_nothing, required_whole
 from intrinsics_core.protocol.results import ContextRelevance, HallucinationDetection, Judgement
-from intrinsics_core.protocol.verdicts import (
-    UNRETRIEVED,
-    claims_nothing,
-    digest,
-    required_whole,
-    unfaithful_places,
-    verdict_in,
-    verdicts_in,
-    with_verdicts,
-)
 
 SENTENCES = [{"begin": 0, "end": 9, "label": "faithful"}, {"begin": 10, "end": 20, "label": "unfaithful"}]
 
