@@ -57,9 +57,8 @@ class ClaimsMade(NamedTuple):
 
 
 def said_in(task: Task) -> ClaimsMade:
-    """The sentences of the answer without the marks of their form, the user's name, a yes that their question does not
-    ask for, apologies before a claim, and the numbers that they deny. A comparison is cut into what it says of each
-    document.
+    """The sentences of the answer without the marks of their form, the user's name and apologies before a
+    claim. A comparison is cut into what it says of each document.
 
     Of a stream, the sentences that were judged earlier stand in a turn before the rest (`Task.begun`). A heading may be
     among them.
@@ -69,7 +68,6 @@ def said_in(task: Task) -> ClaimsMade:
     from intrinsics_core.embedded.scoring.clauses import clauses
     from intrinsics_core.embedded.scoring.form import without_form
     from intrinsics_core.embedded.scoring.loops import without_loops
-    from intrinsics_core.embedded.scoring.short_answers import plainly, without_denied, without_yes
 
     turns = task.messages[:-1]
     earlier = [span.text for span in laid_out(task.begun)]
@@ -77,11 +75,8 @@ def said_in(task: Task) -> ClaimsMade:
     numbered = [document.text for document in task.options.get("sources", task.documents)]
     formed = without_form([without_loops(sentence) for sentence in written], numbered)
     titles = [document.title or "" for document in task.documents]
-    texts = [document.text for document in task.documents]
-    names = names_of_the_user(turns, [*texts, *titles])
-    formed_here = [unaddressed(text, names) for text in formed[len(earlier) :]]
-    plain = [without_yes(text, task.query) for text in plainly(formed_here, task.query)]
-    said = [without_denied(without_apology(text), task.query, texts) for text in plain]
+    names = names_of_the_user(turns, [*titles, *(document.text for document in task.documents)])
+    said = [without_apology(unaddressed(text, names)) for text in formed[len(earlier) :]]
     cut = [clauses(sentence, titles, task.query) for sentence in said]
     claims = [clause for each in cut for clause in each]
     return ClaimsMade(formed[: len(earlier)], claims, [i for i, each in enumerate(cut) for _ in each])
@@ -124,21 +119,17 @@ def claims_of(own: Overrides, task: Task) -> Program[list[Task | None]]:
     """For each sentence of the answer the task of `entailed`, None where it claims nothing.
 
     Its question stands alone, and its answer is the sentence without the marks of its form. The sentence stays whole,
-    for each source is read alone. What it hangs on in the others stands in the options, by the id() of a document of
-    "sources": "whole" is the document with its last sentence whole, and "beside" are those about something else than
-    the sentence.
+    for each source is read alone. The option "beside" has the id() of the documents of "sources" that are about
+    something else than the sentence.
     """
-    from intrinsics_core.embedded.scoring.chunks import carried_on
-
     task = yield from standing_alone(own, task)
     unread = replace(own, reads=())  # what claims something is told without the reader
     found = yield from support_of(unread, task, (yield answer_and_documents(task)))  # type: ignore[arg-type]  # only replies come
     whole = said_in(replace(task, documents=())).claims  # nothing is cut by what it says of each document
     documents: tuple[Document, ...] = task.options.get("sources", task.documents)
-    options = {**task.options, "whole": dict(zip(map(id, documents), carried_on(documents), strict=True))}
     beside = _beside(task, documents, whole)
     return [
-        None if sentence.label == "NA" else replace(task.answered(text), options={**options, "beside": others})
+        None if sentence.label == "NA" else replace(task.answered(text), options={**task.options, "beside": others})
         for sentence, text, others in zip(found.sentences, whole, beside, strict=True)
     ]
 
@@ -158,9 +149,7 @@ def entailed(own: Overrides, task: Task) -> Program[float]:
     from intrinsics_core.embedded.scoring.support import entailment, look_up
     from intrinsics_core.embedded.scoring.support_head import load_head
 
-    whole, others = task.options.get("whole", {}), task.options.get("beside", ())
-    beside = any(id(document) in others for document in task.documents)
-    task = replace(task, documents=tuple(whole.get(id(document), document) for document in task.documents))
+    beside = any(id(document) in task.options.get("beside", ()) for document in task.documents)
     (text,) = stated_each([task.response], task.query)
     sentences = tuple(_meant(task))
     claim, documents = vectors_of(
@@ -172,7 +161,7 @@ def entailed(own: Overrides, task: Task) -> Program[float]:
     (found,) = look_up([task.response], [claim[0]], sources, task.query)
     said = None
     if own.reads:
-        (said,) = yield from _reader_logits(task, [task.response], [found], sources, head.citations, whole=False)
+        (said,) = yield from _reader_logits(task, [task.response], [found], sources, head.citations)
     score = entailment(task.response, claim[0], sources, head, given=task.query, evidence=found, logit=said)
     return min(score, _BESIDE) if beside else score
 
@@ -190,11 +179,7 @@ def support_of(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[
     head = load_head(reads=bool(own.reads))
     (before, claims, sentence_of), sources = said_in(task), _sources(task, documents)
     evidence = look_up(claims, response, sources, task.query, before, earlier_turns(task))
-    logits = (
-        (yield from _reader_logits(task, claims, evidence, sources, head.citations, whole=not before))
-        if own.reads
-        else None
-    )
+    logits = (yield from _reader_logits(task, claims, evidence, sources, head.citations)) if own.reads else None
     judge = partial(
         support, claims, response, sources, given=task.query, told=told_earlier(task), before=before, evidence=evidence,
         logits=logits,
@@ -227,12 +212,9 @@ def _reported(own: Overrides, task: Task, sentence_of: Sequence[int], vectors: S
 
 
 def _reader_logits(
-    task: Task, said: Sequence[str], evidence: Sequence[Evidence], sources: Sources, rule: CitationRule, whole: bool
+    task: Task, said: Sequence[str], evidence: Sequence[Evidence], sources: Sources, rule: CitationRule
 ) -> Program[list[Any]]:
-    """What the reader says of each sentence of an answer: one logit of its readings; None without sources.
-
-    ``whole``: whether they are all of the answer.
-    """
+    """What the reader says of each sentence of an answer: one logit of its readings; None without sources."""
     from intrinsics_core.embedded.scoring.short_answers import (
         contrary,
         in_context,
@@ -245,7 +227,7 @@ def _reader_logits(
     from intrinsics_core.embedded.scoring.support import to_read
     from intrinsics_core.embedded.scoring.support_head import of_readings, read_enough
 
-    asked = questions_of(said, task.query, whole=whole)
+    asked = questions_of(said, task.query)
     texts = [
         in_context(text, question, whole=found.seen == 1.0)
         for text, question, found in zip(said, asked, evidence, strict=True)

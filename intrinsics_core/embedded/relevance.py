@@ -18,7 +18,7 @@ questions of your own (`calibrate`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from intrinsics_core.calibration.logits import yes_logits
@@ -273,12 +273,10 @@ def _limits(own: Overrides) -> tuple[float, float]:
 def answerability_of(own: Overrides, task: Task) -> Program[Answerability]:
     """Whether the passages answer the question."""
     from intrinsics_core.embedded.query.going_back import asks_nothing_of_documents
-    from intrinsics_core.embedded.scoring.chunks import carried_on
 
     turns = turns_of(task)
     if turns and asks_nothing_of_documents(turns):
         return Answerability(label="answerable", probability=None, reason="the last turn asks nothing of the documents")
-    task = replace(task, documents=carried_on(task.documents))
     found = answerable_by(own, task, (yield from _looked_up(own, task)))
     why = own.unfitted(task, "answerability")
     return found.model_copy(update={"probability": None, "degraded": why}) if why else found

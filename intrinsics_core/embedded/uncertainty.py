@@ -13,7 +13,6 @@ log-probabilities, an uncertainty adapter, or sampled answers compared tell more
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from intrinsics_core.calibration.probabilities import logit, sigmoid
 from intrinsics_core.embedded.answers import answer_and_documents, support_of
@@ -21,7 +20,6 @@ from intrinsics_core.embedded.commands import without_commands
 from intrinsics_core.embedded.overrides import Overrides
 from intrinsics_core.embedded.questions import asked_alone, standing_alone, turns_of
 from intrinsics_core.embedded.relevance import answerable_by, look_at, question_and_passages
-from intrinsics_core.embedded.scoring.chunks import carried_on
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.requests import Program, Reply
 from intrinsics_core.protocol.results import Uncertainty
@@ -38,7 +36,6 @@ def uncertainty_of(own: Overrides, task: Task) -> Program[Uncertainty]:
         alone = yield from standing_alone(own, task)
         text = (yield from asked_alone(own, task)) if alone is task else alone.query
         whole = without_commands(task, passages=True)
-        whole = replace(whole, documents=carried_on(whole.documents))
         wave = [*question_and_passages(whole, text), *(answer_and_documents(alone) if task.response else ())]
         replies: Sequence[Reply] = yield wave  # type: ignore[assignment]  # only replies come
         if turns_of(task):

@@ -15,7 +15,6 @@ from intrinsics_core.text.headings import heading_level
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.tables import is_row, is_rule
 
-_POLAR = "Is it?"  # a question to which "Of course." is a yes
 _COMING = "word"
 _FEW = 3  # words of a beginning that may say little alone: "Great question!", "Ja, natürlich."
 _LITTLE = 2  # of them with content: to `split`, a Chinese sentence is one word
@@ -37,7 +36,7 @@ def leans(sentence: str, following: str, before: str = "", titles: Iterable[str]
     """
     from intrinsics_core.embedded.scoring.claims import NUMBERING
     from intrinsics_core.embedded.scoring.form import without_form
-    from intrinsics_core.embedded.scoring.short_answers import is_bare, plainly
+    from intrinsics_core.embedded.scoring.short_answers import is_bare
 
     if is_row(sentence):
         begins = not is_row(_last_line(before))
@@ -46,7 +45,7 @@ def leans(sentence: str, following: str, before: str = "", titles: Iterable[str]
     formed = without_form([sentence, following if following.split()[1:] else f"{following} {_COMING}"])[0]
     if heading_level(formed) or sentence.endswith((":", "：")) or NUMBERING.match(sentence):
         return True
-    if is_bare(sentence) or plainly([sentence], _POLAR) != [sentence]:
+    if is_bare(sentence):
         return True
     return _names_a_title(formed, titles) or (not before.strip() and _says_little(sentence))
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from intrinsics_core import hallucination_detection, run
 from intrinsics_core.embedded.scoring.short_answers import (
     contrary,
     in_context,
@@ -12,7 +11,6 @@ from intrinsics_core.embedded.scoring.short_answers import (
     stated,
     weighed,
 )
-from intrinsics_core.embedded.scoring.yes_and_no import meant
 
 ASKED = "How often are the logs rotated?"
 
@@ -93,75 +91,6 @@ def test_a_yes_in_front_of_other_words_is_weighed_too():
     for answer, question in (("No.", "Is it open?"), ("No idea.", "Is it open?"), ("No, at six.", "When is it open?")):
         assert leads(answer, question) is None
     assert led(3.0, 1.0, 0.0) == led(3.0, 0.0, 2.0) == 3.0 > 0.0 > led(3.0, -2.0, 1.0)
-
-
-DOG = "Can I bring my dog?"
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "Sure, you can.",
-        "Of course you can!",
-        "No problem!",
-        "Yes, no problem at all.",
-        "That's fine.",
-        "Please do.",
-        "👍",
-    ],
-)
-def test_a_polite_yes_is_a_yes(answer: str) -> None:
-    assert meant(answer, DOG) == "Yes."
-
-
-@pytest.mark.parametrize(
-    "answer",
-    ["I'm sorry, no.", "I'm afraid not.", "Unfortunately not.", "Sorry, you can't.", "Of course it isn't.", "❌"],
-)
-def test_a_polite_no_is_a_no(answer: str) -> None:
-    assert meant(answer, DOG) == "No."
-
-
-@pytest.mark.parametrize(
-    ("answer", "question"),
-    [
-        ("Sure, you can bring two.", DOG),
-        ("I'm sorry, I don't know.", DOG),
-        ("I'm sorry, but we can't.", DOG),
-        ("No problem!", "Is there a problem with the key?"),
-        ("No problem.", "Will I be charged a fee for my dog?"),
-        ("No problem.", "Do I need a visa?"),
-        ("Sure, no problem.", "May I call you Tom?"),
-        ("Of course you can!", "Can I ask you something?"),
-    ],
-)
-def test_what_says_more_or_asks_nothing_of_documents_is_neither(answer: str, question: str) -> None:
-    assert meant(answer, question) is None
-
-
-HOTEL = (
-    "Breakfast is included. Dogs are welcome. There is no pool. There is a sauna, and it is free for guests. Parking"
-    " costs 12 euros a day."
-)
-
-
-@pytest.mark.parametrize(
-    ("question", "right", "wrong"),
-    [
-        ("Is breakfast included? Is there a pool?", "Yes. No.", "No. Yes."),
-        ("Hi! Is there a pool? Is breakfast included? Thanks!", "1. No\n2. Yes", "1. Yes\n2. No"),
-        ("Are dogs welcome, and is there a pool?", "Yes. No.", "No. Yes."),
-        ("Is there a sauna? Is it free?", "Yes. Yes.", "Yes. No."),
-        ("Is there a pool? Is there a sauna? Are dogs welcome?", "No.\nYes.\nYes.", "Yes.\nNo.\nYes."),
-        ("Is there a pool? What does parking cost?", "No. It is 12 euros a day.", "Yes. It is 12 euros a day."),
-    ],
-)
-def test_of_two_questions_each_has_its_own_yes_or_no(question: str, right: str, wrong: str) -> None:
-    def label(answer: str) -> str:
-        turns = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
-        return run(hallucination_detection(turns, [HOTEL])).label
-
-    assert (label(right), label(wrong)) == ("faithful", "unfaithful")
 
 
 @pytest.mark.parametrize(

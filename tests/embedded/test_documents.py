@@ -2,8 +2,7 @@
 
 import pytest
 
-from intrinsics_core import answerability, citations, hallucination_detection, run
-from intrinsics_core.text.layout import laid_out
+from intrinsics_core import answerability, hallucination_detection, run
 
 FAQ = "Is breakfast included?\nNo, it is 9 euros extra.\n\nAre dogs allowed?\nYes, one per room."
 TALK = "Guest: Has the heating been repaired?\nHost: No, the technician comes on Friday."
@@ -15,7 +14,6 @@ REPAIRS = (
 HOTELS = (
     "- Harbour Hotel\n  - pool: yes\n  - double room: 90 euros\n- Garden Hotel\n  - pool: no\n  - double room: 70 euros"
 )
-PLANS = "# Plans\n\n## Basic\n\nStorage: 5 GB. Users: 1.\n\n## Pro\n\nStorage: 50 GB. Users: 10.\n"
 GROUPS = "| Choir | Mona Reuter | Monday |\n| Band | Pavel Simic | room 12 |\n| Theatre | Ines Roth | room 4 |"
 TICKS = "| Plan | Price | Chat support |\n|---|---|---|\n| Basic | €5 | – |\n| Pro | €9 | ✓ |"
 MENU = "Soup\n[x] vegan\n[ ] spicy\nStew\n[ ] vegan\n[x] spicy"
@@ -51,7 +49,6 @@ def label(question: str, answer: str, document: str) -> str:
             "A double room at the Garden Hotel costs 70 euros.",
             "A double room at the Garden Hotel costs 90 euros.",
         ),
-        (PLANS, "How much storage has Basic?", "Basic has 5 GB of storage.", "Basic has 50 GB of storage."),
         (GROUPS, "Who leads the choir?", "Mona Reuter leads the choir.", "Ola Berg leads the choir."),
         (TICKS, "Which plan has chat support?", "Basic has no chat support.", "Basic has chat support."),
         (MENU, "Is the stew vegan?", "The stew is not vegan.", "The stew is vegan."),
@@ -72,31 +69,6 @@ def test_a_first_row_of_an_answer_is_judged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("document", "question", "answer", "cited"),
-    [
-        (FAQ, "Is breakfast included?", "Breakfast is not included.", ["No, it is 9 euros extra."]),
-        (
-            COVER,
-            "What is covered?",
-            "Water damage is not covered.",
-            ["The following are not covered:\n- water damage"],
-        ),
-        (
-            HOTELS,
-            "How much is a double room at the Garden Hotel?",
-            "A double room at the Garden Hotel costs 70 euros.",
-            ["- Garden Hotel", "- double room: 70 euros"],
-        ),
-        (ASKS, "Can I bring my dog?", "You can bring your dog.", []),
-    ],
-)
-def test_a_sentence_is_cited_for_words_of_its_own(document: str, question: str, answer: str, cited: list[str]) -> None:
-    turns = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
-    found = run(citations(turns, [{"text": document}])).citations
-    assert sorted(document[each.document_begin : each.document_end] for each in found) == sorted(cited)
-
-
-@pytest.mark.parametrize(
     ("question", "document"),
     [
         ("Is there a gym?", "Is there a gym?\nOn the second floor, open from 6 to 22."),
@@ -109,28 +81,3 @@ def test_a_sentence_is_cited_for_words_of_its_own(document: str, question: str, 
 )
 def test_an_answer_that_does_not_begin_with_yes_or_no_answers(question: str, document: str) -> None:
     assert run(answerability([{"role": "user", "content": question}], [document])).label == "answerable"
-
-
-QUESTIONS = ["What is the password of the wifi?", "Are pets allowed?", "How can I cancel my booking?"]
-
-
-@pytest.mark.parametrize(
-    ("document", "answer", "places"),
-    [
-        ("Who would have thought that the mill, built in 1911, would still grind flour? It does.",
-         "The mill was built in 1911.", (0, 1)),
-        ("How did the tide mill, built in 1911 by Ada Brink, survive the flood?\nThe walls are three metres thick.",
-         "The tide mill was built in 1911 by Ada Brink.", (0, 1)),
-        ("Why did Ada Brink leave Oslo in 1911?\n\nShe moved to Lundby.", "Ada Brink moved to Lundby.", (0, 1)),
-        ("What does breakfast cost?\nIt costs 9 euros.", "Breakfast costs 9 euros.", (1,)),
-        ("Is breakfast included?\nNo, it is 9 euros extra.", "Breakfast is 9 euros extra.", (1,)),
-        ("The mill is old. It was built in 1911.", "It was built in 1911.", (1,)),
-    ],
-)  # fmt: skip
-def test_a_question_is_cited_with_its_answer_where_it_alone_tells(
-    document: str, answer: str, places: tuple[int, ...]
-) -> None:
-    turns = [{"role": "user", "content": "What is told?"}, {"role": "assistant", "content": answer}]
-    (found,) = run(citations(turns, [document])).citations
-    spans = [laid_out(document)[i] for i in places]
-    assert (found.document_begin, found.document_end) == (spans[0].begin, spans[-1].end)

@@ -34,8 +34,6 @@ def cited(question: str, answer: str, document: str) -> list[str]:
         ("Who runs the cafe?", "Zoë Müller runs the cafe.", "The caf&eacute; is run by Zo&euml; M&uuml;ller."),
         ("Who runs the cafe?", "Zo&euml; M&uuml;ller runs the caf&eacute;.", "The café is run by Zoë Müller."),
         ("Who is the baker?", "The baker is Sofia Griffin.", "The baker is So\ufb01a Gri\ufb03n. She starts at 3."),
-        ("How much is a tandem for a full day?", "The tandem costs 28 euros for a full day.", BIKES),
-        ("How much is a tandem for a full day?", "The tandem costs 28 euros for a full day.", TABLE),
     ],
 )  # fmt: skip
 def test_what_was_meant_is_read(question: str, answer: str, document: str) -> None:

@@ -21,7 +21,6 @@ from intrinsics_core.embedded.scoring.claims import makes_claim
 from intrinsics_core.embedded.scoring.evidence import FEATURES, measure
 from intrinsics_core.embedded.scoring.form import without_form
 from intrinsics_core.embedded.scoring.keys import claim, clean, keys_of
-from intrinsics_core.embedded.scoring.quoting import quotes, repeats, repeats_a_clause
 from intrinsics_core.embedded.scoring.short_answers import contrary, stated
 from intrinsics_core.embedded.scoring.sources import READ_WHOLE, Sources
 from intrinsics_core.embedded.scoring.subjects import subjects
@@ -233,31 +232,10 @@ def test_a_row_of_a_table_is_looked_up_and_read_with_the_names_of_its_columns(en
     text = "A tandem costs €28 for a full day."
     sources = Sources(PRICES, encoder.encode(PRICES))
     (found,) = look_up([text], encoder.encode([text]), sources)
-    assert [unit.text for unit in found.missing] == ["costs"] and not found.stray
+    assert [unit.text for unit in found.missing] == ["costs"]
     shown = [source for source, _ in to_read(text, found, sources, load_head().citations)]
     assert shown[0] == "Bike: Tandem; Half day: €18; Full day: €28."
     assert all("|" not in source and "---" not in source for source in shown)
-
-
-FEES = ["Fees", "Adults: €12", "Students: €8", "The fee is paid at the desk."]
-
-
-@pytest.mark.parametrize(
-    ("text", "sources", "stray"),
-    [
-        ("A tandem costs €14 for a full day.", PRICES, ["14"]),
-        ("City bikes cost €9 for half a day and tandems €18.", PRICES, []),
-        ("A bike costs €28 for a full day.", PRICES, []),  # names no row
-        ("Students pay €12.", FEES, ["12"]),
-        ("Students pay €8, adults €12.", FEES, []),
-        ("Students pay €12.", [*FEES, "Everybody pays €12 in May."], []),  # stands elsewhere, too
-    ],
-)
-def test_a_number_of_another_row_supports_nothing(
-    encoder: BiEncoder, text: str, sources: list[str], stray: list[str]
-) -> None:
-    (found,) = look_up([text], encoder.encode([text]), Sources(sources, encoder.encode(sources)))
-    assert [unit.text for unit in found.stray] == stray
 
 
 def test_a_record_is_read_by_its_fields(encoder: BiEncoder) -> None:
@@ -270,7 +248,6 @@ def test_a_record_is_read_by_its_fields(encoder: BiEncoder) -> None:
         "The lighthouse was automated in 1989 within 90 days.",
         "The lighthouse stands 42 furlongs tall.",
         "Its lighthouse was built in 1871 by the engineer Tomas Quill.",
-        "The regatta draws about 1871 visitors every June.",  # the number stands elsewhere
     ],
 )
 def test_a_label_never_contradicts_its_explanation(encoder: BiEncoder, claim: str) -> None:
@@ -287,32 +264,6 @@ def test_what_is_faithful_lacks_nothing(encoder: BiEncoder) -> None:
     verdict = judge(encoder, ["Vessels must avoid the reef near the lighthouse."], head=lenient).sentences[0]
     assert verdict.label == "faithful" and verdict.missing
     assert "not in the" not in verdict.explanation and "in other words than '" in verdict.explanation
-
-
-def test_what_quotes_its_source_is_faithful() -> None:
-    recipe = "For twelve pancakes mix 250 g flour, 4 eggs and half a litre of milk."
-    for question in ("How much milk do I need?", "How much milk do I need for pancakes?"):
-        turns = [
-            {"role": "user", "content": question},
-            {"role": "assistant", "content": "You need half a litre of milk."},
-        ]
-        told = run(hallucination_detection(turns, [recipe]))
-        assert [s.label for s in told.sentences] == ["faithful"], question
-
-
-@pytest.mark.parametrize(
-    ("question", "sentence", "source"),
-    [
-        ("How much milk do I need?", "You do not need half a litre of milk.", "Mix 4 eggs and half a litre of milk."),
-        ("How much milk do I need?", "You need half a litre of milk.", "Do not take half a litre of milk."),
-        ("How much milk do I need?", "You need half a litre of cream.", "Mix 4 eggs and half a litre of cream."),
-        ("How much milk do I need?", "You need a litre of milk and 4 eggs.", "Mix 4 eggs and half a litre of milk."),
-        ("Who built the mill?", "The mill was built in March 1911.", "The church was built in March 1911."),
-        ("", "You need half a litre of milk.", "Mix 4 eggs and half a litre of milk."),
-    ],
-)
-def test_what_is_no_quote(question: str, sentence: str, source: str) -> None:
-    assert not quotes(sentence, source, question)
 
 
 @pytest.mark.parametrize("text", ["[1]", "(Passage 2)", "Source 3:", "Page 3 of 10", "a)", "|---|---|", "Step 2."])
@@ -463,7 +414,7 @@ HOTELS = [
     ],
 )
 def test_an_answer_is_about_the_document_that_its_question_names(question: str, label: str) -> None:
-    turns = [{"role": "user", "content": question}, {"role": "assistant", "content": "You can check in from 14:00."}]
+    turns = [{"role": "user", "content": question}, {"role": "assistant", "content": "You can check in from 2 p.m."}]
     assert run(hallucination_detection(turns, HOTELS)).label == label
 
 
@@ -495,8 +446,8 @@ def test_a_question_on_one_thing_is_not_answered_by_what_is_told_of_another(ques
         (["The Garden Hotel offers this:", "- a sauna"], [1, 1]),
         (["## Garden Hotel", "**Details**", "- a sauna", "## Prices", "- breakfast: 9 euros"], [1, 1, 1, 0, 0]),
         (
-            ["**Garden Hotel**", "- no pets", "## Prices", "- breakfast: 9 euros", "Both have a pool."],
-            [1, 1, 0, 0, None],
+            ["**Garden Hotel**", "- no pets", "## Prices", "- breakfast: 9 euros"],
+            [1, 1, 0, 0],
         ),
         (["The Garden Hotel takes cards."], [1]),
         (["The Garden Hotel takes cards.", "They want no cash."], [1, 1]),
@@ -723,57 +674,3 @@ def test_a_doubt_weighs_less_where_most_was_not_read(encoder: BiEncoder) -> None
         sure, doubtful = (each.sentences[0].probability for each in judged)
         chances.append(sure - doubtful)
     assert chances[0] > chances[1] > 0.05
-
-
-@pytest.mark.parametrize(
-    ("sentence", "source", "same"),
-    [
-        ("On Sundays the museum closes at 4 pm.", "On Sundays it closes at 4 pm.", True),
-        ("The town museum does not close.", "It does not close.", True),
-        ("On Sundays the museum closes at 4 pm.", "On Sundays the museum closes at 4 pm.", True),
-        ("On Sundays the cafe closes at 4 pm.", "On Sundays it closes at 4 pm.", False),
-        ("On Sundays the museum closes at 5 pm.", "On Sundays it closes at 4 pm.", False),
-        ("On Sundays it closes at 4 pm.", "On Sundays it closes at 4 pm.", False),
-        ("The museum closes.", "It never closes.", False),
-    ],
-)
-def test_a_sentence_repeats_its_source_with_a_name_for_a_pronoun(sentence: str, source: str, same: bool) -> None:
-    assert repeats(sentence, source, "The town museum is open from 10 am") == same
-
-
-@pytest.mark.parametrize(
-    ("sentence", "source", "same"),
-    [
-        ("The last train leaves at 22:10.", "The last train leaves at 22:10, the first at 5:30.", True),
-        ("From 15:00, gusts of up to 95 km/h are expected on the islands.",
-         "From 15:00, gusts of up to 95 km/h are expected on the islands and up to 70 km/h on the shore.", True),
-        ("Runner beans go into the ground in May.", "Sow early; runner beans go into the ground in May.", True),
-        ("Meals in the school canteen cost 3.80.", "Meals in the school canteen cost 3.80 (teachers pay 5.20).", True),
-        ("You can switch from Basic to Plus.", "You can switch from Basic to Plus and from Plus to Basic.", True),
-        ("You can switch from Plus to Basic.", "You can switch from Basic to Plus and from Plus to Basic.", False),
-        ("The last train leaves at 5:30.", "The last train leaves at 22:10, the first at 5:30.", False),
-        ("The pool on the roof is open to guests.", "The pool on the roof is open to guests, except in winter.", False),
-        ("The pool on the roof is open to guests.", "The pool on the roof is open to guests but only in June.", False),
-        ("The pool on the roof is open to guests.", "The pool on the roof is open to guests of the club.", False),
-        ("The rooms of the hut are free in May.", "The rooms of the hut are free in May but for one.", False),
-        ("The hut opens between 3 May.", "The hut opens between 3 May and 9 June.", False),
-        ("When the music in hall A stopped.", "When the music in hall A stopped, they clapped.", False),
-        ("Runner beans go into the ground in May.", "If dry, wait; runner beans go into the ground in May.", False),
-        ("They go into the ground in May.", "They go into the ground in May, beans first.", False),
-    ],
-)  # fmt: skip
-def test_a_sentence_repeats_a_clause_of_its_source(sentence: str, source: str, same: bool) -> None:
-    assert repeats_a_clause(sentence, source) == same
-
-
-def test_a_clause_that_is_repeated_is_faithful() -> None:
-    notice = (
-        "No trains run after 22:30. The last train from Port to Eichen leaves at 22:10, the last one back at 22:25."
-    )
-    answers = [
-        "The last train from Port to Eichen leaves at 22:10.",
-        "The last train from Port to Eichen leaves at 22:25.",
-    ]
-    asked = {"role": "user", "content": "When does the last train from Port to Eichen leave?"}
-    told = [run(hallucination_detection([asked, {"role": "assistant", "content": a}], [notice])) for a in answers]
-    assert [each.label for each in told] == ["faithful", "unfaithful"]

@@ -30,16 +30,7 @@ def scores_of(evidence: Evidence, rule: CitationRule) -> Floats:
     """Per source sentence its score as a citation: the share of the claim it covers, and its cosine; 0 where it tells
     of something else, or nothing.
     """
-    return _scores(evidence, rule, evidence.own)
-
-
-def scores_read(evidence: Evidence, rule: CitationRule) -> Floats:
-    """`scores_of` the sentences as they are read, behind what introduces them."""
-    return _scores(evidence, rule, evidence.placed)
-
-
-def _scores(evidence: Evidence, rule: CitationRule, found: Floats) -> Floats:
-    share = covered(evidence.claim.weights, found)
+    share = covered(evidence.claim.weights, evidence.placed)
     scores = (1.0 - rule.cosine) * share + rule.cosine * np.clip(evidence.cosine, 0.0, 1.0)
     scores[list(evidence.elsewhere)] = 0.0
     return scores
@@ -57,14 +48,14 @@ def cite(evidence: Evidence, rule: CitationRule) -> tuple[int, ...]:
         return ()
     weights = evidence.claim.weights
     chosen = [int(scores.argmax())]
-    still_open = 1.0 - evidence.own[:, chosen[:1]]
+    still_open = 1.0 - evidence.placed[:, chosen[:1]]
     while len(chosen) < rule.maximum:
-        gains = covered(weights, still_open * evidence.own)
+        gains = covered(weights, still_open * evidence.placed)
         gains[scores < rule.further] = 0.0
         gains[[*chosen, *evidence.elsewhere]] = 0.0
         best = int((gains + 1e-3 * scores).argmax())
         if gains[best] < rule.gain:
             break
         chosen.append(best)
-        still_open = still_open * (1.0 - evidence.own[:, [best]])
+        still_open = still_open * (1.0 - evidence.placed[:, [best]])
     return tuple(chosen)

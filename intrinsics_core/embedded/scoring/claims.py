@@ -6,7 +6,6 @@ import re
 
 from intrinsics_core.embedded.query.nothing_asked import asks_nothing
 from intrinsics_core.embedded.scoring.keys import Floats, claim, keys_of
-from intrinsics_core.embedded.scoring.quoting import DENIES
 from intrinsics_core.embedded.scoring.short_answers import is_bare, is_question
 from intrinsics_core.embedded.scoring.small_talk import is_small_talk
 from intrinsics_core.embedded.scoring.verbs import FINITE, HAS_VERB
@@ -145,6 +144,9 @@ _PIECES = re.compile(r"[^.!?。！？]*[.!?。！？]+[\"'”’)*\s]*|[^.!?。�
 _BUT = re.compile(r"\b(?:but|however|though|although|yet)\b", re.IGNORECASE)
 # A run of spaces counts as one, or as a line end where it holds one.
 _SPACES = re.compile(r"\s+")
+_DENIES = re.compile(
+    r"\b(?:not?|never|none|nor|neither|without|cannot|except|unless|instead)\b|n['\u2019]t\b", re.IGNORECASE
+)
 
 
 def _one_space(run: re.Match[str]) -> str:
@@ -207,7 +209,7 @@ def _behind_an_apology(text: str) -> str:
 def says_back(sentence: str, question: str) -> bool:
     """Whether a sentence tells the user what the user said: "You mentioned that you arrive at 5 p.m."."""
     said = _SAID_BACK.match(sentence)
-    if said is None or DENIES.search(sentence):
+    if said is None or _DENIES.search(sentence):
         return False
     told = [span.text for span in laid_out(question) if not (is_question(span.text) or _TELLS.search(span.text))]
     units, known = claim(sentence[said.end() :]).units, keys_of(" ".join(told))

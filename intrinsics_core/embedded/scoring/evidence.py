@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from intrinsics_core.embedded.lexical import background
 from intrinsics_core.embedded.scoring.keys import Claim, Floats, Unit, claim, keys_of
@@ -32,30 +31,24 @@ class Evidence:
     """What one response sentence has in the sources.
 
     features: one number in 0..1 a column of `FEATURES`. found: (units, sentences). placed: the same, but a word of one
-    of several titles stands in each sentence of its document, which is read behind it. own: the same without the words
-    of another sentence that one is read behind, for which it is not cited. cosine: per source sentence.
-    missing: the units found nowhere. stray: the numbers that stand in the sources, but not where the rest of the
-    sentence stands: neither in the passage of three sentences nearest to it nor beside the same word elsewhere;
-    those that stand only in documents that the sentence is not about; and those of rows that it does not name.
+    of several titles stands in each sentence of its document, which is read behind it. cosine: per source sentence.
+    missing: the units found nowhere. foreign: the numbers that stand only in documents that the sentence is not about.
     crossed: share of its neighbouring words, both found, that no single document holds together. seen: `Sources.seen`.
     about: the documents that the sentence is about (`subjects`). elsewhere: the source sentences of the others, and
     those that say nothing.
-    foreign: whether a number stands only there.
     """
 
     claim: Claim
     features: Floats
     found: Floats
     placed: Floats
-    own: Floats
     cosine: Floats
     missing: tuple[Unit, ...]
-    stray: tuple[Unit, ...] = ()
+    foreign: tuple[Unit, ...] = ()
     crossed: float = 0.0
     seen: float = 1.0
     about: frozenset[int] = frozenset()
     elsewhere: tuple[int, ...] = ()
-    foreign: bool = False
 
     @property
     def invented(self) -> tuple[Unit, ...]:
@@ -117,10 +110,7 @@ def measure(
     features = np.clip(np.array(values, dtype=np.float32), 0.0, 1.0)
     placed = _placed(asked, found, sources)
     foreign = _foreign(asked, placed, sources, about)
-    stray = _stray(asked, placed, cosine, anywhere, paired, sources) | foreign
-    stray |= _of_other_rows(asked, found, sources) | _of_other_things(asked, found, sources)
     crossed = _crossed(asked, found, sources)
-    astray = tuple(asked.units[i] for i in sorted(stray))
     owner = (sources.documents or ()) if about else ()
     elsewhere = tuple(i for i, document in enumerate(owner) if document not in about)
     elsewhere = tuple(sorted({*elsewhere, *sources.uncited}))
@@ -129,15 +119,13 @@ def measure(
         features,
         found,
         placed,
-        _own(asked, placed, sources),
         cosine,
         missing,
-        astray,
+        tuple(asked.units[i] for i in sorted(foreign)),
         crossed,
         sources.seen,
         about,
         elsewhere,
-        bool(foreign),
     )
 
 
@@ -148,20 +136,6 @@ def _placed(asked: Claim, found: Floats, sources: Sources) -> Floats:
     titles = [keys_of(title) for title in sources.titles]
     named = np.array([[bool(unit.keys & title) for title in titles] for unit in asked.units]).reshape(-1, len(titles))
     return np.asarray(np.maximum(found, named[:, list(sources.documents)]), dtype=np.float32)
-
-
-def _own(asked: Claim, placed: Floats, sources: Sources) -> Floats:
-    """What is found in the words of each sentence itself."""
-    if not sources.shared:
-        return placed
-    found = placed.copy()
-    for i, (own, read) in sources.shared.items():
-        for row, unit in enumerate(asked.units):
-            if unit.keys & own:
-                found[row, i] = 1.0
-            elif unit.keys & read:
-                found[row, i] = 0.0
-    return found
 
 
 def _crossed(asked: Claim, found: Floats, sources: Sources) -> float:
@@ -182,50 +156,9 @@ def _crossed(asked: Claim, found: Floats, sources: Sources) -> float:
     return _share(float(apart.sum()), float(both.sum()))
 
 
-def _stray(
-    asked: Claim, found: Floats, cosine: Floats, anywhere: NDArray[np.bool_], paired: Floats, sources: Sources
-) -> set[int]:
-    """The numbers that stand elsewhere in the sources than the rest of the claim."""
-    numbers = [i for i, unit in enumerate(asked.units) if unit.is_number and anywhere[i]]
-    if not numbers or not sources.texts or len(asked.units) == len(numbers):
-        return set()
-    together = found[:, sources.passages].max(axis=2)
-    nearest = int((covered(asked.weights, together) + 0.5 * cosine[sources.passages].mean(axis=1)).argmax())
-    beside = {i for pair, held in zip(asked.pairs, paired, strict=True) if held for i in pair}
-    return {i for i in numbers if not together[i, nearest] and i not in beside and found[i].max() > 0}
-
-
 def _foreign(asked: Claim, found: Floats, sources: Sources, about: frozenset[int]) -> set[int]:
     """The numbers that stand in no document that the claim is ``about``, but in another one."""
     if not about or not sources.documents:
         return set()
     there = np.isin(np.asarray(sources.documents), list(about))
     return {i for i, unit in enumerate(asked.units) if unit.is_number and found[i].any() and not found[i, there].any()}
-
-
-def _of_other_rows(asked: Claim, found: Floats, sources: Sources) -> set[int]:
-    """The numbers in digits that stand only in rows which the claim does not name, where it names another row."""
-    said = {key for unit in asked.units for key in unit.keys}
-    named = {i for i, keys in sources.rows.items() if keys & said}
-    if not named:
-        return set()
-    places = {
-        i: set(np.flatnonzero(found[i]).tolist())
-        for i, unit in enumerate(asked.units)
-        if unit.is_number and any(map(str.isdigit, unit.text))
-    }
-    return {i for i, at in places.items() if at and at <= sources.rows.keys() - named}
-
-
-def _of_other_things(asked: Claim, found: Floats, sources: Sources) -> set[int]:
-    """The numbers that are a field of things which the claim does not name alone, where it names another one with the
-    same field: the price of a double room at the Harbour Hotel, in a claim about the Garden Hotel.
-    """
-    if len(sources.fields_of) < 2:
-        return set()
-    said = {key for unit in asked.units for key in unit.keys}
-    named = {thing for thing, keys in sources.fields_of.items() if keys & said}
-    labels = {field.label for field in sources.fields.values() if field.of in named}
-    others = {i for i, field in sources.fields.items() if field.of not in named and field.label in labels}
-    places = {i: set(np.flatnonzero(found[i]).tolist()) for i, unit in enumerate(asked.units) if unit.is_number}
-    return {i for i, at in places.items() if at and at <= others}

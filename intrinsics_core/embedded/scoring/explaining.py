@@ -25,7 +25,7 @@ def _quoted(words: Sequence[str]) -> str:
     return ", ".join(f"'{word}'" for word in words[:6]) + more
 
 
-def explanation(label: Label, missing: Sequence[str], stray: Sequence[Unit], nearest: str | None) -> str:
+def explanation(label: Label, missing: Sequence[str], foreign: Sequence[Unit], nearest: str | None) -> str:
     if label == "NA":
         return "makes no claim that sources could support"
     if nearest is None:
@@ -35,8 +35,8 @@ def explanation(label: Label, missing: Sequence[str], stray: Sequence[Unit], nea
         parts.append("the passages say it in other words than " + _quoted(missing))
     elif missing:
         parts.append("not in the passages kept: " + _quoted(missing))
-    if stray:
-        parts.append("not where the rest of it stands: " + _quoted([unit.text for unit in stray]))
+    if foreign:
+        parts.append("not where the rest of it stands: " + _quoted([unit.text for unit in foreign]))
     if not parts:
         but = "" if label == "faithful" else ", but not what it makes of them"
         parts.append("the passages kept hold its words and numbers" + but)

@@ -6,12 +6,10 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import repeat
 
 from intrinsics_core.embedded.lexical import terms
 from intrinsics_core.embedded.scoring.keys import claim
-from intrinsics_core.embedded.scoring.verbs import AUXILIARY, HAS_VERB
-from intrinsics_core.embedded.scoring.yes_and_no import meant
+from intrinsics_core.embedded.scoring.verbs import AUXILIARY
 from intrinsics_core.text.courtesy import BEGINS, GREETING, NO, SADLY, THANKS, YES
 from intrinsics_core.text.layout import laid_out
 
@@ -39,7 +37,6 @@ CLEARLY = 2.2
 
 _INVERTED = rf"(?:\A|[.!?,;:]\s+|\b(?:and|so|but|or|then)\s+)(?:{AUXILIARY})\b"
 _POLAR = re.compile(rf"{_INVERTED}(?!\s+you\b)", re.IGNORECASE)
-_TAKES_YES = re.compile(_INVERTED, re.IGNORECASE)  # "Did you cancel it?", too, which asks for no favour
 _ASKS = re.compile(
     rf"\A\W*(?:(?:{GREETING}|{BEGINS}|{THANKS}|please|until|since|from|at|in|to|by|for)[,.!]? )*+"
     r"(?:(?:tell|let) me (?:know )?)?"
@@ -84,16 +81,6 @@ def opens_with_yes_or_no(answer: str) -> bool:
     return _ahead(answer) is not None
 
 
-def without_yes(answer: str, question: str) -> str:
-    """A sentence without the yes in front that its question does not ask for: "When is it open?" "Yes, it is open from
-    nine." Behind a doubt ("Are you sure?") an answer often begins so.
-    """
-    if _ahead(answer) != "Yes." or "?" not in question or _TAKES_YES.search(question):
-        return answer
-    rest = answer.lstrip("\"'“‘( *_").partition(" ")[2]
-    return rest if HAS_VERB.search(rest) else answer
-
-
 def is_question(turn: str) -> bool:
     """Whether a text asks, with a question mark or without one ("when does it open"), and is no task."""
     return "?" in turn or _ASKS.match(turn) is not None
@@ -102,14 +89,6 @@ def is_question(turn: str) -> bool:
 def is_polar(question: str) -> bool:
     """Whether a question asks for a yes or a no ("Is it open?"), and for no favour ("Can you help me?")."""
     return "?" in question and _POLAR.search(question) is not None
-
-
-def plainly(sentences: Sequence[str], question: str) -> list[str]:
-    """The sentences of an answer. "Of course." that is all of one to a question of yes or no is "Yes."."""
-    if len(sentences) == 1 and is_polar(question):
-        (answer,) = sentences
-        return [meant(answer, question) or answer]
-    return list(sentences)
 
 
 def is_bare(answer: str) -> bool:
@@ -121,49 +100,15 @@ def is_bare(answer: str) -> bool:
 
 _TO_THE_USER = re.compile(r"\b(?:you|your)\b", re.IGNORECASE)
 _AND = re.compile(rf",?\sand\s(?=(?:{AUXILIARY})\s)", re.IGNORECASE)
-_POINTS = re.compile(r"\b(?:it|its|he|she|his|her|they|their|them|that|those|there(?=\W*\Z))\b", re.IGNORECASE)
-_DENIED = re.compile(
-    r",?\s(?:(?:and\s)?not|instead\sof|rather\sthan)\s(?P<what>[^,;!?]{1,30}?)(?=[,;!?]|\W*\Z)", re.IGNORECASE
-)
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
-def without_denied(answer: str, question: str, sources: Sequence[str] = ()) -> str:
-    """A sentence without the number of its question that it denies: "It costs 80 euros, not 100." says that it costs 80
-    euros, and no source needs to have the other number. Where one has it, the denial is judged, too.
-    """
-    asked = set(_NUMBER.findall(question))
-    for denied in _DENIED.finditer(answer):
-        numbers = set(_NUMBER.findall(denied["what"]))
-        told = any(not numbers.isdisjoint(_NUMBER.findall(source)) for source in sources)
-        if numbers and numbers <= asked and not told and _NUMBER.search(answer[: denied.start()]):
-            return answer[: denied.start()] + answer[denied.end() :]
-    return answer
-
-
-def questions_of(sentences: Sequence[str], question: str, *, whole: bool = True) -> list[str]:
+def questions_of(sentences: Sequence[str], question: str) -> list[str]:
     """For each sentence of an answer the question that it answers. A bare one ("No.") answers the question before it in
-    the answer, if there is one, or its own one of several (`own_questions`). The others answer the user's.
+    the answer, if there is one. The others answer the user's.
     """
-    own = own_questions(sentences, question) if whole else []
     return [
-        before if is_polar(before) and not _TO_THE_USER.search(before) and is_bare(text) else asked
-        for before, text, asked in zip(["", *sentences], sentences, own or repeat(question), strict=False)
-    ]
-
-
-def own_questions(sentences: Sequence[str], question: str) -> list[str]:
-    """For each sentence of an answer what it answers, where a turn asks as many questions and at least one of the
-    answers is bare: "Are dogs admitted? Do lockers need a coin?", "No. Yes."; else nothing.
-
-    A sentence that is not bare answers the whole turn. A question that says "it" is read behind the one before it.
-    """
-    asked = _questions_in(question) if len(sentences) > 1 and any(map(is_bare, sentences)) else ()
-    if len(asked) != len(sentences):
-        return []
-    full = [f"{before} {one}" if _POINTS.search(one) else one for before, one in zip(["", *asked], asked, strict=False)]
-    return [
-        one.strip() if is_polar(one) and is_bare(text) else question for one, text in zip(full, sentences, strict=True)
+        before if is_polar(before) and not _TO_THE_USER.search(before) and is_bare(text) else question
+        for before, text in zip(["", *sentences], sentences, strict=False)
     ]
 
 
@@ -199,7 +144,7 @@ def stated_each(sentences: Sequence[str], question: str, *, whole: bool = True) 
     alone = whole and len(sentences) == 1 and "?" in question
     if alone and re.search(r"\w", sentences[0]) and not is_bare(sentences[0]):
         return [f"{question} {text}" if _without_content(text) else text for text in sentences]
-    asked = questions_of(sentences, question, whole=whole)
+    asked = questions_of(sentences, question)
     return [stated(text, one) for text, one in zip(sentences, asked, strict=True)]
 
 

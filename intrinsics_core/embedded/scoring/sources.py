@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
 from intrinsics_core.embedded.lexical import is_known
-from intrinsics_core.embedded.scoring.chunks import goes_on
 from intrinsics_core.embedded.scoring.keys import Claim, Floats, keys_of, told_apart
-from intrinsics_core.embedded.scoring.rows import Field, fields, names_of_rows
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.text.cleaning import cleaned
-from intrinsics_core.text.questions import asked
 from intrinsics_core.text.reading import ReadSentence, readings
 
 READ_WHOLE = 170
@@ -80,42 +77,13 @@ class Sources:
 
     @cached_property
     def read_as(self) -> Sequence[str]:
-        """The sentences as models read them, whole where one goes on in the next document; "" where nothing is read."""
-        read = [reading.text for reading in self.readings]
-        return [
-            f"{text} {read[i + 1]}".strip() if text and i in self.carried_on else text for i, text in enumerate(read)
-        ]
-
-    @cached_property
-    def carried_on(self) -> frozenset[int]:
-        """The sentences that end in the next document."""
-        places = enumerate(pairwise(self.documents or ()))
-        last = [i for i, (one, two) in places if one != two and self.title_of(i) == self.title_of(i + 1)]
-        return frozenset(i for i in last if goes_on(self.texts[i], self.texts[i + 1]))
+        """The sentences as models read them; "" where nothing is read."""
+        return [reading.text for reading in self.readings]
 
     @cached_property
     def uncited(self) -> tuple[int, ...]:
         """The sentences that say nothing themselves."""
         return tuple(i for i, reading in enumerate(self.readings) if not reading.own)
-
-    @cached_property
-    def question_of(self) -> dict[int, int]:
-        """Of each sentence that answers a question before it the index of the question."""
-        found, last = dict[int, int](), -1
-        for i, reading in enumerate(self.readings):
-            if reading.question and last >= 0:
-                found[i] = last
-            last = i if not reading.own and asked(self.texts[i]) else last
-        return found
-
-    @cached_property
-    def shared(self) -> dict[int, tuple[frozenset[str], frozenset[str]]]:
-        """Of each sentence that is read with words of another one the keys of its own words, and of all."""
-        return {
-            i: (keys_of(reading.own), keys_of(reading.text))
-            for i, reading in enumerate(self.readings)
-            if reading.own and reading.own != reading.text
-        }
 
     @cached_property
     def seen(self) -> float:
@@ -144,24 +112,6 @@ class Sources:
     def told_apart(self) -> dict[str, frozenset[str]]:
         """`told_apart` of the titles."""
         return told_apart(self.titles)
-
-    @cached_property
-    def rows(self) -> dict[int, frozenset[str]]:
-        """For each sentence that is a row (`names_of_rows`) the keys of its name that stand in no other row."""
-        said = [reading.own if reading.text else "" for reading in self.readings]
-        names = names_of_rows(said)
-        times = Counter(key for i in names for key in keys_of(said[i]))
-        return {i: frozenset(key for key in keys_of(name) if times[key] == 1) for i, name in names.items()}
-
-    @cached_property
-    def fields(self) -> dict[int, Field]:
-        """`rows.fields`."""
-        return fields(self.readings)
-
-    @cached_property
-    def fields_of(self) -> dict[str, frozenset[str]]:
-        """Of each thing that `fields` are of the keys that no other one has."""
-        return told_apart(sorted({field.of for field in self.fields.values()}))
 
     @cached_property
     def _spelled(self) -> dict[str, list[str]]:

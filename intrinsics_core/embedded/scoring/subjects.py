@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 from intrinsics_core.embedded.lexical import idf, is_unheard_of, tokens
 from intrinsics_core.embedded.scoring.keys import Unit, claim, keys_of, told_apart
-from intrinsics_core.embedded.scoring.several import asks_for_others, is_of_several, kinds, pointed_at
 from intrinsics_core.embedded.scoring.sources import Sources
 from intrinsics_core.text.headings import heading_level
 
@@ -50,7 +49,7 @@ def subjects(
         sentences: those of an answer, in order (`form.without_form`).
         sources: with a title for each document.
         question: what was asked. Its names count, other words do not.
-        turns: those before it, the newest first. They count where the question names no title and asks for none.
+        turns: those before it, the newest first. They count where the question names no title.
     """
     apart = sources.told_apart
     if sources.documents is None or len(apart) < 2:
@@ -78,8 +77,6 @@ def subjects(
             found.append(_of_title(other[0], sources))
         elif len(last) > 1 and (_FORMER.search(sentence) or _LATTER.search(sentence)):
             found.append(_of_title(last[0] if _FORMER.search(sentence) else last[-1], sources))
-        elif is_of_several(sentence, kinds(tuple(apart))):
-            found.append(_ALL)
         else:
             found.append(above.about or (before if _STANDS_FOR.search(sentence) else asked))
     return found
@@ -88,14 +85,12 @@ def subjects(
 def _asked(question: str, sources: Sources, turns: Sequence[str]) -> frozenset[int]:
     """The documents that may tell of what a question, or the newest turn before it that names a title, is about.
 
-    A question that compares or names a title in plain words is about another thing than the turn was. So is one with a
-    word that no document about that title has, but one about a thing of another kind: "How much is the city tax?".
+    A question that names a title in plain words is about another thing than the turn was. So is one with a word that no
+    document about that title has, but one about a thing of another kind: "How much is the city tax?".
     """
     apart, units = sources.told_apart, claim(question).units
     named = _about(_details(units), sources)
-    if named is None and (title := pointed_at(question, [_titles_in(turn, apart) for turn in turns], tuple(apart))):
-        return _of_title(title, sources)
-    if named is not None or asks_for_others(question, kinds(tuple(apart))) or _named(units, apart):
+    if named is not None or _named(units, apart):
         return named or _ALL
     before = next((found for turn in turns if (found := _named_in(turn, apart))), {})
     if len(before) != 1:
@@ -137,8 +132,7 @@ def passages_about(
 ) -> frozenset[int]:
     """The passages that may answer a question which names one of their titles; empty where all may.
 
-    Where it names none and asks for none ("which", "any other"), it is about the title that the newest of the user's
-    turns before it names.
+    Where it names none, it is about the title that the newest of the user's turns before it names.
 
     Args:
         question: the question as it stands alone. Its names count, and a title that it has in full.
@@ -148,9 +142,7 @@ def passages_about(
     """
     apart = told_apart(titles)
     named = _in_full(question, apart) or _named_in(question, apart)
-    if not named and (title := pointed_at(question, [_titles_in(turn, apart) for turn in before], tuple(apart))):
-        named = {title: apart[title]}
-    if not (named or asks_for_others(question, kinds(tuple(apart)))) and not _named(claim(question).units, apart):
+    if not named and not _named(claim(question).units, apart):
         named = next((found for turn in before if (found := _named_in(turn, apart))), {})
     if len(named) != 1:
         return frozenset()
@@ -162,14 +154,6 @@ def passages_about(
 def _named_in(text: str, apart: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
     """The titles that the names of a text name."""
     return _named(_details(claim(text).units), apart)
-
-
-def _titles_in(text: str, apart: Mapping[str, frozenset[str]]) -> list[str]:
-    """The titles that a text has in full, or that its names name, in their order."""
-    words = _words(text)
-    return sorted(_in_full(text, apart), key=lambda title: words.index(_words(title))) or _in_order(
-        _details(claim(text).units), apart
-    )
 
 
 def _in_full(text: str, apart: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:

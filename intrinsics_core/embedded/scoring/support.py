@@ -26,18 +26,15 @@ from operator import itemgetter
 
 import numpy as np
 
-from intrinsics_core.calibration.probabilities import logit as logit_of
 from intrinsics_core.calibration.probabilities import sigmoid
-from intrinsics_core.embedded.scoring.citing import CitationRule, cite, scores_of, scores_read
+from intrinsics_core.embedded.scoring.citing import CitationRule, cite, scores_of
 from intrinsics_core.embedded.scoring.claims import NUMBERING, asks, listed, makes_claim, says_back
 from intrinsics_core.embedded.scoring.evidence import Evidence, measure
 from intrinsics_core.embedded.scoring.explaining import explanation, missing_words
 from intrinsics_core.embedded.scoring.form import only_names
 from intrinsics_core.embedded.scoring.head import just_below
 from intrinsics_core.embedded.scoring.keys import Floats, keys_of
-from intrinsics_core.embedded.scoring.quoting import is_quoted
-from intrinsics_core.embedded.scoring.respelling import spelled_as_in
-from intrinsics_core.embedded.scoring.short_answers import CLEARLY, opens_with_yes_or_no, own_questions, stated_each
+from intrinsics_core.embedded.scoring.short_answers import CLEARLY, opens_with_yes_or_no, stated_each
 from intrinsics_core.embedded.scoring.sources import READ_WHOLE, Sources
 from intrinsics_core.embedded.scoring.subjects import only_names_one, subjects
 from intrinsics_core.embedded.scoring.support_head import (
@@ -107,7 +104,7 @@ def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule)
     of short sources (`READ_WHOLE` words), `READ_PART` words of longer ones. A neighbour below
     another heading or in another list is none.
     """
-    scores = scores_read(evidence, rule)
+    scores = scores_of(evidence, rule)
     owner, about = sources.documents, evidence.about
     ranked = [int(i) for i in np.argsort(-scores, kind="stable") if sources.read_as[int(i)]]
     if not ranked:
@@ -138,24 +135,7 @@ def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule)
         under_titles([sources.read_as[i] for i in some], [sources.title_of(i) for i in some] if titled else ())
         for some in parts
     ]
-    return [(source, spelled_as_in(source, text)) for source in dict.fromkeys(shown)]
-
-
-def _whole_sentences(cited: Sequence[int], evidence: Evidence, sources: Sources) -> tuple[int, ...]:
-    """What is cited, with the rest of a sentence that ends in the next document, and with the question before an answer
-    where a name or a number of the claim stands in the question alone."""
-    found = list[int]()
-    for i in cited:
-        asks = sources.question_of.get(i)
-        if asks is not None and _is_told_by(asks, i, evidence, sources):
-            found.append(asks)
-        found += (i, i + 1) if i in sources.carried_on else (i,)
-    return tuple(dict.fromkeys(found))
-
-
-def _is_told_by(question: int, answer: int, evidence: Evidence, sources: Sources) -> bool:
-    alone = keys_of(sources.texts[question]) - keys_of(sources.texts[answer])
-    return any(unit.keys & alone for unit in evidence.claim.units if unit.is_name or unit.is_number)
+    return [(source, text) for source in dict.fromkeys(shown)]
 
 
 def _judge(
@@ -166,7 +146,6 @@ def _judge(
     logit: float | None,
     claims: bool,
     bare: bool,
-    given: str,
 ) -> tuple[SentenceSupport, float]:
     """The verdict on one sentence and its log-odds of not being supported."""
     scores = scores_of(evidence, head.citations)
@@ -175,9 +154,6 @@ def _judge(
     probability = 1.0 if not claims else 0.0 if nearest is None else float(sigmoid(-odds))
     if bare and (logit or 0.0) <= 0.0:  # its question's words say nothing of it
         probability, odds = min(probability, 0.5), max(odds, 0.0)
-    elif claims and not bare and nearest is not None and is_quoted(sentence, evidence, sources, nearest, given):
-        probability = max(probability, head.thresholds["faithful"])
-        odds = min(odds, -logit_of(probability))
     if claims and (contrived(evidence, sources, logit) or (bare and logit is None)):
         # Whatever the rest of it looks like. A bare "No." must have been read.
         probability = min(probability, just_below(head.thresholds["faithful"]))
@@ -188,21 +164,15 @@ def _judge(
         probability=probability,
         label=label,
         source_scores=tuple(float(s) for s in scores),
-        citations=_whole_sentences(cite(evidence, head.citations), evidence, sources) if claims else (),
+        citations=cite(evidence, head.citations) if claims else (),
         nearest=nearest,
         missing=missing,
-        explanation=explanation(label, missing, evidence.stray, None if nearest is None else sources.texts[nearest]),
+        explanation=explanation(label, missing, evidence.foreign, None if nearest is None else sources.texts[nearest]),
     )
     return verdict, odds
 
 
 _SAYS_SO = 1.0  # a reader's logit
-_TOO_MANY = 3
-"""One of so many claims with a number of its own keeps a response below faithful. Of 111 answers of eight sentences,
-42% of the right ones have such a claim, and 42% of those with a wrong sentence: there it tells nothing. A number that
-stands only in the documents of another subject is in 4% of 157 right sentences and in 31% of 123 exchanged ones: one
-is enough.
-"""
 
 
 def said_otherwise(sources: Sources, logit: float | None) -> bool:
@@ -215,17 +185,12 @@ def said_otherwise(sources: Sources, logit: float | None) -> bool:
     return logit is not None and logit >= _SAYS_SO and sources.seen == 1.0 and one
 
 
-def _has_number(evidence: Evidence) -> bool:
-    """Whether a claim has a number that stands in no source, or elsewhere."""
-    return bool(evidence.stray) or any(unit.is_number for unit in evidence.missing)
-
-
 def contrived(evidence: Evidence, sources: Sources, logit: float | None) -> bool:
-    """Whether a claim has a name or a number that stands in no source, or a number that stands elsewhere."""
+    """Whether a claim has a name or a number that stands in no source, or a number of another subject."""
     invented = evidence.invented
     if invented and said_otherwise(sources, logit):
         invented = tuple(unit for unit in invented if unit.is_number)
-    return bool(invented or evidence.stray)
+    return bool(invented or evidence.foreign)
 
 
 def look_up(
@@ -303,13 +268,12 @@ def support(
         held = held or (asked and opens_with_yes_or_no(sentence))
         says = i not in reported and makes_claim(sentence, None if own_encoder else vectors[i], held, alone)
         claims = bare or (says and not _names_or_repeats(sentences, i, sources, f"{told}\n{given}"))
-        judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare, given))
+        judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare))
         bare_ones += [i] if bare else []
-    apart = [] if before else own_questions(sentences, given)  # "No. Yes." to two questions
-    doubted = _lean_on_the_next(judged, bare_ones, None if apart else logits)
+    _lean_on_the_next(judged, bare_ones, logits)
     evidences = [found for (verdict, _), found in zip(judged, measured, strict=True) if verdict.label != "NA"]
     whole = _whole(judged, sentence_of or range(len(judged)))
-    faithfulness = _faithfulness(whole, evidences, doubted, sources, numbers)
+    faithfulness = _faithfulness(whole, evidences, sources, numbers)
     label: Label = "NA" if faithfulness is None else label_of(faithfulness, numbers.thresholds)
     return ResponseSupport(tuple(verdict for verdict, _ in whole), 1.0 if faithfulness is None else faithfulness, label)
 
@@ -332,47 +296,29 @@ def _names_or_repeats(sentences: Sequence[str], i: int, sources: Sources, told: 
     )
 
 
-def _lean_on_the_next(
-    judged: list[Judged], bare_ones: Sequence[int], logits: Sequence[float | None] | None
-) -> list[float]:
-    """Give bare answers the verdict on what they go on with. "No. It is closed on Mondays." is as right as that.
-
-    Returns:
-        The probabilities of the other bare ones, where nobody is sure of them.
-    """
-    doubted = list[float]()
+def _lean_on_the_next(judged: list[Judged], bare_ones: Sequence[int], logits: Sequence[float | None] | None) -> None:
+    """Give bare answers the verdict on what they go on with. "No. It is closed on Mondays." is as right as that."""
     for i in reversed(bare_ones):
         logit, after = logits[i] if logits else None, judged[i + 1] if i + 1 < len(judged) else None
         if after and after[0].label != "NA" and logit is not None and logit > -CLEARLY:
             judged[i] = replace(judged[i][0], probability=after[0].probability, label=after[0].label), after[1]
-        elif (probability := judged[i][0].probability) <= 0.5:
-            doubted.append(probability)
-    return doubted
 
 
 def _faithfulness(
-    judged: Sequence[Judged],
-    evidences: Sequence[Evidence],
-    doubted: Sequence[float],
-    sources: Sources,
-    head: SupportHead,
+    judged: Sequence[Judged], evidences: Sequence[Evidence], sources: Sources, head: SupportHead
 ) -> float | None:
     """How faithful a response is, 0..1; None where nothing is claimed.
 
     Args:
         judged: the verdicts on its sentences.
         evidences: of its claims.
-        doubted: the probabilities of the bare answers that nobody is sure of. The words of their question would say
-            that all stands in the sources.
     """
     claimed = [(verdict.probability, odds) for verdict, odds in judged if verdict.label != "NA"]
     if not claimed or not sources.texts:
         return 0.0 if claimed else None
     probabilities, odds = zip(*claimed, strict=True)
     found = response_probability(probabilities, odds, uncovered(evidences, read=head.reads), head)
-    found = min([found, *doubted])
-    foreign = any(each.foreign for each in evidences)
-    if foreign or _TOO_MANY * sum(map(_has_number, evidences)) >= len(evidences):
+    if any(each.foreign for each in evidences):
         found = min(found, just_below(head.thresholds["faithful"]))
     return found
 
