@@ -29,10 +29,10 @@ def adapters(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each adapter.")] = False,
 ) -> None:
     """List the adapters in a folder or repository: intrinsic, base model, technology, and the profile to use."""
-    from intrinsics_core.profiles.io_yaml import survey
+    from intrinsics_core.profiles.io_yaml.location import survey
 
     with one_line_errors():
-        found = survey.survey(place)
+        found = survey(place)
     if not as_json:
         widths = [max(len(str(row[key] or "-")) for row in found) + 2 for key in _COLUMNS]
     for row in found:

@@ -25,7 +25,7 @@ from intrinsics_core.intrinsics import (
 )
 from intrinsics_core.profiles import io_yaml
 from intrinsics_core.profiles import profile as named
-from intrinsics_core.profiles.io_yaml.template import Template
+from intrinsics_core.profiles.io_yaml.spec import Template
 from intrinsics_core.protocol.errors import InvalidInput, MalformedReply, RuntimeUnavailable, UnsupportedIntrinsic
 from intrinsics_core.protocol.requests import Generate, Generated, TokenLogprob
 from intrinsics_core.protocol.task import Message, Task, check

@@ -19,11 +19,11 @@ from typing import Any, Literal
 
 from intrinsics_core.profiles import relevance
 from intrinsics_core.profiles.granite import prompts
-from intrinsics_core.profiles.io_yaml import base_model, location
-from intrinsics_core.profiles.io_yaml.reading import output
-from intrinsics_core.profiles.io_yaml.rendering import render
+from intrinsics_core.profiles.io_yaml import location
+from intrinsics_core.profiles.io_yaml.location import published, read
+from intrinsics_core.profiles.io_yaml.reading import ONE_DOCUMENT, TYPED, output
+from intrinsics_core.profiles.io_yaml.rendering import BASE_MODEL, render
 from intrinsics_core.profiles.io_yaml.spec import Spec, load, parse
-from intrinsics_core.profiles.io_yaml.typed import ONE_DOCUMENT, TYPED
 from intrinsics_core.profiles.io_yaml.writing import writer
 from intrinsics_core.profiles.turns import cut_to_last_question
 from intrinsics_core.protocol.errors import InvalidInput
@@ -32,7 +32,7 @@ from intrinsics_core.protocol.requests import Generate, Reply
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import readers, writers
 
-__all__ = ["RAW", "AdapterProfile", "Spec", "from_specs", "load", "parse", "profile"]
+__all__ = ["RAW", "AdapterProfile", "Spec", "from_specs", "load", "parse", "profile", "read"]
 
 RAW = "io.yaml:"  # before an intrinsic's name: its transformed JSON instead of the typed result
 Place = str | os.PathLike[str]
@@ -116,21 +116,6 @@ def _at(
     return found
 
 
-def read(found: location.Found) -> Spec:
-    """The file of an adapter that was found.
-
-    Raises:
-        InvalidInput: it is wrong; the message names file and key.
-    """
-    spec = load(found.path, found.intrinsic, found.source, found.root)
-    return replace(spec, switch=found.task) if found.technology == location.SWITCH else spec
-
-
-def published(base: str) -> str:
-    """The name under which a base model is published, by its folder in a library of adapters."""
-    return f"openai/{base}" if base.startswith("gpt-oss") else f"ibm-granite/{base}"
-
-
 def from_specs(
     specs: Mapping[str, Spec], *, name: str = "io.yaml", models: Mapping[str | None, tuple[str, ...]] | None = None
 ) -> AdapterProfile:
@@ -144,7 +129,7 @@ def from_specs(
     Returns:
         The profile.
     """
-    formats: dict[str, Format[Any]] = dict(base_model.FORMATS)
+    formats: dict[str, Format[Any]] = dict(BASE_MODEL)
     for intrinsic, spec in specs.items():
         formats[RAW + intrinsic] = _format(spec, output, writer(spec, None))
         formats[intrinsic] = _format(spec, TYPED.get(intrinsic, output), writer(spec, intrinsic))

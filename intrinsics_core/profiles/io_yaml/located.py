@@ -1,5 +1,8 @@
-"""JSON whose labels (strings, whole numbers, booleans) remember where they stood in the reply, so that
-log-probabilities can be found for them.
+"""Places: JSON whose labels (strings, whole numbers, booleans) remember where they stood in the reply, so that
+log-probabilities can be found for them; and sentence numbers as an adapter wants them.
+
+Response sentences (the last message) have numbers of their own. Document sentences come first in the numbers of the
+context, and the conversation before the last message goes on from there.
 """
 
 from __future__ import annotations
@@ -7,9 +10,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
+from intrinsics_core.profiles.turns import tagged
+from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import literals
+from intrinsics_core.text.markup import Defuse
+from intrinsics_core.text.sentences import Span
 
 
 class Located(str):
@@ -24,16 +32,20 @@ class Whole(int):
     begin = -1
 
 
-class Flag(int):
-    """A boolean, which Python lets nobody extend; ``begin`` is the place of its first character in the reply."""
-
-    begin = -1
+class Flag(Whole):
+    """A boolean, which Python lets nobody extend."""
 
 
 class Offset(int):
     """A character offset; ``source`` is the text it counts in."""
 
     source = ""
+
+    @classmethod
+    def within(cls, value: int, source: str) -> Offset:
+        made = cls(value)
+        made.source = source
+        return made
 
 
 def located(text: str, begin: int) -> Located:
@@ -53,12 +65,6 @@ def begin_in(text: str, value: Any) -> int:
     """Where a value of a reply's JSON begins in the reply, -1 where that is not known for certain."""
     begin, label = getattr(value, "begin", -1), label_text(value)
     return begin if begin >= 0 and (text.startswith(f'"{label}"', begin) or text.startswith(label, begin)) else -1
-
-
-def offset(value: int, source: str) -> Offset:
-    made = Offset(value)
-    made.source = source
-    return made
 
 
 def _number(text: str) -> float:
@@ -106,23 +112,74 @@ def _placed(value: Any, places: Iterator[int]) -> Any:
     return value
 
 
-def plain(value: Any) -> Any:
+_PLAIN: dict[type, Any] = {Located: str, Flag: bool, Whole: int, Offset: int}
+
+
+def plain(value: Any, kinds: dict[type, Any] = _PLAIN) -> Any:
     """The value as ordinary JSON types."""
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {key: plain(item, kinds) for key, item in value.items()}
     if isinstance(value, list):
-        return [plain(item) for item in value]
-    if isinstance(value, Located):
-        return str(value)
-    if isinstance(value, Flag):
-        return bool(value)
-    return int(value) if isinstance(value, Offset | Whole) else value
+        return [plain(item, kinds) for item in value]
+    return kinds.get(type(value), _same)(value)
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def unplaced(value: Any) -> Any:
     """The value with plain booleans, which no check takes for numbers; what it is made of stays as it is."""
-    if isinstance(value, dict):
-        return {key: unplaced(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [unplaced(item) for item in value]
-    return bool(value) if isinstance(value, Flag) else value
+    return plain(value, {Flag: bool})
+
+
+# --- numbered sentences -----------------------------------------------------------------------------------------------
+
+
+LOCATIONS = ("last_message", "documents", "all_but_last_message")
+
+
+class Place(NamedTuple):
+    """A numbered sentence: ``text[span.begin:span.end] == span.text``, in that document or message."""
+
+    location: str
+    span: Span
+    text: str
+    document_id: str | None = None
+    message_index: int | None = None
+
+
+@dataclass(frozen=True)
+class Numbering:
+    """All numbered sentences of a task, and the texts with numbers in them."""
+
+    places: dict[str, dict[int, Place]]
+    documents: tuple[str, ...]
+    messages: tuple[str, ...]
+
+
+def number(task: Task, prefixes: dict[str, str], defuse: Defuse) -> Numbering:
+    """Number the sentences of the locations that have a prefix; all texts are defused."""
+    places: dict[str, dict[int, Place]] = {name: {} for name in LOCATIONS}
+    documents, messages, at = [], [], 0
+    for i, document in enumerate(task.documents):
+        if prefix := prefixes.get("documents"):
+            sentences = task.document_sentences[i]
+            for offset, span in enumerate(sentences):
+                places["documents"][at + offset] = Place("documents", span, document.text, task.document_id(i))
+            documents.append(tagged(sentences, prefix, at, defuse))
+            at += len(sentences)
+        else:
+            documents.append(defuse(document.text))
+    for i, message in enumerate(task.messages):
+        last = i == len(task.messages) - 1
+        location, start = ("last_message", 0) if last else ("all_but_last_message", at)
+        if prefix := prefixes.get(location):
+            sentences = task.response_sentences if last and task.response else task.split(message.content)
+            for offset, span in enumerate(sentences):
+                places[location][start + offset] = Place(location, span, message.content, message_index=i)
+            messages.append(tagged(sentences, prefix, start, defuse))
+            at += 0 if last else len(sentences)
+        else:
+            messages.append(defuse(message.content))
+    return Numbering(places, tuple(documents), tuple(messages))

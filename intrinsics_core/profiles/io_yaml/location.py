@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from intrinsics_core._support.hub import HubPlace
 from intrinsics_core.profiles.adapter_names import intrinsic_of
+from intrinsics_core.profiles.io_yaml.spec import Spec, load
 from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 
 FILE = "io.yaml"
@@ -174,3 +176,67 @@ def _download(place: HubPlace) -> Path:
             f"{place.repository} at {place.revision} cannot be downloaded from the hub: {error}"
         ) from error
     return root / place.folder if place.folder else root
+
+
+# --- all that is at a place -------------------------------------------------------------------------------------------
+
+
+def read(found: Found) -> Spec:
+    """The file of an adapter that was found.
+
+    Raises:
+        InvalidInput: it is wrong; the message names file and key.
+    """
+    spec = load(found.path, found.intrinsic, found.source, found.root)
+    return replace(spec, switch=found.task) if found.technology == SWITCH else spec
+
+
+def published(base: str) -> str:
+    """The name under which a base model is published, by its folder in a library of adapters."""
+    return f"openai/{base}" if base.startswith("gpt-oss") else f"ibm-granite/{base}"
+
+
+# technology -> what can load it. vLLM as it is shipped takes an aLoRA for a plain LoRA: it is not among them.
+RUNTIMES: Mapping[str | None, tuple[str, ...]] = {
+    "lora": ("server", "transformers", "vllm"),
+    "alora": ("transformers",),
+    SWITCH: ("server with the Granite Switch plugin",),
+    None: ("server", "transformers", "vllm"),
+}
+
+
+def survey(place: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """One row per file, in the order of paths: ``intrinsic``, ``base`` (as published), ``technology``, ``source``,
+    ``profile`` (how to ask for it), ``runtimes``, ``arguments`` (texts that its instruction names) and ``wrong`` (why
+    it cannot be used, else None).
+
+    Raises:
+        InvalidInput: there is no such file.
+        RuntimeUnavailable: the hub cannot be reached.
+    """
+    return [_row(found, str(place)) for found in find(place)]
+
+
+def _row(found: Found, place: str) -> dict[str, Any]:
+    try:
+        spec, wrong = read(found), None
+    except InvalidInput as error:
+        spec, wrong = None, str(error)
+    names = spec.instruction.names if spec and spec.instruction else frozenset()
+    return {
+        "intrinsic": spec.name if spec else found.intrinsic,
+        "base": None if found.base is None else published(found.base),
+        "technology": found.technology,
+        "source": found.source,
+        "profile": f"granite-4:{_place_of(found, place)}",
+        "runtimes": list(RUNTIMES[found.technology]),
+        "arguments": sorted(names - {"last_message", "document_content"}),
+        "wrong": wrong,
+    }
+
+
+def _place_of(found: Found, place: str) -> str:
+    """The place, with what chooses this adapter there."""
+    parts = [found.base, found.technology if found.base and found.technology != SWITCH else None]
+    choice = "/".join(part for part in parts if part)
+    return f"{place.partition('#')[0]}#{choice}" if choice else place

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from intrinsics_core.profiles.io_yaml.sentences import Numbering, number
+from intrinsics_core.profiles import plain_text, sampling
+from intrinsics_core.profiles.granite import prompts
+from intrinsics_core.profiles.io_yaml.located import Numbering, number
 from intrinsics_core.profiles.io_yaml.spec import Spec
+from intrinsics_core.profiles.turns import conversation
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.names import nearest
+from intrinsics_core.protocol.profile import Format
 from intrinsics_core.protocol.requests import Generate, JsonSchema
 from intrinsics_core.protocol.task import Document, Message, Task
-from intrinsics_core.text.markup import Defuse, header
+from intrinsics_core.text.markup import Defuse, defuse, header
 
 _DOCUMENT = "document_content"  # the argument that stands for the one document
 
 
-def numbering(spec: Spec, task: Task) -> Numbering:
+def numbered_in(spec: Spec, task: Task) -> Numbering:
     return number(task, dict(spec.boundaries), spec.defuse)
 
 
@@ -29,7 +34,7 @@ def render(spec: Spec, task: Task) -> Sequence[Generate]:
     """
     arguments = _arguments(spec, task)
     inline = spec.instruction is not None and _DOCUMENT in spec.instruction.names and _DOCUMENT not in task.arguments
-    numbered = numbering(spec, task)
+    numbered = numbered_in(spec, task)
     documents = () if inline else shown_documents(task, numbered.documents, spec.defuse)
     messages = [Message(m.role, text) for m, text in zip(task.messages, numbered.messages, strict=True)]
     arguments["last_message"] = messages[-1].content
@@ -110,3 +115,40 @@ def _as_messages(how: str, documents: Sequence[Document]) -> list[Message]:
     # A document with such a heading of its own must not look like two.
     texts = (f"[Document {d.id}]\n{d.text.replace('[Document ', '[ Document ')}" for d in documents)
     return [Message("user", "You have access to the following documents:\n\n" + "\n\n".join(texts))]
+
+
+# --- what the base model is asked -------------------------------------------------------------------------------------
+
+
+Messages = Callable[[Task], tuple[Message, ...]]
+
+
+def _chat(
+    messages: Messages, *, max_tokens: int, logprobs: bool = False, documents: bool = False
+) -> Callable[[Task], Sequence[Generate]]:
+    def render(task: Task) -> Sequence[Generate]:
+        shown = shown_documents(task, (defuse(d.text) for d in task.documents), defuse) if documents else ()
+        return [
+            Generate(intrinsic=task.intrinsic, messages=messages(task), documents=shown, max_tokens=max_tokens,
+                     logprobs=logprobs)
+        ]  # fmt: skip
+
+    return render
+
+
+def _said(prompt: Callable[[Task], str]) -> Messages:
+    return lambda task: (Message("user", prompt(task)),)
+
+
+BASE_MODEL: Mapping[str, Format[Any]] = {
+    **sampling.FORMATS,
+    "comparison": Format(
+        _chat(_said(prompts.comparison_prompt), max_tokens=4096, logprobs=True),
+        prompts.comparison,
+        prompts.write_comparison,
+    ),
+    "synonym-query": plain_text.one_query(_chat(_said(prompts.synonym_prompt), max_tokens=512)),
+    "reverse-question": plain_text.one_query(_chat(_said(prompts.reverse_prompt), max_tokens=512)),
+    "sample-answer": plain_text.whole(_chat(conversation, max_tokens=512)),
+    "answer": plain_text.whole(_chat(conversation, max_tokens=1024, documents=True)),
+}

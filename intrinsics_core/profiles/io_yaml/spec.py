@@ -13,13 +13,56 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, StrictInt, StrictStr
 
 from intrinsics_core.profiles.adapter_names import intrinsic_of
-from intrinsics_core.profiles.io_yaml import safe_files, schemas, yaml_loader
-from intrinsics_core.profiles.io_yaml.checked import Number, Part, check, wrong
-from intrinsics_core.profiles.io_yaml.sentences import LOCATIONS
-from intrinsics_core.profiles.io_yaml.template import Template
+from intrinsics_core.profiles.io_yaml import limits, yaml_loader
+from intrinsics_core.profiles.io_yaml.located import LOCATIONS
 from intrinsics_core.profiles.io_yaml.transformations import AnyRule, DecodeSentences, Likelihood, Rule
+from intrinsics_core.profiles.io_yaml.yaml_loader import Number, Part, check, wrong
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.text.markup import Defuse, defuser
+
+_PIECE = re.compile(r"(?P<open>\{\{)|(?P<close>\}\})|\{(?P<name>[^{}]*)\}|(?P<stray>[{}])")
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Template:
+    """Literal texts and argument names, by turns: a literal, a name, a literal …"""
+
+    pieces: tuple[str, ...]
+
+    @classmethod
+    def parse(cls, text: str, where: str) -> Template:
+        """From an instruction.
+
+        Raises:
+            InvalidInput: a brace stands alone, or holds anything but a plain name.
+        """
+        pieces, at = [""], 0
+        for match in _PIECE.finditer(text):
+            pieces[-1] += text[at : match.start()]
+            at = match.end()
+            if match["open"] or match["close"]:
+                pieces[-1] += match[0][0]
+            elif match["name"] is not None and _NAME.fullmatch(match["name"]):
+                pieces += [match["name"], ""]
+            else:
+                raise InvalidInput(f"{where} has a brace that does not enclose an argument", got=repr(match[0]),
+                                   expected="{name}, or {{ and }} for braces")  # fmt: skip
+        pieces[-1] += text[at:]
+        return cls(tuple(pieces))
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(self.pieces[1::2])
+
+    @property
+    def literals(self) -> tuple[str, ...]:
+        return self.pieces[0::2]
+
+    def fill(self, arguments: Mapping[str, str]) -> str:
+        """The instruction with its arguments in place; braces in an argument mean nothing."""
+        return "".join(arguments[piece] if i % 2 else piece for i, piece in enumerate(self.pieces))
+
 
 log = logging.getLogger(__name__)
 
@@ -152,7 +195,7 @@ class Spec:
     def validator(self) -> Any:
         """Of replies, by the schema; None where there is no schema."""
         numbers = {name for location in LOCATIONS for name in self.sentence_fields(location)}
-        return None if self.schema is None else schemas.validator(self.schema, numbers)
+        return None if self.schema is None else limits.validator(self.schema, numbers)
 
     @property
     def wants_logprobs(self) -> bool:
@@ -181,7 +224,7 @@ def load(path: Path, name: str, source: str | None = None, root: Path | None = N
     """
     where = source or str(path)
     try:
-        value = yaml_loader.load(safe_files.read_text(path, _LARGEST, root))
+        value = yaml_loader.load(yaml_loader.read_text(path, _LARGEST, root))
     except (OSError, ValueError) as error:
         file = where if where.endswith(path.name) else f"{where}/{path.name}"
         raise InvalidInput(f"{file} cannot be read: {error}", expected="a YAML file") from error
@@ -210,9 +253,9 @@ def parse(value: Any, name: str, source: str) -> Spec:
         if isinstance(rule, DecodeSentences) and (missing := [s for s in rule.sources if s not in boundaries]):
             raise InvalidInput(f"{shown}: transformations[{i}].source names sentences that are not numbered",
                                expected=f"sentence_boundaries with {' and '.join(missing)}")  # fmt: skip
-    schema = schemas.read(file.response_format, f"{shown}: response_format")
+    schema = limits.read(file.response_format, f"{shown}: response_format")
     if schema is None:
-        schema = schemas.read(file.parameters.response_format, f"{shown}: parameters.response_format")
+        schema = limits.read(file.parameters.response_format, f"{shown}: parameters.response_format")
     return Spec(
         name=name if file.name is None else intrinsic_of(file.name),
         source=source,

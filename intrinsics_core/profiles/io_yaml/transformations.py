@@ -14,9 +14,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StrictStr, model_validator
 
-from intrinsics_core.profiles.io_yaml.checked import Names, Number, Part, wrong
-from intrinsics_core.profiles.io_yaml.located import Flag, Offset, begin_in, label_text, offset, plain
-from intrinsics_core.profiles.io_yaml.sentences import LOCATIONS, Numbering
+from intrinsics_core.profiles.io_yaml.located import (
+    LOCATIONS,
+    Flag,
+    Numbering,
+    Offset,
+    begin_in,
+    label_text,
+    plain,
+)
+from intrinsics_core.profiles.io_yaml.yaml_loader import Names, Number, Part, wrong
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.requests import Generated
 from intrinsics_core.replies.labels import label_probabilities
@@ -159,8 +166,8 @@ class DecodeSentences(_Placed):
                 return _DROP
             place = places[number]
             found: dict[str, Any] = {
-                "begin": offset(place.span.begin, place.text),
-                "end": offset(place.span.end, place.text),
+                "begin": Offset.within(place.span.begin, place.text),
+                "end": Offset.within(place.span.end, place.text),
                 "text": place.span.text,
                 "document_id": place.document_id,
                 "message_index": place.message_index,

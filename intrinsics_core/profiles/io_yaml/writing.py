@@ -11,21 +11,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from intrinsics_core.profiles.io_yaml import fields
-from intrinsics_core.profiles.io_yaml.fields import Schema
 from intrinsics_core.profiles.io_yaml.located import plain
-from intrinsics_core.profiles.io_yaml.reading import read
+from intrinsics_core.profiles.io_yaml.reading import (
+    Schema,
+    admitted,
+    of_object,
+    of_record,
+    read,
+    resolved,
+    verdict_field,
+)
 from intrinsics_core.profiles.io_yaml.spec import Spec
 from intrinsics_core.profiles.io_yaml.transformations import Likelihood
 from intrinsics_core.protocol.errors import InvalidInput, MalformedReply, UnsupportedIntrinsic
 from intrinsics_core.protocol.requests import Generated
 from intrinsics_core.protocol.results import (
     AdapterOutput,
-    Answerability,
     Citations,
     HallucinationDetection,
-    Judgement,
-    QueryRewrite,
     Uncertainty,
 )
 from intrinsics_core.protocol.task import Task
@@ -88,12 +91,12 @@ def _placed(spec: Spec, *texts: str) -> Any:
     root = spec.schema
     if root is None:
         return texts[0]
-    schema = fields.resolved(root, root)
-    for name, part in fields.of_object(schema, root).items():
+    schema = resolved(root, root)
+    for name, part in of_object(schema, root).items():
         for text in texts:
-            if (found := fields.admitted(part, text)) is not None:
+            if (found := admitted(part, text)) is not None:
                 return {name: found}
-    return next((found for text in texts if (found := fields.admitted(schema, text)) is not None), texts[0])
+    return next((found for text in texts if (found := admitted(schema, text)) is not None), texts[0])
 
 
 def _numbered(spec: Spec, location: str, record: Mapping[str, Schema], usual: tuple[str, ...]) -> str:
@@ -107,18 +110,6 @@ def _ordered(record: Mapping[str, Schema], row: dict[str, Any]) -> dict[str, Any
 
 
 # --- results ----------------------------------------------------------------------------------------------------------
-
-
-def rewrite(spec: Spec, task: Task, value: QueryRewrite) -> Any:
-    return _placed(spec, writers.query(task, value))
-
-
-def answerability(spec: Spec, task: Task, value: Answerability) -> Any:
-    return _placed(spec, writers.answerability(value))
-
-
-def relevance(spec: Spec, task: Task, value: Judgement) -> Any:
-    return _placed(spec, writers.judgement(task, value))
 
 
 def uncertainty(spec: Spec, task: Task, value: Uncertainty) -> Any:
@@ -135,17 +126,17 @@ def hallucination(spec: Spec, task: Task, value: HallucinationDetection) -> Any:
     Raises:
         InvalidInput: a reason reads like another label, and no name or schema tells which of the two fields is which.
     """
-    record = fields.of_record(spec)
+    record = of_record(spec)
     number = _numbered(spec, "last_message", record, ("r", "i"))
     label, reason = _label_and_reason(record)
     rows = []
     for i, verdict in enumerate(writers.verdicts(task, value)):
         why = writers.explanation(verdict)
-        row: dict[str, Any] = {number: i, label: fields.admitted(record.get(label, {}), verdict.label) or verdict.label}
+        row: dict[str, Any] = {number: i, label: admitted(record.get(label, {}), verdict.label) or verdict.label}
         if reason is not None:
             row[reason] = why
         others = _LABELS - {verdict.label.casefold()}
-        if reason and why.strip().casefold() in others and not fields.verdict(record, row):
+        if reason and why.strip().casefold() in others and not verdict_field(record, row):
             raise InvalidInput(f"sentences[{i}].explanation reads like another label",
                                expected="a reason in words", got=repr(why))  # fmt: skip
         rows.append(_ordered(record, row))
@@ -158,23 +149,23 @@ _LABELS = frozenset(name.casefold() for name in readers.FAITHFULNESS)
 def _label_and_reason(record: Mapping[str, Schema]) -> tuple[str, str | None]:
     """(label, reason): the label has the known labels as its values, else a usual name."""
     texts = [name for name, part in record.items() if part.get("type", "string") == "string"]
-    label = fields.verdict(record, texts) or next(iter((*texts, "f")))
+    label = verdict_field(record, texts) or next(iter((*texts, "f")))
     rest: Sequence[str] = [name for name in texts if name != label and "enum" not in record[name]]
     return label, next(iter(rest), None if record else "e")
 
 
 def citations(spec: Spec, task: Task, value: Citations) -> Any:
     """A record per response sentence, with an empty list where it rests on nothing."""
-    record = fields.of_record(spec)
+    record = of_record(spec)
     response = _numbered(spec, "last_message", record, ("r",))
     cited = _numbered(spec, "documents", record, ("c",))
     return [_ordered(record, {response: i, cited: numbers}) for i, numbers in enumerate(writers.cited(task, value))]
 
 
 WRITERS: Mapping[str, Callable[[Spec, Task, Any], Any]] = {
-    "query-rewrite": rewrite,
-    "answerability": answerability,
-    "context-relevance": relevance,
+    "query-rewrite": lambda spec, task, value: _placed(spec, writers.query(task, value)),
+    "answerability": lambda spec, task, value: _placed(spec, writers.answerability(value)),
+    "context-relevance": lambda spec, task, value: _placed(spec, writers.judgement(task, value)),
     "uncertainty": uncertainty,
     "hallucination-detection": hallucination,
     "citations": citations,
