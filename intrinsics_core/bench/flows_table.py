@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from intrinsics_core.bench import mtrag
 from intrinsics_core.bench.base import Case, Observed, Table
 from intrinsics_core.bench.folder import DataFolder
-from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.call import Call, through
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Answer, Generated, Outcome, Program, Request, Retrieve, Retrieved
 from intrinsics_core.protocol.task import Document, Task
@@ -64,18 +63,12 @@ def _served(
             return Retrieved(search(request.query))
         return Generated(reference) if isinstance(request, Answer) else None
 
-    program = chosen.program(task, profile)
-    outcomes: Sequence[Any] | None = None
-    while True:
-        try:
-            # None starts a generator; the type of `send` has no word for that.
-            requests = program.send(outcomes)  # type: ignore[arg-type]
-        except StopIteration as stop:
-            result: RagResult = stop.value
-            return result
+    def ask(requests: Sequence[Request]) -> Program[Sequence[Outcome]]:
         known = [at_hand(request) for request in requests]
         asked = iter((yield [r for r, outcome in zip(requests, known, strict=True) if outcome is None]))
-        outcomes = [next(asked) if outcome is None else outcome for outcome in known]
+        return [next(asked) if outcome is None else outcome for outcome in known]
+
+    return through(chosen.program(task, profile), ask)
 
 
 def cases(name: str) -> Callable[[DataFolder], Iterator[Case]]:

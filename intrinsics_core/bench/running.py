@@ -13,7 +13,7 @@ from typing import Any
 from intrinsics_core.bench import own
 from intrinsics_core.bench.base import Case, Observed, Table
 from intrinsics_core.bench.folder import DataFolder, MissingSet, read_rows, some
-from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.call import Call, watched
 from intrinsics_core.protocol.errors import (
     IntrinsicsError,
     InvalidInput,
@@ -22,7 +22,7 @@ from intrinsics_core.protocol.errors import (
     within,
 )
 from intrinsics_core.protocol.names import unknown
-from intrinsics_core.protocol.requests import Generated, Program
+from intrinsics_core.protocol.requests import Generated, Outcome, Program, Request
 from intrinsics_core.running.execution import ProfileLike, run_many
 from intrinsics_core.runtimes import Runtime
 
@@ -177,19 +177,15 @@ def run_cases(
 
 def _counted(program: Any, cost: Counter[str], task: Any, profile: Any) -> Program[Any]:
     """The same program; what it asks for is counted."""
-    inner = program(task, profile)
-    outcomes = None
-    while True:
-        try:
-            requests = inner.send(outcomes)
-        except StopIteration as stop:
-            return stop.value
+
+    def count(requests: Sequence[Request], outcomes: Sequence[Outcome]) -> None:
         cost["requests"] += len(requests)
-        outcomes = yield requests
         for outcome in outcomes:
             if isinstance(outcome, Generated):
                 cost["prompt_tokens"] += outcome.usage.prompt_tokens
                 cost["completion_tokens"] += outcome.usage.completion_tokens
+
+    return watched(program(task, profile), count)
 
 
 def encode(row: Mapping[str, Any]) -> bytes:

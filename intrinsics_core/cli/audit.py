@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from intrinsics_core.cli import options
+from inspect import signature
+from typing import Any
+
 from intrinsics_core.cli.run import run
 
 EPILOG = """
@@ -17,37 +19,12 @@ Example: `intrinsics audit --input answers.jsonl --output audited.jsonl`
 """
 
 
-def audit(
-    input: options.Input,
-    output: options.Output,
-    runtime: options.RuntimeConfig = None,
-    profile: options.ProfileName = None,
-    date: options.DateText = None,
-    concurrency: options.Concurrency = None,
-    row_timeout: options.RowTimeout = None,
-    on_error: options.OnError = "raise",
-    option: options.Options = None,
-    resume: options.Resume = False,
-    overwrite: options.Overwrite = False,
-    ray: options.Ray = None,
-    actors: options.Actors = None,
-    gpus: options.Gpus = None,
-) -> None:
+def audit(**given: Any) -> None:
     """Run every check on each answer: answerability, hallucination, citations, certainty and relevance."""
-    run(
-        intrinsic="audit",
-        input=input,
-        output=output,
-        runtime=runtime,
-        profile=profile,
-        date=date,
-        concurrency=concurrency,
-        row_timeout=row_timeout,
-        on_error=on_error,
-        option=option,
-        resume=resume,
-        overwrite=overwrite,
-        ray=ray,
-        actors=actors,
-        gpus=gpus,
-    )
+    run(intrinsic="audit", **given)
+
+
+_OF_RUN = signature(run, eval_str=True)
+# The options of `run`, but for what an audit says itself: its name, and the form of citations that it does not write.
+_SAME = [one for name, one in _OF_RUN.parameters.items() if name not in ("intrinsic", "citations", "citations_as")]
+audit.__signature__ = _OF_RUN.replace(parameters=_SAME)  # type: ignore[attr-defined]

@@ -20,7 +20,7 @@ from intrinsics_core.bench.folder import DataFolder, read_rows
 from intrinsics_core.bench.picture import draw
 from intrinsics_core.bench.reporting import Report, markdown, report
 from intrinsics_core.bench.running import Seen, cases_of, encode, run_cases, seen
-from intrinsics_core.cli import fingerprints, journal, outputs, settings
+from intrinsics_core.cli import fingerprints, journal, options, outputs, settings
 from intrinsics_core.cli.run import one_line_errors, progress, set_up, stopping, survey
 from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.runtimes.configs import KINDS
@@ -57,12 +57,8 @@ def bench(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder in which the tables are written.")
     ],
-    runtime: Annotated[
-        str | None, typer.Option(metavar="JSON|FILE", help="Runtime config.", show_default="embedded")
-    ] = None,
-    profile: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Profile.", show_default="the runtime's own")
-    ] = None,
+    runtime: options.RuntimeConfig = None,
+    profile: options.ProfileName = None,
     against: Annotated[
         str | None,
         typer.Option(
@@ -80,14 +76,10 @@ def bench(
             help="For a file of your own: the name of the column in it. May be given more than once.",
         ),
     ] = None,
-    concurrency: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Number of cases that are processed at the same time.")
-    ] = None,
+    concurrency: options.Concurrency = None,
     picture: Annotated[bool, typer.Option(help="Draw a picture of each table (needs matplotlib).")] = True,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue an interrupted run that had the same settings.")
-    ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing tables.")] = False,
+    resume: options.Resume = False,
+    overwrite: options.Overwrite = False,
 ) -> None:
     """Measure a runtime on the tables of the papers."""
     failed = False

@@ -9,26 +9,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from intrinsics_core.cli import settings
+from intrinsics_core.cli import options, settings
 from intrinsics_core.cli.exits import USAGE
 from intrinsics_core.cli.run import one_line_errors, set_up, stop
 from intrinsics_core.protocol.errors import InvalidInput
 
-# framework -> module that tells the story with it, and what it needs.
-_FRAMEWORKS = {
-    "langchain": (
-        "intrinsics_core.demo.langchain",
-        "pip install 'rag-intrinsics[langchain]' (in a clone: pip install -e . -e integrations/langchain)",
-    ),
-    "llamaindex": (
-        "intrinsics_core.demo.llamaindex",
-        "pip install 'rag-intrinsics[llamaindex]' (in a clone: pip install -e . -e integrations/llamaindex)",
-    ),
-    "haystack": (
-        "intrinsics_core.demo.haystack",
-        "pip install 'rag-intrinsics[haystack]' (in a clone: pip install -e . -e integrations/haystack)",
-    ),
-}
 _ANSWERER = {
     True: "No language model is at work: the answers quote the passage sentence that ranks best.",
     False: "The answers were written by the runtime's language model from the passages that were kept.",
@@ -47,10 +32,7 @@ def demo(
         ),
     ] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report, too: a page in this file.")] = None,
-    runtime: Annotated[
-        str | None,
-        typer.Option(metavar="JSON|FILE", help="Runtime config, or a file that contains it.", show_default="embedded"),
-    ] = None,
+    runtime: options.RuntimeConfig = None,
     framework: Annotated[
         Literal["langchain", "llamaindex", "haystack"], typer.Option(help="Framework of the chain that is run.")
     ] = "langchain",
@@ -85,8 +67,9 @@ def demo(
 
 
 def _module(framework: str) -> ModuleType:
-    name, command = _FRAMEWORKS[framework]
     try:
-        return import_module(name)
+        return import_module(f"intrinsics_core.demo.{framework}")
     except ModuleNotFoundError as error:
-        stop(f"the demo needs {error.name}, which is not installed: {command}", USAGE)
+        command = f"pip install 'rag-intrinsics[{framework}]'"
+        stop(f"the demo needs {error.name}, which is not installed: {command} (in a clone: pip install -e . "
+             f"-e integrations/{framework})", USAGE)  # fmt: skip

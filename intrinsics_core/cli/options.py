@@ -39,7 +39,10 @@ DateText = Annotated[
 Concurrency = Annotated[
     int | None,
     typer.Option(
-        metavar="N", min=1, help="Number of rows that are processed at the same time.", show_default="the runtime's own"
+        metavar="N",
+        min=1,
+        help="Number of rows or cases processed at the same time.",
+        show_default="the runtime's own",
     ),
 ]
 RowTimeout = Annotated[
@@ -69,7 +72,7 @@ Options = Annotated[
 Resume = Annotated[
     bool, typer.Option("--resume", help="Continue an interrupted run that had the same settings and input.")
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing output file.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing output files.")]
 Ray = Annotated[
     str | None,
     typer.Option(

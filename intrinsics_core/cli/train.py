@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Optional
 
 import typer
 
@@ -48,44 +49,6 @@ def train(
         ),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the last checkpoint.")] = False,
-    epochs: Annotated[
-        int | None, typer.Option(metavar="N", help="Largest number of epochs.", show_default="25")
-    ] = None,
-    rank: Annotated[
-        int | None, typer.Option(metavar="N", help="Rank of the LoRA matrices.", show_default="see docs/training.md")
-    ] = None,
-    alpha: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Scale of the adapter, as alpha / rank.", show_default="twice the rank"),
-    ] = None,
-    learning_rate: Annotated[
-        float | None, typer.Option(metavar="X", help="Learning rate.", show_default="see docs/training.md")
-    ] = None,
-    dropout: Annotated[
-        float | None, typer.Option(metavar="X", help="Dropout of the adapter's layers.", show_default="0.05")
-    ] = None,
-    batch: Annotated[int | None, typer.Option(metavar="N", help="Number of rows in a step.", show_default="8")] = None,
-    accumulate: Annotated[
-        int | None, typer.Option(metavar="N", help="Number of steps whose gradients are accumulated.", show_default="1")
-    ] = None,
-    held: Annotated[
-        float | None,
-        typer.Option(
-            metavar="X",
-            help="Share of the rows that is held out to stop early. 0 runs every epoch.",
-            show_default="0.1",
-        ),
-    ] = None,
-    patience: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="Number of epochs without progress after which training stops.", show_default="3"
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Seed of the random numbers, such as the order of the rows.", show_default="42"),
-    ] = None,
     target: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="End of the name of the layers to adapt. May be given more than once."),
@@ -110,21 +73,48 @@ def train(
         ),
     ] = None,
     dtype: Annotated[str, typer.Option(metavar="NAME", help="Data type of the base model's weights.")] = "auto",
+    **numbers: Any,
 ) -> None:
     """Train a LoRA or aLoRA adapter on the prompts that will be sent to it."""
     from intrinsics_core.training import train as trained
 
     with one_line_errors(), _resumable():
         done = trained(
-            intrinsic, base=base, data=data, out=out, alora=alora, profile=profile, resume=resume, epochs=epochs,
-            rank=rank, alpha=alpha, learning_rate=learning_rate, dropout=dropout, batch=batch, accumulate=accumulate,
-            held=held, patience=patience, seed=seed, targets=tuple(target) if target else None,
-            grouped=grouped or None, invocation=invocation, longest=longest, date=date, revision=revision,
-            device=device, dtype=dtype,
+            intrinsic, base=base, data=data, out=out, alora=alora, profile=profile, resume=resume,
+            targets=tuple(target) if target else None, grouped=grouped or None, invocation=invocation, longest=longest,
+            date=date, revision=revision, device=device, dtype=dtype, **numbers,
         )  # fmt: skip
     best = "" if done.best is None else f", best held loss {done.best:.4f}"
     typer.echo(f"{done.folder}: {done.counts['trained']} rows trained on, {done.counts['held']} held out, "
                f"{done.steps} steps, {done.epochs:g} epochs{best}; ask it with --profile {done.profile}")  # fmt: skip
+
+
+# The numbers of a regime, each an option: its type, its help, and what it is where it is not given.
+_NUMBERS: dict[str, tuple[type, str, str]] = {
+    "epochs": (int, "Largest number of epochs.", "25"),
+    "rank": (int, "Rank of the LoRA matrices.", "see docs/training.md"),
+    "alpha": (int, "Scale of the adapter, as alpha / rank.", "twice the rank"),
+    "learning_rate": (float, "Learning rate.", "see docs/training.md"),
+    "dropout": (float, "Dropout of the adapter's layers.", "0.05"),
+    "batch": (int, "Number of rows in a step.", "8"),
+    "accumulate": (int, "Number of steps whose gradients are accumulated.", "1"),
+    "held": (float, "Share of the rows that is held out to stop early. 0 runs every epoch.", "0.1"),
+    "patience": (int, "Number of epochs without progress after which training stops.", "3"),
+    "seed": (int, "Seed of the random numbers, such as the order of the rows.", "42"),
+}
+_TAKEN = signature(train, eval_str=True)
+train.__signature__ = _TAKEN.replace(  # type: ignore[attr-defined]
+    parameters=[
+        *list(_TAKEN.parameters.values())[:-1],
+        *(
+            Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[
+                Optional[kind],  # noqa: UP045  (made of a variable)
+                typer.Option(metavar="N" if kind is int else "X", help=words, show_default=otherwise),
+            ])
+            for name, (kind, words, otherwise) in _NUMBERS.items()
+        ),
+    ]
+)  # fmt: skip
 
 
 @contextmanager

@@ -6,14 +6,16 @@ A server that answers every request may still answer none as the adapters need i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from intrinsics_core.intrinsics import INTRINSICS, TABLE
-from intrinsics_core.protocol.call import Call, step
+from intrinsics_core.protocol.call import Call, step, watched
 from intrinsics_core.protocol.errors import IntrinsicsError, MalformedReply, UnknownAdapter
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Choice, Generate, Generated, JsonSchema, Outcome, Regex, Request
-from intrinsics_core.runtimes.base import Runtime, broken
+from intrinsics_core.running.execution import run
+from intrinsics_core.runtimes.base import Runtime
 from intrinsics_core.runtimes.server.constraint_support import constraint_kept
 
 _DOCUMENT = "Ada Brink built the lighthouse. It was lit in 1871."
@@ -101,22 +103,16 @@ def _trial(
 
 def _driven(engine: Runtime, call: Call[Any], profile: Profile) -> tuple[Any, bool]:
     """The result, and whether every reply kept to its constraint as far as can be told."""
-    program, kept = call.start(profile), True
-    requests, result = step(program, None)
-    try:
-        while requests is not None:
-            outcomes: Sequence[Outcome]
-            try:
-                outcomes = engine.handle(requests)
-            except Exception as error:
-                outcomes = broken(error, requests)
-            for request, outcome in zip(requests, outcomes, strict=True):
-                if isinstance(request, Generate) and isinstance(outcome, Generated) and request.constraint:
-                    kept = kept and constraint_kept(request.constraint, outcome) is not False
-            requests, result = step(program, outcomes)
-    finally:
-        program.close()
-    return result, kept
+    kept = True
+
+    def look(requests: Sequence[Request], outcomes: Sequence[Outcome]) -> None:
+        nonlocal kept
+        for request, outcome in zip(requests, outcomes, strict=True):
+            if isinstance(request, Generate) and isinstance(outcome, Generated) and request.constraint:
+                kept = kept and constraint_kept(request.constraint, outcome) is not False
+
+    looking = replace(call, program=lambda task, own: watched(call.program(task, own), look))
+    return run(looking, engine, profile=profile), kept
 
 
 def _finding(subject: str, state: str, seen: str, change: str | None = None) -> dict[str, Any]:

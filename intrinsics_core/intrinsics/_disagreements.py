@@ -20,13 +20,11 @@ def between(
     certainty: float | None,
     answer_relevance: float | None = None,
     answered: bool = True,
-    otherwise: bool = False,
 ) -> list[str]:
     """What disagrees; a part that is None agrees with everything.
 
     Args:
         answered: whether this is an answer, or the canned text that stands in for one.
-        otherwise: whether a document contradicts what the answer cites (`_contradictions`).
     """
     label = hallucination.label if hallucination else None
     judged = answerability is None or answerability.reason is None  # otherwise nothing was asked, or nothing retrieved
@@ -50,7 +48,6 @@ def between(
         and label == "faithful"
         and judged
         and not _all_quoted(hallucination, citations),
-        "faithful to one document, but another document says otherwise": otherwise and label == "faithful",
     }
     return [words for words, holds in found.items() if holds]
 

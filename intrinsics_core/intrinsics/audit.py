@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any
 
 from intrinsics_core.intrinsics import _disagreements
-from intrinsics_core.intrinsics._contradictions import says_otherwise
 from intrinsics_core.intrinsics._costs import checked
 from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.table import register
@@ -233,7 +232,6 @@ def put_together(task: Task, parts: AuditParts) -> Audit:
                 citations=parts.citations,
                 certainty=certainty,
                 answer_relevance=parts.answer_relevance,
-                otherwise=says_otherwise(task, parts.citations.citations if parts.citations else ()),
             )
         ),
         dropped=verdicts.dropped + (parts.citations.dropped if parts.citations else 0),

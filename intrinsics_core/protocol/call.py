@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Generic, Protocol, TypeVar
 
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, as_intrinsics_error
@@ -112,24 +113,20 @@ class Call(Generic[T]):
 
 def _metered(program: Program[T], spent: list[Usage | Read], unread: Unread) -> Program[T]:
     """The same program; what its replies cost and read is noted, also if it fails, and what they left unread."""
-    wave = 0
-    try:
-        requests = next(program)
-        while True:
-            outcomes = yield requests
-            wave += 1
-            for request, outcome in zip(requests, outcomes, strict=True):
-                if isinstance(outcome, Generated):
-                    spent.append(outcome.usage)
-                elif isinstance(outcome, Scored | Tagged):
-                    spent.append(outcome.read)
-                if isinstance(outcome, Embedded | Scored | Tagged) and outcome.unread:
-                    asked, texts = _reading(request)
-                    unread.setdefault((wave, asked), {})[texts] = outcome.unread
-            requests = program.send(outcomes)
-    except StopIteration as stop:
-        value: T = stop.value
-        return value
+    waves = count(1)
+
+    def note(requests: Sequence[Request], outcomes: Sequence[Outcome]) -> None:
+        wave = next(waves)
+        for request, outcome in zip(requests, outcomes, strict=True):
+            if isinstance(outcome, Generated):
+                spent.append(outcome.usage)
+            elif isinstance(outcome, Scored | Tagged):
+                spent.append(outcome.read)
+            if isinstance(outcome, Embedded | Scored | Tagged) and outcome.unread:
+                asked, texts = _reading(request)
+                unread.setdefault((wave, asked), {})[texts] = outcome.unread
+
+    return watched(program, note)
 
 
 def _reading(request: Request) -> tuple[str, tuple[str, ...]]:
@@ -189,27 +186,47 @@ def merge(
             advance(index, program, [next(outcomes) for _ in requests])
 
 
+def through(program: Program[T], ask: Callable[[Sequence[Request]], Program[Sequence[Outcome]]]) -> Program[T]:
+    """The same program; what it asks goes through ``ask``, which asks in its place and gives the outcomes."""
+    requests, result = step(program, None)
+    try:
+        while requests is not None:
+            outcomes = yield from ask(requests)
+            requests, result = step(program, outcomes)
+    finally:
+        program.close()
+    value: T = result
+    return value
+
+
+def watched(program: Program[T], seen: Callable[[Sequence[Request], Sequence[Outcome]], None]) -> Program[T]:
+    """The same program; ``seen`` is told what it asks and what it is sent."""
+
+    def ask(requests: Sequence[Request]) -> Program[Sequence[Outcome]]:
+        outcomes = yield requests
+        seen(requests, outcomes)
+        return outcomes
+
+    return through(program, ask)
+
+
 def asked_once(program: Program[T]) -> Program[T]:
     """The same program; of equal requests of one wave that a model must answer alike, only the first is asked.
 
     Vectors, scores and tags of the same texts are the same for all that asked; what a language model writes is not.
     """
-    try:
-        requests = next(program)
-        while True:
-            places: dict[Any, int] = {}
-            first = [
-                places.setdefault(request if isinstance(request, Embed | Score | Tag) else ("", i), i)
-                for i, request in enumerate(requests)
-            ]
-            asked = sorted(set(first))
-            answered = dict(zip(asked, (yield [requests[i] for i in asked]), strict=True))
-            requests = program.send([answered[i] for i in first])
-    except StopIteration as stop:
-        value: T = stop.value
-        return value
-    finally:
-        program.close()
+
+    def ask(requests: Sequence[Request]) -> Program[Sequence[Outcome]]:
+        places: dict[Any, int] = {}
+        first = [
+            places.setdefault(request if isinstance(request, Embed | Score | Tag) else ("", i), i)
+            for i, request in enumerate(requests)
+        ]
+        asked = sorted(set(first))
+        answered = dict(zip(asked, (yield [requests[i] for i in asked]), strict=True))
+        return [answered[i] for i in first]
+
+    return through(program, ask)
 
 
 def _raising(error: IntrinsicsError) -> Program[Any]:

@@ -10,6 +10,7 @@ import copy
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -65,7 +66,8 @@ class IntrinsicsError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         # Exceptions cross process borders (multiprocessing, Ray); keyword-only arguments need telling how.
-        return _rebuild, (type(self), self.message, self.intrinsic, self.expected, self.got, self.raw)
+        known = {"intrinsic": self.intrinsic, "expected": self.expected, "got": self.got, "raw": self.raw}
+        return partial(type(self), self.message, **known), ()
 
     def named(self, intrinsic: str) -> IntrinsicsError:
         """This error, with the intrinsic's name filled in where it was missing."""
@@ -82,17 +84,6 @@ def _cut(text: str | None) -> str | None:
     if text is None or len(text) <= _KEPT + 100:  # what was cut once is not cut again where an error is copied
         return text
     return f"{text[:_KEPT]} ... ({len(text)} characters in all)"
-
-
-def _rebuild(
-    kind: type[IntrinsicsError],
-    message: str,
-    intrinsic: str | None,
-    expected: str | None,
-    got: str | None,
-    raw: str | None,
-) -> IntrinsicsError:
-    return kind(message, intrinsic=intrinsic, expected=expected, got=got, raw=raw)
 
 
 class InvalidInput(IntrinsicsError, ValueError):

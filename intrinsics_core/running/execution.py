@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from intrinsics_core._support import cancellation
 from intrinsics_core._support.cancellation import given_up
-from intrinsics_core.protocol.call import Call, merge, step
+from intrinsics_core.protocol.call import Call, merge, step, watched
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, as_intrinsics_error
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Embed, Outcome, Program, Request, Retrieve
@@ -250,20 +250,14 @@ def _driven(call: Call[T], profile: Profile, engine: Runtime) -> T:
 def _within(program: Program[T], seconds: float | None) -> Program[T]:
     """The same program, ended at its next request once the time is over."""
     if seconds is None:
-        return (yield from program)
+        return program
     begun = time.monotonic()
-    try:
-        requests = next(program)
-        while True:
-            outcomes = yield requests
-            if time.monotonic() - begun > seconds:
-                raise timed_out(seconds)
-            requests = program.send(outcomes)
-    except StopIteration as stop:
-        value: T = stop.value
-        return value
-    finally:
-        program.close()
+
+    def look(requests: Sequence[Request], outcomes: Sequence[Outcome]) -> None:
+        if time.monotonic() - begun > seconds:
+            raise timed_out(seconds)
+
+    return watched(program, look)
 
 
 def _drive(program: Program[T], runtime: Runtime) -> T:

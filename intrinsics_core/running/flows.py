@@ -26,7 +26,7 @@ from intrinsics_core.intrinsics import (
 from intrinsics_core.intrinsics._disagreements import between
 from intrinsics_core.intrinsics.calling import Messages, OnError
 from intrinsics_core.profiles.routed import FLOW
-from intrinsics_core.protocol.call import Call, merge
+from intrinsics_core.protocol.call import Call, merge, watched
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, raised
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Answer, Generated, Outcome, Program, Retrieve, Retrieved
@@ -234,23 +234,12 @@ def _answers(
     if options.answer == "model":
         replies: list[Outcome] = []
         asked = replace(task, documents=tuple(documents))
-        text = yield from _noted(profile.serving(NAME).ask("answer", asked), replies)
+        text = yield from watched(
+            profile.serving(NAME).ask("answer", asked), lambda _, outcomes: replies.extend(outcomes)
+        )
         return [replace(_raised(replies[-1]), text=text)]
     answers = yield [Answer(NAME, task.messages, tuple(documents), seed) for seed in range(options.samples)]
     return [_raised(answer) for answer in answers]
-
-
-def _noted(program: Program[T], replies: list[Outcome]) -> Program[T]:
-    """The same program; what it is sent is noted."""
-    try:
-        requests = next(program)
-        while True:
-            outcomes = yield requests
-            replies += outcomes
-            requests = program.send(outcomes)
-    except StopIteration as stop:
-        value: T = stop.value
-        return value
 
 
 def _retrieve(queries: Sequence[str]) -> Program[list[Document]]:
