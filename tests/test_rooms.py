@@ -195,7 +195,7 @@ MOST_LINES = {
     "intrinsics": 3194,
     "local": 1311,
     "profiles": 5316,
-    "protocol": 2450,
+    "protocol": 2456,
     "render": 1429,
     "replies": 2097,
     "running": 2424,
