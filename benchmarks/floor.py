@@ -277,12 +277,10 @@ def readings(folder: Path | None) -> list[Table]:
 def of_cases(_: Path | None, *, held: bool | None = None) -> list[Table]:
     def table(kind: str) -> Table:
         rows = cases.rows(kind, of_held=held)
-        sizes = [len(cases.expectations(row)) for row in rows]
 
         def items(found: list[Outcome]) -> list[Item]:
-            told = iter(found)
-            right = [cases.is_right(row, list(islice(told, n))) for row, n in zip(rows, sizes, strict=True)]
-            return [Item(row["template"], True, float(r), r) for row, r in zip(rows, right, strict=True)]
+            both = zip(rows, cases.right(rows, found), strict=True)
+            return [Item(row["template"], True, float(right), right) for row, right in both]
 
         return Table(f"cases: {kind}", [one for row in rows for one in cases.jobs(row)], items, {"rate": mean})
 

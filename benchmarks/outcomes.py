@@ -116,47 +116,50 @@ def milliseconds(jobs: Sequence[Job], commits: Sequence[str | None], rounds: int
     return [min(each) for each in found]
 
 
-def main() -> None:
-    import time
-    from itertools import islice
-
-    import intrinsics_core as core
-    from intrinsics_core import IntrinsicsError, RuntimeUnavailable, as_runtime, run_many
-
-    jobs: dict[str, Job] = json.load(sys.stdin)
+def run_jobs(core: Any, jobs: Sequence[Job], runtime: Any) -> list[Outcome]:
+    """The results of jobs on a runtime, in their order. core: the package `intrinsics_core` of some commit."""
 
     def call(one: Job) -> Any:
         intrinsic = getattr(core, one["intrinsic"].replace("-", "_"))
         given = [one["messages"], one["documents"]] if one["documents"] else [one["messages"]]
         try:
             return intrinsic(*given, **one["more"])
-        except IntrinsicsError as error:
+        except core.IntrinsicsError as error:
             return error
 
     def told(result: Any) -> Outcome:
-        if isinstance(result, RuntimeUnavailable):
+        if isinstance(result, core.RuntimeUnavailable):
             raise result  # the environment's fault: nothing to keep
-        if isinstance(result, IntrinsicsError):
+        if isinstance(result, core.IntrinsicsError):
             return {"error": f"{type(result).__name__}: {result}"}
         found: Outcome = result.model_dump(mode="json")
         return found
 
+    return [told(result) for result in core.run_many([call(one) for one in jobs], runtime)]
+
+
+def main() -> None:
+    import time
+    from itertools import islice
+
+    import intrinsics_core as core
+
+    jobs: dict[str, Job] = json.load(sys.stdin)
     if sys.argv[1] == "time":
-        runtime = as_runtime({"kind": "embedded", "threads": 1})
+        runtime = core.as_runtime({"kind": "embedded", "threads": 1})
         first, *others = jobs.values()
-        run_many([call(first)], runtime)
+        run_jobs(core, [first], runtime)  # what is loaded once
         begun = time.process_time()
         for one in others:
-            run_many([call(one)], runtime)
+            run_jobs(core, [one], runtime)
         print(1000 * (time.process_time() - begun) / len(others))
         return
     for reads in (False, True):
-        runtime = as_runtime({"kind": "embedded"} if reads else {"kind": "embedded", "reader": False})
+        runtime = core.as_runtime({"kind": "embedded"} if reads else {"kind": "embedded", "reader": False})
         some = iter([(key, one) for key, one in jobs.items() if one["reader"] is reads])
         while drawn := list(islice(some, TOGETHER)):
-            results = run_many([call(one) for _, one in drawn], runtime)
-            found = {key: told(result) for (key, _), result in zip(drawn, results, strict=True)}
-            print(json.dumps(found), flush=True)
+            found = run_jobs(core, [one for _, one in drawn], runtime)
+            print(json.dumps({key: each for (key, _), each in zip(drawn, found, strict=True)}), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,22 +1,37 @@
 """Single cases of what people, programs and reviews met, as data: a file a kind, one JSON object a line.
 
 Fields: `id`; `template`, the case with its names and numbers taken out; `messages`; `documents`; `expect`, what is
-expected of the public result, or a list of such; `from`, where the case was first written down. A kind is asked for a
-rate on its held third, never for a sentence: cases are split by template, so that no template stands on both sides.
+expected of a public result; `from`, where the case was first written down. `expect` names the `intrinsic`, and beside
+it any of: `label`, one or several of which each is right (with `sentence` or `document`, of that one; "not faithful" is
+any other); `like`, a second call whose label must be the same; `query`, the rewrites that are right; `has`, `lacks`,
+words of the rewrite; `judged`, whether there is a probability; `cites`, the documents cited; `first`, the documents
+that may be ranked first; `disagrees`, whether an audit says that documents do.
+
+A kind is asked for a rate on its held third, never for a sentence. Cases are split by template, so that none stands on
+both sides. What is fitted may be fitted on the others.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.outcomes import Job, Outcome, job
 
 FOLDER = Path(__file__).parent
+OTHERWISE = "another document says otherwise"
+FEWEST = 10
+"""Held rows that a rate of a kind is asked for."""
 Row = dict[str, Any]
+
+
+class Rate(NamedTuple):
+    right: int
+    of: int
 
 
 def kinds() -> list[str]:
@@ -34,49 +49,61 @@ def rows(kind: str, *, of_held: bool | None = None) -> list[Row]:
     return [row for row in every if of_held is None or held(row) is of_held]
 
 
-def expectations(row: Row) -> list[dict[str, Any]]:
-    expected = row["expect"]
-    return expected if isinstance(expected, list) else [expected]
-
-
 def jobs(row: Row) -> list[Job]:
-    """The calls that tell whether a row comes out as expected: one for each expectation."""
-    return [
-        job(expected["intrinsic"], row["messages"], row["documents"], **expected.get("arguments", {}))
-        for expected in expectations(row)
-    ]
+    """The calls that tell whether a row comes out as expected: one, or two that must agree."""
+    intrinsic, like = row["expect"]["intrinsic"], row["expect"].get("like")
+    return [job(intrinsic, each["messages"], each["documents"]) for each in (row, *([like] if like else []))]
 
 
-def is_right(row: Row, found: Iterable[Outcome]) -> bool:
-    return all(meets(expected, outcome) for expected, outcome in zip(expectations(row), found, strict=True))
+def right(some: Sequence[Row], found: Sequence[Outcome]) -> list[bool]:
+    """Of each row whether it comes out as expected, given the results of all their jobs in order."""
+    told = iter(found)
+    return [is_right(row["expect"], list(islice(told, len(jobs(row))))) for row in some]
 
 
-def meets(expected: Mapping[str, Any], found: Outcome) -> bool:
-    """Whether a result is as expected. Of several labels, any one is right; "not faithful" is any but that."""
-    if "error" in found:
+def groups() -> dict[str, list[str]]:
+    """The kinds by what a rate is asked of: each for itself, or together under `others` where few rows are held."""
+    found: dict[str, list[str]] = {}
+    for kind in kinds():
+        found.setdefault(kind if len(rows(kind, of_held=True)) >= FEWEST else "others", []).append(kind)
+    return found
+
+
+def rates(some: Mapping[str, Sequence[Row]], run: Callable[[Sequence[Job]], Sequence[Outcome]]) -> dict[str, Rate]:
+    """By name, how many of some rows come out as expected. run: gives the results of jobs, in their order."""
+    every = [row for each in some.values() for row in each]
+    told = iter(right(every, run([one for row in every for one in jobs(row)])))
+    return {name: Rate(sum(islice(told, len(each))), len(each)) for name, each in some.items()}
+
+
+def is_right(expected: Mapping[str, Any], told: Sequence[Outcome]) -> bool:
+    if any("error" in outcome for outcome in told):
         return False
-    checks = {
+    found = told[0]
+    checks: dict[str, Callable[[Any], bool]] = {
         "label": lambda wanted: agrees(wanted, label_of(expected, found)),
+        "like": lambda other: label_of(other, told[1]) == label_of(expected, found),
         "query": lambda wanted: found["query"] in wanted,
-        "changed": lambda wanted: found["changed"] is wanted,
-        "unsure": lambda wanted: found.get("unsure", False) is wanted,
+        "has": lambda wanted: all(text in found["query"] for text in wanted),
+        "lacks": lambda wanted: not any(text in found["query"] for text in wanted),
+        "judged": lambda wanted: (found["probability"] is not None) is wanted,
         "cites": lambda wanted: sorted({one["document_index"] for one in found["citations"]}) == wanted,
         "first": lambda wanted: found["ranking"][0]["index"] in wanted,
+        "disagrees": lambda wanted: any(OTHERWISE in words for words in found.get("disagreements", ())) is wanted,
     }
     return all(checks[name](wanted) for name, wanted in expected.items() if name in checks)
 
 
 def label_of(expected: Mapping[str, Any], found: Outcome) -> str | None:
-    """The label of the result, or of its sentence or document that is meant; None where there is no such one."""
-    if "sentence" in expected or "document" in expected:
-        some, at = (found["sentences"], expected["sentence"]) if "sentence" in expected else (
-            found["judgements"], expected["document"]
-        )  # fmt: skip
-        return some[at]["label"] if -len(some) <= at < len(some) else None
-    label: str = found["label"]
+    """The label of the result, or of its sentence or document that is meant."""
+    for name, several in (("sentence", "sentences"), ("document", "judgements")):
+        if name in expected:
+            some, at = found[several], expected[name]
+            return some[at]["label"] if -len(some) <= at < len(some) else "there is none"
+    label: str | None = found["label"]
     return label
 
 
-def agrees(wanted: str | list[str], label: str | None) -> bool:
+def agrees(wanted: str | Sequence[str | None], label: str | None) -> bool:
     accepted = [wanted] if isinstance(wanted, str) else wanted
-    return any(label != one.removeprefix("not ") if one.startswith("not ") else label == one for one in accepted)
+    return any(label != one[4:] if one and one.startswith("not ") else label == one for one in accepted)
