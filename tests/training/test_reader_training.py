@@ -23,16 +23,16 @@ import torch
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder as Shipped
 from tests.training.small import write
 from training.build_encoder import source_folder
-from training.reader import nearest
+from training.reader import mpnet, nearest
 from training.reader.evaluate import onnx_scorer, torch_scorer
 from training.reader.export import CALIBRATION, build, fed, mean, reader_graph, run
 from training.reader.lanes import Lanes, batches, rows
-from training.reader.layers import cast, forward, leaves
+from training.reader.layers import buckets, cast, forward, leaves
 from training.reader.limits import TOKENIZER
 from training.reader.mixture import chunk, streams
 from training.reader.model import CrossEncoder, Encoding, load, logits, padded, upstream
 from training.reader.pack import pack
-from training.reader.train import Run, Settings, halves, losses, rate
+from training.reader.train import Run, Settings, groups, halves, losses, rate
 from training.reader.wordnet import WordNet
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -273,6 +273,51 @@ def test_batches_hold_about_as_many_tokens_and_every_row_once(data):
     assert sorted(map(str, (u for batch in made for u in batch))) == sorted(map(str, units))
     sizes = [max(len(r.ids) for u in batch for r in u) * sum(map(len, batch)) for batch in made]
     assert sum(1000 <= size <= 2400 for size in sizes) >= len(sizes) - 2  # the last one, and one with a large unit
+
+
+def test_a_unit_with_a_row_that_is_too_long_is_left_out_whole(data):
+    found = streams(data, "train", WordNet(), 1)
+    units = chunk(found, {}, 200)
+    every = rows(units, Encoding())
+    short = rows(units, Encoding(), 60)
+    assert 0 < len(short) < len(every)
+    assert short == [unit for unit in every if max(len(row.ids) for row in unit) <= 60]
+
+
+def test_rates_fall_by_layer_and_the_head_moves_faster():
+    model = CrossEncoder(frozen=4)
+    found = groups(model, Settings(fall=0.5, head=20.0))
+    assert sorted({group["scale"] for group in found}) == [0.5, 1.0, 20.0]
+    assert sum(len(group["params"]) for group in found) == sum(p.requires_grad for p in model.parameters())
+    assert all((group["weight_decay"] > 0) == (group["params"][0].ndim > 1) for group in found)
+
+
+def test_distances_have_the_biases_that_upstream_gives_them():
+    from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
+
+    at = torch.arange(256)
+    assert torch.equal(buckets(256), MPNetEncoder.relative_position_bucket(at[None] - at[:, None]))
+
+
+def test_the_teacher_reads_as_upstreams_layers_do(monkeypatch):
+    from transformers import MPNetConfig, MPNetModel
+
+    monkeypatch.setattr(mpnet, "LAYERS", 2)
+    monkeypatch.setattr(mpnet, "FROZEN", 1)
+    monkeypatch.setattr(mpnet, "HIDDEN", 48)
+    torch.manual_seed(1)
+    config = MPNetConfig(
+        vocab_size=30527, hidden_size=48, num_hidden_layers=2, num_attention_heads=12, intermediate_size=192,
+        max_position_embeddings=514, layer_norm_eps=1e-5,
+    )  # fmt: skip
+    theirs, ours = MPNetModel(config).eval(), mpnet.Mpnet()
+    ours.take(mpnet.renamed(theirs.state_dict()))
+    ids, types, mask = padded(Encoding()(CALIBRATION))
+    own = torch.tensor([[mpnet.SPECIAL.get(int(i), int(i) + mpnet.SHIFT) for i in row] for row in ids])
+    states = theirs(input_ids=own, attention_mask=mask).last_hidden_state
+    mean = (states * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+    expected = ours.head(torch.cat([states[:, 0], mean], 1))
+    torch.testing.assert_close(forward(cast(ours, torch.float32), ids, types, mask), expected, rtol=1e-4, atol=1e-5)
 
 
 def test_a_deeper_model_is_stacked_and_taught_and_refused_as_what_ships(data, trained, tmp_path):

@@ -12,8 +12,8 @@ import argparse
 import os
 from pathlib import Path
 
-INTEGERS = ("pairs", "tokens", "chunk", "dev", "seed", "frozen", "threads", "part", "lanes", "layers")
-NUMBERS = ("rate", "minutes", "beside", "teach")
+INTEGERS = ("pairs", "tokens", "chunk", "dev", "seed", "frozen", "threads", "part", "lanes", "layers", "longest")
+NUMBERS = ("rate", "minutes", "beside", "teach", "fall", "head")
 
 
 def main() -> None:

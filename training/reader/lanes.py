@@ -12,6 +12,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from random import Random
 
+from training.reader.limits import MAX_TOKENS
 from training.reader.mixture import Stream, chunk
 from training.reader.model import Encoding
 from training.reader.pairs import TASKS, Unit
@@ -33,10 +34,14 @@ Rows = list[Row]
 """The rows of one unit: they stay in one batch."""
 
 
-def rows(units: Sequence[Unit], encode: Encoding) -> list[Rows]:
-    """Units as token ids."""
+def rows(units: Sequence[Unit], encode: Encoding, longest: int = MAX_TOKENS) -> list[Rows]:
+    """Units as token ids, without those that have a row of more than ``longest`` tokens.
+
+    They are left out and not cut: what a label rests on may stand at the end.
+    """
     flat = iter(encode([(pair.text, pair.query) for unit in units for pair in unit]))
-    return [[Row(TASKS.index(p.task), p.label, *next(flat)) for p in unit] for unit in units]
+    made = [[Row(TASKS.index(p.task), p.label, *next(flat)) for p in unit] for unit in units]
+    return [unit for unit in made if all(len(row.ids) <= longest for row in unit)]
 
 
 def batches(units: Sequence[Rows], tokens: int, rng: Random) -> Iterator[list[Rows]]:
@@ -58,14 +63,14 @@ def batches(units: Sequence[Rows], tokens: int, rng: Random) -> Iterator[list[Ro
     return iter(made)
 
 
-_mixture: tuple[dict[str, Stream], Encoding] | None = None  # of a worker, which is forked with it
+_mixture: tuple[dict[str, Stream], Encoding, int] | None = None  # of a worker, which is forked with it
 
 
 def _made(lane: int, lanes: int, at: Counters, pairs: int) -> tuple[list[Rows], Counters]:
     assert _mixture is not None
-    found, encode = _mixture
+    found, encode, longest = _mixture
     moved = dict(at)
-    return rows(chunk(found, moved, pairs, lane, lanes), encode), moved
+    return rows(chunk(found, moved, pairs, lane, lanes), encode, longest), moved
 
 
 class Lanes:
@@ -80,6 +85,7 @@ class Lanes:
         processes: that make chunks ahead; 0: none, each chunk is made when it is asked for. They are forked here, so
             before any use of a GPU.
         taken: chunks taken before.
+        longest: tokens of a row.
     """
 
     def __init__(
@@ -90,9 +96,10 @@ class Lanes:
         pairs: int,
         processes: int = 0,
         taken: int = 0,
+        longest: int = MAX_TOKENS,
     ) -> None:
         global _mixture
-        _mixture = found, encode
+        _mixture = found, encode, longest
         self.at, self.pairs, self.taken = list(at), pairs, taken
         self._pool = None
         if processes:

@@ -7,6 +7,8 @@ one product; rows of one length need no mask.
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -15,6 +17,9 @@ from training.build_encoder import EPSILON
 from training.reader.model import CrossEncoder, working_type
 
 Weights = dict[str, Tensor]
+WIDE_EPSILON = 1e-5  # of all-mpnet-base-v2
+BUCKETS, FURTHEST = 32, 128
+"""Biases by distance, and the distance that the last one begins at (Raffel et al. 2020)."""
 
 
 def cast(model: CrossEncoder, dtype: torch.dtype | None = None) -> Weights:
@@ -36,33 +41,43 @@ def leaves(weights: Weights, model: CrossEncoder) -> Weights:
 
 
 def forward(w: Weights, ids: Tensor, types: Tensor, mask: Tensor, heads: int = 12) -> Tensor:
-    """Logits (pairs, tasks) in float32; the arguments of `model.padded`."""
+    """Logits (pairs, tasks) in float32; the arguments of `model.padded`.
+
+    Weights of `training.reader.mpnet` have a bias of attention by distance (`distances.weight`), and in one layer a
+    vector a token type (`types.weight`) that is added to what it reads.
+    """
+    epsilon = WIDE_EPSILON if "distances.weight" in w else EPSILON
     e = "bert.embeddings."
     pairs, tokens = ids.shape
     dtype = w[e + "position_embeddings.weight"].dtype
     words = functional.embedding(ids, w[e + "word_embeddings.weight"]).to(dtype)
     x = words + w[e + "position_embeddings.weight"][:tokens] + w[e + "token_type_embeddings.weight"][types]
-    x = _norm(x, w, e + "LayerNorm.").view(pairs * tokens, -1)
+    x = _norm(x, w, e + "LayerNorm.", epsilon).view(pairs * tokens, -1)
     size = x.shape[1]
-    hidden = None
+    added = None
     if not bool(mask.all()):
-        hidden = torch.zeros(pairs, 1, 1, tokens, dtype=dtype, device=x.device)
-        hidden = hidden.masked_fill_(mask[:, None, None] == 0, -1e9)
+        added = torch.zeros(pairs, 1, 1, tokens, dtype=dtype, device=x.device)
+        added = added.masked_fill_(mask[:, None, None] == 0, -1e9)
+    if "distances.weight" in w:
+        apart = w["distances.weight"][buckets(tokens, x.device)].permute(2, 0, 1)[None]
+        added = apart if added is None else added + apart
     layer = 0
     while f"bert.encoder.layer.{layer}.output.dense.weight" in w:
         p = f"bert.encoder.layer.{layer}."
+        if p + "types.weight" in w:
+            x = x + w[p + "types.weight"][types].view(pairs * tokens, -1)
         parts = [p + f"attention.self.{name}." for name in ("query", "key", "value")]
         weight = torch.cat([w[part + "weight"] for part in parts])
         bias = torch.cat([w[part + "bias"] for part in parts])
         qkv = functional.linear(x, weight, bias).view(pairs, tokens, 3, heads, size // heads)
         q, k, v = qkv.permute(2, 0, 3, 1, 4).contiguous()
         scores = torch.matmul(q * (size // heads) ** -0.5, k.transpose(-1, -2))
-        if hidden is not None:
-            scores = scores + hidden
+        if added is not None:
+            scores = scores + added
         mixed = torch.matmul(scores.softmax(-1), v).transpose(1, 2).reshape(pairs * tokens, size)
-        x = _norm(x + _dense(mixed, w, p + "attention.output.dense."), w, p + "attention.output.LayerNorm.")
+        x = _norm(x + _dense(mixed, w, p + "attention.output.dense."), w, p + "attention.output.LayerNorm.", epsilon)
         inner = functional.gelu(_dense(x, w, p + "intermediate.dense."))
-        x = _norm(x + _dense(inner, w, p + "output.dense."), w, p + "output.LayerNorm.")
+        x = _norm(x + _dense(inner, w, p + "output.dense."), w, p + "output.LayerNorm.", epsilon)
         layer += 1
     states = x.view(pairs, tokens, size)
     seen = mask.unsqueeze(-1)
@@ -75,5 +90,19 @@ def _dense(x: Tensor, w: Weights, name: str) -> Tensor:
     return functional.linear(x, w[name + "weight"], w[name + "bias"])
 
 
-def _norm(x: Tensor, w: Weights, name: str) -> Tensor:
-    return functional.layer_norm(x, x.shape[-1:], w[name + "weight"], w[name + "bias"], EPSILON)
+def _norm(x: Tensor, w: Weights, name: str, epsilon: float) -> Tensor:
+    return functional.layer_norm(x, x.shape[-1:], w[name + "weight"], w[name + "bias"], epsilon)
+
+
+def buckets(tokens: int, device: torch.device | str = "cpu") -> Tensor:
+    """(tokens, tokens): which of `BUCKETS` biases stands for the distance from a token to another.
+
+    Half of them are for what comes later in the row. Of each half, half are one distance each, and the others grow up
+    to `FURTHEST`.
+    """
+    at = torch.arange(tokens, device=device)
+    distance = at[None, :] - at[:, None]
+    far, half = distance.abs(), BUCKETS // 2
+    each = half // 2
+    grown = (far.float().clamp(min=1) / each).log() / math.log(FURTHEST / each) * (half - each)
+    return torch.where(far < each, far, (each + grown.long()).clamp(max=half - 1)) + half * (distance > 0)

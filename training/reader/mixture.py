@@ -7,7 +7,7 @@ counter, so a checkpoint holds the place in all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -91,6 +91,24 @@ SHARES: dict[str, float] = {
 }
 """Weights by pairs; they are normalised."""
 
+TEACHER = SHARES | {
+    # What entails what: the teacher begins as an encoder of single texts.
+    "mnli_dev": 110,
+    "snli_devtest": 40,
+    "fever_dev_nli": 50,
+    "cad_nli": 30,
+    "squad2_dev_b": 50,
+    # The hard kinds count as much again, and of the 74 relations a few rounds are enough.
+    "written hard": 130,
+    "written roles": 130,
+    "written near": 130,
+    "written hard asked": 80,
+    "written near asked": 80,
+    "turned": 60,
+    "written turned": 100,
+}
+"""The shares of `training.reader.teacher`."""
+
 WRITTEN = tuple(name for name in SHARES if name.startswith("written") and name != "written turned")
 """The streams of the texts that were written for this, without the one whose rows stand in the others, too."""
 
@@ -103,6 +121,7 @@ class Stream:
     rows: Sequence[Any]
     make: Callable[[Any, Random], Unit]
     seed: int
+    share: float
 
     def unit(self, number: int) -> Unit:
         """The ``number``-th unit: rows in a random order, another one each time round; may be empty."""
@@ -118,7 +137,9 @@ def _order(size: int, seed: str) -> list[int]:
     return order
 
 
-def streams(folder: Path, wanted: Part, net: WordNet, seed: int) -> dict[str, Stream]:
+def streams(
+    folder: Path, wanted: Part, net: WordNet, seed: int, shares: Mapping[str, float] = SHARES
+) -> dict[str, Stream]:
     """All streams of one part of the data folder."""
     texts = passages(folder, wanted)
     claims: dict[str, list[Claim]] = {n: [c for c in read(folder, wanted) if c.sources] for n, read in CLAIMS.items()}
@@ -169,18 +190,18 @@ def streams(folder: Path, wanted: Part, net: WordNet, seed: int) -> dict[str, St
         "pseudo": (texts, answers.pseudo),
         "meant": (talk, Meant(talk).rewritten),
     }
-    return {name: Stream(name, rows, make, seed) for name, (rows, make) in made.items() if rows}
+    return {name: Stream(name, rows, make, seed, shares[name]) for name, (rows, make) in made.items() if rows}
 
 
 def chunk(found: dict[str, Stream], at: dict[str, int], pairs: int, lane: int = 0, lanes: int = 1) -> list[Unit]:
-    """The next units, about ``pairs`` pairs in the shares of `SHARES`; ``at`` (units drawn by stream) is moved on.
+    """The next units, about ``pairs`` pairs in the shares of the streams; ``at`` (units drawn by stream) is moved on.
 
     Of ``lanes`` places in the mixture each one takes every ``lanes``-th unit of a stream, from its ``lane`` on.
     """
-    total = sum(SHARES[name] for name in found)
+    total = sum(stream.share for stream in found.values())
     units: list[Unit] = []
     for name, stream in found.items():
-        wanted, tries = pairs * SHARES[name] / total + at.get(f"{name}.owed", 0) / 1000, 0
+        wanted, tries = pairs * stream.share / total + at.get(f"{name}.owed", 0) / 1000, 0
         while wanted > 0.5 and tries < 40 * pairs:
             number, tries = at.get(name, 0), tries + 1
             unit = stream.unit(number * lanes + lane)

@@ -34,14 +34,15 @@ class CrossEncoder(nn.Module):
     Args:
         layers: of the encoder; what ships has `LAYERS`.
         frozen: lowest layers that are not trained; where there are some, the embeddings are not trained either.
+        hidden: numbers a token.
     """
 
-    def __init__(self, layers: int = LAYERS, frozen: int = 0) -> None:
+    def __init__(self, layers: int = LAYERS, frozen: int = 0, hidden: int = HIDDEN) -> None:
         super().__init__()
         from transformers import BertConfig, BertModel
 
         config = BertConfig(
-            hidden_size=HIDDEN, num_hidden_layers=layers, num_attention_heads=HEADS, intermediate_size=4 * HIDDEN,
+            hidden_size=hidden, num_hidden_layers=layers, num_attention_heads=HEADS, intermediate_size=4 * hidden,
             layer_norm_eps=EPSILON, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
             attn_implementation="eager",
         )  # fmt: skip
@@ -51,7 +52,7 @@ class CrossEncoder(nn.Module):
             layer.requires_grad_(False)
         if frozen:
             self.bert.embeddings.requires_grad_(False)
-        self.head = nn.Linear(2 * HIDDEN, len(TASKS))
+        self.head = nn.Linear(2 * hidden, len(TASKS))
         nn.init.normal_(self.head.weight, std=0.02)
         nn.init.zeros_(self.head.bias)
 

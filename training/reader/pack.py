@@ -2,6 +2,9 @@
 
     python -m training.reader.pack --data $RAG_INTRINSICS_DATA --out reader.tar.gz [--wordnet DIR]
 
+With `--teacher DIR`, the folder of upstream's larger model, the file holds that, too, and `bash teacher.sh` trains
+`training.reader.teacher` there.
+
 That machine needs what the extra `build` installs, and pydantic. There, one command trains:
 
     mkdir run && tar xzf reader.tar.gz -C run && cd run && bash train.sh --pairs 4000000 --stop-after 20
@@ -46,6 +49,18 @@ python3 -m training.reader --device cuda --data data --start intrinsics_core/dat
 python3 -m training.reader.export checkpoints/latest --out reader
 """
 
+TEACHER_SCRIPT = """\
+#!/usr/bin/env bash
+# Train the teacher on a GPU. Arguments go to python -m training.reader.teacher.
+set -euo pipefail
+cd "$(dirname "$0")"
+given=()
+[ ! -d wordnet ] || given+=(--wordnet wordnet)
+[ ! -f rankings.json.gz ] || given+=(--rankings rankings.json.gz)
+python3 -m training.reader.teacher --device cuda --data data --source teacher \\
+  --out teacher-checkpoints "${given[@]}" "$@"
+"""
+
 
 def rank(found: dict[str, Stream]) -> None:
     """Rank the sentences behind every claim once, as drawing it would."""
@@ -66,10 +81,11 @@ def code(encoder: bool) -> Iterator[Path]:
                 yield file
 
 
-def pack(data: Path, out: Path, wordnet: Path | None = None, ranked: bool = True) -> int:
+def pack(data: Path, out: Path, wordnet: Path | None = None, ranked: bool = True, teacher: Path | None = None) -> int:
     """Write the file. Returns its size in bytes.
 
     Args:
+        teacher: folder of the larger model's weights, which go along.
         ranked: rank all sentences now, which takes minutes. Else the encoder goes along, and training ranks.
     """
     parts: tuple[Part, ...] = ("train", "dev") if ranked else ()
@@ -86,9 +102,14 @@ def pack(data: Path, out: Path, wordnet: Path | None = None, ranked: bool = True
         if wordnet:
             for name in DATABASE:
                 tar.add(wordnet / name, f"wordnet/{name}")
-        script = tarfile.TarInfo("train.sh")
-        script.size, script.mode = len(SCRIPT.encode()), 0o755
-        tar.addfile(script, io.BytesIO(SCRIPT.encode()))
+        scripts = {"train.sh": SCRIPT}
+        if teacher:
+            tar.add(teacher / "model.safetensors", "teacher/model.safetensors")
+            scripts["teacher.sh"] = TEACHER_SCRIPT
+        for name, script in scripts.items():
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(script.encode()), 0o755
+            tar.addfile(entry, io.BytesIO(script.encode()))
     return out.stat().st_size
 
 
@@ -97,11 +118,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=os.environ.get("RAG_INTRINSICS_DATA"), help="the data folder")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--wordnet", type=Path, help="folder with WordNet's database files")
+    parser.add_argument("--teacher", type=Path, help="folder with the larger model's model.safetensors")
     parser.add_argument("--unranked", action="store_true", help="leave it to the training to rank sentences")
     args = parser.parse_args()
     if args.data is None:
         raise SystemExit("no data folder: pass --data or set RAG_INTRINSICS_DATA")
-    print(f"{args.out}: {pack(Path(args.data), args.out, args.wordnet, not args.unranked) / 1e6:.1f} MB")
+    size = pack(Path(args.data), args.out, args.wordnet, not args.unranked, args.teacher)
+    print(f"{args.out}: {size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

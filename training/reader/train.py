@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -23,10 +23,12 @@ from torch import Tensor, nn
 
 from intrinsics_core.calibration.fitting import auroc
 from training.build_encoder import LAYERS, SHA256
-from training.reader.lanes import Counters, Lanes, Rows, batches
+from training.reader.lanes import Counters, Lanes, Rows, batches, rows
 from training.reader.layers import Weights, cast, forward, leaves
+from training.reader.limits import MAX_TOKENS
 from training.reader.mixture import SHARES, Stream, sets, streams
-from training.reader.model import CrossEncoder, Encoding, load, logits, padded, upstream
+from training.reader.model import CrossEncoder, Encoding, logits, padded, upstream
+from training.reader.mpnet import load
 from training.reader.pairs import TASKS, Pair
 from training.reader.wordnet import WordNet
 
@@ -39,6 +41,8 @@ class Settings:
     and sorted by length at a time. beside: weight of the loss that ranks a true form above its false twin. lanes:
     places in the mixture (`training.reader.lanes`); with more than one, processes make the chunks ahead. layers: of the
     model; more than a checkpoint has are stacked from its own. teach: share of the teachers' judgement in a label.
+    longest: tokens of a row. fall: the rate of a layer in shares of the one above. head: the rate of what is
+    not upstream's (the heads, types of tokens) in shares of the uppermost layer's.
     """
 
     pairs: int = 90_000
@@ -57,6 +61,9 @@ class Settings:
     lanes: int = 1
     layers: int = LAYERS
     teach: float = 0.7
+    longest: int = MAX_TOKENS
+    fall: float = 1.0
+    head: float = 1.0
     minutes: float = 8.0  # between checkpoints
     dev: int = 80  # pairs of each stream that choose among checkpoints
 
@@ -110,6 +117,25 @@ def losses(
     return loss / of
 
 
+def groups(model: CrossEncoder, settings: Settings) -> list[dict[str, Any]]:
+    """The trained weights, for the optimiser: by layer, matrices with decay, each with its ``scale`` of the rate."""
+    found: dict[tuple[float, bool], list[nn.Parameter]] = {}
+    uppermost = len(model.bert.encoder.layer) - 1
+    for name, value in model.named_parameters():
+        if not value.requires_grad:
+            continue
+        if name.startswith("head.") or name.endswith(".types.weight"):
+            scale = settings.head
+        else:
+            layer = name.removeprefix("bert.encoder.layer.").split(".")[0]
+            scale = settings.fall ** (uppermost - (int(layer) if layer.isdigit() else -1))
+        found.setdefault((scale, value.ndim > 1), []).append(value)
+    return [
+        {"params": some, "weight_decay": settings.decay if matrices else 0.0, "scale": scale}
+        for (scale, matrices), some in sorted(found.items(), key=lambda item: (not item[0][1], -item[0][0]))
+    ]
+
+
 def halves(units: list[Rows], count: int) -> list[list[Rows]]:
     """A batch in ``count`` parts of about as many pairs each, units whole; fewer where there are fewer units."""
     parts: list[list[Rows]] = [[] for _ in range(count)]
@@ -126,13 +152,15 @@ def rate(seen: int, settings: Settings) -> float:
     )
 
 
-def chosen(found: dict[str, Stream], count: int) -> list[Pair]:
+def chosen(found: dict[str, Stream], count: int, encode: Encoding, longest: int) -> list[Pair]:
     """The first pairs of every stream: the same ones at every checkpoint."""
     pairs: list[Pair] = []
     for stream in found.values():
         some: list[Pair] = []
         for number in range(4 * count):
-            some += stream.unit(number)
+            unit = stream.unit(number)
+            if unit and rows([unit], encode, longest):
+                some += unit
             if len(some) >= count:
                 break
         pairs += [Pair(p.task, p.text, p.query, p.label, stream.name) for p in some]
@@ -161,6 +189,9 @@ class Run:
         teachers: checkpoints whose mean judgement is a part of each label (distillation, Hinton et al. 2015).
     """
 
+    shares: Mapping[str, float] = SHARES
+    source_sha256 = SHA256
+
     def __init__(
         self,
         data: Path,
@@ -177,8 +208,9 @@ class Run:
         torch.manual_seed(settings.seed)
         self.settings, self.out = settings, out
         self.encode = Encoding()
-        self.found = streams(data, "train", net, settings.seed)
-        self.dev = chosen(streams(data, "dev", net, settings.seed), settings.dev)
+        self.found = streams(data, "train", net, settings.seed, self.shares)
+        held = streams(data, "dev", net, settings.seed, self.shares)
+        self.dev = chosen(held, settings.dev, self.encode, settings.longest)
         words = len(net.same) + len(net.opposite) + len(net.sibling)
         self.tables = [{"set": "WordNet 3.1 (tables of words)", "licence": "WordNet", "rows": words}] if words else []
         at: list[Counters] = [{} for _ in range(settings.lanes)]
@@ -196,8 +228,8 @@ class Run:
             self.before = state.get("before", [])
         # The processes are forked before anything is done on a GPU.
         processes = settings.lanes if settings.lanes > 1 else 0
-        self.lanes = Lanes(self.found, self.encode, at, settings.chunk, processes, chunks)
-        self.model = CrossEncoder(settings.layers, frozen=settings.frozen)
+        self.lanes = Lanes(self.found, self.encode, at, settings.chunk, processes, chunks, settings.longest)
+        self.model = self.blank()
         if goes_on:
             self.model.load_state_dict(load_file(str(latest / "model.safetensors")))
         elif start is not None:
@@ -205,18 +237,21 @@ class Run:
             self.model.take(load_file(str(start / "model.safetensors")))
             self.before = [*state.get("before", ()), {k: state[k] for k in ("seen", "settings", "shares")}]
         elif source is not None:
-            self.model.take(upstream(source))
+            self.model.take(self.begun(source))
         self.model.to(settings.device)
         self.teachers = [cast(load(folder).to(settings.device)) for folder in teachers]
         self.pool = ThreadPoolExecutor(settings.threads)
-        matrices = [p for p in self.model.parameters() if p.requires_grad and p.ndim > 1]
-        others = [p for p in self.model.parameters() if p.requires_grad and p.ndim <= 1]
-        self.optimizer = torch.optim.AdamW(
-            [{"params": matrices, "weight_decay": settings.decay}, {"params": others, "weight_decay": 0.0}],
-            lr=settings.rate,
-        )
+        self.optimizer = torch.optim.AdamW(groups(self.model, settings), lr=settings.rate)
         if goes_on:
             self._take_moments(latest)
+
+    def blank(self) -> CrossEncoder:
+        """The model with random weights."""
+        return CrossEncoder(self.settings.layers, frozen=self.settings.frozen)
+
+    def begun(self, source: Path) -> dict[str, Tensor]:
+        """The weights of upstream's folder that training begins with."""
+        return upstream(source)
 
     def _take_moments(self, folder: Path) -> None:
         """Go on with a checkpoint's optimiser."""
@@ -246,8 +281,8 @@ class Run:
         save_file(moments, str(fresh / "optimizer.safetensors"))
         state = {
             "seen": self.seen, "chunks": self.lanes.taken, "seconds": round(self.spent), "at": self.lanes.at,
-            "settings": asdict(self.settings), "shares": SHARES, "sets": sets(self.found) + self.tables,
-            "source_sha256": SHA256, "before": self.before, "log": self.log,
+            "settings": asdict(self.settings), "shares": dict(self.shares), "sets": sets(self.found) + self.tables,
+            "source_sha256": self.source_sha256, "before": self.before, "log": self.log,
         }  # fmt: skip
         (fresh / "state.json").write_text(json.dumps(state, indent=1) + "\n", "utf-8")
         if folder.exists():
@@ -260,7 +295,7 @@ class Run:
     def step(self, units: list[Rows]) -> float:
         """One batch. Returns its loss."""
         for group in self.optimizer.param_groups:
-            group["lr"] = rate(self.seen, self.settings)
+            group["lr"] = group["scale"] * rate(self.seen, self.settings)
         count = sum(map(len, units))
         shared = cast(self.model)
         trained = [name for name, value in self.model.named_parameters() if value.requires_grad]
