@@ -2,7 +2,7 @@
 
     python -m benchmarks.quality_everyday [--set SET ...] [--data FOLDER] [--reader FOLDER]
 
-SET is dev, hard_dev, plain, hard, long or comparisons.
+SET is dev, hard_dev, plain, hard, long, comparisons, customers or kinds.
 
 `dev` is `everyday_dev.jsonl` of the data folder: eight texts, so an AUROC has a standard error of .08.
 The others are this project's own and stand in `benchmarks/everyday/`, which says what each holds. Nothing was fitted on
@@ -21,14 +21,15 @@ from pathlib import Path
 
 import numpy as np
 
-from intrinsics_core import answerability, hallucination_detection, run_many
+from intrinsics_core import answer_relevance, answerability, hallucination_detection, run_many
 from intrinsics_core.calibration.fitting import auroc, f1, quality
 from intrinsics_core.embedded.lexical import coverage, terms
 from intrinsics_core.embedded.runtime import EmbeddedRuntime
 from intrinsics_core.protocol.results import HallucinationDetection
 
 OWN = Path(__file__).with_name("everyday")
-KEPT = {"dev": 0.85, "hard_dev": 0.85, "plain": 0.85, "hard": 0.85, "long": 0.9, "comparisons": 0.9}
+KEPT = {"dev": 0.85, "hard_dev": 0.85, "plain": 0.85, "hard": 0.85, "long": 0.9, "comparisons": 0.9, "customers": 0.9,
+        "kinds": 0.9}  # fmt: skip
 """The share of right answers that a threshold is to keep."""
 
 
@@ -50,6 +51,33 @@ class Asked:
     document: str
     question: str
     answerable: bool
+
+
+@dataclass(frozen=True)
+class Told:
+    """A question and an answer: whether the answer is one to it (true or not), or says something beside it."""
+
+    text: int
+    question: str
+    answer: str
+    direct: bool
+
+
+def of_kinds(data: Path) -> dict[str, list[Answered]]:
+    """The answers of `kinds.jsonl`, by kind."""
+    found: dict[str, list[Answered]] = {}
+    for i, line in enumerate(data.read_text("utf-8").splitlines()):
+        row = json.loads(line)
+        found.setdefault(row["kind"], []).extend(
+            Answered(i, [{"text": row["doc"]}], a["q"], a["a"], a["supported"]) for a in row["answers"]
+        )
+    return found
+
+
+def told(name: str) -> list[Told]:
+    """The pairs of a set that answer relevance is measured on."""
+    rows = [json.loads(line) for line in (OWN / f"{name}.jsonl").read_text("utf-8").splitlines()]
+    return [Told(i, p["q"], p["a"], p["direct"]) for i, row in enumerate(rows) for p in row.get("relevance", ())]
 
 
 def read(name: str, data: Path | None) -> tuple[list[Answered], list[Asked]]:
@@ -126,8 +154,10 @@ def covered(claim: str, row: Answered) -> float:
     return coverage(terms(claim), terms(" ".join(document["text"] for document in row.documents)))
 
 
-def show_answers(name: str, answers: Sequence[Answered], kinds: Sequence[tuple[str, EmbeddedRuntime]]) -> None:
-    kept, truth, texts = KEPT[name], [row.supported for row in answers], [row.text for row in answers]
+def show_answers(
+    name: str, answers: Sequence[Answered], kinds: Sequence[tuple[str, EmbeddedRuntime]], kept: float
+) -> None:
+    truth, texts = [row.supported for row in answers], [row.text for row in answers]
     found = {kind: detected(answers, runtime) for kind, runtime in kinds}
     if not any(truth):  # each has a wrong sentence
         show_sentences(name, answers, found, kept)
@@ -195,6 +225,26 @@ def show_gate(name: str, asked: Sequence[Asked], kinds: Sequence[tuple[str, Embe
         )
 
 
+def show_relevance(name: str, pairs: Sequence[Told], kinds: Sequence[tuple[str, EmbeddedRuntime]]) -> None:
+    truth, texts = [row.direct for row in pairs], [row.text for row in pairs]
+    print(f"\n| {name}: {len(pairs)} questions with answers | AUROC | called relevant: direct | beside "
+          "| no verdict: direct | beside |\n|---|---|---|---|---|---|")  # fmt: skip
+    for kind, runtime in kinds:
+        calls = [
+            answer_relevance(
+                [{"role": "user", "content": row.question}, {"role": "assistant", "content": row.answer}], rewrite=False
+            )
+            for row in pairs
+        ]
+        found = list(run_many(calls, runtime))
+        scores = [0.5 if result.score is None else result.score for result in found]
+        relevant = [result.label == "relevant" for result in found]
+        none = [result.label is None for result in found]
+        print(f"| {kind} | {with_interval(auroc, scores, truth, texts)} | {share(relevant, truth, True):.2f} "
+              f"| {share(relevant, truth, False):.2f} | {share(none, truth, True):.2f} "
+              f"| {share(none, truth, False):.2f} |")  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--set", dest="sets", nargs="+", choices=list(KEPT), default=["dev"])
@@ -207,10 +257,17 @@ def main() -> None:
     if (reading := EmbeddedRuntime(reader=args.reader)).has_reader:
         kinds.append(("with the reader", reading))
     for name in args.sets:
+        if name == "kinds":
+            for kind, rows in of_kinds(OWN / "kinds.jsonl").items():
+                show_answers(kind, rows, kinds, KEPT[name])
+                print()
+            continue
         answers, asked = read(name, args.data)
-        show_answers(name, answers, kinds)
+        show_answers(name, answers, kinds, KEPT[name])
         if asked:
             show_gate(name, asked, kinds)
+        if pairs := told(name) if name != "dev" else []:
+            show_relevance(name, pairs, kinds)
         print()
 
 
