@@ -51,7 +51,7 @@ print(0, resident())
 
 def passages(tokenizer: Any) -> list[str]:
     """Made-up passages of common words, 130 to 170 tokens each; the same ones on every machine."""
-    from intrinsics_core.embedded.lexical import background
+    from intrinsics_core.embedded.words import background
 
     words = sorted(w for w, rarity in background().table.items() if w.isalpha() and w.isascii() and rarity < 6)
     draw = random.Random(0)

@@ -23,8 +23,8 @@ import numpy as np
 
 from intrinsics_core import answer_relevance, answerability, hallucination_detection, run_many
 from intrinsics_core.calibration.fitting import auroc, f1, quality
-from intrinsics_core.embedded.lexical import coverage, terms
 from intrinsics_core.embedded.runtime import EmbeddedRuntime
+from intrinsics_core.embedded.words import coverage, terms
 from intrinsics_core.protocol.results import HallucinationDetection
 
 OWN = Path(__file__).with_name("everyday")

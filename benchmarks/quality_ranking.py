@@ -25,8 +25,8 @@ from statistics import fmean, stdev
 from benchmarks.quality_answering import recorded
 from intrinsics_core import Runtime, as_runtime, reranking, run
 from intrinsics_core.bench.folder import rows
-from intrinsics_core.embedded.lexical import bm25, terms
 from intrinsics_core.embedded.relevance import with_title
+from intrinsics_core.embedded.words import bm25, terms
 
 
 @dataclass(frozen=True)

@@ -28,12 +28,12 @@ import bm25s
 import numpy as np
 
 from intrinsics_core.bench.folder import rows
-from intrinsics_core.embedded.lexical import terms, tokens
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
 from intrinsics_core.embedded.query import chooser, readings, rewriting, salience
 from intrinsics_core.embedded.query.expanding import expand
 from intrinsics_core.embedded.query.salience import Turn
 from intrinsics_core.embedded.scoring.head import LinearHead
+from intrinsics_core.embedded.words import terms, tokens
 from training.rewrite import Example, fit, load, question_rows, term_rows
 
 CUTS = (5, 10, 20)

@@ -16,8 +16,8 @@ import statistics
 import time
 from pathlib import Path
 
-from intrinsics_core.embedded.lexical import background
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
+from intrinsics_core.embedded.words import background
 
 SHIPPED = Path(__file__).resolve().parent.parent / "intrinsics_core" / "data" / "reader"
 LENGTHS = (20, 40, 70, 100)

@@ -18,8 +18,8 @@ import time
 from pathlib import Path
 
 from intrinsics_core import answerability, hallucination_detection, run
-from intrinsics_core.embedded.lexical import background
 from intrinsics_core.embedded.runtime import EmbeddedRuntime
+from intrinsics_core.embedded.words import background
 
 PASSAGES, SENTENCES = 5, 8
 
@@ -63,16 +63,12 @@ def main() -> None:
         sys.exit("no reader: name its folder with --reader")
     draw = random.Random(0)
     if args.alone:
-        # What follows is the models' own. (NLTK, which `lexical` needs, imports SciPy and scikit-learn where they are
+        # What follows is the models' own. (NLTK, which `words` needs, imports SciPy and scikit-learn where they are
         # installed: 90 MB.)
         import onnxruntime  # noqa: F401
         import tokenizers  # noqa: F401
 
-        from intrinsics_core.embedded import lexical  # noqa: F401
-        from intrinsics_core.embedded.scoring import (
-            answering,  # noqa: F401
-            support,  # noqa: F401
-        )
+        from intrinsics_core.embedded import relevance, support, words  # noqa: F401
 
         before = memory("VmRSS")
         kinds[args.alone].warm_up()

@@ -28,7 +28,7 @@ from intrinsics_core import (
     run_many,
     uncertainty,
 )
-from intrinsics_core.embedded.scoring.support_head import label_of, load_head
+from intrinsics_core.embedded.support import label_of, load_head
 from intrinsics_core.intrinsics import TABLE
 from tests.tide_mill import ASKED as ASK
 from tests.tide_mill import answered

@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 
 from intrinsics_core import BlockingRuntime, run
-from intrinsics_core.embedded import lexical
-from intrinsics_core.embedded.scoring import sources
+from intrinsics_core.embedded import sources, words
 from intrinsics_core.intrinsics import INTRINSICS, TABLE
 from intrinsics_core.profiles import profile
 from intrinsics_core.profiles.granite.granite_3_3 import PROFILE as GRANITE_3_3
@@ -33,7 +32,7 @@ ALL = patterns.patterns()
 
 
 def test_the_patterns_of_the_package_are_found():
-    assert {"embedded.lexical._TOKEN", "embedded.scoring.claims._NO_CLAIM", "replies.json_reply._OPENER"} <= {
+    assert {"embedded.words._TOKEN", "embedded.scoring.claims._NO_CLAIM", "replies.json_reply._OPENER"} <= {
         name.removeprefix("intrinsics_core.") for name in ALL
     }
     assert any(name.startswith("intrinsics_core.text.markup.defuse") for name in ALL)  # in a closure
@@ -55,9 +54,9 @@ def test_the_measure_finds_quadratic_patterns(quadratic, quick):
 @pytest.mark.slow
 def test_the_measure_finds_quadratic_work():
     assert growth(lambda n: lambda: [min(i, j) for i in range(n) for j in range(n)], 30) > 9  # calls
-    pattern = lexical._TOKEN
-    assert growth(lambda n: lambda: [lexical._TOKEN.search("a" * n) for _ in range(n)], 300) > 9  # characters handed
-    assert lexical._TOKEN is pattern  # the counting is over
+    pattern = words._TOKEN
+    assert growth(lambda n: lambda: [words._TOKEN.search("a" * n) for _ in range(n)], 300) > 9  # characters handed
+    assert words._TOKEN is pattern  # the counting is over
 
 
 @pytest.mark.slow

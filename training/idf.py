@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from intrinsics_core.bench.folder import rows
-from intrinsics_core.embedded.lexical import terms
+from intrinsics_core.embedded.words import terms
 
 # Sets whose licence allows shipped weights, with the field that holds running text.
 SOURCES: dict[str, tuple[str, ...]] = {

@@ -27,7 +27,6 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from intrinsics_core.bench.datasets import REWRITES, RewriteRow
 from intrinsics_core.bench.folder import DataFolder
-from intrinsics_core.embedded.lexical import terms
 from intrinsics_core.embedded.query.salience import (
     QUESTION_FEATURES,
     TERM_FEATURES,
@@ -35,6 +34,7 @@ from intrinsics_core.embedded.query.salience import (
     question_features,
     term_features,
 )
+from intrinsics_core.embedded.words import terms
 
 LICENCES = {
     "canard": "CC BY-SA 4.0",

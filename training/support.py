@@ -1,4 +1,4 @@
-"""Fit the numbers behind `intrinsics_core.embedded.scoring.support` and write them as JSON, with a reader and without.
+"""Fit the numbers behind `intrinsics_core.embedded.support` and write them as JSON, with a reader and without.
 
     python -m training.support --data "$RAG_INTRINSICS_DATA" --reader intrinsics_core/data/reader
 
@@ -33,9 +33,8 @@ from scipy.optimize import minimize
 from sklearn.metrics import roc_auc_score
 
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
-from intrinsics_core.embedded.scoring.citing import CitationRule, cite
 from intrinsics_core.embedded.scoring.claims import makes_claim
-from intrinsics_core.embedded.scoring.support_head import SupportHead, load_head, uncovered
+from intrinsics_core.embedded.support import CitationRule, SupportHead, cite, load_head, uncovered
 from training.reader.data import (
     CLAIMS,
     LICENCES,

@@ -18,13 +18,10 @@ import numpy as np
 from intrinsics_core.bench.datasets import CLAIMS, ClaimRow, Document, whole
 from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
-from intrinsics_core.embedded.scoring.citing import CitationRule
-from intrinsics_core.embedded.scoring.evidence import Evidence
-from intrinsics_core.embedded.scoring.keys import Floats
-from intrinsics_core.embedded.scoring.short_answers import in_context, stated_each
-from intrinsics_core.embedded.scoring.sources import Sources
-from intrinsics_core.embedded.scoring.support import look_up, to_read
-from intrinsics_core.embedded.scoring.support_head import beside, of_readings, read_enough
+from intrinsics_core.embedded.short_answers import in_context, stated_each
+from intrinsics_core.embedded.sources import Sources
+from intrinsics_core.embedded.support import CitationRule, Evidence, beside, look_up, of_readings, read_enough, to_read
+from intrinsics_core.embedded.words import Floats
 from intrinsics_core.text.layout import laid_out
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from intrinsics_core._support.extras import install_command
 from intrinsics_core.bench.folder import DataFolder
-from intrinsics_core.embedded.lexical import terms
+from intrinsics_core.embedded.words import terms
 from intrinsics_core.protocol.errors import RuntimeUnavailable
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from intrinsics_core.embedded.lexical import terms
+from intrinsics_core.embedded.words import terms
 from intrinsics_core.text.sentences import Span, punkt
 
 

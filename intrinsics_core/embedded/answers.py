@@ -20,10 +20,8 @@ from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.outline import columns_of
 
 if TYPE_CHECKING:
-    from intrinsics_core.embedded.scoring.citing import CitationRule
-    from intrinsics_core.embedded.scoring.evidence import Evidence
-    from intrinsics_core.embedded.scoring.sources import Sources
-    from intrinsics_core.embedded.scoring.support import ResponseSupport
+    from intrinsics_core.embedded.sources import Sources
+    from intrinsics_core.embedded.support import CitationRule, Evidence, ResponseSupport
 
 
 # The most that a source supports a claim on something else: what hallucination detection gives it, which leaves it out.
@@ -32,7 +30,7 @@ _BESIDE = 0.2
 
 def answer_and_documents(task: Task) -> Sequence[Request]:
     """The vectors of the claims of an answer and of the sentences of the documents."""
-    from intrinsics_core.embedded.scoring.short_answers import stated_each
+    from intrinsics_core.embedded.short_answers import stated_each
 
     said = said_in(task)
     texts = tuple(stated_each(said.claims, task.query, whole=not said.before))
@@ -63,9 +61,9 @@ def said_in(task: Task) -> ClaimsMade:
     Of a stream, the sentences that were judged earlier stand in a turn before the rest (`Task.begun`). A heading may be
     among them.
     """
+    from intrinsics_core.embedded.about import clauses
     from intrinsics_core.embedded.scoring.addressing import names_of_the_user, unaddressed
     from intrinsics_core.embedded.scoring.claims import without_apology
-    from intrinsics_core.embedded.scoring.clauses import clauses
     from intrinsics_core.embedded.scoring.form import without_form
     from intrinsics_core.embedded.scoring.loops import without_loops
 
@@ -99,8 +97,7 @@ def hallucination(own: Overrides, task: Task) -> Program[HallucinationDetection]
 
 
 def citations(own: Overrides, task: Task) -> Program[Citations]:
-    from intrinsics_core.embedded.scoring.support import look_up, support
-    from intrinsics_core.embedded.scoring.support_head import load_head
+    from intrinsics_core.embedded.support import load_head, look_up, support
 
     task = yield from standing_alone(own, task)
     response, documents = vectors_of((yield answer_and_documents(task)))  # type: ignore[arg-type]  # only replies come
@@ -136,7 +133,7 @@ def claims_of(own: Overrides, task: Task) -> Program[list[Task | None]]:
 
 def _beside(task: Task, documents: tuple[Document, ...], said: Sequence[str]) -> list[frozenset[int]]:
     """For each sentence the id() of the documents about something else, as the question or the sentence says."""
-    from intrinsics_core.embedded.scoring.subjects import subjects
+    from intrinsics_core.embedded.about import subjects
 
     among = replace(task, documents=documents)
     unseen = [[()]] * sum(map(len, among.document_sentences))  # words alone tell it
@@ -145,9 +142,8 @@ def _beside(task: Task, documents: tuple[Document, ...], said: Sequence[str]) ->
 
 
 def entailed(own: Overrides, task: Task) -> Program[float]:
-    from intrinsics_core.embedded.scoring.short_answers import stated_each
-    from intrinsics_core.embedded.scoring.support import entailment, look_up
-    from intrinsics_core.embedded.scoring.support_head import load_head
+    from intrinsics_core.embedded.short_answers import stated_each
+    from intrinsics_core.embedded.support import entailment, load_head, look_up
 
     beside = any(id(document) in task.options.get("beside", ()) for document in task.documents)
     (text,) = stated_each([task.response], task.query)
@@ -172,8 +168,7 @@ def support_of(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[
     A caller's thresholds choose the labels. The numbers are those of the head that ships, so that no threshold moves
     what is compared with it.
     """
-    from intrinsics_core.embedded.scoring.support import look_up, support, with_numbers_of
-    from intrinsics_core.embedded.scoring.support_head import load_head
+    from intrinsics_core.embedded.support import load_head, look_up, support, with_numbers_of
 
     response, documents = vectors_of(replies)
     head = load_head(reads=bool(own.reads))
@@ -197,8 +192,8 @@ def _reported(own: Overrides, task: Task, sentence_of: Sequence[int], vectors: S
     one's sentence.
     """
     from intrinsics_core.embedded.scoring.reports import CallsMade
-    from intrinsics_core.embedded.scoring.short_answers import asked_of_each
     from intrinsics_core.embedded.scoring.who_answers import WhoAnswers
+    from intrinsics_core.embedded.short_answers import asked_of_each
 
     texts = [sentence.text for sentence in task.response_sentences]
     spoken: Task = task.options.get(AS_SPOKEN, task)
@@ -215,7 +210,7 @@ def _reader_logits(
     task: Task, said: Sequence[str], evidence: Sequence[Evidence], sources: Sources, rule: CitationRule
 ) -> Program[list[Any]]:
     """What the reader says of each sentence of an answer: one logit of its readings; None without sources."""
-    from intrinsics_core.embedded.scoring.short_answers import (
+    from intrinsics_core.embedded.short_answers import (
         contrary,
         in_context,
         leads,
@@ -224,8 +219,7 @@ def _reader_logits(
         stated,
         weighed,
     )
-    from intrinsics_core.embedded.scoring.support import to_read
-    from intrinsics_core.embedded.scoring.support_head import of_readings, read_enough
+    from intrinsics_core.embedded.support import of_readings, read_enough, to_read
 
     asked = questions_of(said, task.query)
     texts = [
@@ -264,7 +258,7 @@ def _reader_logits(
 
 
 def _sources(task: Task, vectors: Sequence[Any]) -> Sources:
-    from intrinsics_core.embedded.scoring.sources import Sources
+    from intrinsics_core.embedded.sources import Sources
 
     owners = [d for d, sentences in enumerate(task.document_sentences) for _ in sentences]
     titles = [d.title or "" for d in task.documents]

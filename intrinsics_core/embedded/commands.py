@@ -19,7 +19,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TypeVar
 
-from intrinsics_core.embedded.lexical import stem, terms
+from intrinsics_core.embedded.words import stem, terms
 from intrinsics_core.protocol.requests import Program
 from intrinsics_core.protocol.task import Document, Message, Task
 from intrinsics_core.text.cleaning import as_meant

@@ -131,7 +131,7 @@ def _answered(own: Overrides, task: Task, turns: Sequence[tuple[str, str]]) -> P
     question of yes or no.
     """
     from intrinsics_core.embedded.query.going_back import asked_before, is_answered_by_yes
-    from intrinsics_core.embedded.scoring.short_answers import is_bare, is_polar
+    from intrinsics_core.embedded.short_answers import is_bare, is_polar
 
     said = is_answered_by_yes(turns[-1][1]) and asked_before(turns) is not None
     question = yield from asked_alone(own, task, back=not (said and is_bare(task.response)))

@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from intrinsics_core.calibration.logits import yes_logits
 from intrinsics_core.calibration.probabilities import logit as log_odds
-from intrinsics_core.embedded.lexical import idf, is_known, terms
 from intrinsics_core.embedded.overrides import Overrides
 from intrinsics_core.embedded.questions import asked_alone, turns_of
 from intrinsics_core.embedded.scoring.head import SURE, LinearHead, bounded, load_head
+from intrinsics_core.embedded.words import idf, is_known, terms
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.requests import Embed, Embedded, Program, Reply, Request, Score, ScoreTask
 from intrinsics_core.protocol.results import Answerability, AnswerRelevance, Judgement
@@ -284,7 +284,7 @@ def answerability_of(own: Overrides, task: Task) -> Program[Answerability]:
 
 def answerable_by(own: Overrides, task: Task, asked: Asked) -> Answerability:
     """The verdict of the best passage of those that a question may be about; probability 0 without passages."""
-    from intrinsics_core.embedded.scoring.subjects import passages_about
+    from intrinsics_core.embedded.about import passages_about
 
     head = shipped_head("answerability", reads=bool(own.reads))
     before = [text for role, text in reversed(turns_of(task)[:-1]) if role == "user"]
@@ -307,7 +307,7 @@ def answer_relevance(own: Overrides, task: Task) -> Program[AnswerRelevance]:
     An answer of a few words does not tell what it answers, and a question back is no answer: there is no verdict then.
     """
     from intrinsics_core.embedded.scoring.claims import makes_claim
-    from intrinsics_core.embedded.scoring.short_answers import is_bare
+    from intrinsics_core.embedded.short_answers import is_bare
 
     said = [sentence.text for sentence in task.response_sentences]
     claimed = " ".join(text for text in said if makes_claim(text, alone=len(said) == 1))

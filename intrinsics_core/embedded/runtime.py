@@ -176,15 +176,15 @@ class EmbeddedRuntime(BlockingRuntime):
 
     def warm_up(self) -> None:
         """Load what first calls would wait for: models, table of rarities, heads, results."""
-        from intrinsics_core.embedded import lexical, relevance
+        from intrinsics_core.embedded import relevance, support, words
         from intrinsics_core.embedded.query import chooser
-        from intrinsics_core.embedded.scoring import head, support_head
+        from intrinsics_core.embedded.scoring import head
 
         self.encoder.dim  # noqa: B018  (asking for it loads the model)
-        lexical.idf(lexical.stem("warm"))
+        words.idf(words.stem("warm"))
         for of in ("relevance", "answerability"):
             relevance.shipped_head(of, reads=self.has_reader)
-        support_head.load_head(reads=self.has_reader)
+        support.load_head(reads=self.has_reader)
         if self.has_reader:
             self.reader.warm_up()
         for name in ("rewrite", "rewrite_terms", "rewrite_dependence"):

@@ -36,7 +36,7 @@ def leans(sentence: str, following: str, before: str = "", titles: Iterable[str]
     """
     from intrinsics_core.embedded.scoring.claims import NUMBERING
     from intrinsics_core.embedded.scoring.form import without_form
-    from intrinsics_core.embedded.scoring.short_answers import is_bare
+    from intrinsics_core.embedded.short_answers import is_bare
 
     if is_row(sentence):
         begins = not is_row(_last_line(before))
@@ -96,16 +96,16 @@ def _columns(sentences: list[str], rest: str) -> list[str]:
 
 
 def _names_a_title(text: str, titles: Iterable[str]) -> bool:
-    from intrinsics_core.embedded.scoring.keys import told_apart
-    from intrinsics_core.embedded.scoring.subjects import only_names_one
+    from intrinsics_core.embedded.about import only_names_one
+    from intrinsics_core.embedded.words import told_apart
 
     return only_names_one(text, told_apart(titles))
 
 
 def _says_little(beginning: str) -> bool:
     """Whether the beginning of an answer is no claim that could be all of it: "Sure!", "It is."."""
-    from intrinsics_core.embedded.lexical import terms
     from intrinsics_core.embedded.scoring.claims import makes_claim
+    from intrinsics_core.embedded.words import terms
 
     few = len(beginning.split()) <= _FEW and len(terms(beginning)) <= _LITTLE
     return few or not makes_claim(beginning)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from intrinsics_core.embedded.scoring.short_answers import (
+from intrinsics_core.embedded.short_answers import (
     contrary,
     in_context,
     leads,

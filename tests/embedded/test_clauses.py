@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from intrinsics_core import audit, run
-from intrinsics_core.embedded.scoring.clauses import clauses
+from intrinsics_core.embedded.about import clauses
 
 HOTELS = ["Harbour Hotel", "Garden Hotel", "Station Hotel"]
 PEOPLE = ["Anna Berg", "Tom Hale"]

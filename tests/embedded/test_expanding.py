@@ -6,10 +6,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from intrinsics_core.embedded.lexical import terms
 from intrinsics_core.embedded.query.expanding import FEEDBACK_TERMS, expand, feedback_terms
 from intrinsics_core.embedded.query.rewriting import rewrite
 from intrinsics_core.embedded.query.salience import Turn
+from intrinsics_core.embedded.words import terms
 from tests.drawing import drawn
 
 CHEESE: list[Turn] = [

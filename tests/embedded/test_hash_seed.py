@@ -12,7 +12,7 @@ import pytest
 
 PRINTED = """
 from intrinsics_core.embedded.query.expanding import expand
-from intrinsics_core.embedded.lexical import coverage
+from intrinsics_core.embedded.words import coverage
 from intrinsics_core.embedded.query.salience import question_features, term_features
 
 turns = [

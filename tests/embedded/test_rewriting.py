@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intrinsics_core.embedded.lexical import terms
 from intrinsics_core.embedded.query.chooser import choice
 from intrinsics_core.embedded.query.readings import readings
 from intrinsics_core.embedded.query.rewriting import HISTORY_WEIGHT, TERMS, rewrite
@@ -27,6 +26,7 @@ from intrinsics_core.embedded.query.salience import (
     term_features,
 )
 from intrinsics_core.embedded.scoring.head import load_head
+from intrinsics_core.embedded.words import terms
 from tests.drawing import drawn
 
 CHEESE: list[Turn] = [

@@ -22,13 +22,12 @@ from intrinsics_core import (
     run,
     uncertainty,
 )
-from intrinsics_core.embedded import lexical
-from intrinsics_core.embedded.lexical import terms, tokens
+from intrinsics_core.embedded import sources, support, words
 from intrinsics_core.embedded.models import bi_encoder as encoders
 from intrinsics_core.embedded.models import onnx_model
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.runtime import EmbeddedRuntime
-from intrinsics_core.embedded.scoring import evidence, sources
+from intrinsics_core.embedded.words import terms, tokens
 from intrinsics_core.text.sentences import _punkt, punkt
 
 QUESTION = [{"role": "user", "content": "Who built the tide mill?"}]
@@ -98,7 +97,7 @@ def test_an_earlier_turn_that_is_read_in_part_is_told():
 
 
 def test_the_words_of_an_earlier_turn_are_made_a_few_times_however_many_they_are(monkeypatch):
-    made, real = 0, lexical._word
+    made, real = 0, words._word
 
     def counted(*args):
         nonlocal made
@@ -113,7 +112,7 @@ def test_the_words_of_an_earlier_turn_are_made_a_few_times_however_many_they_are
         return made
 
     runtime = EmbeddedRuntime()
-    monkeypatch.setattr(lexical, "_word", counted)
+    monkeypatch.setattr(words, "_word", counted)
     few = 1 + 20_000 // len(PROSE)  # a turn that is longer than what is remembered
     few, many = steps(few), steps(10 * few)
     assert few > 0
@@ -173,8 +172,8 @@ def test_many_sources_are_measured_as_few_are(monkeypatch):
         rows = rng.normal(size=(1 + i % 3, 8)).astype(np.float32)
         vectors.append(rows / np.linalg.norm(rows, axis=1, keepdims=True))
     documents = [i // 9 for i in range(50)]
-    whole = evidence.measure(texts[3], vectors[3], sources.Sources(texts, vectors, documents))
+    whole = support.measure(texts[3], vectors[3], sources.Sources(texts, vectors, documents))
     monkeypatch.setattr(sources, "_BLOCK", 7)
-    parts = evidence.measure(texts[3], vectors[3], sources.Sources(texts, vectors, documents))
+    parts = support.measure(texts[3], vectors[3], sources.Sources(texts, vectors, documents))
     np.testing.assert_allclose(parts.features, whole.features, atol=1e-6)
     np.testing.assert_allclose(parts.cosine, whole.cosine, atol=1e-6)

@@ -15,17 +15,28 @@ from hypothesis import strategies as st
 
 from intrinsics_core import answerability, hallucination_detection, run
 from intrinsics_core.calibration.probabilities import logit
+from intrinsics_core.embedded.about import subjects
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
-from intrinsics_core.embedded.scoring.citing import cite
 from intrinsics_core.embedded.scoring.claims import makes_claim
-from intrinsics_core.embedded.scoring.evidence import FEATURES, measure
 from intrinsics_core.embedded.scoring.form import without_form
-from intrinsics_core.embedded.scoring.keys import claim, clean, keys_of
-from intrinsics_core.embedded.scoring.short_answers import contrary, stated
-from intrinsics_core.embedded.scoring.sources import READ_WHOLE, Sources
-from intrinsics_core.embedded.scoring.subjects import subjects
-from intrinsics_core.embedded.scoring.support import READ_PART, ResponseSupport, entailment, look_up, support, to_read
-from intrinsics_core.embedded.scoring.support_head import SupportHead, label_of, load_head, response_probability
+from intrinsics_core.embedded.short_answers import contrary, stated
+from intrinsics_core.embedded.sources import READ_WHOLE, Sources
+from intrinsics_core.embedded.support import (
+    FEATURES,
+    READ_PART,
+    ResponseSupport,
+    SupportHead,
+    cite,
+    entailment,
+    label_of,
+    load_head,
+    look_up,
+    measure,
+    response_probability,
+    support,
+    to_read,
+)
+from intrinsics_core.embedded.words import claim, clean, keys_of
 from intrinsics_core.protocol.errors import InvalidInput
 from tests.drawing import drawn
 

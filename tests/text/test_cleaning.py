@@ -2,7 +2,7 @@
 
 import pytest
 
-from intrinsics_core.embedded.lexical import is_known
+from intrinsics_core.embedded.words import is_known
 from intrinsics_core.text.cleaning import as_meant, cleaned, cleaned_answer
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.tables import in_words

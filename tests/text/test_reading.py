@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from intrinsics_core.embedded.lexical import is_known
+from intrinsics_core.embedded.words import is_known
 from intrinsics_core.text.cleaning import cleaned
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.outline import columns_of

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from intrinsics_core.embedded.lexical import is_stopword
+from intrinsics_core.embedded.words import is_stopword
 from training.reader.wordnet import WordNet
 from training.reader.words import KINDS, MONTHS, NUMBERS, OPPOSITES, STRONGER
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from random import Random
 
-from intrinsics_core.embedded.lexical import word_set
+from intrinsics_core.embedded.words import word_set
 from training.reader.edits import replaced
 from training.reader.wordnet import WordNet
 from training.reader.words import MONTHS, NUMBERS, PASSIVE, SAME

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from intrinsics_core.embedded.lexical import idf, terms
+from intrinsics_core.embedded.words import idf, terms
 from training.support_data import split
 
 _SPELLING: tuple[tuple[re.Pattern[str], str], ...] = tuple(

@@ -5,7 +5,7 @@
 The gap is the reader's logit of "No." less that of "Yes.", each behind the question, beside the text. Prints its
 AUROC; for each answer how often it is let through where it is wrong and where it is right, by what it must win by; how
 often a no is more than a doubt; and how often the contrary of an answer clearly wins: what
-`intrinsics_core.embedded.scoring.short_answers` is set from.
+`intrinsics_core.embedded.short_answers` is set from.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from intrinsics_core.calibration.fitting import auroc
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
-from intrinsics_core.embedded.scoring.short_answers import CLEARLY, weighed
+from intrinsics_core.embedded.short_answers import CLEARLY, weighed
 from training.reader.written import Said, bare, said, shown
 
 MARGINS = (-1.0, 0.0, 0.25, 0.5, 0.75, 1.0, 2.0)

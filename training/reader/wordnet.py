@@ -13,7 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from intrinsics_core.embedded.lexical import STOPWORDS, background, idf, stem
+from intrinsics_core.embedded.words import STOPWORDS, background, idf, stem
 
 FILES = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
 DATABASE = (*(f"data.{name}" for name in FILES), "index.sense")

@@ -28,7 +28,7 @@ from sklearn.linear_model import LogisticRegression
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.scoring import small_talk
 from intrinsics_core.embedded.scoring.claims import listed, surely_none
-from intrinsics_core.embedded.scoring.keys import claim
+from intrinsics_core.embedded.words import claim
 from intrinsics_core.text.layout import laid_out
 from training.reader.data import CLAIMS, LICENCES
 from training.reader.written import texts

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from intrinsics_core.embedded.lexical import bm25, idf, terms
 from intrinsics_core.embedded.query.phrases import spelled
 from intrinsics_core.embedded.query.rewriting import KEYWORDS, RAREST, Rewrite, asked_words, keyword_terms, rewrite
 from intrinsics_core.embedded.query.salience import LONGEST_TURN, Turn, heard
+from intrinsics_core.embedded.words import bm25, idf, terms
 
 FEEDBACK_PASSAGES = 5
 """First results that feedback is taken from."""

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
-from intrinsics_core.embedded.lexical import Token, tokens
 from intrinsics_core.embedded.query import lexicon
 from intrinsics_core.embedded.query.lexicon import DETERMINERS, PREPOSITIONS, PRONOUNS, plain
 from intrinsics_core.embedded.query.phrases import names, parts, runs, things
 from intrinsics_core.embedded.query.salience import Turn
+from intrinsics_core.embedded.words import Token, tokens
 from intrinsics_core.text import stops
 from intrinsics_core.text.courtesy import BEGINS, GREETING, PRAISE, THANKS
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from intrinsics_core.embedded.lexical import Token
 from intrinsics_core.embedded.scoring.verbs import AUXILIARY
+from intrinsics_core.embedded.words import Token
 from intrinsics_core.text.courtesy import BEGINS, HELLO, THANKS, one_word
 from intrinsics_core.text.months import MONTHS, WEEKDAYS
 from intrinsics_core.text.words import word_set

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from intrinsics_core.embedded.lexical import tokens
 from intrinsics_core.embedded.query.lexicon import ASKING, COURTESY, LANGUAGES, plain
 from intrinsics_core.embedded.query.remarks import is_remark
+from intrinsics_core.embedded.words import tokens
 from intrinsics_core.text.courtesy import GOODBYE, GREETING, HEARD, PRAISE, THANKS
 
 _COURTESY = re.compile(

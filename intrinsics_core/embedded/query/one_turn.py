@@ -10,8 +10,8 @@ from intrinsics_core.embedded.query.lexicon import ADDED
 from intrinsics_core.embedded.query.nothing_asked import asks_nothing
 from intrinsics_core.embedded.query.salience import Turn
 from intrinsics_core.embedded.scoring.claims import tells
-from intrinsics_core.embedded.scoring.short_answers import is_question
 from intrinsics_core.embedded.scoring.verbs import FINITE
+from intrinsics_core.embedded.short_answers import is_question
 from intrinsics_core.text.courtesy import BEGINS, NO, PRAISE, THANKS, YES, one_word
 from intrinsics_core.text.words import word_set
 

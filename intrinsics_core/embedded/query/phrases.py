@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
-from intrinsics_core.embedded.lexical import Token, tokens
 from intrinsics_core.embedded.query import lexicon
 from intrinsics_core.embedded.query.lexicon import AUXILIARIES, BE, DETERMINERS, PREPOSITIONS, WH, plain
+from intrinsics_core.embedded.words import Token, tokens
 
 LONGEST_PHRASE = 5
 """Words in a phrase, at most."""

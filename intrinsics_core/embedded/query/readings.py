@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
-from intrinsics_core.embedded.lexical import Token, tokens
 from intrinsics_core.embedded.query import lexicon
 from intrinsics_core.embedded.query.fragments import about, framed, plainly
 from intrinsics_core.embedded.query.lexicon import AUXILIARIES, BE, POSSESSIVE, PRONOUNS, plain
@@ -28,6 +27,7 @@ from intrinsics_core.embedded.query.replaced import replaced
 from intrinsics_core.embedded.query.salience import Turn, heard, latest_first, salience
 from intrinsics_core.embedded.query.told import without_small_talk
 from intrinsics_core.embedded.scoring.head import load_head
+from intrinsics_core.embedded.words import Token, tokens
 
 MOST = 16
 """Readings of one question, at most."""

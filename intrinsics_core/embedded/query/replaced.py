@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from intrinsics_core.embedded.lexical import Token, tokens
 from intrinsics_core.embedded.query import lexicon
 from intrinsics_core.embedded.query.fragments import plainly
 from intrinsics_core.embedded.query.lexicon import plain
 from intrinsics_core.embedded.query.phrases import names, things
 from intrinsics_core.embedded.query.salience import Turn
+from intrinsics_core.embedded.words import Token, tokens
 
 LONGEST = 400
 """Characters of a user's turn that is read for names, at most: a longer one is a text."""

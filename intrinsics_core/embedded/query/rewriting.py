@@ -22,7 +22,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from intrinsics_core.embedded.lexical import idf, terms, tokens
 from intrinsics_core.embedded.query.chooser import choice, is_elliptic
 from intrinsics_core.embedded.query.fragments import is_framed
 from intrinsics_core.embedded.query.going_back import is_left_as_it_is
@@ -39,6 +38,7 @@ from intrinsics_core.embedded.query.salience import (
 )
 from intrinsics_core.embedded.query.told import without_small_talk
 from intrinsics_core.embedded.scoring.head import load_head
+from intrinsics_core.embedded.words import idf, terms, tokens
 
 KEYWORDS = 6
 """Terms of the history in a rewritten query: where recall stops rising on the dialogs measured."""

@@ -23,10 +23,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby, pairwise
 
-from intrinsics_core.embedded.lexical import Token, idf, tokens
 from intrinsics_core.embedded.query import lexicon
 from intrinsics_core.embedded.query.lexicon import DEMONSTRATIVE, OPEN_SET, PERSONAL, plain
 from intrinsics_core.embedded.scoring.head import load_head
+from intrinsics_core.embedded.words import Token, idf, tokens
 from intrinsics_core.text import stops
 
 Turn = tuple[str, str]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from intrinsics_core.embedded.query.nothing_asked import asks_nothing
-from intrinsics_core.embedded.scoring.keys import Floats, claim, keys_of
-from intrinsics_core.embedded.scoring.short_answers import is_bare, is_question
 from intrinsics_core.embedded.scoring.small_talk import is_small_talk
 from intrinsics_core.embedded.scoring.verbs import FINITE, HAS_VERB
+from intrinsics_core.embedded.short_answers import is_bare, is_question
+from intrinsics_core.embedded.words import Floats, claim, keys_of
 from intrinsics_core.text.courtesy import BEGINS, CLOSING, GOODBYE, GREETING, SIGNS, SURELY, THANKS
 from intrinsics_core.text.fences import is_fence
 from intrinsics_core.text.layout import ends_in_question, is_item, laid_out

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from intrinsics_core.embedded.lexical import is_known
+from intrinsics_core.embedded.words import is_known
 
 _NUMBERS = r"\[\d{1,3}(?: ?[,–-] ?\d{1,3})*+\]"
 _CODE = r"```[\s\S]*|`[^`\n]*+`"

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from intrinsics_core.embedded.lexical import is_known
 from intrinsics_core.embedded.scoring.references import without_references
 from intrinsics_core.embedded.scoring.verbs import AUXILIARY
+from intrinsics_core.embedded.words import is_known
 from intrinsics_core.text.cleaning import cleaned_answer
 from intrinsics_core.text.courtesy import CLOSING, SIGNS
 from intrinsics_core.text.headings import BOLD, EMOJI_CHARACTERS, heading, heading_level

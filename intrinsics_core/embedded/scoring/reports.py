@@ -16,11 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 
-from intrinsics_core.embedded.lexical import stem, terms, tokens
 from intrinsics_core.embedded.scoring.claims import asks
-from intrinsics_core.embedded.scoring.keys import Floats, Unit, claim, keys_of
-from intrinsics_core.embedded.scoring.short_answers import asked_of_each, yes_or_no
 from intrinsics_core.embedded.scoring.small_talk import is_report
+from intrinsics_core.embedded.short_answers import asked_of_each, yes_or_no
+from intrinsics_core.embedded.words import Floats, Unit, claim, keys_of, stem, terms, tokens
 from intrinsics_core.protocol.task import Task, ToolCall
 from intrinsics_core.text.layout import ends_in_question, laid_out
 from intrinsics_core.text.words import word_set

@@ -19,7 +19,7 @@ from itertools import pairwise
 
 from intrinsics_core.calibration.probabilities import sigmoid
 from intrinsics_core.embedded.scoring.head import LinearHead, load_head
-from intrinsics_core.embedded.scoring.keys import Floats, claim
+from intrinsics_core.embedded.words import Floats, claim
 from intrinsics_core.text.words import word_set
 
 LONGEST = 40

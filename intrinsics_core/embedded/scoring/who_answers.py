@@ -13,9 +13,9 @@ from functools import cached_property
 
 from intrinsics_core.embedded.query.asking_the_bot import true_answer
 from intrinsics_core.embedded.scoring.addressing import NAME, in_capitals
-from intrinsics_core.embedded.scoring.keys import claim, keys_of
-from intrinsics_core.embedded.scoring.short_answers import is_question, yes_or_no
 from intrinsics_core.embedded.scoring.verbs import HAS_VERB
+from intrinsics_core.embedded.short_answers import is_question, yes_or_no
+from intrinsics_core.embedded.words import claim, keys_of
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.text.courtesy import BEGINS, GREETING, NO, SURELY, YES
 from intrinsics_core.text.layout import ends_in_question, laid_out

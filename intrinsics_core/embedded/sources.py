@@ -11,8 +11,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from intrinsics_core.embedded.lexical import is_known
-from intrinsics_core.embedded.scoring.keys import Claim, Floats, keys_of, told_apart
+from intrinsics_core.embedded.words import Claim, Floats, is_known, keys_of, told_apart
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.text.cleaning import cleaned
 from intrinsics_core.text.reading import ReadSentence, readings

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intrinsics_core.embedded import lexical
-from intrinsics_core.embedded.lexical import bm25, coverage, idf, terms, tokens
+from intrinsics_core.embedded import words
+from intrinsics_core.embedded.words import bm25, coverage, idf, terms, tokens
 from tests.drawing import drawn
 
 
@@ -63,7 +63,7 @@ def test_numbers_and_capitals_are_told_apart() -> None:
 
 def test_rare_terms_weigh_more_than_common_ones() -> None:
     assert idf("the") < 1 < idf("peopl") < idf("thermonuclear")
-    assert idf("zzqxv") == lexical.background().default >= max(lexical.background().table.values())
+    assert idf("zzqxv") == words.background().default >= max(words.background().table.values())
 
 
 def test_bm25_ranks_by_match_and_rarity() -> None:
@@ -91,7 +91,7 @@ def test_bm25_takes_weights_and_counts_repeats() -> None:
 
 def test_many_candidates_replace_the_background() -> None:
     docs = [["thermonuclear"]] * 5000
-    assert lexical.candidate_idf(["thermonuclear"], docs)["thermonuclear"] < 0.2 < idf("thermonuclear")
+    assert words.candidate_idf(["thermonuclear"], docs)["thermonuclear"] < 0.2 < idf("thermonuclear")
 
 
 @settings(max_examples=drawn(100))

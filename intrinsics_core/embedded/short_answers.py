@@ -7,9 +7,8 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
-from intrinsics_core.embedded.lexical import terms
-from intrinsics_core.embedded.scoring.keys import claim
 from intrinsics_core.embedded.scoring.verbs import AUXILIARY
+from intrinsics_core.embedded.words import claim, terms
 from intrinsics_core.text.courtesy import BEGINS, GREETING, NO, SADLY, THANKS, YES
 from intrinsics_core.text.layout import laid_out
 

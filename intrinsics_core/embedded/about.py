@@ -1,0 +1,519 @@
+"""Which of several titled documents each sentence of an answer is about, and what a comparison says of each of them.
+
+What one document says of its subject is no support for a claim on a rival's. A sentence is about the title that it
+names. One that names none is about its heading's ("**Harbour Hotel**" above a list), about what the sentences before it
+were where it goes on with "It", "However, they" or "This plan", about the first of two named before where it says "the
+former", or about what its question names.
+
+"The Harbour Hotel has a pool, while the Garden Hotel has a sauna." rests on two documents and is true of neither alone.
+Cut between the titles that it names, each clause is judged beside the documents that it is about. What a clause leaves
+out is filled in from the first one: "Anna joined in 2015 and Tom in 2019." holds "Tom joined in 2019.". "Both hotels
+have a pool." and "Neither has a pool." say something of each title.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import combinations, pairwise, takewhile
+from typing import NamedTuple
+
+from intrinsics_core.embedded.scoring.verbs import AUXILIARY
+from intrinsics_core.embedded.sources import Sources
+from intrinsics_core.embedded.words import Token, Unit, claim, idf, is_unheard_of, keys_of, stem, tokens, told_apart
+from intrinsics_core.text.headings import heading_level
+
+_OPENED = r"\A\W*(?:[^\W\d]+(?: [^\W\d]+){0,4}, )?(?:(?:and|but|so) )?"  # "However, ", "And "
+_STANDS_FOR = re.compile(
+    _OPENED + r"(?:it|its|he|she|his|her|they|their|there|this|that|these|those|the)\b"
+    r"|\bthere\b(?! (?:is|are|was|were|will|has|have)\b)",
+    re.IGNORECASE,
+)
+_FORMER = re.compile(r"\bthe (?:former|first)\b(?! (?:of|day|week|month|year|floor|time)\b)", re.IGNORECASE)
+_LATTER = re.compile(r"\bthe (?:latter|second)\b(?! (?:of|day|week|month|year|floor|time)\b)", re.IGNORECASE)
+_OTHER = re.compile(r"\bthe other\b(?! (?:two|three|four|hand|day|way|side|end)\b)", re.IGNORECASE)
+_SMALL_NUMBER = re.compile(r"\A[?#]{0,2}\d{1,3}\Z")
+_ALL = frozenset[int]()
+
+
+class _Above(NamedTuple):
+    """What the lines of a list or a section are about, and the level of the heading that says so."""
+
+    about: frozenset[int] = _ALL
+    level: int = 9
+
+
+def subjects(
+    sentences: Sequence[str], sources: Sources, question: str = "", turns: Sequence[str] = ()
+) -> list[frozenset[int]]:
+    """For each sentence the indices of the documents that may tell of what it is about; empty where all may.
+
+    Args:
+        sentences: those of an answer, in order (`form.without_form`).
+        sources: with a title for each document.
+        question: what was asked. Its names count, other words do not.
+        turns: those before it, the newest first. They count where the question names no title.
+    """
+    apart = sources.told_apart
+    if sources.documents is None or len(apart) < 2:
+        return [_ALL] * len(sentences)
+    asked = _asked(question, sources, turns)
+    found, above, before, last = list[frozenset[int]](), _Above(), asked, list[str]()
+    in_list = False
+    for sentence in sentences:
+        units = claim(sentence).units
+        own, named = _about(units, sources), _in_order(units, apart)
+        level = heading_level(sentence)
+        if level or (own and (sentence.endswith(":") or only_names_one(sentence, apart))):
+            if own or level <= above.level:
+                above = _Above(own or _ALL, level or above.level)
+        elif in_list and not sentence.startswith("- "):
+            above = _Above()
+        in_list = sentence.startswith("- ")
+        if named:
+            found.append(own or _ALL)
+            last = list(dict.fromkeys(named if named[1:] else [t for t in last if t != named[0]] + named))[-2:]
+            before = own or _of_title(named[0], sources)
+            continue
+        other = [title for title in apart if title not in last]
+        if _OTHER.search(sentence) and len(other) == 1 == len(last):
+            found.append(_of_title(other[0], sources))
+        elif len(last) > 1 and (_FORMER.search(sentence) or _LATTER.search(sentence)):
+            found.append(_of_title(last[0] if _FORMER.search(sentence) else last[-1], sources))
+        else:
+            found.append(above.about or (before if _STANDS_FOR.search(sentence) else asked))
+    return found
+
+
+def _asked(question: str, sources: Sources, turns: Sequence[str]) -> frozenset[int]:
+    """The documents that may tell of what a question, or the newest turn before it that names a title, is about.
+
+    A question that names a title in plain words is about another thing than the turn was. So is one with a word that no
+    document about that title has, but one about a thing of another kind: "How much is the city tax?".
+    """
+    apart, units = sources.told_apart, claim(question).units
+    named = _about(_details(units), sources)
+    if named is not None or _named(units, apart):
+        return named or _ALL
+    before = next((found for turn in turns if (found := _named_in(turn, apart))), {})
+    if len(before) != 1:
+        return _ALL
+    (title,) = before
+    about = _of_title(title, sources)
+    allowed = about | {i for i, other in enumerate(sources.titles) if shares_a_word(title, other)}
+    return about if all(_told_in(unit, allowed, sources) for unit in units) else _ALL
+
+
+def _told_in(unit: Unit, allowed: frozenset[int], sources: Sources) -> bool:
+    """Whether a word is in one of these documents, or in none at all."""
+    owners = sources.documents or []
+    places = {owners[i] for key in unit.keys for i in sources.postings.get(key, ())}
+    return not places or not places.isdisjoint(allowed)
+
+
+def _details(units: Sequence[Unit]) -> list[Unit]:
+    """The names and numbers, and the word before a number ("chapter 4")."""
+    before_number = [two.is_number for two in units[1:]]
+    return [unit for unit, before in zip(units, [*before_number, False], strict=False) if unit.is_detail or before]
+
+
+def only_names_one(sentence: str, apart: Mapping[str, frozenset[str]]) -> bool:
+    """Whether a line is nothing but the name of a title ("- Garden Hotel"): what follows is about it.
+
+    Args:
+        apart: of each title the keys that no other title has (`told_apart`).
+    """
+    units = claim(sentence).units
+    named = _in_order(units, apart)
+    if len(named) != 1 or sentence.rstrip().endswith((".", "!", "?")):
+        return False
+    return all(unit.keys & keys_of(named[0]) for unit in units)
+
+
+def passages_about(
+    question: str, titles: Sequence[str], texts: Sequence[str], before: Sequence[str] = ()
+) -> frozenset[int]:
+    """The passages that may answer a question which names one of their titles; empty where all may.
+
+    Where it names none, it is about the title that the newest of the user's turns before it names.
+
+    Args:
+        question: the question as it stands alone. Its names count, and a title that it has in full.
+        titles: of each passage, "" for none.
+        texts: of each passage.
+        before: the user's earlier turns, the newest first. Their names count.
+    """
+    apart = told_apart(titles)
+    named = _in_full(question, apart) or _named_in(question, apart)
+    if not named and not _named(claim(question).units, apart):
+        named = next((found for turn in before if (found := _named_in(turn, apart))), {})
+    if len(named) != 1:
+        return frozenset()
+    ((title, keys),) = named.items()
+    said = {i: keys & keys_of(text) for i, text in enumerate(texts)}
+    return _without_rivals(title, keys, titles, said, lambda i: texts[i])
+
+
+def _named_in(text: str, apart: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    """The titles that the names of a text name."""
+    return _named(_details(claim(text).units), apart)
+
+
+def _in_full(text: str, apart: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    """The titles that a text has word by word, in any case, with their keys that no other title has."""
+    said = _words(text)
+    return {title: keys for title, keys in apart.items() if keys and _words(title) in said}
+
+
+def _words(text: str) -> str:
+    return f" {' '.join(token.text.casefold() for token in tokens(text))} "
+
+
+def _about(units: Sequence[Unit], sources: Sources) -> frozenset[int] | None:
+    """The documents that may tell of the one title that these words name; empty where all may, or they name more than
+    one; None where they name none.
+
+    Names come before other words: "Meridel insures luggage" is about Meridel, and not about "Corvia Insurance", too.
+    """
+    apart = sources.told_apart
+    named = _named([unit for unit in units if unit.is_name], apart) or _named(units, apart)
+    if len(named) != 1 or sources.documents is None:
+        return frozenset() if named else None
+    ((title, keys),) = named.items()
+    said: dict[int, set[str]] = defaultdict(set)
+    for key in keys:
+        for i in sources.postings.get(key, ()):
+            said[sources.documents[i]].add(key)
+    return _without_rivals(title, keys, sources.titles, said, lambda i: sources.of_documents.get(i, ""))
+
+
+def _of_title(title: str, sources: Sources) -> frozenset[int]:
+    """The documents that may tell of a title; empty where all may."""
+    return _about(claim(title).units, sources) or _ALL
+
+
+def _in_order(units: Sequence[Unit], apart: Mapping[str, frozenset[str]]) -> list[str]:
+    """The titles that words name, in their order. Names come before other words."""
+    named = _named([unit for unit in units if unit.is_name], apart) or _named(units, apart)
+    return sorted(named, key=lambda title: next(i for i, unit in enumerate(units) if unit.keys & named[title]))
+
+
+def _named(units: Iterable[Unit], apart: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    """The titles of which these words have a key that no other title has, with those keys.
+
+    A small number names a title only behind the word that stands before it there: "two years" is not "part 2".
+    """
+    words = list(units)
+    said = {key for unit in words for key in unit.keys}
+    behind = {(before, key) for one, two in pairwise(words) for before in one.keys for key in two.keys}
+    found = dict[str, frozenset[str]]()
+    for title, keys in apart.items():
+        if both := frozenset(
+            key for key in keys & said if not _SMALL_NUMBER.match(key) or behind & _before(title, key)
+        ):
+            found[title] = both
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _before(title: str, key: str) -> frozenset[tuple[str, str]]:
+    """The keys of the word before a number of a title, each with the number's."""
+    return frozenset((word, key) for one, two in pairwise(claim(title).units) if key in two.keys for word in one.keys)
+
+
+def _without_rivals(
+    title: str,
+    keys: frozenset[str],
+    titles: Sequence[str],
+    said: Mapping[int, Collection[str]],
+    text: Callable[[int], str],
+) -> frozenset[int]:
+    """All documents but the rivals of a title that do not tell of it; empty where there are none.
+
+    A document tells of it where its text has half of the words that name it, weighed by how rare they are: "house"
+    alone is not the Glass House Museum, and "1" not the Trek 1.
+
+    Args:
+        keys: of the title, those that name it.
+        said: of the documents, the keys that their texts have.
+    """
+    names = {key for key in keys if not _SMALL_NUMBER.match(key)}
+    half = sum(map(idf, names)) / 2
+    tells = {i for i, some in said.items() if names & set(some) and sum(map(idf, names & set(some))) >= half}
+    others = [i for i, each in enumerate(titles) if each and each != title and i not in tells]
+    rivals = {i for i in others if is_rival(titles[i], title) or _tells_of(titles[i], text(i))}
+    return frozenset(range(len(titles))) - rivals if rivals else frozenset()
+
+
+@lru_cache(maxsize=4096)
+def is_rival(title: str, other: str) -> bool:
+    """Whether a title is of another thing of the same kind ("Garden Hotel" beside "Harbour Hotel"), or holds a name.
+
+    "Prices" beside "Harbour Hotel" may be a part of what is told of the hotel.
+    """
+    return shares_a_word(title, other) or any(
+        token.is_capitalised and is_unheard_of(token.term) for token in tokens(title)
+    )
+
+
+def shares_a_word(title: str, other: str) -> bool:
+    """Whether two titles name things of one kind by their words: "Garden Hotel", "Harbour Hotel"."""
+    return any(len(key) > 3 for key in keys_of(title) & keys_of(other))
+
+
+def _tells_of(title: str, text: str) -> bool:
+    """Whether a text names what its title names, in two words at least: "Tom Hale is a baker." under "Tom Hale"."""
+    return " " in title.strip() and title.strip() in text
+
+
+_AUXILIARY = re.compile(AUXILIARY, re.IGNORECASE)
+_NOT = re.compile(rf"(?:{AUXILIARY})(?: not|n['’]t)", re.IGNORECASE)
+_SUBJECT = "\0"  # stands for the title in a clause that is filled in
+
+
+def denied(words: Sequence[str]) -> str:
+    """A predicate with its negation: "has a pool" as "has no pool", "costs more" as "does not cost more"."""
+    verb, rest = words[0], " ".join(words[1:])
+    if verb.casefold() in ("has", "have") and words[1:2] and words[1].casefold() in ("a", "an", "any"):
+        return f"{verb} no {' '.join(words[2:])}"
+    if _AUXILIARY.fullmatch(verb) and verb.casefold() not in ("has", "have"):
+        return f"{verb} not {rest}"
+    return f"does not {_infinitive(verb)} {rest}"
+
+
+def _infinitive(verb: str) -> str:
+    if verb.casefold() == "has":
+        return "have"
+    return verb[:-1] if verb.endswith("s") and not verb.endswith("ss") else verb
+
+
+def opened(part: str, keys: frozenset[str]) -> list[str]:
+    """The words of a clause, with `_SUBJECT` for its title and the article before it."""
+    named = [token for token in tokens(part) if token.term in keys]
+    if not named:
+        return part.split()
+    begin, end = named[0].begin, named[0].end
+    for token in named[1:]:
+        if part[end : token.begin].strip():
+            break
+        end = token.end
+    before = re.sub(r"\bthe\s+\Z", "", part[:begin], flags=re.IGNORECASE)
+    return f"{before} {_SUBJECT}{part[end:]}".rstrip(" .!").split()
+
+
+def filled(first: Sequence[str], part: str, keys: frozenset[str]) -> str:
+    """A clause with what it leaves out, from the first one; as it stands where it leaves out nothing."""
+    said = opened(part, keys)
+    verb = next((i for i, word in enumerate(first) if i and _AUXILIARY.fullmatch(word)), 0)
+    if said[0].casefold() in ("it", "they") and verb and _SUBJECT not in first[:verb]:
+        said = [*first[:verb], *said[1:]]  # "breakfast is included at ..., but it costs ..."
+    elif said == ["not", _SUBJECT] and first[0] == _SUBJECT and first[1:]:
+        said = [_SUBJECT, *denied(first[1:]).split()]  # "A has a pool, but not B"
+    elif said[0].casefold() == "not" and verb:
+        said = [*first[: verb + 1], *said]
+    elif said[0] == _SUBJECT == first[0] and _NOT.fullmatch(" ".join(said[1:])):
+        said += [_infinitive(first[1]), *first[2:]]  # "Tom speaks Polish, but Anna does not"
+    elif said[0] == _SUBJECT == first[0] and said[2:] == ["none"] and first[1:2] == said[1:2]:
+        thing = takewhile(lambda word: word != "of" and not word[0].isdigit(), first[2:])
+        # "Sun has a fee of €20, but Moon has none"
+        said[2:] = ["no", *(word for word in thing if word not in ("a", "an"))]
+    else:
+        front = int(said[0] == _SUBJECT == first[0])
+        said = [*said[:front], *_from(first, said[front:])] if said[front:] else said
+    named = [token.text for token in tokens(part) if token.term in keys]
+    article = re.search(rf"\bthe\s+{re.escape(named[0])}\b", part, re.IGNORECASE)
+    return " ".join(said).replace(_SUBJECT, " ".join(["the", *named] if article else named))
+
+
+def _from(first: Sequence[str], rest: Sequence[str]) -> list[str]:
+    """What follows a subject, behind the words of the first clause that come before a like beginning."""
+    front = int(first[0] == _SUBJECT)
+    alike = [i for i in range(1, len(first)) if _alike(first[i], rest[0])]
+    at = next((i for i in alike if len(first) - i == len(rest)), alike[-1] if alike else front)
+    after = at + len(rest)
+    left_out = after < len(first) and alike and rest[-1][-1].isdigit() and _alike(first[after - 1], rest[-1])
+    return [*first[front:at], *rest, *(first[after:] if left_out else ())]  # "85" of "110 euros a night"
+
+
+def _alike(one: str, two: str) -> bool:
+    """Whether two words are the same, or both numbers."""
+    return one.casefold() == two.casefold() or (one[0].isdigit() and two[0].isdigit())
+
+
+Run = tuple[str, int, int]
+"""A title, and where the words of a sentence that name it begin and end."""
+
+# Where a sentence may be cut, the likeliest places first.
+_BREAKS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"[,;]?\s(?:while|whilst|whereas|but)\b|;\s(?:(?:in|by) contrast\b,?|however\b,?)?",
+        r",?\sand\b",
+        r",\s",
+    )
+)
+_SET_AGAINST = re.compile(
+    r"\A\W*(?:unlike|(?:as )?compared (?:to|with)|in (?:contrast|comparison) (?:to|with))\b", re.I
+)
+_WHILE = re.compile(r"\A\W*(?:while|whilst|whereas|although)\s+", re.IGNORECASE)
+_BOTH = re.compile(r"\b(?:both|each|all)\b\s*", re.IGNORECASE)
+_ARTICLE = re.compile(r"\bthe\s+\Z", re.IGNORECASE)
+_ONLY_ARTICLE = re.compile(r"\s*+(?:the\s)?", re.IGNORECASE)
+_ONLY_JOINS = re.compile(r"(?:,? ?and|,)(?: the)?", re.IGNORECASE)
+_TOGETHER = re.compile(
+    r"\b(?:differ\w*|same|together|between|total|compar\w+|similar\w*|respectively|combined|apart|than|or|neither|alike|share\w*"
+    r"|siblings|married|related|neighbou?rs|partners|friends|colleagues|each other|one another)\b",
+    re.IGNORECASE,
+)
+_RESPECTIVELY = re.compile(r",?\srespectively\b", re.IGNORECASE)
+_VALUE = r"(?:\d[^\s,]*+(?:\s[ap]\.?m\b\.?)?|[^\s,]++)"
+_PAIR = re.compile(rf"(?<!\S)(?P<one>{_VALUE}) and (?P<two>{_VALUE})", re.IGNORECASE)
+_EACH = re.compile(
+    r"\A\W*(?P<all>both|neither|either|each|every|all|none)\b(?P<more>(?:\s+of\b)?(?:\s+(?:the|these|those)\b)?)"
+    r"(?:\s+(?:two|three|four|five|[2-5])\b)?(?:\s+(?P<kind>\w+))?",
+    re.IGNORECASE,
+)
+_TWO_OTHERS = re.compile(r"\A\W*(?:way\b|\w+ (?:and|nor|or)\b)", re.IGNORECASE)  # "both pool and sauna", "either way"
+_MOST = 5  # titles of which something is said in one sentence
+_WORD = re.compile(r"\s(?P<word>\w+)")
+
+
+def clauses(sentence: str, titles: Sequence[str], question: str = "") -> list[str]:
+    """The claims on one title each, as sentences; the sentence as it stands where it makes no such claims.
+
+    Args:
+        sentence: one of an answer.
+        titles: of each document, "" for none.
+        question: what was asked. Its words may say what kind of thing the titles name.
+    """
+    apart = told_apart(titles)
+    if len(apart) < 2:
+        return [sentence]
+    runs = _runs(sentence, apart)
+    if len({title for title, _, _ in runs}) < 2:
+        return _of_each(sentence, list(apart), question) if not runs else [sentence]
+    kinds = {key for title in apart for key in keys_of(title)}
+    return _of_joined(sentence, runs, kinds) or _cut_between(sentence, runs, kinds) or [sentence]
+
+
+def _cut_between(sentence: str, runs: Sequence[Run], kinds: Collection[str]) -> list[str]:
+    """The clauses of a sentence; none where it cannot be cut between its titles."""
+    if _SET_AGAINST.match(sentence) and len(runs) == 2:
+        comma = sentence.find(",", runs[0][2], runs[1][1])
+        return [] if comma < 0 else [_as_sentence(sentence[comma + 1 :])]
+    cuts = [_cut(sentence, one[2], two[1], kinds) for one, two in pairwise(runs)]
+    if None in cuts:
+        return []
+    begins = [m.end() if (m := _WHILE.match(sentence)) else 0, *(cut.end() for cut in cuts if cut)]
+    ends = [*(cut.start() for cut in cuts if cut), len(sentence)]
+    parts = [sentence[begin:end] for begin, end in zip(begins, ends, strict=True)]
+    named = [keys_of(title) for title, _, _ in runs]
+    if not all(_says(part, keys) for part, keys in zip(parts, named, strict=True)):
+        return []
+    first = opened(parts[0], named[0])
+    others = [
+        filled(first, part, keys)
+        for part, keys in zip(parts[1:], named[1:], strict=True)
+        if not _SET_AGAINST.match(part)
+    ]
+    return [_as_sentence(part) for part in (parts[0], *others)]
+
+
+def _of_joined(sentence: str, runs: Sequence[Run], kinds: Collection[str]) -> list[str]:
+    """What is said of each of the titles that "and" joins; none where the sentence names them otherwise."""
+    begin, end = runs[0][1], runs[-1][2]
+    while (more := _WORD.match(sentence, end)) and stem(more["word"]) in kinds:
+        end = more.end()
+    between = [sentence[one[2] : two[1]] for one, two in pairwise(runs)]
+    joined = all(_ONLY_JOINS.fullmatch(_without(part, kinds)) for part in between) and "and" in between[-1]
+    head, tail = _BOTH.sub("", sentence[:begin]), _BOTH.sub("", sentence[end:])
+    tails = _dealt_out(tail) if _RESPECTIVELY.search(tail) else [tail] * len(runs)
+    before = _ARTICLE.sub("", head)
+    apposed = before.rstrip().endswith((",", ":")) and not _content(tail)  # "There are two choices, A and B."
+    if not joined or apposed or len(tails) != len(runs):
+        return []
+    if _TOGETHER.search(head + tails[0]) or not _content(head + tail):
+        return []
+    article = "the " if _ARTICLE.search(head) else ""
+    return [_as_sentence(f"{before}{article}{run[0]}{rest}") for run, rest in zip(runs, tails, strict=True)]
+
+
+def _dealt_out(text: str) -> list[str]:
+    """What "charge 110 and 85 euros, respectively" says of the first and of the second."""
+    said = _RESPECTIVELY.sub("", text)
+    pairs = list(_PAIR.finditer(said))
+    return [said[: pairs[-1].start()] + pairs[-1][i] + said[pairs[-1].end() :] for i in ("one", "two")] if pairs else []
+
+
+def _of_each(sentence: str, titles: Sequence[str], question: str) -> list[str]:
+    """What "both", "each" or "neither" says of each title; the sentence where the titles are of no one kind."""
+    kinds = {token.term for text in (*titles, question) for token in _content(text)}
+    said = _EACH.match(sentence)
+    about = {title for title, _, _ in _runs(question, told_apart(titles))}
+    if said is None or len(about) == 1 or len(titles) > _MOST:
+        return [sentence]
+    if len(about) < len(titles) and not all(is_rival(one, two) for one, two in combinations(titles, 2)):
+        return [sentence]
+    kind = said["kind"] and (said["kind"] in ("them", "these", "those") or stem(said["kind"]) in kinds)
+    two = said["all"].casefold() in ("both", "neither", "either")
+    rest = sentence[said.end("kind") if kind else said.end("all") :].strip()
+    if (two and len(titles) != 2) or not (kind or (two and not said["more"])) or not _content(rest):
+        return [sentence]
+    if _TWO_OTHERS.match(rest) or _TOGETHER.search(rest):
+        return [sentence]
+    if said["all"].casefold() in ("neither", "none"):
+        rest = denied(rest.split())
+    return [_as_sentence(f"{title} {rest}") for title in titles]
+
+
+def _runs(sentence: str, apart: Mapping[str, frozenset[str]]) -> list[Run]:
+    """The titles that a sentence names, in order, with where the words for each begin and end. Names come first."""
+    words = [token for token in tokens(sentence) if not token.is_number]
+    found = [(title, token) for token in words for title, keys in apart.items() if token.term in keys]
+    if any(token.is_capitalised for _, token in found):
+        found = [(title, token) for title, token in found if token.is_capitalised]
+    runs = list[Run]()
+    for title, token in found:
+        if runs and runs[-1][0] == title:
+            runs[-1] = title, runs[-1][1], token.end
+        else:
+            runs.append((title, token.begin, token.end))
+    return runs
+
+
+def _cut(sentence: str, end: int, begin: int, kinds: Collection[str]) -> re.Match[str] | None:
+    """The place to cut between two titles: that before the second one, or the likeliest. None where there is none, or
+    where both titles have one predicate ("A and B").
+    """
+    breaks = _BREAKS if _content_beside(sentence[end:begin], kinds) else _BREAKS[:1]
+    found = [match for pattern in breaks for match in pattern.finditer(sentence, end, begin)]
+    before = (match for match in found if _ONLY_ARTICLE.fullmatch(sentence, match.end(), begin))
+    return next(before, next(iter(found), None))
+
+
+def _content(text: str) -> list[Token]:
+    return [token for token in tokens(text) if not token.is_stop]
+
+
+def _content_beside(text: str, kinds: Collection[str]) -> list[Token]:
+    return [token for token in _content(text) if token.term not in kinds]
+
+
+def _without(text: str, kinds: Collection[str]) -> str:
+    """A text without the words of these terms."""
+    for token in reversed(tokens(text)):
+        if token.term in kinds:
+            text = text[: token.begin] + text[token.end :]
+    return " ".join(text.split())
+
+
+def _says(part: str, keys: frozenset[str]) -> bool:
+    """Whether a clause has a word beside its title."""
+    return any(token.term not in keys for token in _content(part)) or " no" in part
+
+
+def _as_sentence(part: str) -> str:
+    plain = part.strip(" ,;")
+    return plain[:1].upper() + plain[1:].rstrip(".") + "."

@@ -1,0 +1,107 @@
+"""Numbers, amounts, times and dates are values: equal ones are found, different ones are not."""
+
+from __future__ import annotations
+
+import pytest
+
+from intrinsics_core.embedded.values import quantities
+from intrinsics_core.embedded.words import claim, clean, keys_of
+
+EQUAL = [
+    ("It has twelve rooms.", "It has 12 rooms."),
+    ("It sold 1.5 million copies.", "It sold 1,500,000 copies."),
+    ("On the third floor.", "On the 3rd floor."),
+    ("The tide mill has 07 wheels.", "The tide mill has 7 wheels."),
+    ("The mill was built in nineteen oh five.", "The mill was built in 1905."),
+    ("It has 24 rooms.", "It has 24rooms."),
+    ("The fee rose by 12 percent.", "The fee rose by 12%."),
+    ("It costs EUR 12.50.", "It costs 12,50 €."),
+    ("It costs 10 000 euros.", "It costs €10,000."),
+    ("It costs 1,200 euros.", "It costs 1200,- €."),
+    ("It costs fifty cents.", "It costs €0.50."),
+    ("The parcel weighs 1.5 kg.", "The parcel weighs 1500 grams."),
+    ("The path is 2 km long.", "The path is 2,000 metres long."),
+    ("The flat has 64 sqm.", "The flat has 64 square metres."),
+    ("The tank holds 3 m³.", "The tank holds 3000 litres."),
+    ("He is 5 feet 10 inches tall.", "He is 70 inches tall."),
+    ("It takes two and a half hours.", "It takes 150 minutes."),
+    ("Within two weeks.", "Within 14 days."),
+    ("Wait a quarter of an hour.", "Wait 15 minutes."),
+    ("It closes at 9 p.m.", "It closes at 21:00."),
+    ("It closes at half past nine.", "It closes at 9:30."),
+    ("It closes at 3 pm.", "It closes at 15h00."),
+    ("It closes in the evening.", "It closes at 21:00."),
+    ("It closes at 5 pm.", "Open 9-17:00."),
+    ("It is shut on December 25th.", "It is shut on 25.12."),
+    ("It was signed on 14 May 2024.", "It was signed on 14.05.2024."),
+    ("It was signed on 14-May-2024.", "It was signed on 2024/05/14."),
+    ("The parcel weighs 5 kg.", "weight in kg: 5"),
+]
+
+DIFFERENT = [
+    ("It has twelve rooms.", "It has 13 rooms."),
+    ("The fee rose by 12 percent.", "The fee rose by 12 euros."),
+    ("It costs 12 euros.", "It costs 12 cents."),
+    ("The parcel weighs 5 kg.", "The shelf is 5 m wide."),
+    ("The flat has 64 m².", "The flat is 64 m wide."),
+    ("It costs 20 euros.", "It costs 201 euros."),
+    ("Take 1/3 cup of flour.", "Take ½ cup of flour."),
+    ("Add half a litre of milk: 0.5 l.", "Add 0.25 l of milk."),
+    ("It takes 1 hour 30 minutes.", "It takes 1 hour 45 minutes."),
+    ("The warranty is 2 years.", "The warranty is 2 months."),
+    ("It closes at 21:00.", "It closes at 22:00."),
+    ("It is shut on 25 December.", "It is shut on 25 January."),
+    ("It was signed on 3 September 2004.", "It was signed on 2005-09-03."),
+    ("It was signed on 5 June 2024.", "It was signed on 06.05.2024."),
+    ("It sold 1.5 million copies.", "It sold 1.5 billion copies."),
+]
+
+
+def lacks(sentence: str, source: str) -> list[str]:
+    """The numbers and units of a sentence that a source does not hold."""
+    keys, text = keys_of(source), clean(sentence)
+    spans = [text[each.begin : each.end].casefold() for each in quantities(text)]
+    return [
+        unit.text
+        for unit in claim(sentence).units
+        if not unit.keys & keys and (unit.is_number or any(unit.text.casefold() in span for span in spans))
+    ]
+
+
+@pytest.mark.parametrize(("sentence", "source"), EQUAL)
+def test_equal_values_are_found(sentence: str, source: str) -> None:
+    assert lacks(sentence, source) == []
+
+
+@pytest.mark.parametrize(("sentence", "source"), DIFFERENT)
+def test_different_values_are_not(sentence: str, source: str) -> None:
+    assert lacks(sentence, source)
+
+
+@pytest.mark.parametrize(
+    "text", ["version 1.2.3", "B12", "the 1990s", "192.168.0.1", "it may 10", "", "1/0 of it", "10⁶ of it"]
+)
+def test_what_is_no_quantity_is_left_alone(text: str) -> None:
+    assert not any(each.keys for each in quantities(text))
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "1 ",
+        "one hundred and ",
+        "9:00 - ",
+        "half a ",
+        "3 May - ",
+        "½",
+        "1.000.",
+        "1 hour ",
+        "1.000,",
+        "14.05.2024 ",
+        "twenty ",
+        "1¹",
+    ],
+)
+def test_a_text_of_nothing_but_numbers_is_read(piece: str) -> None:
+    """No pattern takes more than linear time: `python -m benchmarks.patterns` measures all of them."""
+    assert keys_of(piece * 500)
