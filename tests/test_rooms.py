@@ -190,7 +190,7 @@ MOST_LINES = {
     "chains": 1100,
     "cli": 2455,
     "demo": 678,
-    "embedded": 8266,
+    "embedded": 8123,
     "encoders": 1504,
     "intrinsics": 3194,
     "local": 1311,
@@ -205,9 +205,9 @@ MOST_LINES = {
     "text": 2132,
     "training": 1549,
 }
-MOST_CODE = 30218  # of the whole core, without comments, docstrings and blank lines
+MOST_CODE = 30128  # of the whole core, without comments, docstrings and blank lines
 MOST_PATTERNS = 327  # compiled in the core
-MOST_TEST_LINES = 6709  # under tests/embedded and tests/text
+MOST_TEST_LINES = 6642  # under tests/embedded and tests/text
 
 
 def test_rooms_keep_their_budgets() -> None:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import threading
 import unicodedata
 from bisect import bisect_right
 from collections import Counter
@@ -108,11 +109,15 @@ class Token(NamedTuple):
         return self.text[:1].isupper()
 
 
-@lru_cache(maxsize=1)
-def _stemmer() -> Callable[[str], str]:
-    from nltk.stem.snowball import SnowballStemmer
+_OF_THREAD = threading.local()  # a stemmer keeps the word that it works on
 
-    stem: Callable[[str], str] = SnowballStemmer("english").stem
+
+def _stemmer() -> Callable[[str], str]:
+    if not hasattr(_OF_THREAD, "stem"):
+        import snowballstemmer  # NLTK has the same stems, and takes up to two seconds to import
+
+        _OF_THREAD.stem = snowballstemmer.stemmer("english").stemWord
+    stem: Callable[[str], str] = _OF_THREAD.stem
     return stem
 
 
