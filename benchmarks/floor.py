@@ -315,7 +315,7 @@ class Drawn:
 
 
 @cache
-def _drawn(groups: tuple[Hashable, ...]) -> list[NDArray[np.int64]]:
+def draws(groups: tuple[Hashable, ...]) -> list[NDArray[np.int64]]:
     places: dict[Hashable, list[int]] = {}
     for place, group in enumerate(groups):
         places.setdefault(group, []).append(place)
@@ -325,7 +325,7 @@ def _drawn(groups: tuple[Hashable, ...]) -> list[NDArray[np.int64]]:
 
 def line(name: str, measure: str, now: Drawn, base: Drawn | None, groups: tuple[Hashable, ...]) -> str:
     """A row of the printed table: a value with its interval, or two with that of their difference."""
-    drawn = [rows for rows in _drawn(groups) if len(rows)]
+    drawn = [rows for rows in draws(groups) if len(rows)]
     head = f"| {name} | {len(groups)} | {measure} | "
     here = np.array([now.of(rows) for rows in drawn])
     if base is None:

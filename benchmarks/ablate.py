@@ -1,0 +1,175 @@
+"""What each named decision of the embedded default is worth: it is switched off, and what changes is printed.
+
+    python -m benchmarks.ablate [NAME ...] [--no-cases] [--verbose]
+
+One decision at a time, then all of them together. A decision is a function of the default and what stands in its place
+where it is off: `DECISIONS` names them. A function that is not there any more is an error that names it. Vectors
+and logits are remembered (`.floor/models.sqlite`), so a decision costs what its rules cost and what is read anew.
+
+Changed labels are counted over the answers and the gate's questions of the everyday sets; `below` names a table whose
+first number falls by more than a standard error of the paired difference, and a kind of case whose rate falls by more
+than .05.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pkgutil
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from itertools import starmap
+from typing import Any
+
+import numpy as np
+
+import intrinsics_core
+from benchmarks.floor import LESS_IS_BETTER, Drawn, Table, draws, everyday, of_cases, small_talk
+from benchmarks.outcomes import MEMORY, Job, Outcome, folder, key_of, remembering, run_jobs
+
+EVERYDAY = ("plain", "hard", "hard_dev", "long", "comparisons")
+Function = Callable[..., Any]
+
+
+def same(text: Any, *_: Any, **__: Any) -> Any:
+    """The first argument, as it is."""
+    return text
+
+
+def nothing(*_: Any, **__: Any) -> Any:
+    return None
+
+
+def no(*_: Any, **__: Any) -> bool:
+    return False
+
+
+def empty(*_: Any, **__: Any) -> tuple[()]:
+    return ()
+
+
+EMBEDDED, TEXT = "intrinsics_core.embedded", "intrinsics_core.text"
+DECISIONS: dict[str, dict[str, Function]] = {
+    # Of a claim about one titled document the others are no evidence.
+    "subjects": {f"{EMBEDDED}.scoring.subjects:subjects": lambda claims, *_: [frozenset()] * len(claims)},
+    # A comparison is judged clause by clause.
+    "clauses": {f"{EMBEDDED}.scoring.clauses:clauses": lambda sentence, *_: [sentence]},
+    # Numbers, amounts, times and dates are compared as values.
+    "quantities": {f"{EMBEDDED}.scoring.quantities:quantities": empty},
+}
+
+
+def modules() -> list[Any]:
+    """All modules of the core that the default goes through, imported."""
+    for room in (EMBEDDED, TEXT):
+        for found in pkgutil.walk_packages(import_module(room).__path__, f"{room}."):
+            import_module(found.name)
+    return [module for name, module in sys.modules.items() if name.startswith("intrinsics_core")]
+
+
+@contextmanager
+def without(decisions: Mapping[str, Function]) -> Iterator[None]:
+    """Functions replaced wherever a module holds them by name; what the core remembers of them is forgotten."""
+    put_back: list[tuple[Any, str, Function]] = []
+    try:
+        for place, instead in decisions.items():
+            module, _, name = place.partition(":")
+            try:
+                owner: Any = import_module(module)
+                *classes, last = name.split(".")
+                for each in classes:
+                    owner = getattr(owner, each)
+                old = getattr(owner, last)
+            except (ImportError, AttributeError):
+                raise SystemExit(f"there is no {place} any more: mend DECISIONS in benchmarks/ablate.py") from None
+            for holder in [owner] if classes else modules():
+                for key in [key for key, value in vars(holder).items() if value is old]:
+                    put_back.append((holder, key, old))
+                    setattr(holder, key, instead)
+        forget()
+        yield
+    finally:
+        for holder, key, old in put_back:
+            setattr(holder, key, old)
+        forget()
+
+
+def forget() -> None:
+    for module in modules():
+        for value in list(vars(module).values()):
+            if hasattr(value, "cache_clear") and getattr(value, "__module__", "").startswith("intrinsics_core"):
+                value.cache_clear()
+
+
+def told(jobs: Sequence[Job], runtime: Any) -> list[Outcome]:
+    distinct = {key_of(one): one for one in jobs}
+    found = dict(zip(distinct, run_jobs(intrinsics_core, list(distinct.values()), runtime), strict=True))
+    return [found[key_of(one)] for one in jobs]
+
+
+def changed(tables: Sequence[Table], before: Sequence[Outcome], after: Sequence[Outcome], end: str) -> str:
+    """How many labels of the everyday sets changed, of how many."""
+    pairs: dict[str, tuple[str, str]] = {}
+    at = 0
+    for table in tables:
+        for one, b, a in zip(table.jobs, before[at:], after[at:], strict=False):
+            if one["intrinsic"] == end and not table.name.startswith(("cases", "small", "whole")):
+                pairs[key_of(one)] = (b["label"], a["label"])
+        at += len(table.jobs)
+    return f"{sum(b != a for b, a in pairs.values())} of {len(pairs)}"
+
+
+def compared(table: Table, before: list[Outcome], after: list[Outcome]) -> tuple[str, bool]:
+    """A table's first number without a decision, its change, and whether that is worse."""
+    measure, of = next(iter(table.measures.items()))
+    b, a = table.items(before), table.items(after)
+    old, new = Drawn(b, of), Drawn(a, of)
+    gap = (new.value - old.value) * (-1 if measure in LESS_IS_BETTER else 1)
+    if table.name.startswith("cases"):
+        return f"{old.value:.3f} → {new.value:.3f}", gap < -0.05
+    drawn = draws(tuple(item.group for item in b))
+    error = float(np.nanstd([new.of(rows) - old.of(rows) for rows in drawn])) if gap else 0.0
+    return f"{old.value:.3f} → {new.value:.3f} ±{error:.3f}", gap < -error
+
+
+def show(name: str, tables: Sequence[Table], before: list[Outcome], after: list[Outcome], verbose: bool) -> None:
+    places, at = [], 0
+    for table in tables:
+        places.append((table, before[at : at + len(table.jobs)], after[at : at + len(table.jobs)]))
+        at += len(table.jobs)
+    found = {table.name: numbers for (table, *_), numbers in zip(places, starmap(compared, places), strict=True)}
+    moved = {key: numbers for key, (numbers, _) in found.items() if len(set(numbers.split(" ±")[0].split(" → "))) > 1}
+    below = [key for key, (_, worse) in found.items() if worse]
+    labels = (changed(tables, before, after, end) for end in ("hallucination-detection", "answerability"))
+    told = "; ".join(f"{key} {moved[key]}" for key in (moved if verbose else below))
+    print(f"| {name} | {' | '.join(labels)} | {told or 'nothing'} |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"decisions: {', '.join(DECISIONS)}; none: each, and all"
+    )
+    parser.add_argument("--no-cases", dest="cases", action="store_false", help="the everyday sets and small talk alone")
+    parser.add_argument("--verbose", action="store_true", help="all numbers that move, not only those that fall")
+    args = parser.parse_args()
+    if unknown := set(args.names) - DECISIONS.keys():
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; known are {', '.join(DECISIONS)}")
+    tables = [table for name in EVERYDAY for table in everyday(name)] + small_talk(None)
+    tables += of_cases(None) if args.cases else []
+    jobs = [one for table in tables for one in table.jobs]
+    names = args.names or list(DECISIONS)
+    runtime = remembering(folder() / MEMORY, reader=True)
+    before = told(jobs, runtime)
+    print(f"| switched off | answers' labels | gate's labels | {'what moves' if args.verbose else 'below'} |")
+    print("|---|---|---|---|")
+    for some in [[name] for name in names] + ([names] if len(names) > 1 else []):
+        off = {place: instead for name in some for place, instead in DECISIONS[name].items()}
+        with without(off):
+            after = told(jobs, runtime)
+        show(" + ".join(some) if len(some) < 4 else "all of these", tables, before, after, args.verbose)
+
+
+if __name__ == "__main__":
+    main()
