@@ -52,11 +52,11 @@ def empty(*_: Any, **__: Any) -> tuple[()]:
 EMBEDDED, TEXT = "intrinsics_core.embedded", "intrinsics_core.text"
 DECISIONS: dict[str, dict[str, Function]] = {
     # Of a claim about one titled document the others are no evidence.
-    "subjects": {f"{EMBEDDED}.scoring.subjects:subjects": lambda claims, *_: [frozenset()] * len(claims)},
+    "subjects": {f"{EMBEDDED}.about:subjects": lambda claims, *_: [frozenset()] * len(claims)},
     # A comparison is judged clause by clause.
-    "clauses": {f"{EMBEDDED}.scoring.clauses:clauses": lambda sentence, *_: [sentence]},
+    "clauses": {f"{EMBEDDED}.about:clauses": lambda sentence, *_: [sentence]},
     # Numbers, amounts, times and dates are compared as values.
-    "quantities": {f"{EMBEDDED}.scoring.quantities:quantities": empty},
+    "quantities": {f"{EMBEDDED}.values:quantities": empty},
 }
 
 
