@@ -205,7 +205,7 @@ MOST_LINES = {
     "text": 2132,
     "training": 1549,
 }
-MOST_CODE = 30128  # of the whole core, without comments, docstrings and blank lines
+MOST_CODE = 30120  # of the whole core, without comments, docstrings and blank lines
 MOST_PATTERNS = 327  # compiled in the core
 MOST_TEST_LINES = 6642  # under tests/embedded and tests/text
 
