@@ -7,7 +7,7 @@ Errors name the field and never show a secret. A key is a pydantic ``SecretStr``
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from os import environ
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union, cast, get_args
@@ -32,7 +32,8 @@ from intrinsics_core.protocol.names import find, nearest, unknown
 from intrinsics_core.protocol.results import BUILT_LATE
 from intrinsics_core.protocol.validation import expected_by
 
-Constraints = Literal["structured_outputs", "response_format", "none"]  # from the most expressive to none
+Constraints = Literal["structured_outputs", "response_format", "json_object", "none"]  # from most expressive to none
+Length = Literal["max_tokens", "max_completion_tokens", None]  # the key for the length of a reply
 Documents = Literal["auto", "template", "messages"]  # how documents reach a server's model
 C = TypeVar("C", bound="Config")
 ENCODER_ROLES = ("relevance", "entailment", "tokens")  # what the user's own models can be for
@@ -95,6 +96,10 @@ def _whole(value: Any) -> Any:
     return value
 
 
+def _or_auto(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: value if value in ("auto", None) else check(value)
+
+
 Address = Annotated[str, BeforeValidator(_address)]
 Key = Annotated[SecretStr | None, BeforeValidator(_secret)]
 Name = Annotated[str, Field(min_length=1, strict=True)]
@@ -104,12 +109,22 @@ Places = Mapping[str, _ModelPlace]
 Seconds = Annotated[float, BeforeValidator(_number), Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, BeforeValidator(_whole), Field(ge=1)]
 CountOrNone = Annotated[int, BeforeValidator(_whole), Field(ge=0)]  # none at all is a choice: 0
+_Auto = Literal["auto"] | None  # what the intrinsic asks for; the server's own
+Share = Annotated[Annotated[float, Field(ge=0, allow_inf_nan=False)] | _Auto, BeforeValidator(_or_auto(_number))]
+Seed = Annotated[int | _Auto, BeforeValidator(_or_auto(_whole))]
+Setting = float | int | Literal["auto"] | None
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 
 
 def _engine(value: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     if doubled := {"model", "revision", "dtype", "max_model_len", "trust_remote_code"} & set(value or {}):
         raise InvalidInput("contains keys that it may not set", got=", ".join(sorted(doubled)))
+    return value
+
+
+def _extra(value: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    if own := {"model", "messages", "prompt", "documents", "stream", "n"} & set(value or {}):
+        raise InvalidInput("contains keys that it may not set", got=", ".join(sorted(own)))
     return value
 
 
@@ -193,14 +208,21 @@ class ServerConfig(_ClientConfig):
         adapters: name on the server by intrinsic, e.g. ``{"answerability": "my-adapter"}``. Left out: the names the
             adapter was published under, whichever the server lists.
         constraints: the key by which replies are constrained: ``"structured_outputs"`` (vLLM), ``"response_format"``
-            (JSON schemas only) or ``"none"``; ``"auto"`` begins with the first unless the server is known to be another
-            than vLLM. A server that does not know the key, or that replies as if it did not, is asked the next way from
-            then on; one that finds fault with what the key says is an :class:`InvalidInput` of that request.
+            (JSON schemas only), ``"json_object"`` (the same key with the type of llama-cpp-python) or ``"none"``;
+            ``"auto"`` begins with the first unless the server is known to be another than vLLM. A server that does not
+            know the key, or that replies as if it did not, is asked the next way from then on; one that finds fault
+            with what the key says is an :class:`InvalidInput` of that request.
         documents: how documents reach the model where they are not part of the prompt: ``"template"`` (the request's
             ``documents``, for the chat template: vLLM alone), ``"messages"`` (in the system turn), or ``"auto"``: the
             template where the server shows that it has a place for them, asked once, else the messages.
         reasoning_tokens: tokens that a reply may have beyond what its verdict needs, for a model that reasons first.
             Left at 0, the first reply that ends inside its reasoning has them counted from then on.
+        temperature, top_p, seed: ``"auto"``: what the intrinsic asks for; a number in its place; None: not sent, so
+            that the server's own counts. A model that refuses one is asked without it from then on.
+        logprobs: False: log-probabilities are not asked for. Scores are then the confidence that the model states.
+        max_tokens_key: the key for the length of a reply in chat completions: ``"max_tokens"``,
+            ``"max_completion_tokens"``, or None: no length is sent.
+        extra_body: further keys of every request's body, which go before the library's own.
         deadline: seconds after which a request is given up, all its tries and pauses counted from when it has a place
             among those under way; None: the bound that follows from ``timeout``.
         cache: replies kept and reused for identical requests (never for samples, which are meant to differ).
@@ -214,6 +236,12 @@ class ServerConfig(_ClientConfig):
     constraints: Constraints | Literal["auto"] = "auto"
     documents: Documents = "auto"
     reasoning_tokens: CountOrNone = 0
+    temperature: Share = "auto"
+    top_p: Share = "auto"
+    seed: Seed = "auto"
+    logprobs: Annotated[bool, Field(strict=True)] = True
+    max_tokens_key: Length = "max_tokens"
+    extra_body: Annotated[Mapping[str, Any] | None, AfterValidator(_extra)] = None
     deadline: Seconds | None = None
     cache: CountOrNone = 0
 

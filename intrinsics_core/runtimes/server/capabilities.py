@@ -20,6 +20,7 @@ class Capabilities:
         documents: how documents reach the model: through the chat template, or in the messages.
         template: whether arguments of the chat template are taken.
         reasoning_tokens: how many tokens a reply may have beyond what its verdict needs.
+        refused: what a model refused and is asked without (``"temperature"``) or otherwise (``"length"``).
     """
 
     server: str | None
@@ -29,3 +30,4 @@ class Capabilities:
     documents: Literal["template", "messages"] | None
     template: bool
     reasoning_tokens: int
+    refused: tuple[str, ...] = ()

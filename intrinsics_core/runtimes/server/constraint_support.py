@@ -43,7 +43,7 @@ def _fits(schema: Any, text: str) -> bool | None:
     except (ValueError, RecursionError):
         return False
     try:
-        schema = _without_bounds(schema)
+        schema = without_bounds(schema)
         validator = jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator)(schema)
         return bool(validator.is_valid(value))
     except Exception:  # a schema that is wrong, or refers elsewhere: the server's to refuse
@@ -58,16 +58,16 @@ _BOUNDS = {
 _NAMED = ("properties", "$defs", "definitions")  # mappings whose keys are names, not keywords
 
 
-def _without_bounds(schema: Any) -> Any:
+def without_bounds(schema: Any) -> Any:
     """The schema without its finer points."""
     if isinstance(schema, list):
-        return [_without_bounds(item) for item in schema]
+        return [without_bounds(item) for item in schema]
     if not isinstance(schema, Mapping):
         return schema
     return {
-        key: {name: _without_bounds(one) for name, one in value.items()}
+        key: {name: without_bounds(one) for name, one in value.items()}
         if key in _NAMED and isinstance(value, Mapping)
-        else value if key in ("enum", "const") else _without_bounds(value)
+        else value if key in ("enum", "const") else without_bounds(value)
         for key, value in schema.items()
         if key not in _BOUNDS
     }  # fmt: skip

@@ -1,8 +1,8 @@
 """How one OpenAI-compatible server wants a request said: pure functions from a request to a body.
 
-Servers differ in a few keys. None is asked what it takes: the first request says it the usual way, and a 400 that does
-not know a key of ours tells to say it the other way from then on. A 400 that finds fault with what a key says is about
-that request: a bad schema is an error, and no other request loses its constraint for it.
+Servers differ in a few keys. None is asked what it takes: the first request says it the usual way, and a refusal that
+names a key of ours, whatever its status, tells to say it the other way from then on. A refusal that finds fault with
+what a key says is about that request: a bad schema is an error, and no other request loses its constraint for it.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
 from intrinsics_core.protocol.requests import Choice, Constraint, Generate, JsonSchema, Regex
 from intrinsics_core.protocol.task import Message
-from intrinsics_core.runtimes.configs import Constraints
+from intrinsics_core.runtimes.configs import Constraints, Length, Setting
+from intrinsics_core.runtimes.server.constraint_support import without_bounds
 from intrinsics_core.runtimes.shown_documents import as_key, into_messages
 from intrinsics_core.runtimes.shown_turns import LEVELS, Turns, shown_turns
 
@@ -28,62 +29,105 @@ class Dialect:
     """What a server takes.
 
     Attributes:
-        constraints: the key that constrains.
+        constraints: how replies are constrained.
         alternatives: log-probabilities per place.
         length: the key for the length of a reply.
         documents: as the request's ``documents`` for the chat template, or in the messages.
         schema: how ``response_format`` spells a schema: OpenAI's way, or TGI's own.
+        bounds: whether a schema may have its finer points: bounds, patterns, lengths.
         template: whether ``chat_template_kwargs`` are taken.
         reasoning: tokens that a reply may have beyond what its verdict needs.
         sampling: whether it takes parameters of sampling that only some servers know.
         turns: which order of turns its chat template takes.
+        temperature, top_p, seed: ``"auto"`` as the request has it, a number in its place, None for leaving it out.
+        extra: further keys of every body, which go before all others.
     """
 
     constraints: Constraints = "structured_outputs"
     alternatives: int = _ALTERNATIVES[0]
-    length: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    length: Length = "max_tokens"
     documents: Literal["template", "messages"] = "messages"
     schema: Literal["json_schema", "json"] = "json_schema"
+    bounds: bool = True
     template: bool = True
     reasoning: int = 0
     sampling: bool = True
     turns: Turns = "as given"
+    temperature: Setting = "auto"
+    top_p: Setting = "auto"
+    seed: Setting = "auto"
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
-    def after(self, complaint: str, body: Mapping[str, Any]) -> Lesson | None:
-        """What to try after a 400 with this text; None where nothing said otherwise would mend it."""
+    @property
+    def constraint_key(self) -> str:
+        """The key of a body that constrains, ``"none"`` for none."""
+        return "response_format" if self.constraints == "json_object" else self.constraints
+
+    def after(self, complaint: str, body: Mapping[str, Any], *, invalid: bool = True) -> Lesson | None:
+        """What to try after a refusal with this text; None where nothing said otherwise would mend it. Of several keys
+        that it names the first counts.
+
+        Args:
+            body: what was refused.
+            invalid: whether the status says that the request is at fault. Where it does not (403, 500), the text must
+                say so of the key.
+        """
+        found: dict[str, tuple[int, Callable[[Dialect], Dialect]]] = {}
         for key, names_it, change in _OTHERWISE:
-            if key in body and names_it.search(complaint) and change(self) != self:
-                if key in _SOUGHT and not (_UNKNOWN_KEY.search(complaint) or _UNSUPPORTED.search(complaint)):
-                    continue  # the word stands in what the server quotes of the request
-                if key == "chat_template_kwargs" and set(body[key]) - _DISPENSABLE:
-                    return None  # without its adapter's name another model would answer
-                constrains = key in get_args(Constraints)
-                if not constrains or _UNKNOWN_KEY.search(complaint):
-                    return Lesson(change, lasting=True)
-                if _VALUE.search(complaint):
-                    return None
-                return Lesson(change, lasting=bool(_UNSUPPORTED.search(complaint)))
+            if key in body and (named := names_it.search(complaint)) and change(self) != self:
+                found.setdefault(key, (named.start(), change))
+        refused = _UNKNOWN_KEY.search(complaint) or _UNSUPPORTED.search(complaint)
+        for key, (_, change) in sorted(found.items(), key=lambda row: row[1][0]):
+            if not refused and (key in _SOUGHT or not invalid):
+                continue  # the word stands in what the server quotes of the request, or in a fault of its own
+            if key == "chat_template_kwargs" and set(body[key]) - _DISPENSABLE:
+                return None  # without its adapter's name another model would answer
+            if key not in get_args(Constraints) or _UNKNOWN_KEY.search(complaint):
+                return Lesson(change, lasting=True)
+            if change is not _unbounded and _VALUE.search(complaint):
+                return None
+            return Lesson(change, lasting=bool(_UNSUPPORTED.search(complaint)))
         return None
 
     def weaker(self, other: Dialect) -> Dialect:
         """What both sides take: two requests may have learnt two things at once."""
-        return Dialect(
-            max(self.constraints, other.constraints, key=get_args(Constraints).index),
-            min(self.alternatives, other.alternatives),
-            max(self.length, other.length, key=len),
-            min(self.documents, other.documents),  # "messages" before "template"
-            min(self.schema, other.schema, key=len),
-            self.template and other.template,
-            max(self.reasoning, other.reasoning),
-            self.sampling and other.sampling,
-            max(self.turns, other.turns, key=LEVELS.index),
-        )
+        return Dialect(**{f.name: _WEAKER[f.name](getattr(self, f.name), getattr(other, f.name)) for f in fields(self)})
 
-    def taught(self, before: Dialect, after: Dialect) -> Dialect:
-        """This one, weakened by what changed from ``before`` to ``after``."""
+    def taught(self, before: Dialect, after: Dialect) -> dict[str, Any]:
+        """By name, what is weaker than in this one because it changed from ``before`` to ``after``."""
         weaker = self.weaker(after)
-        changed = (f.name for f in fields(self) if getattr(before, f.name) != getattr(after, f.name))
-        return replace(self, **{name: getattr(weaker, name) for name in changed})
+        changed = [f.name for f in fields(self) if getattr(before, f.name) != getattr(after, f.name)]
+        return {name: new for name in changed if (new := getattr(weaker, name)) != getattr(self, name)}
+
+
+def _later_of(order: Sequence[Any]) -> Callable[[Any, Any], Any]:
+    return lambda one, other: max(one, other, key=order.index)
+
+
+def _set(one: Setting, other: Setting) -> Setting:
+    return None if one is None or other is None else one
+
+
+# What is the weaker of two values of a field.
+_WEAKER: Mapping[str, Callable[[Any, Any], Any]] = {
+    "constraints": _later_of(get_args(Constraints)),
+    "alternatives": min,
+    "length": _later_of(get_args(Length)),
+    "documents": _later_of(("template", "messages")),
+    "schema": _later_of(("json_schema", "json")),
+    "bounds": min,
+    "template": min,
+    "reasoning": max,
+    "sampling": min,
+    "turns": _later_of(LEVELS),
+    "temperature": _set,
+    "top_p": _set,
+    "seed": _set,
+    "extra": lambda one, other: one,
+}
+
+OF_MODEL = ("alternatives", "length", "temperature", "top_p", "seed")
+"""What is one model's: behind a gateway another may take it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +141,8 @@ class Lesson:
 # Arguments of a chat template that only spare tokens: a model that is not told may reason, which is read all the same.
 _DISPENSABLE = {"enable_thinking", "thinking"}
 
-# Keys whose names are ordinary words.
-_SOUGHT = ("documents", "chat_template_kwargs")
+# Keys whose names are ordinary words, or stand in many a complaint about their value.
+_SOUGHT = ("documents", "chat_template_kwargs", "max_completion_tokens", "top_p", "seed", "temperature")
 
 # A server that does not know a key, in the words of pydantic, OpenAI and others.
 _UNKNOWN_KEY = re.compile(
@@ -113,8 +157,18 @@ _VALUE = re.compile(
 )
 _UNSUPPORTED = re.compile(
     r"unsupported|unavailable|unknown|(not|n't|cannot) (be )?(support|permit|allow|implement|enable|available|use)"
-    r"|type'? must be|only (for|available|supported)",
+    r"|type'? must be|only (for|available|supported)|input should be|must be (strictly|greater|positive)",
     re.IGNORECASE,
+)
+# Keywords that a schema can do without, as complaints name them.
+_KEYWORD = re.compile(
+    r"['\"`](m(in|ax)(imum|Length|Items|Properties)|exclusiveM(in|ax)imum|multipleOf|pattern|format|uniqueItems)['\"`]"
+    r"|schema contains features"
+)
+# `response_format` of another type. llama-cpp-python: status 500 or 422, "Input should be 'text' or 'json_object'".
+_OTHER_TYPE = re.compile(
+    r"json_object|type.{0,30}json_schema|json_schema.{0,60}(not|n't|un) ?(support|avail|allow|permit)"
+    r"|response_format type"
 )
 
 
@@ -122,8 +176,18 @@ def _weaker(before: Constraints, after: Constraints) -> Callable[[Dialect], Dial
     return lambda d: replace(d, constraints=after) if d.constraints == before else d
 
 
+def _unbounded(d: Dialect) -> Dialect:
+    return replace(d, bounds=False)
+
+
+def _without(key: str, **changes: Any) -> tuple[str, re.Pattern[str], Callable[[Dialect], Dialect]]:
+    """The row of a key that is left out where a complaint names it."""
+    return key, re.compile(rf"\b{key}\b"), lambda d: replace(d, **changes)
+
+
 # key in the body, what a complaint about it looks like, what is changed
 _OTHERWISE: tuple[tuple[str, re.Pattern[str], Callable[[Dialect], Dialect]], ...] = (
+    ("structured_outputs", _KEYWORD, _unbounded),
     (
         "structured_outputs",
         re.compile("structured_outputs"),
@@ -131,25 +195,46 @@ _OTHERWISE: tuple[tuple[str, re.Pattern[str], Callable[[Dialect], Dialect]], ...
     ),
     # TGI 2 knows a schema by another name; TGI 3 both.
     ("response_format", re.compile("unknown variant `json_schema`"), lambda d: replace(d, schema="json")),
-    ("response_format", re.compile("response_format"), _weaker("response_format", "none")),
+    ("response_format", _KEYWORD, _unbounded),
+    ("response_format", _OTHER_TYPE, _weaker("response_format", "json_object")),
+    ("response_format", re.compile("response_format"), lambda d: replace(d, constraints="none")),
     # TGI calls the alternatives of a place by the name of its own endpoint.
-    ("logprobs", re.compile("logprobs|top_n_tokens"), lambda d: replace(d, alternatives=_fewer(d.alternatives))),
-    ("documents", re.compile(r"\bdocuments\b"), lambda d: replace(d, documents="messages")),
-    ("chat_template_kwargs", re.compile("chat_template_kwargs"), lambda d: replace(d, template=False)),
+    ("logprobs", re.compile("log_?probs|top_n_tokens"), lambda d: replace(d, alternatives=_fewer(d.alternatives))),
+    _without("documents", documents="messages"),
+    _without("chat_template_kwargs", template=False),
     *(
-        (key, re.compile(key), lambda d: replace(d, sampling=False))
+        _without(key, sampling=False)
         for key in ("top_k", "min_p", "repetition_penalty", "frequency_penalty", "presence_penalty")
     ),
-    # The model's chat template speaks: Mistral's and Gemma's words.
+    # The model's chat template speaks: Mistral's and Gemma's words; then OpenAI's and Google's endpoints.
     ("messages", re.compile("roles must alternate"), lambda d: replace(d, turns=_stricter(d.turns))),
     (
         "messages",
-        re.compile("System role not supported|[Oo]nly user and assistant roles"),
+        re.compile(
+            r"System role not supported|[Oo]nly user and assistant roles|role' does not support '(?:system|developer)"
+            r"|Developer instruction is not enabled"
+        ),
         lambda d: replace(d, turns="no system"),
     ),
     # A mere "max_tokens" is in many a complaint about its value, which no other name would mend.
-    ("max_tokens", re.compile("max_completion_tokens"), lambda d: replace(d, length="max_completion_tokens")),
+    (
+        "max_tokens",
+        re.compile(r"max_completion_tokens|not support param\w*: \[?'max_tokens"),
+        lambda d: replace(d, length="max_completion_tokens"),
+    ),
+    _without("max_completion_tokens", length=None),
+    # Models that reason draw as they like: OpenAI's "Unsupported value: 'temperature' does not support 0".
+    _without("top_p", top_p=None),
+    _without("seed", seed=None),
+    _without("temperature", temperature=None),
 )
+
+
+def refuses(complaint: str, body: Mapping[str, Any]) -> bool:
+    """Whether a complaint says of a key of the body that it is not taken: nothing that another try would mend."""
+    return bool(_UNKNOWN_KEY.search(complaint) or _UNSUPPORTED.search(complaint)) and any(
+        key in body and names_it.search(complaint) for key, names_it, _ in _OTHERWISE
+    )
 
 
 def _stricter(turns: Turns) -> Turns:
@@ -162,19 +247,18 @@ def _fewer(alternatives: int) -> int:
 
 def body(request: Generate, model: str, dialect: Dialect) -> dict[str, Any]:
     """The JSON body of a request to ``/completions`` (a raw prompt) or ``/chat/completions`` (messages)."""
-    shared: dict[str, Any] = {"model": model, "temperature": request.temperature}
-    if request.top_p is not None:
-        shared["top_p"] = request.top_p
+    shared: dict[str, Any] = {"model": model}
+    for name in ("temperature", "top_p", "seed"):
+        setting = getattr(dialect, name)
+        if (value := getattr(request, name) if setting == "auto" else setting) is not None:
+            shared[name] = value
     if request.stop:
         shared["stop"] = list(request.stop)
-    if request.seed is not None:
-        shared["seed"] = request.seed
     if dialect.sampling:
         shared |= request.sampling
     shared |= _constraint(request.constraint, dialect)
-    if request.prompt is not None:
-        return shared | _completion(request, dialect)
-    return shared | _chat(request, dialect)
+    shared |= _chat(request, dialect) if request.prompt is None else _completion(request, dialect)
+    return {**shared, **dialect.extra}
 
 
 def identity(request: Generate, said: Mapping[str, Any]) -> str:
@@ -185,9 +269,15 @@ def identity(request: Generate, said: Mapping[str, Any]) -> str:
 def _completion(request: Generate, dialect: Dialect) -> dict[str, Any]:
     return (
         {"prompt": request.prompt}
-        | ({} if request.max_tokens is None else {"max_tokens": request.max_tokens + dialect.reasoning})
+        | _length(request, dialect, "max_tokens")
         | ({"logprobs": dialect.alternatives} if request.logprobs and dialect.alternatives else {})
     )
+
+
+def _length(request: Generate, dialect: Dialect, key: Length) -> dict[str, Any]:
+    if request.max_tokens is None or key is None or dialect.length is None:
+        return {}
+    return {key: request.max_tokens + dialect.reasoning}
 
 
 def _chat(request: Generate, dialect: Dialect) -> dict[str, Any]:
@@ -199,7 +289,7 @@ def _chat(request: Generate, dialect: Dialect) -> dict[str, Any]:
         {"messages": [{"role": m.role, "content": m.content} for m in shown_turns(messages, dialect.turns)]}
         | ({"documents": as_key(request.documents)} if request.documents and in_template else {})
         | ({"chat_template_kwargs": dict(request.template)} if request.template and dialect.template else {})
-        | ({} if request.max_tokens is None else {dialect.length: request.max_tokens + dialect.reasoning})
+        | _length(request, dialect, dialect.length)
         | (
             {"logprobs": True, "top_logprobs": dialect.alternatives}
             if request.logprobs and dialect.alternatives
@@ -209,12 +299,16 @@ def _chat(request: Generate, dialect: Dialect) -> dict[str, Any]:
 
 
 def _constraint(constraint: Constraint | None, dialect: Dialect) -> dict[str, Any]:
-    key = dialect.constraints
+    key = dialect.constraint_key
     if constraint is None or key == "none":
         return {}
+    if isinstance(constraint, JsonSchema) and not dialect.bounds:
+        constraint = JsonSchema(without_bounds(constraint.schema))
     if key == "structured_outputs":
         return {key: _structured(constraint)}
     if isinstance(constraint, JsonSchema):
+        if dialect.constraints == "json_object":
+            return {key: {"type": "json_object", "schema": dict(constraint.schema)}}
         if dialect.schema == "json":
             return {key: {"type": "json", "value": dict(constraint.schema)}}
         return {key: {"type": "json_schema", "json_schema": _named_schema(constraint.schema)}}

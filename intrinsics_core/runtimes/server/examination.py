@@ -57,6 +57,9 @@ def examine(runtime: ServerRuntime, profile: Profile) -> Iterator[Finding]:
         except IntrinsicsError as error:
             yield _failed(subject, error)
     yield from _adapters(runtime, profile, listing)
+    if refused := runtime.capabilities().refused:
+        change = None if refused == ("length",) else "a model that takes them, where verdicts must repeat"
+        yield Finding("sampling", "degraded", f"the model refuses {', '.join(refused)}: asked without it", change)
     if spent := runtime.capabilities().reasoning_tokens - runtime.config.reasoning_tokens:
         yield Finding("reasoning", "degraded", f"the model reasons before it answers, in up to {spent} tokens",
                       f"reasoning_tokens={spent}, or a model that is told not to reason")  # fmt: skip
@@ -101,6 +104,8 @@ def _constraints(runtime: ServerRuntime, profile: Profile) -> Finding:
 
 
 def _logprobs(runtime: ServerRuntime, profile: Profile) -> Finding:
+    if not runtime.config.logprobs:
+        return Finding("log-probabilities", "degraded", "switched off in the runtime's config", "logprobs=True")
     reply = _ask(runtime, profile, "Say yes or no.", logprobs=True, max_tokens=4)
     tokens = reply.logprobs or ()
     if any(text != token.token for token in tokens for text, _ in token.top):

@@ -53,6 +53,9 @@ _TRIES = 3  # calls that ask whether the template shows documents, while the ser
 _UNWELL = (408, 409, 425, 429)  # refusals that say nothing about what a server takes
 
 
+_REJECTIONS = (InvalidInput, RuntimeUnavailable)  # what the refusal of a key is, by its status
+
+
 class ServerRuntime(ConnectedRuntime):
     """Requests answered by an OpenAI-compatible server; :class:`ServerConfig` says what it is told of it.
 
@@ -122,7 +125,7 @@ class ServerRuntime(ConnectedRuntime):
         """Identical requests share one reply, unless they are samples that are meant to differ."""
         if request.temperature > 0 and request.seed is None:
             return await self._ask(session, request, model)
-        key = identity(request, body(request, model, self._server.dialect))
+        key = identity(request, body(request, model, self._server.dialect_of(model)))
         if kept := self._cache.get(key):
             return replace(kept, usage=Usage())
         reply, first = await session.flights.join(key, lambda: self._ask(session, request, model))
@@ -136,7 +139,7 @@ class ServerRuntime(ConnectedRuntime):
         """Ask the server; where it rejects a key of ours, or answers as if it were not there, in the next dialect."""
         try:
             async with self._limiter.place(), asyncio.timeout(self.config.deadline):
-                dialect = lasting = before = self._server.dialect
+                dialect = lasting = before = self._server.dialect_of(model)
                 cramped = False  # there is no room to reason in beside this prompt
                 while True:
                     said = body(request, model, dialect)
@@ -145,7 +148,7 @@ class ServerRuntime(ConnectedRuntime):
                         dialect, cramped = replace(dialect, reasoning=0), True
                         continue
                     if isinstance(outcome, _Rejected):
-                        lesson = dialect.after(outcome.complaint, said)
+                        lesson = dialect.after(outcome.complaint, said, invalid=isinstance(outcome.error, InvalidInput))
                         if lesson is None:
                             return outcome.error
                     elif isinstance(outcome, Generated):
@@ -163,7 +166,7 @@ class ServerRuntime(ConnectedRuntime):
         except TimeoutError:
             return RequestTimeout(f"the request was not answered before its deadline of {self.config.deadline:g} s")
         if isinstance(outcome, Generated):
-            self._server.learn(request, before, lasting, outcome)
+            self._server.learn(request, model, before, lasting, outcome)
         elif isinstance(outcome, UnknownAdapter):
             return await self._listed(session, outcome)
         return outcome
@@ -193,8 +196,8 @@ class ServerRuntime(ConnectedRuntime):
                     await asyncio.sleep(_pause(self.config.max_retries - left))
         except openai.APIError as error:
             failure = self._translated(error, said["model"], tried=self.config.max_retries - left)
-            if isinstance(error, openai.APIStatusError) and isinstance(failure, InvalidInput):
-                return _Rejected(failure, complaint(error))
+            if isinstance(error, openai.APIStatusError) and type(failure) in _REJECTIONS:
+                return failure if error.status_code in (401, *_UNWELL) else _Rejected(failure, complaint(error))
             return failure
         except TimeoutError:
             return RequestTimeout(f"the server did not finish its answer within {self.config.patience:g} s")
@@ -335,7 +338,7 @@ class ServerRuntime(ConnectedRuntime):
 
 @dataclass(frozen=True, slots=True)
 class _Rejected:
-    """The server finds the request invalid: the error that is, unless another dialect mends it."""
+    """The server refuses the request: the error that is, unless another dialect mends it."""
 
     error: IntrinsicsError
     complaint: str

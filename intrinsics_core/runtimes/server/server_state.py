@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable, UnknownAdapter
@@ -19,7 +19,7 @@ from intrinsics_core.runtimes.configs import Constraints, Documents
 from intrinsics_core.runtimes.server.activated import activated
 from intrinsics_core.runtimes.server.capabilities import Capabilities
 from intrinsics_core.runtimes.server.constraint_support import constraint_kept
-from intrinsics_core.runtimes.server.dialect import Dialect, Lesson, body
+from intrinsics_core.runtimes.server.dialect import OF_MODEL, Dialect, Lesson, body
 from intrinsics_core.runtimes.server.documents import lost, shown
 from intrinsics_core.runtimes.server.known import Known, by_address, by_listing, by_tokenizer
 from intrinsics_core.runtimes.server.listing import Entry, Listing
@@ -37,7 +37,7 @@ class ServerState:
         base_url: its address, for warnings.
         constraints: the key to constrain with that the caller chose; None leaves it to what is known.
         documents: the way of documents that the caller chose.
-        dialect: how it is spoken to.
+        dialect: how it is spoken to, as far as all of its models are alike.
         known: which server it is; None where that is not known.
         template_shows: whether its chat template shows documents.
         kept: whether replies kept to their constraints; False once one did not.
@@ -53,6 +53,7 @@ class ServerState:
     kept: bool | None = None
     logprobs: bool | None = None
     _tried_next: bool = False  # whether the next way to constrain was tried because replies did not keep to the first
+    _of_models: dict[str, dict[str, Any]] = field(default_factory=dict)  # what single models do not take, by name
     _switch_adapters: dict[str, bool] = field(default_factory=dict)  # adapters inside the checkpoint, by name
     _suspected: set[str] = field(default_factory=set)  # adapters that were warned of
 
@@ -64,8 +65,14 @@ class ServerState:
             constraints=chosen or "structured_outputs",
             documents="template" if config.documents == "template" else "messages",
             reasoning=config.reasoning_tokens,
+            length=config.max_tokens_key,
+            temperature=config.temperature,
+            top_p=config.top_p,
+            seed=config.seed,
+            extra=config.extra_body or {},
+            alternatives=Dialect().alternatives if config.logprobs else 0,
         )
-        made = cls(config.base_url, chosen, config.documents, dialect)
+        made = cls(config.base_url, chosen, config.documents, dialect, logprobs=None if config.logprobs else False)
         if known := by_address(config.base_url):
             made.identify(known)
         return made
@@ -80,7 +87,12 @@ class ServerState:
             documents=self.dialect.documents if decided else None,
             template=self.dialect.template,
             reasoning_tokens=self.dialect.reasoning,
+            refused=tuple(dict.fromkeys(name for learnt in self._of_models.values() for name in learnt)),
         )
+
+    def dialect_of(self, model: str) -> Dialect:
+        """How this model of the server is spoken to."""
+        return replace(self.dialect, **self._of_models.get(model, {}))
 
     # --- which server it is -------------------------------------------------------------------------------------------
 
@@ -190,7 +202,9 @@ class ServerState:
         if not in_full and unfinished(reply, request.constraint):
             return Lesson(lambda d: replace(d, reasoning=_REASONING), lasting=True)
         kept = (
-            constraint_kept(request.constraint, reply) if request.constraint and dialect.constraints in said else None
+            constraint_kept(request.constraint, reply)
+            if request.constraint and dialect.constraint_key in said
+            else None
         )
         if kept is False and self._next_way(request, dialect, said):
             self._tried_next = True
@@ -207,14 +221,14 @@ class ServerState:
             return False
         return "response_format" in body(request, said["model"], replace(dialect, constraints="response_format"))
 
-    def learn(self, request: Generate, before: Dialect, after: Dialect, reply: Generated) -> None:
+    def learn(self, request: Generate, model: str, before: Dialect, after: Dialect, reply: Generated) -> None:
         """Remember what rejections and replies taught, and say once what is lost with it."""
-        learnt = self.dialect.taught(before, after)
-        names = [f.name for f in fields(learnt) if getattr(learnt, f.name) != getattr(self.dialect, f.name)]
-        if names:
-            changes = ", ".join(f"{name}={getattr(learnt, name)!r}" for name in names)
+        if learnt := self.dialect_of(model).taught(before, after):
+            changes = ", ".join(f"{name}={value!r}" for name, value in learnt.items())
             self._warn("refuses or ignores a key of the request. From now on requests are made with %s", changes)
-            self.dialect = learnt
+            own = {name: learnt.pop(name) for name in OF_MODEL if name in learnt}
+            self._of_models[model] = self._of_models.get(model, {}) | own
+            self.dialect = replace(self.dialect, **learnt)
         if request.logprobs and reply.logprobs is None and self.logprobs is None:
             self._warn("returns no log-probabilities. Scores are the confidence that the model states")
         if request.logprobs and (reply.text or self.logprobs is None):

@@ -2,6 +2,7 @@
 
 - A body is read up to so many decoded bytes, and no further: a small compressed body may stand for gigabytes.
 - No cookie is kept: a server could tell by one which requests belong together.
+- A refusal of what the request says is not tried again, though its status be that of a fault (llama-cpp-python: 500).
 - A redirect is followed on the same origin alone. Elsewhere it would carry the documents to a host nobody named.
 
 What is refused comes back as a response of our own that holds the typed error and asks for no retry: an exception would
@@ -10,17 +11,21 @@ be taken for a lost connection, and the same body fetched again.
 
 from __future__ import annotations
 
+import json
 import sys
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any
 
 from intrinsics_core.protocol.errors import IntrinsicsError, RuntimeUnavailable
+from intrinsics_core.runtimes.server.dialect import refuses
 
 if TYPE_CHECKING:
     import openai
 
 _REDIRECTS = 5  # steps followed on one origin
 _REFUSED = "rag_intrinsics_refused"
+_NO_RETRY = ("x-should-retry", "false")
+_SAID = 20_000  # bytes of a refusal that are looked at
 # Of the encodings only the one whose decoder never makes more than a thousand bytes of one: a block stays small.
 _ENCODINGS = ("", "identity", "gzip")
 _ABOUT_THE_BODY = ("content-encoding", "content-length", "transfer-encoding")
@@ -100,13 +105,24 @@ async def _read(response: Any, limit: int) -> Any:
     finally:
         await response.aclose()
     headers = [(k, v) for k, v in response.headers.multi_items() if k.lower() not in _ABOUT_THE_BODY]
+    content = b"".join(parts)
+    if response.status_code >= 500 and _is_refusal(response.request, content):
+        headers.append(_NO_RETRY)
     return type(response)(
-        response.status_code, headers=headers, content=b"".join(parts), request=response.request,
+        response.status_code, headers=headers, content=content, request=response.request,
         extensions=response.extensions, history=response.history,
     )  # fmt: skip
 
 
+def _is_refusal(request: Any, content: bytes) -> bool:
+    try:
+        body = json.loads(request.content)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(body, dict) and refuses(content[:_SAID].decode("utf-8", "replace"), body)
+
+
 def _refused(response: Any, error: IntrinsicsError) -> Any:
     return type(response)(
-        502, headers={"x-should-retry": "false"}, json={}, request=response.request, extensions={_REFUSED: error}
+        502, headers=dict([_NO_RETRY]), json={}, request=response.request, extensions={_REFUSED: error}
     )

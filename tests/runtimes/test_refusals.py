@@ -1,0 +1,196 @@
+"""What a server refuses is left out or said otherwise, asked again at once and remembered, whatever the status; what
+the config leaves out or sets is sent so.
+
+The words are those of OpenAI's models that reason, LiteLLM, llama-cpp-python 0.3, FastAPI, Gemma's chat template.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from intrinsics_core import InvalidInput, RuntimeUnavailable, answerability, run
+from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema
+from intrinsics_core.protocol.task import Message
+from tests.loopback import Reply, completion, failure
+
+SCHEMA = {
+    "title": "answerability",
+    "type": "object",
+    "properties": {"answerability": {"type": "string"}, "confidence": {"type": "number", "minimum": 0, "maximum": 1}},
+    "required": ["answerability", "confidence"],
+    "additionalProperties": False,
+}
+YES = '{"answerability": "answerable", "confidence": 0.9}'
+
+
+def asked(text="Who?", **more):
+    turns = (Message("system", "Judge."), Message("user", text))
+    usual = {"max_tokens": 9, "constraint": JsonSchema(SCHEMA), "logprobs": True, "seed": 7, "top_p": 0.5}
+    return Generate("answerability", messages=turns, **(usual | more))
+
+
+def pydantic(*loc):
+    """llama-cpp-python's own handler: the validation error of a body as the text of a fault."""
+    row = {"type": "literal_error", "loc": ("body", *loc), "msg": "Input should be 'text' or 'json_object'",
+           "input": "json_schema", "ctx": {"expected": "'text' or 'json_object'"}}  # fmt: skip
+    return failure(str([row]), "internal_server_error", code=None)
+
+
+def fastapi(*loc):
+    said = "Input should be 'text' or 'json_object'"
+    return {"detail": [{"type": "literal_error", "loc": ["body", *loc], "msg": said, "input": "json_schema"}]}
+
+
+def openai(key, value):
+    said = f"Unsupported value: '{key}' does not support {value} with this model."
+    return failure(f"{said} Only the default (1) value is supported.", "invalid_request_error", key)
+
+
+def litellm(*keys):
+    said = f"litellm.UnsupportedParamsError: openai does not support parameters: {list(keys)}, for model=o3."
+    return failure(said, "None", None)
+
+
+NO_MAX = failure("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' "
+                 "instead.", "invalid_request_error", "max_tokens")  # fmt: skip
+NO_LOGPROBS = failure("You are not allowed to request logprobs from this model", "invalid_request_error")
+NO_MINIMUM = failure("Invalid schema for response_format 'answerability': In context=('properties', 'confidence'), "
+                     "'minimum' is not permitted.", "invalid_request_error", "response_format")  # fmt: skip
+NO_SYSTEM = failure("Unsupported value: 'messages[0].role' does not support 'system' with this model.", "x")
+
+
+def has(key):
+    return lambda body: key in body
+
+
+def of_type(kind):
+    return lambda body: body.get("response_format", {}).get("type") == kind
+
+
+# what the server cannot take; the status and body of its refusal; what a request that it takes has, or has not
+REFUSALS = {
+    "temperature, OpenAI": (has("temperature"), 400, openai("temperature", 0), {"temperature": None}),
+    "temperature, LiteLLM": (has("temperature"), 400, litellm("temperature"), {"temperature": None}),
+    "temperature, a gateway's 500": (has("temperature"), 500, litellm("temperature"), {"temperature": None}),
+    "top_p": (has("top_p"), 400, openai("top_p", 0.5), {"top_p": None, "temperature": 0.0}),
+    "seed": (has("seed"), 422, {"detail": "Extra inputs are not permitted: seed"}, {"seed": None, "top_p": 0.5}),
+    "two at once": (
+        lambda body: {"seed", "temperature"} & set(body), 400, litellm("temperature", "seed"), {"seed": None}
+    ),
+    "logprobs, 403": (has("logprobs"), 403, NO_LOGPROBS, {"logprobs": None, "top_logprobs": None}),
+    "logprobs, 400": (has("logprobs"), 400, litellm("logprobs", "top_logprobs"), {"logprobs": None, "seed": 7}),
+    "max_tokens, OpenAI": (has("max_tokens"), 400, NO_MAX, {"max_tokens": None, "max_completion_tokens": 9}),
+    "max_tokens, LiteLLM": (has("max_tokens"), 400, litellm("max_tokens"), {"max_completion_tokens": 9}),
+    "a keyword of the schema": (
+        lambda body: "minimum" in json.dumps(body.get("response_format", "")), 400, NO_MINIMUM, {"max_tokens": 9}
+    ),
+    "a system turn": (lambda body: body["messages"][0]["role"] == "system", 400, NO_SYSTEM, {"max_tokens": 9}),
+    "json_schema, llama-cpp-python": (
+        of_type("json_schema"), 500, pydantic("response_format", "type"),
+        {"response_format": {"type": "json_object", "schema": SCHEMA}},
+    ),
+    "json_schema, FastAPI": (
+        of_type("json_schema"), 422, fastapi("response_format", "type"),
+        {"response_format": {"type": "json_object", "schema": SCHEMA}},
+    ),
+    "json_schema, OpenAI's older models": (
+        of_type("json_schema"), 400,
+        failure("Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."),
+        {"response_format": {"type": "json_object", "schema": SCHEMA}},
+    ),
+    "response_format of any type": (
+        has("response_format"), 500, litellm("response_format"), {"response_format": None, "max_tokens": 9},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_what_is_refused_is_left_out_at_once_and_remembered(serve, runtime, case):
+    refuses, status, body, kept = REFUSALS[case]
+    server = serve(lambda received: Reply(body, status) if refuses(received.body) else Reply(completion(YES)))
+    engine = runtime(server, constraints="response_format", model="o3")
+    for number in range(3):
+        (reply,) = engine.handle([asked(str(number))])
+        assert isinstance(reply, Generated), reply
+    last = server.bodies()[-1]
+    assert {key: last.get(key) for key in kept} == kept
+    assert not refuses(last)
+    wasted = [body for body in server.bodies() if refuses(body)]
+    assert len(server.bodies()) == 3 + len(wasted)
+    assert len(wasted) == (2 if "two" in case or "logprobs" in case else 1)  # twenty alternatives, five, none
+
+
+def test_what_one_model_refuses_another_behind_the_same_gateway_is_asked_for(serve, runtime):
+    def answer(received):
+        if received.body["model"] == "o3" and "temperature" in received.body:
+            return Reply(openai("temperature", 0), 400)
+        return Reply(completion(YES))
+
+    server = serve(answer)
+    engine = runtime(server, model="o3", adapters={"answerability": "small"})
+    engine.handle([asked("one"), asked("two", adapter="answerability")])
+    engine.handle([asked("three"), asked("four", adapter="answerability")])
+    assert {(body["model"], "temperature" in body) for body in server.bodies()[-2:]} == {("o3", False), ("small", True)}
+    assert engine.capabilities().refused == ("temperature",)
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(500, "CUDA out of memory"), (503, "no worker"), (500, "temperature of the card is 95 C"), (403, "go away, seed")],
+)
+def test_a_fault_that_names_no_refused_key_is_a_fault(serve, runtime, status, said):
+    server = serve(lambda received: Reply(failure(said), status))
+    (error,) = runtime(server, max_retries=1).handle([asked()])
+    assert isinstance(error, RuntimeUnavailable)
+    assert len(server.bodies()) == (2 if status >= 500 else 1)
+    assert all("temperature" in body for body in server.bodies())
+
+
+def test_a_refusal_that_nothing_mends_is_the_error(serve, runtime):
+    server = serve(lambda received: Reply(litellm("temperature"), 400))
+    (error,) = runtime(server).handle([asked()])
+    assert isinstance(error, InvalidInput)
+    assert "UnsupportedParamsError" in str(error)
+    assert len(server.bodies()) == 2
+    assert "temperature" not in server.bodies()[-1]
+
+
+def test_the_config_leaves_out_or_changes_each_part(serve, runtime):
+    server = serve(YES)
+    off = {"temperature": None, "top_p": None, "seed": None, "logprobs": False, "max_tokens_key": None}
+    runtime(server, constraints="none", **off).handle([asked()])
+    assert set(server.bodies()[-1]) == {"model", "messages"}
+    own = {"temperature": 1, "top_p": 0.9, "seed": 3, "max_tokens_key": "max_completion_tokens"}
+    more = {"reasoning_effort": "low", "user": "me"}
+    runtime(server, constraints="json_object", extra_body=more, **own).handle([asked()])
+    last = server.bodies()[-1]
+    assert (last["temperature"], last["top_p"], last["seed"], last["max_completion_tokens"]) == (1, 0.9, 3, 9)
+    assert (last["reasoning_effort"], last["user"]) == ("low", "me")
+    assert last["response_format"] == {"type": "json_object", "schema": SCHEMA}
+    assert "max_tokens" not in last
+
+
+def test_without_log_probabilities_the_stated_confidence_is_the_score_and_nothing_is_warned_of(serve, runtime, caplog):
+    server = serve(YES)
+    found = run(answerability([{"role": "user", "content": "Who?"}], ["Ada."]), runtime(server, logprobs=False))
+    assert found.probability == 0.9
+    assert "logprobs" not in server.bodies()[-1]
+    assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    ("config", "named"),
+    [
+        ({"temperature": "hot"}, "runtime.temperature"),
+        ({"temperature": -1}, "runtime.temperature"),
+        ({"seed": 0.5}, "runtime.seed"),
+        ({"logprobs": "no"}, "runtime.logprobs"),
+        ({"max_tokens_key": "length"}, "runtime.max_tokens_key"),
+        ({"extra_body": {"messages": []}}, "runtime.extra_body"),
+    ],
+)
+def test_wrong_settings_are_named(serve, runtime, config, named):
+    with pytest.raises(InvalidInput, match=named):
+        runtime(serve(), **config)
