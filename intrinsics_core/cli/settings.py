@@ -13,7 +13,7 @@ from intrinsics_core.intrinsics.options import ANSWERED, QUESTION, from_texts, r
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable, UnsupportedIntrinsic
 from intrinsics_core.protocol.profile import Profile
-from intrinsics_core.runtimes.config_text import runtime_config
+from intrinsics_core.runtimes.configs import runtime_config
 
 __all__ = [
     "check_served",

@@ -8,8 +8,7 @@ from typing import Any
 from intrinsics_core.protocol.errors import ContextTooLong, InvalidInput
 from intrinsics_core.protocol.requests import Generate
 from intrinsics_core.protocol.task import Message
-from intrinsics_core.runtimes.shown_documents import as_key, into_messages
-from intrinsics_core.runtimes.shown_turns import LEVELS, shown_turns
+from intrinsics_core.runtimes.shown_turns import LEVELS, as_key, into_messages, shown_turns
 
 
 def token_ids(tokenizer: Any, request: Generate) -> list[int]:

@@ -265,7 +265,7 @@ def intrinsics_chain() -> Any:
 def intrinsics_runtime(request: pytest.FixtureRequest) -> Any:
     """The judges' runtime, by ``--intrinsics-runtime`` or the ini file; override it to give one of your own."""
     from intrinsics_core.runtimes import as_runtime
-    from intrinsics_core.runtimes.config_text import runtime_config
+    from intrinsics_core.runtimes.configs import runtime_config
 
     text = request.config.getoption("--intrinsics-runtime") or request.config.getini("intrinsics_runtime") or None
     return as_runtime(runtime_config(text))

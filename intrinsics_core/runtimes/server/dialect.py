@@ -17,8 +17,7 @@ from intrinsics_core.protocol.requests import Choice, Constraint, Generate, Json
 from intrinsics_core.protocol.task import Message
 from intrinsics_core.runtimes.configs import Constraints, Length, Setting
 from intrinsics_core.runtimes.server.constraint_support import without_bounds
-from intrinsics_core.runtimes.shown_documents import as_key, into_messages
-from intrinsics_core.runtimes.shown_turns import LEVELS, Turns, shown_turns
+from intrinsics_core.runtimes.shown_turns import LEVELS, Turns, as_key, into_messages, shown_turns
 
 # Log-probabilities per place: room for ten digits in two spellings (vLLM's own default limit); what others allow; none.
 _ALTERNATIVES = (20, 5, 0)

@@ -7,8 +7,10 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from intrinsics_core.protocol.requests import Generate
+from intrinsics_core.runtimes.adapters import is_activated
 
 _SHOWN = 40  # names in a message; a public endpoint may list hundreds
 
@@ -141,3 +143,25 @@ def choose(listing: Listing, request: Generate, base: str | None = None) -> Entr
         "which of the server's models is the base model is not clear" if bases else "the server lists no base model",
         "its name in the runtime's config: model=...",
     )
+
+
+# --- activated adapters -----------------------------------------------------------------------------------------------
+
+
+_CONFIG = "adapter_config.json"
+_LARGEST = 1 << 20  # bytes
+
+
+def activated(entry: Entry) -> bool | None:
+    """Whether a listed adapter is an Activated LoRA; None where its name alone says so, and nothing can be seen.
+
+    The server lists the folder of its weights; it can be looked into where the server runs on this machine.
+    """
+    path = Path(entry.root or "") / _CONFIG
+    try:
+        if entry.root and path.is_absolute() and path.is_file() and path.stat().st_size <= _LARGEST:
+            config = json.loads(path.read_text(encoding="utf-8"))
+            return isinstance(config, dict) and is_activated(config)
+    except (OSError, ValueError, RecursionError):
+        pass
+    return None if "alora" in f"{entry.name} {entry.root or ''}".lower() else False

@@ -9,20 +9,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable, UnknownAdapter
 from intrinsics_core.protocol.requests import Generate, Generated
 from intrinsics_core.replies.reasoning import unfinished
 from intrinsics_core.runtimes import configs
 from intrinsics_core.runtimes.configs import Constraints, Documents
-from intrinsics_core.runtimes.server.activated import activated
-from intrinsics_core.runtimes.server.capabilities import Capabilities
 from intrinsics_core.runtimes.server.constraint_support import constraint_kept
 from intrinsics_core.runtimes.server.dialect import OF_MODEL, Dialect, Lesson, body
-from intrinsics_core.runtimes.server.documents import lost, shown
-from intrinsics_core.runtimes.server.known import Known, by_address, by_listing, by_tokenizer
-from intrinsics_core.runtimes.server.listing import Entry, Listing
+from intrinsics_core.runtimes.server.known import Known, by_address, by_listing, by_tokenizer, lost, shown
+from intrinsics_core.runtimes.server.listing import Entry, Listing, activated
 
 log = logging.getLogger(__name__)
 
@@ -236,3 +233,31 @@ class ServerState:
 
     def _warn(self, message: str, *arguments: object) -> None:
         log.warning("%s " + message, configs.shown(self.base_url), *arguments)
+
+
+# --- what is told of it -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """None stands for what has not shown yet.
+
+    Attributes:
+        server: its name, e.g. ``"vLLM"``, else what it says in its list of models that owns them.
+        constraints: the key by which replies are constrained.
+        constraints_kept: whether the replies kept to their constraints; False once one did not.
+        logprobs: whether replies come with log-probabilities.
+        documents: how documents reach the model: through the chat template, or in the messages.
+        template: whether arguments of the chat template are taken.
+        reasoning_tokens: how many tokens a reply may have beyond what its verdict needs.
+        refused: what a model refused and is asked without (``"temperature"``) or otherwise (``"length"``).
+    """
+
+    server: str | None
+    constraints: Constraints
+    constraints_kept: bool | None
+    logprobs: bool | None
+    documents: Literal["template", "messages"] | None
+    template: bool
+    reasoning_tokens: int
+    refused: tuple[str, ...] = ()
